@@ -99,7 +99,7 @@ ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "calibrate": (Certificate,),
     "study": (RejectionStudy, CoverageStudy, DrawStudy),
     "biplot": (Biplot,),
-    "report": (Report,),
+    "report": (Report, Bisection),
     "merge": (Merged, MergedFleet),
     "import": (Imported, Inspected),
     "export": (_EXPORTED,),
