@@ -18,7 +18,7 @@ from ..host.executables import sha256_file
 from ..host.tree import format_cpus
 from ..launch.commands import CommandFailedError, resolve, unused_log
 from .service_process import ServiceFailedError, ServiceProcess
-from .sockets import free_port, holder_of, is_free, listening, sockets_of
+from .sockets import free_port, hidden_among, holder_of, is_free, listening, sockets_of
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign, Cell, Service
@@ -352,9 +352,14 @@ class RunningServices:
                 is_ready, others = self._listens(process)
                 foreign = foreign + 1 if others else 0
                 if foreign >= _FOREIGN_LOOKS:
+                    hidden = hidden_among(process.processes())
                     self._end_at_once(process)
-                    what = f"somebody else listens on port {self._ports[service.label]} of the service '{service.label}': {others}"
+                    port = f"port {self._ports[service.label]} of the service '{service.label}'"
+                    what = f"somebody else listens on {port}: {others}"
                     fix = "end it, or leave ready.port out: then a free one is chosen"
+                    if hidden is not None:
+                        what = f"who listens on {port} cannot be seen: its process {hidden} hides what it has open"
+                        fix = "write ready: {output: REGEX} or {command: ...}; or measure as root, or with a program without capabilities of its own"
                     raise ServiceFailedError(what, service.command.mark, fix)
             if is_ready:
                 return

@@ -114,6 +114,26 @@ def test_who_listens_in_its_place_is_no_sign_that_it_is_ready(place):
         at_once.join()
 
 
+def test_a_service_that_hides_its_sockets_is_not_called_somebody_else(place, monkeypatch):
+    """As of a program with file capabilities, which an ordinary user may not look into (proc_pid_fd(5))."""
+    listed = os.listdir
+
+    def refused(folder):
+        if str(folder).endswith("/fd"):
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    services = place.services(ONE % ("", ""))
+    monkeypatch.setattr("harness.services.sockets.os.listdir", refused)
+    with (
+        pytest.raises(ServiceFailedError, match="cannot be seen: its process") as caught,
+        place.standing(services),
+    ):
+        pass
+    assert "write ready: {output: REGEX}" in caught.value.fix
+    assert services.processes() == {}
+
+
 def test_a_port_that_was_taken_meanwhile_is_given_up_for_another(place):
     services = place.services(ONE % ("", ""))
     services.choose_ports()
