@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 from analysis.data.columns import MetricColumn
+from analysis.data.iterations.warmup import STATES
 from analysis.data.trial import Trial
-from analysis.data.warmup import STATES
 from analysis.errors import InsufficientDataError
 from analysis.history.bisection.filling import unsteady_variants
 from analysis.record.warmup_iterations import asked_warmup, judging_with, read_warmup
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
 
-planted = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "planted.py")))
+planted = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[4] / "planted.py")))
 ITERATIONS = 120
 
 
