@@ -24,6 +24,7 @@ from ..record.trial_files import Manifest, TrialStatus, questions_of
 from ..stats.samples import read_only
 from .columns import Floats, MetricColumn
 from .fleet import OpenedFleet, host_cautions
+from .iterations.stored import stored_together
 from .merging.parts import Offsets
 from .trial import Trial
 
@@ -121,6 +122,7 @@ def _joined(
         failed=tuple(p.moved(run) for trial, p in both for run in trial.failed),
         outermost=by,
         warmup_iterations=first.warmup_iterations,
+        stored=stored_together(trials),
         **fields,
     )
 

@@ -372,9 +372,9 @@ def _last_words(stderr: Path | None, conceal: Callable[[str], str]) -> str:
         file.seek(max(0, stderr.stat().st_size - 4096))
         lines = file.read().decode("utf-8", "replace").split("\n")
     said = [line.strip() for line in lines if line.strip()]
-    return (
-        _shown(conceal(said[-1])) if said else ""
-    )  # whole: of a part it would not know what it is
+    # A mark below a line says nothing without it. Whole lines: of a part nobody would know what it conceals.
+    last = said[-_LINES:] if said and said[-1].startswith("^") else said[-1:]
+    return _shown(" | ".join(map(conceal, last)))
 
 
 def _first_words(stdout: Path | None, conceal: Callable[[str], str]) -> str:

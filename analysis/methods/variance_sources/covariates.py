@@ -22,6 +22,7 @@ from ...data.cpu_steal import cpu_of
 from ...data.protocol import segment_starts
 from ...pages import number_format as figures
 from ...record.builds import is_of_builds
+from ...record.quantiles import quantile_said
 from ...record.run_numbers import NUMBERS
 from ...record.service_metrics import SOURCE, grows
 from ...stats.samples import Array, Integers, read_only
@@ -345,10 +346,16 @@ def _seen(trial: Trial, metric: str) -> Iterator[Covariate]:
             yield _rate(trial, stolen, name=name)
 
 
+def _printed_as(trial: Trial, metric: str) -> str:
+    """Give the metric whose values a metric is made of: that of a quantile, else itself."""
+    said = quantile_said(trial.manifest.metrics.get(metric, {}))
+    return metric if said is None else said[0]
+
+
 def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
     """Give the metrics beside the trial's own: times and counted events grow with the run."""
     for name in trial.metrics:
-        if name == metric:
+        if _printed_as(trial, name) == _printed_as(trial, metric):  # a quantile explains no mean
             continue
         unit, values = trial.metric(name).unit, trial.values(name)
         # a share of events, or events per second, is no count

@@ -21,7 +21,7 @@ from ..figures.iterations import RunIterations, runs_of_variants, thinned
 from ..names import shortened
 
 if TYPE_CHECKING:
-    from ...data.warmup import IterationsOfCell
+    from ...data.iterations.warmup import IterationsOfCell
     from ...pages.model import Block, Table
     from ...plots.marks import Mark
     from ..subject import Subject
@@ -157,12 +157,12 @@ def _pictures(subject: Subject, benchmark: str) -> Iterator[tuple[str, str, Mark
         end
         for found in some.values()
         for run in found
-        for middles in (thinned(run.values, _POINTS)[0],)
+        for middles in (thinned(run, _POINTS)[0],)
         for end in (middles.min(), middles.max())
     )
     unit = subject.verdict.unit
     ticks = upright_labels(quantity_ticks(scale, unit, 4), scale, _APART)
-    longest = max((run.values.size for found in some.values() for run in found), default=1)
+    longest = max((run.printed for found in some.values() for run in found), default=1)
     for name, found in some.items():
         marks = [
             plots.segments([(0.0, t.at, 1.0, t.at) for t in ticks], "grid", **_AREA),
@@ -182,7 +182,7 @@ def _pictures(subject: Subject, benchmark: str) -> Iterator[tuple[str, str, Mark
 
 def _run(run: RunIterations, scale: Any, css: str, longest: int) -> Iterator[Mark]:  # noqa: ANN401 - an axis
     """Draw a run: a thin line before it is judged, and a ring where that begins."""
-    middles, places = thinned(run.values, _POINTS)
+    middles, places = thinned(run, _POINTS)
     up, along = shares(middles, scale), places / (longest + 1)
     points = list(zip(along.tolist(), up.tolist(), strict=True))
     split = int((places <= run.left_out).sum())
