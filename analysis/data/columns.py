@@ -25,6 +25,7 @@ from ..errors import StoreError
 from ..pages.model import Caution
 from ..record.disturbance import MOST_REPEATS, judged_row
 from ..record.run_numbers import NUMBERS, Outcome
+from ..record.sample_files import SAMPLES, StoredSamples
 from ..record.shapes import checksum_holds, opened, parse, shaped
 from ..record.trial_files import MEASUREMENTS, OUTPUTS, PLAN, Manifest
 from ..stats.samples import read_only
@@ -45,6 +46,11 @@ _NUMBERS = (*_TIMES, *(name for name in NUMBERS if name not in {*_TIMES, _START}
 _TOLD_EACH = 1000  # rows after which it is said how many are read
 _UNKNOWN_OUTCOME = len(OUTCOMES) - 1
 _UNKNOWN = -1  # a start that is not known (the clock never shows it), no repeat, no answer
+# kept output is evidence, not data; samples are held against their row when they are read
+_ASIDE: Mapping[str, tuple[str, str]] = {  # with the codes of what is gone, and what changed
+    OUTPUTS: ("output-gone", "output-changed"),
+    SAMPLES: ("samples-gone", "samples-changed"),
+}
 _NO_METRICS: Mapping[str, Any] = {}
 
 
@@ -96,33 +102,34 @@ class FailedRun:
 def verify_files(path: Path, manifest: Manifest) -> Iterator[Caution]:
     """Compare every file that the manifest lists with its SHA-256.
 
-    Yields a caution for kept output that is gone or changed; raises StoreError for the rest.
+    Yields a caution for kept output and samples that are gone or changed; raises StoreError for the rest.
     """
     for name, expected in manifest.files.items():
         parts = PurePosixPath(name)
         if parts.is_absolute() or ".." in parts.parts or not parts.parts:
             raise StoreError(f"the manifest lists a file outside the trial: {name!r}", str(path))
-        aside = parts.parts[0] == OUTPUTS  # kept output is evidence, not data
+        codes = _ASIDE.get(parts.parts[0])
         try:
             with opened(path / name) as file:
                 actual = hashlib.file_digest(file, "sha256").hexdigest()
         except (OSError, StoreError) as error:
-            if not aside:
+            if codes is None:
                 raise StoreError(
                     f"the file cannot be read: {getattr(error, 'what', error)}",
                     str(path / name),
                     "restore it: the finished trial lists it in its manifest",
                 ) from error
-            yield Caution("output-gone", f"{name} is gone since the trial ended", (name,))
+            yield Caution(codes[0], f"{name} is gone since the trial ended", (name,))
             continue
-        if actual != expected and not aside:
+        if actual == expected:
+            continue
+        if codes is None:
             raise StoreError(
                 "the file changed after the trial ended: its SHA-256 is not the manifest's",
                 str(path / name),
                 "restore the original, or measure again",
             )
-        if actual != expected:
-            yield Caution("output-changed", f"{name} changed since the trial ended", (name,))
+        yield Caution(codes[1], f"{name} changed since the trial ended", (name,))
 
 
 def read_plan(path: Path, manifest: Manifest, cautions: list[Caution]) -> tuple[Integers, ...]:
@@ -216,6 +223,7 @@ class Columns:
         self._values = {name: array("d") for name in manifest.metrics}
         self._counts = {name: array("q") for name in manifest.metrics}
         self._counted = array("b")
+        self.stored: dict[str, dict[int, StoredSamples]] = {}
         self._cpu_steal = CpuSteal()
         self._failed: list[FailedRun] = []
         self._absent: tuple[str, ...] = ()
@@ -258,6 +266,13 @@ class Columns:
             given = metrics.get(name, ())
             values.extend(given)
             self._counts[name].append(len(given))
+        for name, about in record.get("samples", _NO_METRICS).items():
+            one = shaped(StoredSamples, about)
+            none = one.form == "percentiles"  # these are in no file
+            pairs = one.form == "counts"
+            if (one.count < 1) != none or (pairs and one.count % 2) or name not in self._values:
+                raise ValueError(f"samples of {name!r} are {about!r}")
+            self.stored.setdefault(name, {})[len(self._counted) - 1] = one
         if kind:
             self._failed.append(shaped(FailedRun, record))
 

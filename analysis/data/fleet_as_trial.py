@@ -24,6 +24,7 @@ from ..record.trial_files import Manifest, TrialStatus, questions_of
 from ..stats.samples import read_only
 from .columns import Floats, MetricColumn
 from .fleet import OpenedFleet, host_cautions
+from .iterations.stored import stored_together
 from .merging.parts import Offsets
 from .trial import Trial
 
@@ -121,6 +122,7 @@ def _joined(
         failed=tuple(p.moved(run) for trial, p in both for run in trial.failed),
         outermost=by,
         warmup_iterations=first.warmup_iterations,
+        stored=stored_together(trials),
         **fields,
     )
 
@@ -239,6 +241,7 @@ def _one_session(trial: Trial) -> Trial:
     manifest = trial.manifest
     most = manifest.runs
     counted = trial.block > 0
+    never = {(one.benchmark, one.variant): one for one in manifest.given_up if one.never_ok}
     return replace(
         trial,
         session=np.ones_like(trial.session),
@@ -248,7 +251,7 @@ def _one_session(trial: Trial) -> Trial:
             sessions=1,
             runs=most * manifest.sessions,
             session_ends=(),
-            given_up=(),
+            given_up=tuple(replace(one, session=1) for one in never.values()),
         ),
         failed=tuple(replace(run, session=1) for run in trial.failed),
     )

@@ -22,6 +22,7 @@ from ..record.run_numbers import Better
 from ..stats.arguments import door, numbers
 from ..stats.samples import median, read_only
 from .failed_runs import Failed, failures_of, failures_to_json, of_some
+from .iterations.warmup import IterationsOfCell
 from .levels import (
     POOLED,
     Ids,
@@ -33,7 +34,6 @@ from .levels import (
     of_processes,
 )
 from .number_text import Decimal, Layout
-from .warmup import IterationsOfCell
 
 _ROWS = ("samples", "blocks", "sessions", "iterations", "run_of")  # an array a benchmark
 _FROM_TABLE = ("blocks", "sessions", "processes", "failed", "cautions", "metric", "origin")

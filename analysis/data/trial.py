@@ -38,14 +38,9 @@ from .columns import (
     verify_files,
 )
 from .derived.build_values import build_columns
-from .derived.session_quantiles import (
-    QuantileBasis,
-    Rows,
-    RunValues,
-    SessionQuantiles,
-    Why,
-    session_quantiles,
-)
+from .iterations.session_quantiles import QuantileBasis, SessionQuantiles, quantiles_of
+from .iterations.stored import StoredRuns, stored_runs
+from .iterations.warmup import JudgedIterations, without_warmup
 from .question import differing
 from .trial_cautions import (
     damaged,
@@ -59,7 +54,6 @@ from .trial_cautions import (
     sequential,
 )
 from .variant_runs import runs_of
-from .warmup import JudgedIterations, without_warmup
 
 if TYPE_CHECKING:
     from .levels import Level, Unit
@@ -87,7 +81,8 @@ class Trial:
     a run that is there for its counters alone, 0 of one beside such, and -1 of one that has both: a
     trial was gone on with under other settings. It is None where all runs are alike. `outermost` says
     what its sessions are: of a fleet that was read as one trial, each may be a host. `warmup_iterations`
-    takes the place of what the manifest says of its metrics.
+    takes the place of what the manifest says of its metrics. `stored` tells where the values of a run stand that are
+    too many for its row: in `metrics` it has one value, their mean.
     """
 
     path: Path
@@ -114,8 +109,11 @@ class Trial:
     repeats: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     disturbed: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     chosen: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    stored: StoredRuns = field(default_factory=dict)
     _judged: dict[str, JudgedIterations] = field(default_factory=dict, init=False, repr=False)
-    _quantiles: dict[str, SessionQuantiles] = field(default_factory=dict, init=False, repr=False)
+    _quantiles: dict[str, SessionQuantiles | None] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         if self.repeats.size == len(self):
@@ -250,12 +248,6 @@ class Trial:
         """
         if self.is_of_builds(metric):
             return np.isnan(self.metrics[metric].per_run())
-        quantiles = self._session_quantiles(metric)
-        if quantiles is not None and quantiles.apart is not None:
-            return quantiles.apart
-        return self._apart_for_counters(metric)
-
-    def _apart_for_counters(self, metric: str) -> NDArray[np.bool_]:
         if self.counted is None:
             return np.zeros(len(self), dtype=np.bool_)
         return cast("NDArray[np.bool_]", self.counted == (0 if self.is_counter(metric) else 1))
@@ -302,38 +294,19 @@ class Trial:
         return np.where(self.apart(metric), np.nan, column)
 
     def quantile_basis(self, metric: str) -> QuantileBasis | None:
-        """Say what the values of a metric are that is a quantile of another; None of others.
-
-        Where the runs' values are there, or histograms of them, and several sessions, each value is the quantile of all
-        values of a session; it stands at the session's first run of the cell.
-        """
-        found = self._session_quantiles(metric)
+        """Say of what the values that a matrix has of a metric are a quantile; None of a metric that is none."""
+        found = self.session_quantiles(metric)
         return None if found is None else found.basis
 
-    def _session_quantiles(self, metric: str) -> SessionQuantiles | None:
-        said = quantile_said(self.manifest.metrics.get(metric, {}))
-        if said is None or metric not in self.metrics or said[0] not in self.metrics:
-            return None
-        if metric not in self._quantiles:
-            of, share = said
-            self._quantiles[metric] = session_quantiles(
-                of,
-                share,
-                self.metrics[metric],
-                Rows(
-                    self.benchmark * len(self.manifest.variants) + self.variant,
-                    self.session,
-                    self.measured & ~self._apart_for_counters(metric),
-                ),
-                lambda row: self._run_values(of, row),
-            )
-        return self._quantiles[metric]
+    def session_quantiles(self, metric: str) -> SessionQuantiles | None:
+        """Give a quantile's values by session, which a matrix takes in place of the runs' own; None of other metrics.
 
-    def _run_values(self, metric: str, row: int) -> RunValues | Why:
-        """Give the values of a run that a program printed, or why they are not known."""
-        column, judged = self.metrics[metric], self.judged_iterations(metric)
-        first = 0 if judged is None or judged.setting == 0 else int(judged.left_out[row])
-        return RunValues(column.values[column.offsets[row] : column.offsets[row + 1]], first=first)
+        They are there where the runs' values are, or histograms of them, and several sessions. Raises StoreError where
+        values cannot be read.
+        """
+        if metric not in self._quantiles:
+            self._quantiles[metric] = quantiles_of(self, metric)
+        return self._quantiles[metric]
 
     def judged_iterations(self, metric: str) -> JudgedIterations | None:
         """Give the iterations of each run that are judged of a metric that was parsed from output.
@@ -349,11 +322,18 @@ class Trial:
             # values of meters and of builds are no iterations
             if setting is None or "source" in about or is_of_builds(about):
                 setting = warmup_of(about)
-            quantiles = self._session_quantiles(metric)
-            if quantiles is not None and quantiles.column is not None:
-                column = quantiles.column
+            of, quantile = metric, None
+            if (said := quantile_said(about)) is not None and said[0] in self.metrics:
+                base = self.judged_iterations(said[0])
+                of, quantile = said[0], (column, said[1])
+                setting = 0 if base is None else base.setting
             self._judged[metric] = without_warmup(
-                column, setting, self.measured, higher=about["better"] == "higher"
+                self.metrics[of] if setting else column,
+                setting,
+                self.measured,
+                higher=about["better"] == "higher",
+                stored=self.stored.get(of),
+                quantile=quantile,
             )
         return self._judged[metric]
 
@@ -385,7 +365,8 @@ class Trial:
 
         Warm-ups and failed runs are left out, and the matrix's cautions count them. Of a run that was
         repeated, because it was disturbed, the judged row is taken. A run's value
-        of a metric with several iterations is their mean; the matrix keeps them as `iterations`.
+        of a metric with several iterations is their mean; the matrix keeps them as `iterations`. Of a
+        quantile each session has one value, where `quantile_basis` says so.
         Block ids are unique in the trial.
 
         Parameters
@@ -489,6 +470,7 @@ def read_trial(path: str | Path) -> Trial:
         absent=columns.absent,
         metrics=columns.metrics() | build_columns(path, manifest, arrays, used),
         counted=columns.counted,
+        stored=stored_runs(path, columns.stored, arrays),
         warmup_iterations=asked_warmup(),
         failed=columns.failed,
         chosen=chosen,

@@ -152,20 +152,23 @@ def given_up_cautions(
         "given-up",
         "; ".join(said),
         tuple(dict.fromkeys(benchmark for benchmark, _ in sessions)),
-        _given_up(sessions, benchmarks),
+        _given_up(sessions, never, benchmarks),
     )
 
 
 def _given_up(
-    sessions: Mapping[tuple[str, str], Sequence[int]], shown: Collection[str] | None
+    sessions: Mapping[tuple[str, str], Sequence[int]],
+    never: Collection[tuple[str, str]],
+    shown: Collection[str] | None,
 ) -> ShortSentence | None:
-    """Say which cell was given up most often, and how many more were."""
+    """Say which cell was given up most often, those that were never ok first, and how many more were."""
     found = {cell: len(those) for cell, those in sessions.items() if not shown or cell[0] in shown}
     if not found:
         return None
-    cell = max(found, key=lambda one: found[one])
+    cell = max(found, key=lambda one: (one in never, found[one]))
     more = f", and {figures.counted(len(found) - 1, 'more cell')}" if len(found) > 1 else ""
-    said = f"given up after failures: {{}} / {{}}{more}"
+    why = "left out, as no run was ever ok" if cell in never else "given up after failures"
+    said = f"{why}: {{}} / {{}}{more}"
     return ShortSentence.of(said, *cell)
 
 

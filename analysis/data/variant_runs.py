@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence, plain
+from ..record.quantiles import needed
 from ..record.trial_files import (
     ENERGY,
     ENERGY_METRICS,
@@ -32,9 +33,10 @@ from ..record.trial_files import (
 from ..record.warmup_iterations import warmup_of
 from ..stats.samples import read_only
 from .failed_runs import failures_of_rows
+from .iterations.stored import judged_counts, judged_values
+from .iterations.warmup import JudgedIterations, iteration_cautions, of_cells
 from .levels import level_caution
 from .matrix import PerformanceMatrix, check_positive
-from .warmup import JudgedIterations, iteration_cautions, of_cells
 
 if TYPE_CHECKING:
     from .trial import Trial
@@ -173,7 +175,10 @@ def runs_of(
             f"known here: {', '.join(trial.manifest.variants)}",
         )
     mine: Flags = trial.variant == trial.manifest.variants.index(variant)
-    values = trial.values(metric)
+    merged = trial.session_quantiles(metric)
+    values, apart = trial.values(metric), np.zeros(len(trial), dtype=np.bool_)
+    if merged is not None and merged.column is not None and merged.apart is not None:
+        values, apart = merged.column.per_run(), merged.apart
     used = mine & trial.measured & np.isfinite(values)
     require_steady(trial, metric, used)
     rows, carried, zeros = _chosen(
@@ -187,29 +192,31 @@ def runs_of(
             str(trial.path),
             "compare another metric, or make the runs longer"
             if zeros
-            else "measure more, or look at the failed runs",
+            else _few(trial, metric) or "measure more, or look at the failed runs",
             n=0,
             needed=1,
         )
     judged = trial.judged_iterations(metric)
     cells = of_cells(judged, variant, {**rows, **carried})
     cautions = (
-        *_counted(trial, mine, values, metric),
+        *_counted(
+            trial, mine, metric, missing=trial.judged(metric) & ~apart & ~np.isfinite(values)
+        ),
         *iteration_cautions(cells, emptied=_emptied(trial, mine, judged, metric), metric=metric),
         *_without_iterations(trial, metric),
         *_left_out(trial, {*rows, *carried}, zeros, metric),
         *_how(trial, used, metric),
         *energy_cautions(trial, metric, used),
-        *_levels(trial, rows, metric),
+        *(() if apart.any() else _levels(trial, rows, metric)),
     )
     failed = mine & (trial.candidates | _first_tries(trial)) & (trial.outcome != 0)
-    whole = _matrix(trial, variant, metric, rows, failed=failed, cautions=cautions)
+    whole = _matrix(trial, variant, metric, rows, values, failed=failed, cautions=cautions)
     whole = replace(whole, judged_iterations=cells)
     for bench, runs in zip(whole.benchmarks, whole.samples, strict=True):
         check_positive(runs, f"{variant}, benchmark {bench!r}")
     if not carried:
         return whole
-    aside = _matrix(trial, variant, metric, carried, failed=failed, cautions=cautions)
+    aside = _matrix(trial, variant, metric, carried, values, failed=failed, cautions=cautions)
     return replace(whole, with_zeros=aside)
 
 
@@ -229,11 +236,23 @@ def _first_tries(trial: Trial) -> Flags:
     return found
 
 
+def _few(trial: Trial, metric: str) -> str | None:
+    """Say how many values a quantile needs; None of another metric."""
+    basis = trial.quantile_basis(metric)
+    if basis is None:
+        return None
+    return f"it needs {needed(basis.share)} judged values of {basis.metric} in a run: let runs print more, or measure more"
+
+
 def _emptied(trial: Trial, mine: Flags, judged: JudgedIterations | None, metric: str) -> int:
     """Count the runs that have iterations, and none that is judged."""
     if judged is None or judged.setting in (0, "auto"):
         return 0
-    there = np.diff(trial.metrics[metric].offsets)
+    basis = trial.quantile_basis(metric)
+    printed = metric if basis is None else basis.metric
+    there = np.diff(trial.metrics[printed].offsets)
+    for row, stored in trial.stored.get(printed, {}).items():
+        there[row] = stored.iterations or there[row]
     none_left = (there > 0) & (judged.left_out >= there)
     return int((mine & trial.judged(metric) & none_left).sum())
 
@@ -282,10 +301,10 @@ def _chosen(
     )
 
 
-def _counted(
-    trial: Trial, mine: Flags, values: NDArray[np.float64], metric: str
-) -> Iterator[Caution]:
-    """Count the runs that are left out."""
+def _counted(trial: Trial, mine: Flags, metric: str, *, missing: Flags) -> Iterator[Caution]:
+    """Count the runs that are left out; those `missing` have no value though they should."""
+    basis = trial.quantile_basis(metric)
+    few = "" if basis is None else f", which needs {needed(basis.share)} values of {basis.metric}"
     for code, which, text in (
         ("warm-up-left-out", mine & trial.warmup, "{} warm-up run{} left out"),
         (
@@ -295,23 +314,17 @@ def _counted(
         ),
         (
             "metric-missing",
-            mine & trial.judged(metric) & ~np.isfinite(values),
-            "{} run{} without {}",
+            mine & missing,
+            "{} run{} without {}" + few,
         ),
         (
             "counted-left-out",
-            mine & trial.measured & trial.apart(metric) & (not _is_of_more(trial, metric)),
+            mine & trial.measured & trial.apart(metric) & (not trial.is_of_builds(metric)),
             "{} run{} left out by design: counters are read in some blocks, times in the others",
         ),
     ):
         if count := int(which.sum()):
             yield Caution(code, text.format(count, "s" * (count > 1), metric))
-
-
-def _is_of_more(trial: Trial, metric: str) -> bool:
-    """Tell whether a value is one of several runs: of a build, or of a session."""
-    basis = trial.quantile_basis(metric)
-    return trial.is_of_builds(metric) or (basis is not None and basis.level == "session")
 
 
 def _left_out(
@@ -346,10 +359,9 @@ def _how(trial: Trial, used: Flags, metric: str) -> Iterator[Caution]:
 
 def _levels(trial: Trial, rows: Mapping[str, Integers], metric: str) -> Iterator[Caution]:
     """Say that runs are means of iterations, where they are."""
-    judged = trial.judged_iterations(metric)
-    if judged is not None:
-        column = judged.column
-        below = [column.of_runs(row)[0].size for row in rows.values()]
+    if trial.judged_iterations(metric) is not None:
+        counts = judged_counts(trial, metric)
+        below = [int(counts[row].sum()) for row in rows.values()]
         yield from level_caution([row.size for row in rows.values()], below)
 
 
@@ -358,22 +370,24 @@ def _matrix(
     variant: str,
     metric: str,
     rows: Mapping[str, Integers],
+    values: NDArray[np.float64],
     *,
     failed: Flags,
     cautions: tuple[Caution, ...],
 ) -> PerformanceMatrix:
-    info, values = trial.metric(metric), trial.values(metric)
+    info = trial.metric(metric)
     blocks = None
     # of imported runs most stand in none: that is block 0
     if trial.manifest.origin != "imported" or (trial.block[trial.measured] > 0).all():
         ids = trial.session * (int(trial.block.max()) + 1) + trial.block
         blocks = tuple(read_only(ids[row]) for row in rows.values())
-    judged = trial.judged_iterations(metric)
-    column = None if judged is None else judged.column
-    several = column is not None and any(
-        column.of_runs(row)[0].size > row.size for row in rows.values()
-    )
-    below = [column.of_runs(row) for row in rows.values()] if column and several else None
+    below = None
+    if trial.judged_iterations(metric) is not None:
+        counts = judged_counts(trial, metric)
+        several = any(counts[row].sum() > row.size for row in rows.values())
+        # what stands in files is read where somebody asks for it
+        if several and (trial.level == "iteration" or not trial.stored.get(metric)):
+            below = [judged_values(trial, metric, row) for row in rows.values()]
     lost = np.flatnonzero(failed)
     lost = lost[np.argsort(trial.benchmark[lost], kind="stable")]  # as the campaign has them
     failures = failures_of_rows(

@@ -105,6 +105,14 @@ def read_samples(path: Path, about: StoredSamples) -> bytes:
     return data
 
 
+def doubles(data: bytes) -> array[float]:
+    """Give the numbers of the bytes of a file."""
+    numbers = array("d", data)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
+
+
 def _unpacked(read: Callable[[int], bytes], size: int) -> bytes:
     unpacker = zlib.decompressobj(wbits=31)
     parts, there = [], 0

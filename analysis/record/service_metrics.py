@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 SOURCE = "services"  # of these metrics, in the manifest
-PEAK, PEAK_SINCE_START = "peak_memory", "peak_memory_since_start"
+PEAK, PEAK_SINCE_START, PEAK_TREE = "peak_memory", "peak_memory_since_start", "peak_memory_tree"
 _UNITS: Mapping[str, str] = {
     "cpu": "s",
     "wait": "s",

@@ -38,9 +38,9 @@ from .sides import (
 )
 
 if TYPE_CHECKING:
-    from ..data.derived.session_quantiles import QuantileBasis
+    from ..data.iterations.session_quantiles import QuantileBasis
+    from ..data.iterations.warmup import IterationsOfCell
     from ..data.trial import Trial
-    from ..data.warmup import IterationsOfCell
     from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import Looks
     from ..methods.multilevel.result import Multilevel

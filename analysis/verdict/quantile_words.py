@@ -10,7 +10,7 @@ from ..pages.short_sentence import ShortSentence, plain
 from ..words import shorten, shown
 
 if TYPE_CHECKING:
-    from ..data.derived.session_quantiles import QuantileBasis, Why
+    from ..data.iterations.session_quantiles import QuantileBasis, Why
     from ..data.trial import Trial
 
 OF_RUNS: Final = "quantiles-of-runs"  # the caution's code

@@ -9,9 +9,9 @@ from ..pages.result import Result
 
 if TYPE_CHECKING:
     from ..calibrate.result import Certificate
-    from ..data.derived.session_quantiles import QuantileBasis
+    from ..data.iterations.session_quantiles import QuantileBasis
+    from ..data.iterations.warmup import IterationsOfCell
     from ..data.levels import Unit
-    from ..data.warmup import IterationsOfCell
     from ..diagnose.result import Diagnosis
     from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import LooksRule

@@ -78,7 +78,10 @@ def check_stdin(path: Path) -> None:
 def resolve_all(
     campaign: Campaign, environment: Mapping[str, str], unbuilt: Collection[str] = ()
 ) -> dict[tuple[str, str], Path]:
-    """Find the executable of every cell; those of the variants in `unbuilt` may be missing yet."""
+    """Find the executable of every cell, and see that those of services are there.
+
+    Those of the variants in `unbuilt` may be missing yet, and so may a service's that is named by its place.
+    """
     found: dict[tuple[str, str], Path] = {}
     problems: list[LaunchError] = []
     for cell in campaign.cells:
@@ -87,6 +90,15 @@ def resolve_all(
         except LaunchError as error:
             if cell.variant not in unbuilt:
                 problems.append(error)
+    for service in campaign.services:
+        name = service.command.argv[0]
+        if "/" in name or service.variant in unbuilt:  # a hook 'setup' may make what lies there
+            continue
+        try:
+            resolve(name, service.cwd, {**environment, **service.env})
+        except LaunchError as error:
+            what = f"the service '{service.label}' cannot be started: {error.what}"
+            problems.append(LaunchError(what, service.command.mark, error.fix))
     if not problems:
         return found
     unique = {str(problem): problem for problem in problems}

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.record.disturbance import service_disturbed
-from analysis.record.service_metrics import PEAK, PEAK_SINCE_START, SOURCE, metric_of, metrics_of
+from analysis.record.service_metrics import (
+    PEAK,
+    PEAK_SINCE_START,
+    PEAK_TREE,
+    SOURCE,
+    metric_of,
+    metrics_of,
+)
 from analysis.record.trial_files import Finding
 
+from .group_peaks import GroupPeak, group_of
 from .usage import Reading, Used, read, used, working
 
 if TYPE_CHECKING:
@@ -25,35 +34,47 @@ def can_reset_peaks() -> bool:
     return Path("/proc/self/clear_refs").exists()
 
 
-def service_metrics(campaign: Campaign, *, resets: bool) -> dict[str, Mapping[str, str]]:
+def service_metrics(
+    campaign: Campaign, *, resets: bool, grouped: bool = False
+) -> dict[str, Mapping[str, str]]:
     """Describe the metrics that a campaign's services have, for the manifest."""
+    peaks = (PEAK if resets else PEAK_SINCE_START, *((PEAK_TREE,) if grouped else ()))
     return {
         metric: {"unit": unit, "better": "lower", "source": SOURCE}
         for name in dict.fromkeys(one.name for one in campaign.services)
-        for metric, unit in metrics_of(name, PEAK if resets else PEAK_SINCE_START)
+        for metric, unit in metrics_of(name, *peaks)
     }
 
 
 class ServiceMeter:
-    """Reads the services that a run uses before and after it."""
+    """Reads the services that a run uses before and after it; `groups` is where their cgroups lie."""
 
-    def __init__(self, services: RunningServices, *, resets: bool) -> None:
-        self._services, self._resets = services, resets
+    def __init__(
+        self, services: RunningServices, *, resets: bool, groups: Path | None = None
+    ) -> None:
+        self._services, self._resets, self._groups = services, resets, groups
+        self._peaks: dict[str, GroupPeak] = {}
         self._names = {one.label: one.name for one in services.services}
         self._before: dict[str, Reading] = {}
 
     def begin(self, variant: str) -> None:
         """Read those that a variant's run uses."""
-        self._before = self._read(variant, reset=self._resets) if self._names else {}
+        if self._names:
+            self._before = self._read(variant, reset=self._resets)
+            self._peaks = {} if self._groups is None else self._new_peaks(variant, self._groups)
 
     def end(self, variant: str) -> dict[str, Used]:
         """Give what each has used since then, by its name."""
         if not self._names:
             return {}
+        peaks = {label: peak.taken() for label, peak in self._peaks.items()}
         after = self._read(variant, reset=False)
         nothing = Reading({}, {}, whole=False)
         return {
-            self._names[label]: used(self._before.get(label, nothing), after.get(label, nothing))
+            self._names[label]: dataclasses.replace(
+                used(self._before.get(label, nothing), after.get(label, nothing)),
+                tree_peak_bytes=peaks.get(label),
+            )
             for label in self._services.serving(variant)
         }
 
@@ -71,9 +92,18 @@ class ServiceMeter:
                 PEAK if self._resets else PEAK_SINCE_START: (
                     one.peak_bytes if one.reset == self._resets else None
                 ),
+                PEAK_TREE: one.tree_peak_bytes,
             }
             values |= {metric_of(name, what): value for what, value in parts.items()}
         return {name: (float(value),) for name, value in values.items() if value is not None}
+
+    def _new_peaks(self, variant: str, folder: Path) -> dict[str, GroupPeak]:
+        serving, found = self._services.serving(variant), {}
+        for label, pids in self._services.processes().items():
+            group = group_of(pids[0], folder) if pids and label in serving else None
+            if group is not None:
+                found[label] = GroupPeak(group)
+        return found
 
     def _read(self, variant: str, *, reset: bool) -> dict[str, Reading]:
         serving = self._services.serving(variant)

@@ -18,7 +18,7 @@ from ..host.executables import sha256_file
 from ..host.tree import format_cpus
 from ..launch.commands import CommandFailedError, resolve, unused_log
 from .service_process import ServiceFailedError, ServiceProcess
-from .sockets import free_port, holder_of, is_free, listening, sockets_of
+from .sockets import free_port, hidden_among, holder_of, is_free, listening, sockets_of
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign, Cell, Service
@@ -219,9 +219,12 @@ class RunningServices:
                 self._dead[label] = f"the service '{label}' {how}{lines}"
 
     def close(self) -> None:
-        """End all of them, the last one first."""
+        """End all of them, the last one first; those that variants have of one at the same time."""
         with self._interrupts.set_aside():
-            for one in reversed(self.services):
+            for number, one in reversed(tuple(enumerate(self.services))):
+                for other in self.services[: number + 1]:
+                    if other.name == one.name and other.label in self._processes:
+                        self._processes[other.label].ask_to_end()
                 self._end(one)
                 process = self._processes.pop(one.label, None)
                 if process is not None:
@@ -352,9 +355,14 @@ class RunningServices:
                 is_ready, others = self._listens(process)
                 foreign = foreign + 1 if others else 0
                 if foreign >= _FOREIGN_LOOKS:
+                    hidden = hidden_among(process.processes())
                     self._end_at_once(process)
-                    what = f"somebody else listens on port {self._ports[service.label]} of the service '{service.label}': {others}"
+                    port = f"port {self._ports[service.label]} of the service '{service.label}'"
+                    what = f"somebody else listens on {port}: {others}"
                     fix = "end it, or leave ready.port out: then a free one is chosen"
+                    if hidden is not None:
+                        what = f"who listens on {port} cannot be seen: its process {hidden} hides what it has open"
+                        fix = "write ready: {output: REGEX} or {command: ...}; or measure as root, or with a program without capabilities of its own"
                     raise ServiceFailedError(what, service.command.mark, fix)
             if is_ready:
                 return

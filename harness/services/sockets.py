@@ -54,6 +54,18 @@ def sockets_of(processes: Iterable[int], root: Path = Path("/")) -> frozenset[in
     return frozenset(found)
 
 
+def hidden_among(processes: Iterable[int], root: Path = Path("/")) -> int | None:
+    """Give a process that does not let this user see what it has open, as one with capabilities of its file does."""
+    for pid in processes:
+        try:
+            os.listdir(root / "proc" / str(pid) / "fd")  # noqa: PTH208 - names alone
+        except PermissionError:
+            return pid
+        except OSError:
+            continue  # it has just ended
+    return None
+
+
 def holder_of(inodes: Collection[int], root: Path = Path("/")) -> str:
     """Name a process that has one of the sockets: ``nginx (process 412)``; in general words where none can be seen."""
     for entry in (root / "proc").iterdir():

@@ -67,7 +67,7 @@ class Used:
 
     `others_ns` is the least that one of its threads has waited while none of its other threads can have had
     the CPU. `peak_bytes` is the sum of the peaks of its processes: since the reading before where `reset`, else since
-    each was started.
+    each was started. `tree_peak_bytes` is the most that its cgroup had at one time, where it has one that tells.
     """
 
     cpu_s: float | None = None
@@ -79,6 +79,7 @@ class Used:
     involuntary_switches: int | None = None
     peak_bytes: int | None = None
     reset: bool = False
+    tree_peak_bytes: int | None = None
 
 
 def reset_peak(pid: int, proc: Path = _PROC) -> bool:

@@ -37,6 +37,7 @@ from ..errors import CampaignError
 from ..host.executables import describe_targets
 from ..launch.commands import SideCommands, base_environment
 from ..launch.interrupts import Interrupted, Interrupts
+from ..services.group_peaks import folder_with_peaks
 from ..services.metering import can_reset_peaks, service_metrics
 from .context import AfterSession, TrialContext
 from .ending import Ending
@@ -263,7 +264,8 @@ def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, s
     }
     events = {} if prepared.events is None else prepared.events.metrics
     builds = BUILD_METRICS if campaign.builds else {}
-    services = service_metrics(campaign, resets=can_reset_peaks())
+    grouped = folder_with_peaks(prepared.grouping.groups) is not None
+    services = service_metrics(campaign, resets=can_reset_peaks(), grouped=grouped)
     known = {**builds, **parsed, **quantiles, **events, **prepared.energy.metrics}
     return known | {name: about for name, about in services.items() if name not in known}
 

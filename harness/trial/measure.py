@@ -24,6 +24,7 @@ from ..host.surroundings import Surroundings
 from ..host.variables import Concealed
 from ..launch.commands import CommandFailedError
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
+from ..services.group_peaks import folder_with_peaks
 from ..services.metering import (
     HookLeftovers,
     ServiceMeter,
@@ -159,7 +160,10 @@ class Measurer:
         self._host, self._cpus = context.prepared.host, context.prepared.cpus.targets
         self._launcher, self._energy, self._segment = launcher, energy, segment
         self._tally = context.prepared.tally()
-        self._service_meter = ServiceMeter(context.services, resets=can_reset_peaks())
+        groups = folder_with_peaks(context.prepared.grouping.groups)
+        self._service_meter = ServiceMeter(
+            context.services, resets=can_reset_peaks(), groups=groups
+        )
         self._leftovers = HookLeftovers(context.commands.left)
         self._outputs = context.store.path / OUTPUTS
         isolation = context.campaign.isolation

@@ -318,7 +318,10 @@ def _within_bounds(
     cell: Cell, metrics: Mapping[str, tuple[float, ...]]
 ) -> tuple[Outcome, str | None]:
     """Hold values against what the campaign expects of them."""
-    units = {name: rule.unit for name, rule in with_quantiles(cell.metrics)}
+    units = {
+        name: "" if rule.unit == "1" else f" {rule.unit}"  # a number without a unit is one alone
+        for name, rule in with_quantiles(cell.metrics)
+    }
     for bound in cell.expect.bounds:
         values, unit = metrics.get(bound.metric), units[bound.metric]
         if values is None:  # of another moment
@@ -331,8 +334,8 @@ def _within_bounds(
         ):  # fmt: skip
             if far:
                 of = f" in {len(far)} of {len(values)} values" if len(values) > 1 else ""
-                said = f"{bound.metric} is {far[0]:.6g} {unit}{of}"
-                return "output-mismatch", f"{said}, expected at {wanted} {limit:.6g} {unit}"
+                said = f"{bound.metric} is {far[0]:.6g}{unit}{of}"
+                return "output-mismatch", f"{said}, expected at {wanted} {limit:.6g}{unit}"
     return "ok", None
 
 
@@ -369,9 +372,9 @@ def _last_words(stderr: Path | None, conceal: Callable[[str], str]) -> str:
         file.seek(max(0, stderr.stat().st_size - 4096))
         lines = file.read().decode("utf-8", "replace").split("\n")
     said = [line.strip() for line in lines if line.strip()]
-    return (
-        _shown(conceal(said[-1])) if said else ""
-    )  # whole: of a part it would not know what it is
+    # A mark below a line says nothing without it. Whole lines: of a part nobody would know what it conceals.
+    last = said[-_LINES:] if said and said[-1].startswith("^") else said[-1:]
+    return _shown(" | ".join(map(conceal, last)))
 
 
 def _first_words(stdout: Path | None, conceal: Callable[[str], str]) -> str:

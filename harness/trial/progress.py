@@ -19,6 +19,7 @@ from analysis.record.disturbance import Disturbances, DisturbanceTally
 from analysis.record.fleet import is_fleet
 from analysis.record.manifest import read_manifest
 from analysis.record.profiles import is_profiles
+from analysis.record.sample_files import SAMPLES
 from analysis.record.shapes import RESTORE, ShapeError, check, checksum_holds, opened, parse
 from analysis.record.trial_files import (
     CERTIFICATES,
@@ -97,7 +98,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 def misfits_of(trial: Path, manifest: Manifest, done: int) -> Iterator[str]:
     """Say what does not fit, a sentence each; nothing of a trial that is running, or was killed.
 
-    Kept output is evidence and no data: it is left out.
+    Kept output is evidence and no data: it is left out, and so are samples, which are held against their rows.
     """
     if manifest.status == "running":
         return
@@ -105,7 +106,7 @@ def misfits_of(trial: Path, manifest: Manifest, done: int) -> Iterator[str]:
         parts = PurePosixPath(name).parts
         if not parts or ".." in parts or PurePosixPath(name).is_absolute():
             yield f"the manifest lists a file outside the trial: {name!r}"
-        elif parts[0] != OUTPUTS:
+        elif parts[0] not in (OUTPUTS, SAMPLES):
             actual = None
             with contextlib.suppress(OSError, StoreError), opened(trial / name) as file:
                 actual = hashlib.file_digest(file, "sha256").hexdigest()

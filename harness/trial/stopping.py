@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.errors import StoreError
 from analysis.record.run_numbers import METRIC_NUMBERS, NUMBERS, Measurement
+from analysis.record.sample_files import doubles, read_samples, sample_file
 from analysis.record.shapes import records_of
 from analysis.record.trial_files import (
     MEASUREMENTS,
@@ -48,10 +50,12 @@ class SessionStop:
     the stored runs alone, so a session that was killed and resumed ends where it would have ended.
     """
 
-    def __init__(self, rule: StopRule, campaign: Campaign, session: int) -> None:
+    def __init__(
+        self, rule: StopRule, campaign: Campaign, session: int, trial: Path | None = None
+    ) -> None:
         from analysis.plan.stop_rule import RunningSuite, decide, judged_mean
 
-        self._rule = rule
+        self._rule, self._trial = rule, trial
         self._metric = next(iter(campaign.judge), None)
         self._counters = campaign.counters is not None and any(
             event.name == self._metric for event in campaign.counters.events
@@ -105,11 +109,27 @@ class SessionStop:
         if printed:
             rule = self._printed
             warmup, better = (0, "lower") if rule is None else (rule.warmup_iterations, rule.better)
-            return self._judged_mean(printed, warmup, higher=better == "higher")
+            values: Sequence[float] = printed
+            if warmup and self._metric is not None and self._metric in row.samples:
+                values = self._stored(row, self._metric)
+                if len(values) == 1:  # their mean alone is known
+                    warmup = 0
+            return self._judged_mean(values, warmup, higher=better == "higher")
         number = METRIC_NUMBERS.get(self._metric or "wall")
         if number is None or (value := getattr(row, number)) is None:
             return None
         return float(value / 1e9 if NUMBERS[number].unit == "ns" else value)
+
+    def _stored(self, row: Measurement, metric: str) -> Sequence[float]:
+        """Give the values that stand in a file; their mean where they are not kept, or not to be read."""
+        about = row.samples[metric]
+        if self._trial is None or about.form != "values" or about.sha256 is None:
+            return row.metrics[metric]
+        place = self._trial / sample_file(row.position, metric, warmup=row.warmup)
+        try:
+            return doubles(read_samples(place, about))
+        except StoreError:  # who judges the trial is told; a rule that looks on does not end it
+            return row.metrics[metric]
 
     def give_up(self, benchmark: str, variant: str) -> None:
         """Go on without a cell."""
@@ -201,7 +221,7 @@ class SessionRules:
             self._repeats = earlier.repeats.get(session) or Repeats(campaign)
         self._stop = None
         if protocol.stop is not None and not self._ended:
-            self._stop = SessionStop(protocol.stop, campaign, session)
+            self._stop = SessionStop(protocol.stop, campaign, session, store.path)
             for measurement in earlier.runs.get(session, ()):
                 self._stop.add(measurement)
             for cell in self.hopeless.cells:

@@ -204,14 +204,15 @@ def test_compilers_in_short(lab: Any) -> None:
     executed(lab, path, 16)
 
 
-def test_sqlite_in_short(lab: Any) -> None:
+# ---- by `make gallery`
+
+
+@pytest.mark.gallery
+def test_sqlite(lab: Any) -> None:
     needs("sqlite3")
     rows = executed(lab, copied(lab, "databases/sqlite.yaml"), 6)
     # Authority: the statements. 50,000 rows, 200 of them more, or twice as many.
     assert all(row["metrics"]["bytes"][0] > 2_000_000 for row in rows)
-
-
-# ---- by `make gallery`
 
 
 @pytest.mark.gallery

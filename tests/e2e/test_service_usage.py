@@ -56,10 +56,14 @@ def test_a_service_that_spins_on_the_clients_cpu_is_found_and_one_that_sleeps_is
         if "service.s.wait" not in row["metrics"]:
             pytest.skip("the kernel keeps no account of a process's waiting")
         (cpu_s,), (wait_s,) = (row["metrics"][f"service.s.{name}"] for name in ("cpu", "wait"))
+        assert row["load_1min"] >= 0
+        assert row["service_cpus_busy_s"] > 0.1 * wall_s  # the client works there
         if row["variant"] == "spins":
             assert cpu_s > 0.1 * wall_s
             assert wait_s > 0.1 * wall_s
             assert row["disturbed"] is True
+            pressure_s = row["pressure_cpu_s"]  # two of them want one CPU
+            assert pressure_s is None or pressure_s > 0.1 * wall_s
             continue
         assert cpu_s < 0.01
         assert wait_s <= 0.0005

@@ -17,6 +17,7 @@ from ...errors import StoreError, UsageError
 from ...importers.trials import is_file, is_foreign, trial_and_variant
 from ...record.fleet import FLEET, Fleet, fleet_text, is_fleet, read_fleet, trial_place
 from ...record.manifest import read_manifest
+from ...record.sample_files import SAMPLES
 from ...record.trial_files import (
     BUILDS,
     CAMPAIGN,
@@ -395,9 +396,9 @@ def _listed(path: Path, manifest: Manifest) -> set[str]:
     if manifest.files:
         named = {MANIFEST, *manifest.files}
     else:  # it runs, or was killed: all that its runner writes
-        outputs = path / OUTPUTS
-        found = (p for p in outputs.rglob("*") if not p.name.startswith("current."))
-        inside = () if outputs.is_symlink() else found
+        folders = (f for f in (path / OUTPUTS, path / SAMPLES) if not f.is_symlink())
+        found = (p for folder in folders for p in folder.rglob("*"))
+        inside = (p for p in found if not p.name.startswith("current."))
         named = {MANIFEST, *_RECORDS, *(p.relative_to(path).as_posix() for p in inside)}
     return plain_files(path, named)
 

@@ -39,7 +39,7 @@ from .campaigns import StatedCampaign, campaign_differences
 
 Numbered = TypeVar("Numbered", SessionEnd, GivenUp, IdlePower, FailedRun)
 _OUTPUT = re.compile(
-    r"(?P<again>[wr]?)(?P<number>[0-9]+)(?P<rest>\.(stdout|stderr|before\.log|after\.log))"
+    r"(?P<again>[wr]?)(?P<number>[0-9]+)(?P<rest>\.(stdout|stderr|before\.log|after\.log)|-.+\.f64\.gz)"
 )
 
 
@@ -112,7 +112,7 @@ class Offsets:
         return encode(row) + b"\n"
 
     def output(self, name: str, trial: str) -> str:
-        """Name a file of ``outputs/``: after its run, or in a folder named after its trial."""
+        """Name a file of ``outputs/`` or ``samples/``: after its run, or in a folder named after its trial."""
         match = _OUTPUT.fullmatch(name)
         if match is None:
             return f"{trial}/{name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +15,7 @@ from ...record.builds import LAYOUT_CHECK, Layout, layouts_by_session, read_buil
 from ...record.environment_changes import Change, describe_changes, findings_of
 from ...record.manifest import appearing, manifest_text, read_manifest, utc_now, write_hashed
 from ...record.same_programs import same_in_all
+from ...record.sample_files import SAMPLES
 from ...record.shapes import encode, opened, records_of
 from ...record.trial_files import (
     BUILDS,
@@ -233,18 +235,18 @@ def _layouts(parts: Iterable[MergedPart]) -> Iterator[Finding]:
 
 
 def _outputs(both: Iterable[tuple[Offsets, MergedPart]]) -> Iterator[tuple[str, Path]]:
-    """Name the files of all ``outputs/`` in the new trial; links were made by somebody else."""
+    """Name the files of all ``outputs/`` and ``samples/`` in the new trial; links were made by somebody else."""
     taken: set[str] = set()
-    for place, part in both:
-        root, trial = part.path / OUTPUTS, part.manifest.trial
+    for folder, (place, part) in itertools.product((OUTPUTS, SAMPLES), both):
+        root, trial = part.path / folder, part.manifest.trial
         for path in sorted(root.rglob("*")):
             if path.is_file() and not path.is_symlink():
                 own = str(path.relative_to(root))
-                name = place.output(own, trial)
+                name = f"{folder}/{place.output(own, trial)}"
                 if name in taken:  # somebody has put it there, not a run
-                    name = f"{trial}/{own}"
+                    name = f"{folder}/{trial}/{own}"
                 taken.add(name)
-                yield f"{OUTPUTS}/{name}", path
+                yield name, path
 
 
 def _bytes_of(path: Path) -> Iterator[bytes]:

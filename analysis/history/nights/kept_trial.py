@@ -43,7 +43,8 @@ class KeptTrial:
     where nobody knows. `complete`, `sessions`, `planned`: Whether it is complete, and how many of its
     sessions are. `values`: By variant. `inputs`: For each benchmark the SHA-256 of what the runs read, by its path:
     what the campaign names, and the files among the baseline's arguments. `host_record`: The sections host, cpu, memory,
-    kernel of the first session's environment, and the baseline's targets.
+    kernel of the first session's environment, and the baseline's targets. `unsteady`: Benchmark and variant of cells of
+    which too many runs reach no steady state.
     """
 
     trial: str
@@ -66,6 +67,7 @@ class KeptTrial:
     inputs: tuple[Mapping[str, str], ...]
     campaign: StatedCampaign
     host_record: Mapping[str, Any]
+    unsteady: tuple[str, ...] = ()
 
     def to_dict(self, share: Share) -> dict[str, Any]:
         """Give it as JSON types; `share` takes what is the same in many trials."""
@@ -96,7 +98,7 @@ class KeptTrial:
                 **columns, programs=tuple(programs), commit=found["commit"]
             )
         plain = {name: data[name] for name in _PLAIN}
-        for name in ("variants", "benchmarks", "merged_from"):
+        for name in ("variants", "benchmarks", "merged_from", "unsteady"):
             plain[name] = tuple(plain[name])
         return cls(
             **plain,
@@ -110,6 +112,7 @@ class KeptTrial:
 _PLAIN = (
     *("trial", "began", "started_at", "host", "host_id", "origin", "merged_from", "baseline"),
     *("variants", "benchmarks", "metric", "unit", "better", "complete", "sessions", "planned"),
+    "unsteady",
 )
 
 

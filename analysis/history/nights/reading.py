@@ -223,7 +223,28 @@ def _cautions(
             tuple(open_ones),
             ShortSentence.of(f"{counted(len(open_ones), 'night')} not complete"),
         )
+    yield from _unsteady(raws)
     yield from _alternating(raws)
+
+
+def _unsteady(raws: Sequence[RawNight]) -> Iterator[Caution]:
+    """Say in how many nights cells have no steady state: their values are those of all iterations."""
+    nights: dict[str, list[str]] = {}
+    for raw in raws:
+        for cell in dict.fromkeys(one for part in raw.parts.values() for one in part.unsteady):
+            nights.setdefault(cell, []).append(raw.name)
+    if nights:
+        told = "; ".join(f"{cell} in {figures_of(names)}" for cell, names in [*nights.items()][:3])
+        more = f"; and {counted(len(nights) - 3, 'more cell')}" if len(nights) > 3 else ""
+        yield Caution(
+            "no-steady-state",
+            f"too many runs reach no steady state: {told}{more}. The values of such nights are those of all "
+            "iterations, and no speed of the program's own",
+            tuple(dict.fromkeys(cell.rpartition(" / ")[0] for cell in nights)),
+            ShortSentence.of(
+                "in some nights too many runs of {} reach no steady state", tuple(nights)
+            ),
+        )
 
 
 def _alternating(raws: Sequence[RawNight]) -> Iterator[Caution]:

@@ -48,7 +48,8 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
             f"none of its {manifest.sessions} sessions is complete", str(path), n=0, needed=1
         )
     environments = read_environments(path)
-    values = dict(_values(trial, metric, sessions, environments))
+    unsteady: list[str] = []
+    values = dict(_values(trial, metric, sessions, environments, unsteady))
     if not any(x is not None for one in values.values() for x in (*one.log, *one.own)):
         raise InsufficientDataError(
             f"no run of a complete session has a value of {metric!r}", str(path), n=0, needed=1
@@ -79,6 +80,7 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
         inputs=tuple(_inputs(manifest, settings, environments)),
         campaign=plain_campaign(campaign),
         host_record=_host_record(path, manifest, environments),
+        unsteady=tuple(unsteady),
     )
 
 
@@ -140,6 +142,7 @@ def _values(
     metric: str,
     sessions: Sequence[int],
     environments: Sequence[SessionEnvironment],
+    unsteady: list[str],
 ) -> Iterator[tuple[str, VariantValues]]:
     manifest = trial.manifest
     matrices = {}
@@ -148,6 +151,8 @@ def _values(
             matrices[name] = trial.matrix(name, metric, carry_zeros=True)
         except InsufficientDataError:
             continue  # the others may have values
+        judged = matrices[name].judged_iterations.items()
+        unsteady += [f"{bench} / {name}" for bench, one in judged if one.unsteady]
     commits = commits_of_all([{"targets": one.sections.get("targets")} for one in environments])
     programs = _programs(environments)
     base = matrices.get(manifest.baseline)

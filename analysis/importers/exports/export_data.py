@@ -86,6 +86,7 @@ class ExportedData:
     often sessions were put behind those of a complete trial, `looks` how many looks were taken by a plan of
     several, and `hosts` says that they are those of several. `warmup_iterations` names the metrics of which the first
     iterations of a run are not judged, each with how many, and `never_ok` counts the cells of which no run was ever ok.
+    `stored` counts the runs of which the mean stands for values that are too many for a row.
     """
 
     name: str
@@ -99,6 +100,7 @@ class ExportedData:
     hosts: bool = False
     warmup_iterations: tuple[str, ...] = ()
     never_ok: int = 0
+    stored: int = 0
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -162,6 +164,10 @@ def exported_trial(
             f"{name}: {judged.setting}"
             for name in names
             if (judged := trial.judged_iterations(name)) is not None and judged.setting != 0
+        ),
+        stored=sum(
+            bool(mine[row] and trial.chosen[row])
+            for row in {row for name in names for row in trial.stored.get(name, ())}
         ),
         never_ok=len(
             {(one.benchmark, one.variant) for one in manifest.given_up if one.never_ok}

@@ -115,6 +115,9 @@ def never_held(exported: ExportedData) -> tuple[Caution, ...]:
             "never-ok-lost": exported.never_ok > 0
             and f"that {figures.counted(exported.never_ok, 'cell')} never ended well, and why: a verdict on the "
             "file knows of no failure",
+            "single-values-lost": exported.stored > 0
+            and f"the single values of {figures.counted(exported.stored, 'run')}, which stand in samples/: a mean "
+            "stands for them",
             "repeats-lost": exported.unjudged > 0
             and f"{runs} that no method takes, because disturbed ones were repeated: left out",
         }

@@ -22,6 +22,7 @@ from ...data.cpu_steal import cpu_of
 from ...data.protocol import segment_starts
 from ...pages import number_format as figures
 from ...record.builds import is_of_builds
+from ...record.quantiles import quantile_said
 from ...record.run_numbers import NUMBERS
 from ...record.service_metrics import SOURCE, grows
 from ...stats.samples import Array, Integers, read_only
@@ -94,6 +95,14 @@ _GROWING: Final[Mapping[str, str]] = {
     "user_s": "time in the program",
     "system_s": "time in the kernel",
 }
+_OF_SERVICES: Final[Mapping[str, str]] = {
+    "cpu": "processor time of service {}",
+    "wait": "waiting of service {} for a CPU",
+    "disk_read": "bytes that service {} reads from a disk",
+    "disk_written": "bytes that service {} writes to a disk",
+    "voluntary_switches": "voluntary switches of service {}",
+    "involuntary_switches": "involuntary switches of service {}",
+}
 _METRIC_OF: Final = {"user_s": "user", "system_s": "system", "max_rss_bytes": "max_rss"}
 
 
@@ -142,6 +151,9 @@ def spoken(name: str) -> str:
     cpu = cpu_of(plain)
     if cpu is not None or plain in _GROWING:
         return f"{_GROWING[plain] if cpu is None else f'steal of CPU {cpu}'} per second"
+    service, _, what = plain.removeprefix("service.").rpartition(".")
+    if plain.startswith("service.") and service and what in _OF_SERVICES:
+        return f"{_OF_SERVICES[what].format(service)} per second"
     return _SPOKEN.get(plain) or _SEEN.get(plain) or plain
 
 
@@ -334,18 +346,26 @@ def _seen(trial: Trial, metric: str) -> Iterator[Covariate]:
             yield _rate(trial, stolen, name=name)
 
 
+def _printed_as(trial: Trial, metric: str) -> str:
+    """Give the metric whose values a metric is made of: that of a quantile, else itself."""
+    said = quantile_said(trial.manifest.metrics.get(metric, {}))
+    return metric if said is None else said[0]
+
+
 def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
     """Give the metrics beside the trial's own: times and counted events grow with the run."""
     for name in trial.metrics:
-        if name == metric:
+        if _printed_as(trial, name) == _printed_as(trial, metric):  # a quantile explains no mean
             continue
         unit, values = trial.metric(name).unit, trial.values(name)
         # a share of events, or events per second, is no count
         named = is_counter(name) and unit != "%" and not figures.timed(unit)
         about = trial.manifest.metrics.get(name, {})
         of_build = is_of_builds(about)  # it was there before the runs of its session
+        of_iterations = _printed_as(trial, name) != name  # a longer run has no more of a quantile
         named |= about.get("source") == SOURCE and grows(name)
-        if not of_build and (figures.is_time(unit) or trial.is_counter(name) or named):
+        is_count = figures.is_time(unit) or trial.is_counter(name) or named
+        if is_count and not of_build and not of_iterations:
             yield _rate(trial, values, name=name)
             continue
         yield Covariate(
@@ -354,8 +374,8 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
             values=read_only(values),
             unit=unit,
             known_before=of_build,
-            may_follow=figures.timed(unit)
-            and not of_build,  # such as 1/s: what it made of its time
+            # such as 1/s: what it made of its time
+            may_follow=of_iterations or (figures.timed(unit) and not of_build),
             of_session=of_build,
         )
 

@@ -12,6 +12,7 @@ from ...data.variant_runs import require_steady
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution
+from ...pages.short_sentence import ShortSentence
 from ...stats.samples import Array, Flags, Integers, read_only
 from .covariates import Covariate, covariates_of
 
@@ -95,6 +96,7 @@ def pooled(trials: Sequence[Trial], metric: str) -> CovariateRuns:
     wrong = [divmod(one, len(variants)) for one in sorted(bad)]
     place = [hosts.index(trial.manifest.host_id or trial.manifest.host) for trial in trials]
     session, block = _sessions_and_blocks(trials, rows)
+    unread = sum(one.iterations for t in trials for one in t.stored.get(metric, {}).values())
     return CovariateRuns(
         benchmarks=benchmarks,
         variants=variants,
@@ -108,8 +110,9 @@ def pooled(trials: Sequence[Trial], metric: str) -> CovariateRuns:
         session=session,
         block=block,
         covariates=_covariates(trials, rows, metric),
-        iterations=_iterations(trials, rows, metric),
+        iterations=None if unread else _iterations(trials, rows, metric),
         cautions=(
+            *_unread(unread, metric),
             *_left_out(trials, used, metric),
             *_not_positive([(benchmarks[b], variants[v]) for b, v in wrong], metric),
         ),
@@ -228,6 +231,19 @@ def _left_out(trials: Sequence[Trial], used: Sequence[Flags], metric: str) -> It
     missing = sum(int((one.judged(metric) & ~mine).sum()) for one, mine in each)
     if missing:
         yield Caution("metric-missing", f"{missing} run{'s' * (missing > 1)} without {metric}")
+
+
+def _unread(iterations: int, metric: str) -> Iterator[Caution]:
+    if iterations:
+        said = (
+            f"the {iterations:,} values of {metric} that stand in samples/ are not looked at one by one: "
+            "components are those of runs"
+        )
+        yield Caution(
+            "iterations-unread",
+            said,
+            short=ShortSentence.of("components are of runs: their single values are not looked at"),
+        )
 
 
 def _not_positive(cells: Sequence[tuple[str, str]], metric: str) -> Iterator[Caution]:

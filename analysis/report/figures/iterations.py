@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...data.iterations.stored import judged_counts, values_of_run
 from ...errors import AnalysisError
 from ...plots.axes import Axes, quantity_axis
 from ...plots.layout import arranged
 from ...plots.scale import Scale, Tick, quantity_scale
+from ...record.sample_files import MOST_IN_ROW
 from ...stats.samples import Array
 from .cells import cells_and_styles
 from .layout import Drawing, name_of, names_of, rows_high
@@ -19,74 +21,102 @@ if TYPE_CHECKING:
     from ...plots.sheet import Sheet
     from ..subject import Subject
 
-__all__ = ["RunIterations", "draw_iterations", "panel_of"]
+__all__ = ["RunIterations", "draw_iterations", "panel_of", "runs_of_variants", "thinned"]
 
 _PLACES = 250  # points of a run: of more iterations the median of neighbours is drawn
 _MOST = 40  # runs of a variant that are drawn
 
 
 class RunIterations(NamedTuple):
-    """All iterations of a run, and how many of the first ones are not judged."""
+    """What is drawn of a run's iterations, at which of them, and how many of the first ones are not judged.
+
+    Of a run with up to 1,000 iterations `values` has each; of one with more medians of neighbours stand there.
+    """
 
     values: Array
+    places: Array
+    printed: int
     left_out: int
 
 
 def panel_of(runs: Sequence[RunIterations], css: str, scale: Scale, unit: str) -> Axes:
     """Draw a line for each run; what is not judged is grey, and a dot is where the rest begins."""
-    longest = max(run.values.size for run in runs)
+    longest = max(run.printed for run in runs)
     axes = Axes(x=Scale(0.0, longest + 1.0), y=scale)
     quantity_axis(axes, "y", scale, unit, most=4)
     axes.x_ticks = [Tick(at, str(at)) for at in (1, longest)]
-    for values, left in runs:
-        middle, places = _thinned(values)
+    for run in runs:
+        left = run.left_out
+        middle, places = thinned(run)
         early = places <= left
         if early.any():
             axes.curve(places[early], middle[early], "second thin faint")
         axes.curve(places[~early], middle[~early], f"{css} thin")
-        if 0 < left < values.size:
-            axes.spots(left + 1.0, float(np.median(values[left : left + 5])), "ink", r=1.6)
+        if 0 < left < run.printed:
+            first = int(np.searchsorted(run.places, left, side="right"))
+            axes.spots(left + 1.0, float(np.median(run.values[first : first + 5])), "ink", r=1.6)
     return axes
 
 
-def _thinned(values: Array) -> tuple[Array, Array]:
-    """Give medians of neighbours, and their places, counted from 1."""
-    each = max(1, -(-values.size // _PLACES))
-    parts = [values[k : k + each] for k in range(0, values.size, each)]
-    middles = np.array([np.median(part) for part in parts])
-    places = np.array([k * each + (part.size + 1) / 2 for k, part in enumerate(parts)])
-    return middles, places
+def thinned(run: RunIterations, most: int = _PLACES) -> tuple[Array, Array]:
+    """Give medians of neighbours, so many at most, and the middles of their places, counted from 1."""
+    each = max(1, -(-run.values.size // most))
+    parts = range(0, run.values.size, each)
+    middles = np.array([np.median(run.values[k : k + each]) for k in parts])
+    return middles, np.array([run.places[k : k + each].mean() for k in parts])
 
 
-def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
-    """Draw a panel for each variant: a line for each of its runs, iteration by iteration."""
-    cells, styles = cells_and_styles(subject, benchmark)
+def _drawn(values: Array, left_out: int) -> RunIterations:
+    run = RunIterations(values, np.arange(1.0, values.size + 1), values.size, left_out)
+    if values.size <= MOST_IN_ROW:
+        return run
+    middles, places = thinned(run)
+    return run._replace(values=middles, places=places)
+
+
+def runs_of_variants(
+    subject: Subject, benchmark: str, variants: Iterable[str]
+) -> dict[str, list[tuple[int, RunIterations]]]:
+    """Give the session and the iterations of each judged run of a benchmark, by variant; none are left out.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no trial, or no run has several iterations of the metric.
+    """
     metric, trial = subject.verdict.metric, subject.trial
     judged = None if trial is None else trial.judged_iterations(metric)
-    if trial is None or judged is None or np.diff(trial.metrics[metric].offsets).max() < 2:
+    if (
+        trial is None
+        or judged is None
+        or (judged_counts(trial, metric) + judged.left_out).max() < 2
+    ):
         raise AnalysisError(
             "no run has several iterations",
             benchmark,
             "give a trial, and a metric that its programs print",
         )
-    column = trial.metrics[metric]
     mine = trial.judged(metric) & (trial.benchmark == trial.manifest.benchmarks.index(benchmark))
-    mine &= np.diff(column.offsets) > 0
+    mine &= np.diff(trial.metrics[metric].offsets) > 0
     runs: dict[str, list[tuple[int, RunIterations]]] = {}
-    for name in cells:
+    for name in variants:
         rows = np.flatnonzero(mine & (trial.variant == trial.manifest.variants.index(name)))
         runs[name] = [
             (
                 int(trial.session[row]),
-                RunIterations(
-                    column.values[column.offsets[row] : column.offsets[row + 1]],
-                    int(judged.left_out[row]),
-                ),
+                _drawn(values_of_run(trial, metric, row), int(judged.left_out[row])),
             )
             for row in rows.tolist()
         ]
+    return runs
+
+
+def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
+    """Draw a panel for each variant: a line for each of its runs, iteration by iteration."""
+    cells, styles = cells_and_styles(subject, benchmark)
+    metric, runs = subject.verdict.metric, runs_of_variants(subject, benchmark, cells)
     shown = {name: [run for _, run in found[:_MOST]] for name, found in runs.items() if found}
-    drawn = [_thinned(run.values)[0] for some in shown.values() for run in some]
+    drawn = [thinned(run)[0] for some in shown.values() for run in some]
     scale = quantity_scale(end for one in drawn for end in (one.min(), one.max()))
     names = names_of(list(shown), sheet)
     panels = []
@@ -119,10 +149,17 @@ def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
             f"{metric}_{subject.verdict.unit}",
         ),
         rows=tuple(
-            (name, session, number, k, int(k > run.left_out), value)
+            (
+                name,
+                session,
+                number,
+                int(place) if place == int(place) else place,
+                int(place > run.left_out),
+                value,
+            )
             for name, found in runs.items()
             for number, (session, run) in enumerate(found, 1)
-            for k, value in enumerate(run.values.tolist(), 1)
+            for place, value in zip(run.places.tolist(), run.values.tolist(), strict=True)
         ),
     )
 

@@ -5,12 +5,13 @@ Authority: docs/trial-format.md: a CPU that lost nothing is not there, null and 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from analysis.data.cpu_steal import MOST_CPUS, CpuSteal
+from analysis.data.fleet_as_trial import _numbers
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
 
@@ -38,6 +39,25 @@ def test_of_hundreds_of_cpus_those_that_lost_most_are_kept():
     lost = {str(cpu): 0.01 * cpu for cpu in range(1, 257)}
     found = of(lost, {})
     assert list(found) == [f"cpu_steal_s.{cpu}" for cpu in range(257 - MOST_CPUS, 257)]
+
+
+@dataclass
+class Host:
+    """A trial of one run, as far as its numbers are asked for."""
+
+    numbers: dict[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return 1
+
+
+def test_a_cpu_that_one_host_alone_names_is_unknown_on_the_others():
+    """CPU 1 of one host has nothing to do with CPU 1 of another that lost nothing."""
+    one = Host({"steal_s": np.array([0.5]), "cpu_steal_s.1": np.array([0.5])})
+    other = Host({"steal_s": np.array([0.5])})
+    found = _numbers([one, other])
+    assert np.array_equal(found["steal_s"], [0.5, 0.5])
+    assert np.array_equal(found["cpu_steal_s.1"], [0.5, np.nan], equal_nan=True)
 
 
 @pytest.mark.parametrize("bad", [{"1": "x"}, {"a": 0.1}, {"1": None}, {"1": True, "-1": 0.5}])

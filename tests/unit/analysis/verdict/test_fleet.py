@@ -15,10 +15,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from analysis.data.fleet import open_fleet
+from analysis.data.fleet_as_trial import joined_trial
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, StoreError, UsageError
 from analysis.importers.trials import open_trial
 from analysis.methods.multilevel.hosts import over_hosts
+from analysis.record.trial_files import GivenUp
 from analysis.record.warmup_iterations import judging_with
 from analysis.verdict.fleet import judge_fleet
 from analysis.verdict.judging import judge
@@ -518,3 +521,36 @@ def test_iterations_are_told_host_by_host(fleet):
         found = judge_fleet(folder, metric="t")
     assert {one.setting for one in found.iterations} == {10}
     assert {line.reason for line in found.candidates[0].multilevel.benchmarks} == {None}
+
+
+def test_a_cell_that_was_never_ok_on_a_host_has_no_speed(fleet):
+    def change(name, made):
+        lost = [
+            run.position for run in made.plan if (run.benchmark, run.variant) == ("text", "new")
+        ]
+        if name != "lab2":
+            return
+        made.rows[:] = [
+            replace(row, outcome="exit", exit_code=1) if row.position == lost[0] else row
+            for row in made.rows
+            if row.position not in lost[1:]
+        ]
+        cell = {
+            "benchmark": "text",
+            "variant": "new",
+            "position": lost[0],
+            "runs": 0,
+            "why": "exit",
+        }
+        one = GivenUp(**cell, session=1, never_ok=True)
+        given_up = tuple(replace(one, session=k, warmups=int(k > 1)) for k in range(1, 5))
+        made.manifest = replace(made.manifest, given_up=given_up)
+
+    folder = fleet([0.1, 0.12, 0.09], change=change)
+    answer = judge_fleet(folder)
+    line = answer.candidates[0].multilevel.benchmarks[0]
+    assert (line.name, line.outcome, line.reason) == ("text", "undecided", "fails-always")
+    assert "lab2: left out, as no run was ever ok: text / new" in str(answer)
+    assert [one.planned for one in answer.hosts] == [one.done for one in answer.hosts]
+    for by in ("host", "session"):  # whoever takes the hosts as one trial knows of the failure
+        assert joined_trial(open_fleet(folder), by=by).matrix("new").failed == {"text": 1}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.data.derived.session_quantiles import QuantileBasis
+from analysis.data.iterations.session_quantiles import QuantileBasis
 from analysis.verdict.judging import judge
 from analysis.verdict.quantile_words import basis_of, quantile_sentences
 

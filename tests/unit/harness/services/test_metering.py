@@ -5,6 +5,7 @@ Authority: the table of docs/trial-format.md; the readings are recorded, and cou
 
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
 
 import pytest
@@ -43,6 +44,15 @@ def test_the_metrics_that_are_declared_are_those_of_a_row():
         peak = "service.s.peak_memory" + ("" if resets else "_since_start")
         assert found[peak] == (2048.0,)
         assert found["service.s.wait"] == (0.003,)
+
+
+def test_the_peak_of_a_group_is_a_metric_of_its_own():
+    campaign = SimpleNamespace(services=services(s=()).services)
+    declared = service_metrics(campaign, resets=True, grouped=True)
+    meter = ServiceMeter(services(s=()), resets=True)
+    found = meter.metrics({"s": dataclasses.replace(KNOWN, tree_peak_bytes=4096)})
+    assert list(found) == list(declared)
+    assert found["service.s.peak_memory_tree"] == (4096.0,)
 
 
 def test_what_is_unknown_is_in_no_row_and_zero_is():

@@ -114,6 +114,26 @@ def test_who_listens_in_its_place_is_no_sign_that_it_is_ready(place):
         at_once.join()
 
 
+def test_a_service_that_hides_its_sockets_is_not_called_somebody_else(place, monkeypatch):
+    """As of a program with file capabilities, which an ordinary user may not look into (proc_pid_fd(5))."""
+    listed = os.listdir
+
+    def refused(folder):
+        if str(folder).endswith("/fd"):
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    services = place.services(ONE % ("", ""))
+    monkeypatch.setattr("harness.services.sockets.os.listdir", refused)
+    with (
+        pytest.raises(ServiceFailedError, match="cannot be seen: its process") as caught,
+        place.standing(services),
+    ):
+        pass
+    assert "write ready: {output: REGEX}" in caught.value.fix
+    assert services.processes() == {}
+
+
 def test_a_port_that_was_taken_meanwhile_is_given_up_for_another(place):
     services = place.services(ONE % ("", ""))
     services.choose_ports()
@@ -281,6 +301,27 @@ def test_each_has_a_cgroup_and_the_death_of_one_launcher_is_not_the_others(place
             assert services.died("b") is None
             assert said(services.ports["s/b"])
         assert list(groups.path.glob("run-*")) == []
+
+
+def test_those_of_all_variants_are_asked_to_end_at_the_same_time(place):
+    (place.folder / "waits.py").write_text(
+        "import os, signal, sys, time\n"
+        "def end(*_):\n"
+        "    open(f'asked-{sys.argv[1]}', 'w').close()\n"
+        "    while not os.path.exists('asked-a') or not os.path.exists('asked-b'): time.sleep(.01)\n"
+        "    os._exit(0)\n"
+        "signal.signal(signal.SIGTERM, end)\n"
+        "print('up', flush=True)\n"
+        "while True: signal.pause()\n"
+    )
+    services = place.services(
+        "s: {command: [PYTHON, waits.py, '{variant}'], ready: {output: up}, grace: 60s}"
+    )
+    with place.standing(services):
+        found = services.processes()
+        assert sorted(found) == ["s/a", "s/b"]
+    assert place.heard == []  # none had to be killed
+    assert not any(alive(pid) for pids in found.values() for pid in pids)
 
 
 def test_a_signal_to_fairtrial_ends_the_wait_and_the_service(place):

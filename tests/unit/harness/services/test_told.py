@@ -6,6 +6,7 @@ Authority: whoever executes somebody else's campaign is shown every command of i
 from __future__ import annotations
 
 import json
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -17,7 +18,9 @@ from analysis.errors import UsageError
 from harness.bisect.recipe import recipe_of
 from harness.campaign.load import load_campaign
 from harness.commands.received_campaign import _steps, stays_inside
+from harness.errors import LaunchError
 from harness.fleet.submission import _least_cpus
+from harness.launch.commands import resolve_all
 
 TEXT = """\
 name: told
@@ -87,3 +90,19 @@ def test_a_bisection_refuses_them(campaign):
     with pytest.raises(UsageError, match="a bisection starts no services") as caught:
         recipe_of(campaign(), SimpleNamespace(root=None))
     assert caught.value.fix
+
+
+def test_a_server_that_is_not_there_is_told_before_anything_is_made(tmp_path):
+    path = tmp_path / "c.yaml"
+    text = TEXT.replace("client", "env").replace("./server", "'{how}'") % ("data", "")
+    path.write_text(text.replace("{how: x}", "{how: env}").replace("{how: y}", "{how: ./made}"))
+    environment = {"PATH": os.environ["PATH"]}
+    resolve_all(
+        load_campaign(path), environment
+    )  # a hook may make what lies in the campaign's folder
+    path.write_text(text.replace("{how: y}", "{how: env}").replace("{how: x}", "{how: no-such}"))
+    with pytest.raises(LaunchError) as caught:
+        resolve_all(load_campaign(path), environment)
+    assert "the service 's/a' cannot be started: command 'no-such' not found" in caught.value.what
+    assert "c.yaml:5:" in caught.value.where
+    assert resolve_all(load_campaign(path), environment, unbuilt={"a"})

@@ -18,7 +18,7 @@ from harness.meters.energy import EnergyMeter
 from harness.services.usage import Used
 from harness.trial.context import TrialContext
 from harness.trial.measure import PADDING_VARIABLE, CapReached, Measurer
-from harness.trial.metering import SessionEnergy
+from harness.trial.metering import Grouping, SessionEnergy
 from tests.hosts import trees as hosts
 
 MOST = 1000  # bytes that a run may write to one of its outputs
@@ -54,6 +54,7 @@ class Bench:
             prepared=SimpleNamespace(
                 host=self.host,
                 cpus=SimpleNamespace(targets=cpus, services={}),
+                grouping=Grouping(),
                 energy=EnergyMeter(),
                 tally=lambda: None,
             ),

@@ -275,6 +275,19 @@ def test_a_second_signal_ends_a_hook_that_comes_last(stage, hooked):
 # --- what goes wrong ---------------------------------------------------------------------------
 
 
+def test_a_mark_below_the_line_that_failed_is_told_with_that_line(stage, campaign):
+    said = "starting\nParse error near line 1: syntax error\n  selct 1;\n  ^--- error here\n"
+
+    def fail(request):
+        request.stderr.write_text(said)
+        return {"exit_code": 1}
+
+    stage.target = fail
+    stage.start(campaign(("x",), ("a",), sessions=1, runs=1, warmup=0))
+    told = "Parse error near line 1: syntax error | selct 1; | ^--- error here"
+    assert stage.rows[0]["detail"] == f"exit code 1, expected 0; stderr: {told}"
+
+
 def test_failed_runs_are_outcomes_and_the_trial_goes_on(stage, campaign):
     def fail(request):
         request.stderr.write_text("no such luck\n")

@@ -13,6 +13,7 @@ import pytest
 
 from analysis.errors import StoreError
 from analysis.record.manifest import read_manifest
+from analysis.record.sample_files import packed, sample_file
 from analysis.record.shapes import encode_checked
 from analysis.record.trial_files import SessionEnd, StopRule
 from harness.campaign.identity import identity_of
@@ -448,21 +449,29 @@ def test_counters_that_are_the_question_are_those_of_counted_runs(make_campaign,
     assert found.end().text.startswith("instructions: width 0 <= 0.05")
 
 
+@pytest.mark.parametrize("in_files", [False, True])
 @pytest.mark.parametrize(("setting", "ends"), [(0, False), (2, True), ("auto", True)])
 def test_the_rule_looks_at_the_iterations_that_are_judged(
-    make_campaign, make_measurement, setting, ends
+    make_campaign, make_measurement, tmp_path, setting, ends, in_files
 ):
     """Authority: beginnings that say anything, and a constant rest: what is judged does not vary."""
     rng = np.random.default_rng(7)
     rule = MetricRule(name="t", regex="(.*)", unit="s", better="lower", warmup_iterations=setting)
     campaign = make_campaign(("x", "y"), ("a", "b"), stop=RULE, runs=RULE.max_runs)
     cells = tuple(replace(cell, metrics=(rule,)) for cell in campaign.cells)
-    found = SessionStop(RULE, replace(campaign, judge=("t",), cells=cells), 1)
+    found = SessionStop(RULE, replace(campaign, judge=("t",), cells=cells), 1, tmp_path)
+    (tmp_path / "samples").mkdir()
     for number in (1, 2, 3):
         for row in block(make_measurement, number):
             noise = 1e-4 * rng.standard_normal(150)
             early = rng.uniform(5, 50, 2)
-            found.add(replace(row, metrics={"t": (*early, *(1 + noise[2:]))}))
+            values = (*early, *(1 + noise[2:]))
+            about = {}
+            if in_files:
+                data, about["t"] = packed(values)
+                (tmp_path / sample_file(row.position, "t", warmup=False)).write_bytes(data)
+                values = (sum(values) / len(values),)
+            found.add(replace(row, metrics={"t": values}, samples=about))
     assert (found.end() is not None) == ends
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
@@ -14,6 +15,7 @@ from analysis.history.nights.model import missing_before
 from analysis.history.nights.reading import read_nights
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.session_means import means_of_one, means_of_pair
+from analysis.record.warmup_iterations import judging_with
 from tests.examples import examples
 
 TOLERANCE = 1e-12  # of logs: the same sums in another order
@@ -195,3 +197,34 @@ TIMES = {
     "v1": {"x": [0.10, 0.11, 0.12, 0.13], "y": [0.20, 0.21, 0.22, 0.23]},
     "tip": {"x": [0.12, 0.11, 0.13, 0.15], "y": [0.20, 0.25, 0.22, 0.21]},
 }
+
+
+def test_nights_whose_runs_keep_changing_are_told_and_kept_so(night, tmp_path):
+    """Authority: runs of tip that change in their last iterations, in one night of two."""
+    rng = np.random.default_rng(8)
+
+    def printing(restless):
+        def change(made):
+            rows = []
+            for row in made.rows:
+                values = 1e-9 * row.wall_ns * np.exp(0.001 * rng.standard_normal(120))
+                if restless and (row.benchmark, row.variant) == ("x", "tip"):
+                    values[-15:] *= 1.3
+                rows.append(replace(row, metrics={"t": tuple(values.tolist())}))
+            made.rows[:] = rows
+            made.manifest = replace(
+                made.manifest, metrics={"t": {"unit": "s", "better": "lower"}}, judge=()
+            )
+
+        return change
+
+    night(1, change=printing(False))
+    night(2, change=printing(True))
+    for _ in range(2):  # as read, and as kept
+        with judging_with("auto"):
+            found = read_nights([tmp_path / "runs"], metric="t")
+        (told,) = [one for one in found.cautions if one.code == "no-steady-state"]
+        assert told.about == ("x",)
+        assert "x / tip in 1 night (night-02)" in told.text
+    plain = read_nights([tmp_path / "runs"], metric="t")  # negative control: all are judged
+    assert "no-steady-state" not in {one.code for one in plain.cautions}

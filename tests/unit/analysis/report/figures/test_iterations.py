@@ -16,7 +16,7 @@ from analysis.plots.sheet import Sheet
 from analysis.report.figures.kinds import draw
 from analysis.report.subject import Subject
 from analysis.verdict.judging import judge
-from tests.unit.analysis.data.test_warmup import trial, warming
+from tests.unit.analysis.data.iterations.test_warmup import trial, warming
 
 SHEET = Sheet(width=85.0)
 

@@ -6,11 +6,14 @@ Authority: the logs and their counts in tests/golden/hdr_logs, which another imp
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from analysis.data.trial import read_trial
+from analysis.errors import InsufficientDataError, StoreError
 from analysis.record.sample_files import StoredSamples, read_samples
 from harness.campaign.model import Command, MetricRule
 
@@ -59,6 +62,27 @@ def test_a_histogram_is_stored_whole_and_its_quantiles_stand_in_the_row(stage, w
         assert row["metrics"]["t.p99.9"] == []  # of 240 values
         for share, name in ((0.5, "t.p50"), (0.99, "t.p99")):
             assert row["metrics"][name] == [np.quantile(values, share, weights=weights, method="inverted_cdf")]  # fmt: skip
+    trial = read_trial(stage.trial)
+    assert trial.quantile_basis("t.p99").level == "session"
+    together = np.quantile(values, 0.99, weights=2 * weights, method="inverted_cdf")
+    assert trial.matrix("a", "t.p99").samples[0].tolist() == [together] * 2
+    with pytest.raises(InsufficientDataError):  # 480 values of two runs are too few for it
+        trial.matrix("a", "t.p99.9")
+
+
+def test_a_histogram_that_is_gone_or_changed_is_an_error_that_names_it(stage, writing):
+    stage.start(writing((GOLDEN / "lognormal.hlog").read_text(), hlog="us", quantiles=SHARES))
+    path = stage.trial / "samples" / f"{stage.rows[-1]['position']:04d}-t.f64.gz"
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(StoreError, match=path.name):
+        read_trial(stage.trial).matrix("b", "t.p99")
+
+
+def test_histograms_that_were_not_kept_leave_the_quantiles_of_runs(stage, writing):
+    made = writing((GOLDEN / "lognormal.hlog").read_text(), hlog="us", quantiles=SHARES)
+    stage.start(replace(made, isolation=replace(made.isolation, kept_outputs_bytes=0)))
+    assert {row["samples"]["t"]["sha256"] for row in stage.rows} == {None}
+    assert read_trial(stage.trial).quantile_basis("t.p99").why == "not-kept"
 
 
 def test_printed_percentiles_are_told_as_such_and_have_no_file(stage, writing):
@@ -67,6 +91,9 @@ def test_printed_percentiles_are_told_as_such_and_have_no_file(stage, writing):
         assert row["samples"] == {"t": {"form": "percentiles", "count": 0, "sha256": None}}
         assert row["metrics"] == {"t": [], "t.p50": [1.5], "t.p99": [9.0]}
     assert not (stage.trial / "samples").exists()
+    trial = read_trial(stage.trial)
+    assert trial.quantile_basis("t.p99").why == "printed"
+    assert trial.matrix("a", "t.p99").samples[0].tolist() == [9.0] * 4
 
 
 def test_too_few_requests_leave_a_printed_percentile_unknown_and_that_is_said(stage, writing):

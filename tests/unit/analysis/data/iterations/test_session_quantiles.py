@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.data.derived.session_quantiles import RunValues, merged_quantile
+from analysis.data.iterations.session_quantiles import RunValues, merged_quantile
+from analysis.errors import InsufficientDataError
 from analysis.record.quantiles import needed
 from analysis.verdict.judging import judge
 from tests.examples import examples
 
-PLANTED = runpy.run_path(str(Path(__file__).resolve().parents[3] / "planted_values.py"))
+PLANTED = runpy.run_path(str(Path(__file__).resolve().parents[4] / "planted_values.py"))
 SHARE, NAME = PLANTED["SHARE"], PLANTED["NAME"]
 
 
@@ -39,7 +40,8 @@ def test_each_session_has_one_value_and_it_is_that_of_all_its_values(warmup):
         assert matrix.sessions[0].tolist() == [1, 2, 3]
         expected = [by_hand(trial, values, session, number, warmup) for session in (1, 2, 3)]
         assert matrix.samples[0].tolist() == expected
-        assert {one.code for one in matrix.cautions} == set()  # nothing counts as left out
+        told = {one.code for one in matrix.cautions}
+        assert told == ({"iterations-left-out"} if warmup else set())  # no run counts as left out
     assert trial.quantile_basis(NAME).to_dict() == {
         "of": "t",
         "quantile": 0.9,
@@ -58,8 +60,9 @@ def test_a_session_may_know_what_none_of_its_runs_does():
 
 def test_a_session_with_too_few_values_has_none_and_it_is_counted():
     trial, _ = with_values(each=4, runs=2)
-    assert np.isnan(trial.values(NAME)).all()
-    assert trial.judged(NAME).sum() == 6
+    assert trial.quantile_basis(NAME).level == "session"
+    with pytest.raises(InsufficientDataError):
+        trial.matrix("v0", NAME)
 
 
 def test_within_one_session_runs_are_compared():

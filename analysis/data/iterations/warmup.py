@@ -14,14 +14,16 @@ from typing import Any, Final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..announcing import doing
-from ..pages import number_format as figures
-from ..pages.model import Caution
-from ..pages.short_sentence import ShortSentence
-from ..record.warmup_iterations import WarmupIterations
-from ..stats.samples import read_only
-from ..stats.steady_state import FEWEST, State, SteadyState, steady_state
-from .columns import Flags, Integers, MetricColumn
+from ...announcing import doing
+from ...pages import number_format as figures
+from ...pages.model import Caution
+from ...pages.short_sentence import ShortSentence
+from ...record.quantiles import rank_of
+from ...record.warmup_iterations import WarmupIterations
+from ...stats.samples import read_only
+from ...stats.steady_state import FEWEST, State, steady_state
+from ..columns import Flags, Floats, Integers, MetricColumn
+from .stored import StoredRun
 
 STATES: Final[tuple[State, ...]] = get_args(State)
 STEADY: Final = 3  # the first so many of them have a steady state
@@ -82,7 +84,13 @@ class IterationsOfCell:
 
 
 def without_warmup(
-    column: MetricColumn, setting: WarmupIterations, looked_at: Flags, *, higher: bool
+    column: MetricColumn,
+    setting: WarmupIterations,
+    looked_at: Flags,
+    *,
+    higher: bool,
+    stored: Mapping[int, StoredRun] | None = None,
+    quantile: tuple[MetricColumn, float] | None = None,
 ) -> JudgedIterations:
     """Leave out the warm-up of each run.
 
@@ -98,33 +106,73 @@ def without_warmup(
         where no run has two.
     higher : bool
         Whether higher values are better.
+    stored : mapping of int to StoredRun
+        The runs whose iterations stand in files, in the place of which the column has one value, their mean.
+        They are read one after the other, and only where something is left out.
+    quantile : tuple of MetricColumn and float
+        The runs are judged by this quantile of their judged iterations; the column has that of all they printed.
+
+    Raises
+    ------
+    StoreError
+        If iterations that stand in a file cannot be read.
     """
     counts = np.diff(column.offsets)
-    if setting == "auto" and counts.max(initial=0) <= 1:
+    if setting == "auto" and counts.max(initial=0) <= 1 and not stored:
         setting = 0
-    if setting == "auto":
-        found = _states(column, np.flatnonzero(looked_at & (counts > 0)), higher=higher)
-        left, state = np.zeros_like(counts), np.full(counts.size, -1, dtype=np.int8)
-        for row, one in found.items():
-            left[row], state[row] = one.first, STATES.index(one.state)
-        return JudgedIterations(
-            setting=setting,
-            column=_behind(column, counts, left),
-            left_out=read_only(left),
-            state=read_only(state),
-        )
-    left = np.minimum(counts, setting)
-    kept = column if setting == 0 else _behind(column, counts, left)
-    return JudgedIterations(setting=setting, column=kept, left_out=read_only(left))
-
-
-def _states(column: MetricColumn, rows: Integers, *, higher: bool) -> dict[int, SteadyState]:
-    found = {}
+    if setting == 0:
+        nothing = read_only(np.zeros_like(counts))
+        return JudgedIterations(setting=setting, column=column, left_out=nothing)
+    stored = stored or {}
+    printed = counts.copy()
+    for row, one in stored.items():
+        printed[row] = (
+            one.iterations
+        )  # of one that tells only how they are distributed nothing can be left out
+    left = np.zeros_like(counts) if setting == "auto" else np.minimum(printed, setting)
+    state = np.full(counts.size, -1, dtype=np.int8)
+    values: dict[int, float | None] = {}
+    rows = np.flatnonzero(looked_at & (printed > 0))
+    if setting != "auto" and quantile is None:  # all others are taken from the column together
+        rows = np.array([row for row in rows.tolist() if row in stored], dtype=np.int64)
     for number, row in enumerate(rows.tolist()):
-        doing("looking for steady states", number, rows.size, "runs")
-        values = column.values[column.offsets[row] : column.offsets[row + 1]]
-        found[row] = steady_state(values, higher=higher)
-    return found
+        doing("looking at iterations", number, rows.size, "runs")
+        inside = column.values[column.offsets[row] : column.offsets[row + 1]]
+        iterations = stored[row].values() if row in stored else inside
+        if setting == "auto":
+            steady = steady_state(iterations, higher=higher)
+            left[row], state[row] = steady.first, STATES.index(steady.state)
+        rest = iterations[left[row] :]
+        if quantile is not None:
+            values[row] = _quantile(rest, quantile[1])
+        elif row in stored:
+            values[row] = None if not rest.size else float(rest[0] + (rest - rest[0]).mean())
+    here = left.copy()
+    here[list(stored)] = 0
+    kept = _behind(column, counts, here) if quantile is None else quantile[0]
+    return JudgedIterations(
+        setting=setting,
+        column=_instead(kept, values) if values else kept,
+        left_out=read_only(left),
+        state=read_only(state) if setting == "auto" else None,
+    )
+
+
+def _quantile(values: Floats, share: float) -> float | None:
+    rank = rank_of(share, values.size)
+    return None if rank is None else float(np.partition(values, rank - 1)[rank - 1])
+
+
+def _instead(column: MetricColumn, values: Mapping[int, float | None]) -> MetricColumn:
+    """Give a column in which these runs have one value, or none."""
+    parts = np.split(column.values, column.offsets[1:-1])
+    for row, value in values.items():
+        parts[row] = np.array([] if value is None else [value])
+    counts = [part.size for part in parts]
+    return MetricColumn(
+        values=read_only(np.concatenate(parts)),
+        offsets=read_only(np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))),
+    )
 
 
 def _behind(column: MetricColumn, counts: Integers, left: Integers) -> MetricColumn:

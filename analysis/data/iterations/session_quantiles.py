@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
 from ...announcing import doing
-from ...record.quantiles import rank_of
+from ...record.quantiles import quantile_said, rank_of
 from ...stats.samples import read_only
 from ..columns import Flags, Floats, Integers, MetricColumn
+from .stored import values_of_run
+
+if TYPE_CHECKING:
+    from ..trial import Trial
 
 # why quantiles are those of single runs
 Why = Literal["one-session", "printed", "not-kept", "own"]
@@ -131,6 +135,32 @@ def session_quantiles(
     )
     basis = QuantileBasis(metric=metric, share=share, level="session")
     return SessionQuantiles(basis, column, read_only(apart))
+
+
+def quantiles_of(trial: Trial, metric: str) -> SessionQuantiles | None:
+    """Give the quantiles of a trial's sessions; None of a metric that is no quantile of another. As `session_quantiles`."""
+    said = quantile_said(trial.manifest.metrics.get(metric, {}))
+    if said is None or metric not in trial.metrics or said[0] not in trial.metrics:
+        return None
+    cells = trial.benchmark * len(trial.manifest.variants) + trial.variant
+    of, share = said
+    rows = Rows(cells, trial.session, trial.judged(metric))
+    return session_quantiles(
+        of, share, trial.metrics[metric], rows, lambda row: _run_values(trial, of, row)
+    )
+
+
+def _run_values(trial: Trial, metric: str, row: int) -> RunValues | Why:
+    """Give the values of a run that a program printed, or why they are not known."""
+    stored = trial.stored.get(metric, {}).get(row)
+    if stored is not None and stored.about.sha256 is None:
+        return "printed" if stored.about.form == "percentiles" else "not-kept"
+    if stored is not None and stored.about.form == "counts":
+        values, counts = stored.values().reshape(-1, 2).T
+        return RunValues(values, counts)
+    judged = trial.judged_iterations(metric)
+    first = 0 if judged is None or judged.setting == 0 else int(judged.left_out[row])
+    return RunValues(values_of_run(trial, metric, row), first=first)
 
 
 def merged_quantile(parts: Sequence[RunValues], share: float) -> float | None:
