@@ -268,7 +268,9 @@ class Columns:
             self._counts[name].append(len(given))
         for name, about in record.get("samples", _NO_METRICS).items():
             one = shaped(StoredSamples, about)
-            if one.count < (one.form != "percentiles") or name not in self._values:
+            none = one.form == "percentiles"  # these are in no file
+            pairs = one.form == "counts"
+            if (one.count < 1) != none or (pairs and one.count % 2) or name not in self._values:
                 raise ValueError(f"samples of {name!r} are {about!r}")
             self.stored.setdefault(name, {})[len(self._counted) - 1] = one
         if kind:
