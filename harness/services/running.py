@@ -219,9 +219,12 @@ class RunningServices:
                 self._dead[label] = f"the service '{label}' {how}{lines}"
 
     def close(self) -> None:
-        """End all of them, the last one first."""
+        """End all of them, the last one first; those that variants have of one at the same time."""
         with self._interrupts.set_aside():
-            for one in reversed(self.services):
+            for number, one in reversed(tuple(enumerate(self.services))):
+                for other in self.services[: number + 1]:
+                    if other.name == one.name and other.label in self._processes:
+                        self._processes[other.label].ask_to_end()
                 self._end(one)
                 process = self._processes.pop(one.label, None)
                 if process is not None:

@@ -52,7 +52,7 @@ class ServiceProcess:
         self._launcher = LauncherClient(isolation, cpus, interrupts, groups=groups)
         self.contained = self._launcher.containment != "none"
         self.log: Path | None = None
-        self._stands = False
+        self._stands = self._asked = False
         self._ended: str | None = None
 
     def start(self, service: Service, environment: Mapping[str, str], log: Path) -> None:
@@ -80,7 +80,7 @@ class ServiceProcess:
                 stderr=log,
             )
         )
-        self._stands = True
+        self._stands, self._asked = True, False
 
     def how_it_ended(self) -> str | None:
         """Tell how it has ended, in words that follow its name; None while it stands."""
@@ -111,13 +111,24 @@ class ServiceProcess:
         there = self._stands and not self._launcher.dead
         return descendants(self._launcher.pid) if there else ()
 
+    def ask_to_end(self) -> None:
+        """Ask it to end, if it stands; `end` then waits for that."""
+        if self._asked or not self.stands:
+            return
+        try:
+            self._launcher.ask_to_end(_SIGNALS[self.service.stop], self.service.grace_s)
+            self._asked = True
+        except LauncherDiedError:
+            self._stands = False  # what it left has been killed
+
     def end(self) -> str | None:
         """Ask it to end, kill what is left after its grace; say what went wrong, None where nothing did."""
-        if not self.stands:
+        self.ask_to_end()
+        if not self._asked:
             return None
-        self._stands = False
+        self._stands = self._asked = False
         try:
-            done = self._launcher.end(_SIGNALS[self.service.stop], self.service.grace_s)
+            done = self._launcher.end(self.service.grace_s)
         except LauncherDiedError:
             return None  # what it left has been killed
         if done.survivors:

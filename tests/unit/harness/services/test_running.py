@@ -303,6 +303,27 @@ def test_each_has_a_cgroup_and_the_death_of_one_launcher_is_not_the_others(place
         assert list(groups.path.glob("run-*")) == []
 
 
+def test_those_of_all_variants_are_asked_to_end_at_the_same_time(place):
+    (place.folder / "waits.py").write_text(
+        "import os, signal, sys, time\n"
+        "def end(*_):\n"
+        "    open(f'asked-{sys.argv[1]}', 'w').close()\n"
+        "    while not os.path.exists('asked-a') or not os.path.exists('asked-b'): time.sleep(.01)\n"
+        "    os._exit(0)\n"
+        "signal.signal(signal.SIGTERM, end)\n"
+        "print('up', flush=True)\n"
+        "while True: signal.pause()\n"
+    )
+    services = place.services(
+        "s: {command: [PYTHON, waits.py, '{variant}'], ready: {output: up}, grace: 60s}"
+    )
+    with place.standing(services):
+        found = services.processes()
+        assert sorted(found) == ["s/a", "s/b"]
+    assert place.heard == []  # none had to be killed
+    assert not any(alive(pid) for pids in found.values() for pid in pids)
+
+
 def test_a_signal_to_fairtrial_ends_the_wait_and_the_service(place):
     services = place.services(ONE % (", quiet", ""))
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
