@@ -13,7 +13,12 @@ import numpy as np
 import pytest
 
 from analysis.data.iterations import stored as stored_module
-from analysis.data.iterations.stored import judged_counts, judged_values, values_of_run
+from analysis.data.iterations.stored import (
+    judged_counts,
+    judged_values,
+    stored_together,
+    values_of_run,
+)
 from analysis.data.merging.trials import merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, StoreError
@@ -212,3 +217,12 @@ def test_an_export_holds_means_and_says_so(made):
     exported = exported_trial(read_trial(made()))
     lost = {one.code: one.text for one in never_held(exported)}
     assert "single values of 10 runs, which stand in samples/" in lost["single-values-lost"]
+
+
+def test_hosts_of_a_fleet_read_their_own_files(made):
+    one, two = (read_trial(made(name, host=name, host_id=name)) for name in ("one", "two"))
+    both = stored_together([one, two])["t"]
+    assert len(both) == 2 * len(one.stored["t"])
+    behind = len(one) + 1
+    assert both[behind].path.parent.parent == two.path
+    assert both[behind].values().tolist() == printed(1)
