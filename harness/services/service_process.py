@@ -17,7 +17,7 @@ from ..campaign.model import Isolation
 from ..errors import LauncherDiedError, LaunchError
 from ..launch.client import LauncherClient
 from ..launch.commands import resolve
-from ..launch.exchange import Execution, LaunchRequest, descendants
+from ..launch.exchange import Execution, LaunchRequest, children, descendants
 
 if TYPE_CHECKING:
     from ..campaign.model import Service
@@ -102,6 +102,12 @@ class ServiceProcess:
         return self.how_it_ended() is None and self._stands
 
     @property
+    def is_ending(self) -> bool:
+        """Whether no process of it lives any more, though its launcher has not told so yet."""
+        there = self._stands and not self._launcher.dead
+        return there and not any(map(_lives, children(self._launcher.pid)))
+
+    @property
     def lost_its_launcher(self) -> bool:
         """Whether nothing can be started with it any more."""
         return self._launcher.dead
@@ -164,6 +170,14 @@ class ServiceProcess:
     def found_its_port_taken(self) -> bool:
         """Whether it has ended because somebody else has its port, by what it wrote."""
         return not self.stands and _IN_USE.search(self.written()) is not None
+
+
+def _lives(pid: int) -> bool:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    return text.rpartition(b")")[2].split(None, 1)[0] not in {b"Z", b"X"}
 
 
 def _ending(done: Execution) -> str:
