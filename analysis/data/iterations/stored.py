@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-MOST_AT_ONCE: Final = 50_000_000  # values that are held in memory together
+MOST_AT_ONCE: Final = 10_000_000  # values that are held together: some 1.2 GB while they are judged
 
 
 class StoredRun(NamedTuple):
