@@ -92,6 +92,16 @@ def values_of_run(trial: Trial, metric: str, row: int) -> Floats:
     return column.values[column.offsets[row] : column.offsets[row + 1]]
 
 
+def printed_counts(trial: Trial, metric: str) -> Integers:
+    """Give how many values each run printed of a metric, or of that whose quantile it is; nothing is read for it."""
+    basis = trial.quantile_basis(metric)
+    printed = metric if basis is None else basis.metric
+    counts = np.diff(trial.metrics[printed].offsets)
+    for row, stored in trial.stored.get(printed, {}).items():
+        counts[row] = stored.iterations or counts[row]
+    return counts
+
+
 def judged_counts(trial: Trial, metric: str) -> Integers:
     """Give how many iterations of each run are judged; nothing is read for it."""
     judged = trial.judged_iterations(metric)
