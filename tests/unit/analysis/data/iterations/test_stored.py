@@ -16,6 +16,7 @@ from analysis.data.iterations import stored as stored_module
 from analysis.data.iterations.stored import (
     judged_counts,
     judged_values,
+    printed_counts,
     stored_together,
     values_of_run,
 )
@@ -118,6 +119,14 @@ def test_warm_up_is_left_out_of_files_as_of_rows(made, setting):
                 == other.judged_iterations(metric).left_out.tolist()
             )
         assert judged_counts(one, "t").tolist() == judged_counts(other, "t").tolist()
+        counts = [len(printed(k)) for k in range(len(one))]
+        assert (
+            printed_counts(one, "t.p99").tolist() == printed_counts(other, "t").tolist() == counts
+        )
+        if setting != 2000:  # of which nothing is left
+            said = [{c.code for c in x.matrix("b", "t").cautions} for x in (one, other)]
+            assert said[0] == said[1]
+            assert "no-iterations" not in said[0]
 
 
 def test_a_quantile_is_that_of_the_judged_iterations(made):
