@@ -351,7 +351,7 @@ class RunningServices:
                 raise ServiceFailedError(what, service.command.mark, fix)
             left = ready.timeout_s - (time.monotonic() - began)
             if pattern is not None:
-                is_ready = self._has_written(process, pattern)
+                is_ready = process.has_written(pattern)
             elif ready.command is not None:
                 is_ready = self._says_yes(process, max(left, 0.1))
             else:
@@ -382,14 +382,6 @@ class RunningServices:
             return False, None
         others = found - sockets_of(process.processes())
         return not others, holder_of(others) if others else None
-
-    def _has_written(self, process: ServiceProcess, pattern: re.Pattern[str]) -> bool:
-        try:
-            text = process.log.read_bytes() if process.log is not None else b""
-        except OSError:
-            return False
-        lines = text.decode("utf-8", "replace").split("\n")
-        return any(pattern.search(line) for line in lines[:-1])  # the last one is not whole yet
 
     def _says_yes(self, process: ServiceProcess, seconds: float) -> bool:
         service, command = process.service, process.service.ready.command

@@ -54,6 +54,7 @@ class ServiceProcess:
         self.log: Path | None = None
         self._stands = self._asked = False
         self._ended: str | None = None
+        self._searched = 0  # bytes of its output
 
     def start(self, service: Service, environment: Mapping[str, str], log: Path) -> None:
         """Start it, or what it has become with other ports.
@@ -63,7 +64,7 @@ class ServiceProcess:
         ServiceFailedError
             If its program cannot be found.
         """
-        self.service, self.log, self._ended = service, log, None
+        self.service, self.log, self._ended, self._searched = service, log, None, 0
         env = {**environment, **service.env}
         try:
             path = resolve(service.command.argv[0], service.cwd, env)
@@ -160,6 +161,19 @@ class ServiceProcess:
                 return file.read().decode("utf-8", "replace")
         except OSError:
             return ""
+
+    def has_written(self, pattern: re.Pattern[str]) -> bool:
+        """Tell whether a whole line of its output matches; lines that were looked at before are not again."""
+        if self.log is None:
+            return False
+        with contextlib.suppress(OSError), self.log.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)  # it may be written faster than read
+            file.seek(self._searched)
+            while self._searched < size and (line := file.readline()).endswith(b"\n"):
+                self._searched += len(line)
+                if pattern.search(line[:-1].decode("utf-8", "replace")):
+                    return True
+        return False
 
     def last_lines(self) -> str:
         """Give the last lines of its output, each indented below what says so; nothing where it wrote none."""
