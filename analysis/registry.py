@@ -180,6 +180,7 @@ PAGES = {
 CHAPTERS = {
     "answer": "analysis.report.answer.chapter",
     "benchmarks": "analysis.report.benchmarks.chapter",
+    "distribution": "analysis.report.distribution.chapter",
     "iterations": "analysis.report.iterations.chapter",
     "why": "analysis.report.why.chapter",
     "published": "analysis.report.published.chapter",

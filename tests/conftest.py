@@ -61,6 +61,7 @@ for _number, _default in (
 # Threads of the linear algebra wait for each other by turning, which on a machine that is in use took
 # four times the CPU of small matrices: what tests start has one. A plugin may have loaded numpy into
 # this process before, which `one_thread_of_linear_algebra` is for.
+_ONE_FROM_THE_START = os.environ.get("OPENBLAS_NUM_THREADS") == "1"  # whoever started it said so
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Trials keep a key there, and tests leave nothing in the home of who executes them.
@@ -105,6 +106,9 @@ def one_thread_of_linear_algebra() -> Iterator[None]:
 
     What must not depend on the threads asks for two itself.
     """
+    if _ONE_FROM_THE_START:
+        yield
+        return
     import scipy.linalg  # noqa: F401 - what is loaded later would not be limited
     from threadpoolctl import threadpool_limits
 

@@ -39,7 +39,7 @@ from .columns import (
 )
 from .derived.build_values import build_columns
 from .iterations.session_quantiles import QuantileBasis, SessionQuantiles, quantiles_of
-from .iterations.stored import StoredRuns, stored_runs
+from .iterations.stored import StoredRuns, missing_samples, stored_runs
 from .iterations.warmup import JudgedIterations, without_warmup
 from .question import differing
 from .trial_cautions import (
@@ -456,6 +456,8 @@ def read_trial(path: str | Path) -> Trial:
     cautions += [*measured_once_cautions(manifest), *name_cautions(manifest)]
     cautions += imported_cautions(path, manifest)
     cautions += misstated(manifest, arrays)
+    stored = stored_runs(path, columns.stored, arrays)
+    cautions += missing_samples(stored, manifest)
     if manifest.sequential:
         cautions.append(sequential(manifest))
     fields: dict[str, Any] = dict(arrays)
@@ -470,7 +472,7 @@ def read_trial(path: str | Path) -> Trial:
         absent=columns.absent,
         metrics=columns.metrics() | build_columns(path, manifest, arrays, used),
         counted=columns.counted,
-        stored=stored_runs(path, columns.stored, arrays),
+        stored=stored,
         warmup_iterations=asked_warmup(),
         failed=columns.failed,
         chosen=chosen,

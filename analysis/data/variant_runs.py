@@ -33,7 +33,7 @@ from ..record.trial_files import (
 from ..record.warmup_iterations import warmup_of
 from ..stats.samples import read_only
 from .failed_runs import failures_of_rows
-from .iterations.stored import judged_counts, judged_values
+from .iterations.stored import judged_counts, judged_values, printed_counts
 from .iterations.warmup import JudgedIterations, iteration_cautions, of_cells
 from .levels import level_caution
 from .matrix import PerformanceMatrix, check_positive
@@ -248,11 +248,7 @@ def _emptied(trial: Trial, mine: Flags, judged: JudgedIterations | None, metric:
     """Count the runs that have iterations, and none that is judged."""
     if judged is None or judged.setting in (0, "auto"):
         return 0
-    basis = trial.quantile_basis(metric)
-    printed = metric if basis is None else basis.metric
-    there = np.diff(trial.metrics[printed].offsets)
-    for row, stored in trial.stored.get(printed, {}).items():
-        there[row] = stored.iterations or there[row]
+    there = printed_counts(trial, metric)
     none_left = (there > 0) & (judged.left_out >= there)
     return int((mine & trial.judged(metric) & none_left).sum())
 
@@ -261,7 +257,7 @@ def _without_iterations(trial: Trial, metric: str) -> Iterator[Caution]:
     """Say that a warm-up changes nothing, as every run or build has one value."""
     asked, judged = trial.warmup_iterations is not None, trial.judged_iterations(metric)
     builds = trial.is_of_builds(metric)
-    several = judged is not None and np.diff(trial.metrics[metric].offsets).max(initial=0) > 1
+    several = judged is not None and printed_counts(trial, metric).max(initial=0) > 1
     said_of_it = asked or bool(warmup_of(trial.manifest.metrics.get(metric, {})))
     if said_of_it and (builds or not several):
         of = "is a number of builds" if builds else "has one value a run"

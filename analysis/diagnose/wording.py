@@ -95,11 +95,11 @@ def host_text(
 
 
 def movers_text(movers: Movers) -> str:
-    """Name the programs that move: ``programs of always (redis-set, redis-incr)``, or ``redis-set / always``."""
+    """Name the programs that move: ``programs of always (redis-set, redis-incr)``, or ``the program redis-set / always``."""
     if not movers.variants:
         return "some programs"
     if movers.cell is not None:
-        return " / ".join(movers.cell)
+        return f"the program {' / '.join(movers.cell)}"
     where = figures.listed(movers.benchmarks, _SHOWN)
     if not movers.others and len(movers.variants) > 1:
         return f"programs of all variants ({where})"

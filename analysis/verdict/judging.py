@@ -22,7 +22,9 @@ from ..methods.hpt.speedup import HptSpeedup, hpt_speedup
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import Looks
 from ..pages.model import Caution, merged
+from ..pages.short_sentence import ShortSentence
 from ..record.trial_files import CERTIFICATES
+from ..record.warmup_iterations import asked_warmup
 from ..stats.arguments import door
 from ..stats.multiplicity import Correction
 from .cautions import method_cautions, question_cautions, rows_of, run_cautions
@@ -404,7 +406,15 @@ def judge_alone(
 
 
 def _cautions_of(side: PerformanceMatrix) -> tuple[Caution, ...]:
-    return tuple(c.of(side.name) for c in side.cautions if c.code != "warm-up-left-out")
+    told = tuple(
+        c if c.code == "no-iterations" else c.of(side.name)
+        for c in side.cautions
+        if c.code != "warm-up-left-out"
+    )
+    if side.trial is not None or asked_warmup() is None:
+        return told
+    said = "--warmup-iterations changes nothing here: of runs of files all iterations are judged"
+    return (*told, Caution("no-iterations", said, short=ShortSentence.of(said)))
 
 
 def _candidate(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..data.iterations.stored import printed_counts
 from ..errors import InsufficientDataError, UsageError
 from ..methods.multilevel.law import Looks
 from ..pages import number_format as figures
@@ -85,7 +86,7 @@ def _left_without(trial: Trial, metric: str, runs: Flags) -> int:
     judged = trial.judged_iterations(metric)
     if judged is None or judged.setting in (0, "auto"):
         return 0
-    there = np.diff(trial.metrics[metric].offsets)[runs]
+    there = printed_counts(trial, metric)[runs]
     return int(there.max(initial=0)) if (judged.left_out[runs] >= there).all() else 0
 
 

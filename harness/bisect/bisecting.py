@@ -385,6 +385,7 @@ class UnderWay:
                 place: found.why for place, found in built.items() if isinstance(found, NotBuilt)
             },
             fails_more=fails_more(counts, question.commits.last),
+            unsteady=self._unsteady() if ended else (),
             same_program=same_programs(built, self._heard.measured),
             one_program=search is not None
             and search.answer == "no-difference"
@@ -422,6 +423,18 @@ class UnderWay:
                 before = counts.get(places[variant], (0, 0))
                 counts[places[variant]] = (before[0] + failed, before[1] + made)
         return counts
+
+    def _unsteady(self) -> tuple[int, ...]:
+        """Give the places of which too many runs reach no steady state, in one of the trials."""
+        from analysis.history.bisection.filling import unsteady_variants
+
+        sessions, asked = self._sessions, self._journal.asked
+        assert sessions is not None
+        places = {one.name: one.place for one in self._question.commits.commits}
+        found: set[str] = set()
+        for name in sessions.trials:
+            found |= unsteady_variants(sessions.trial(name), asked.metric, asked.benchmarks)
+        return tuple(sorted(places[one] for one in found))
 
     def _other_metrics(self) -> tuple[Any, ...]:
         """Judge the other metrics on the sessions of step 0."""

@@ -342,12 +342,19 @@ def _said(row: Mapping[str, Any]) -> str:
     kind = "warm-up" if row["warmup"] else "run    "
     took = "" if row["wall_ns"] is None else f"  {duration(row['wall_ns'] / 1e9)}"
     why = f"  {row['detail']}" if row["detail"] else ""
-    metrics = "".join(f"  {name} {_listed(values)}" for name, values in row["metrics"].items())
+    samples = row.get("samples", {})
+    metrics = "".join(
+        f"  {name} {_listed(values, samples.get(name))}" for name, values in row["metrics"].items()
+    )
     return f"{kind} {row['benchmark']} / {row['variant']}: {row['outcome']}{took}{metrics}{why}"
 
 
-def _listed(values: Sequence[float]) -> str:
+def _listed(values: Sequence[float], about: Mapping[str, Any] | None) -> str:
     """Write the values of a metric; of many iterations the first ones, their number and mean."""
+    if not values:
+        return "unknown"
+    if about is not None and about.get("form") is None:
+        return f"({about['count']:,} values, mean {values[0]:g})"
     text = ", ".join(f"{value:g}" for value in values[:_VALUES_SHOWN])
     if len(values) <= _VALUES_SHOWN:
         return text

@@ -305,8 +305,8 @@ class LauncherClient:
         """
         return self._reply() if self._answers(0.0) else None
 
-    def end(self, number: int, grace_s: float) -> Execution:
-        """Ask the program that was begun to end, by a signal to its process group; kill all that is left after `grace_s`."""
+    def ask_to_end(self, number: int, grace_s: float) -> None:
+        """Ask the program that was begun to end, by a signal to its process group; all that is left after `grace_s` is killed."""
         order = {
             "op": "kill",
             "reason": "ended",
@@ -315,6 +315,9 @@ class LauncherClient:
         }
         self._send(order)
         self._signal(signal.SIGCONT)
+
+    def end(self, grace_s: float) -> Execution:
+        """Wait for the end of a program that was asked for it."""
         if not self._answers(grace_s + _ENDING_S):
             self._signal(signal.SIGKILL)
             raise self._died("the launcher of a service did not answer")

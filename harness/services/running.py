@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _LOOK_S = 0.01
 _LONGEST_LOOK_S = 0.25
+_ENDING_S = 10.0  # for a launcher to tell of a service that has ended
 DEATH_S = 0.1  # from the death of a service until its launcher has told it
 _PORTS_TRIED = 5
 _FOREIGN_LOOKS = 5  # a process that has just been born may not be seen at the first
@@ -193,14 +194,16 @@ class RunningServices:
     def died(self, variant: str, patience_s: float = 0.0) -> str | None:
         """Say which service of a variant's runs has died, and its last lines; None where all stand.
 
-        Whoever talks to one that dies may know it earlier than its launcher tells: after a failure it is
-        waited for.
+        Whoever talks to one that dies may know it earlier than its launcher tells: of one that is seen to end, and
+        after a failure, that is waited for.
         """
         serving, end = self.serving(variant), time.monotonic() + patience_s
         while serving:
             self.look()
             found = next((self._dead[one] for one in serving if one in self._dead), None)
-            if found is not None or time.monotonic() >= end:
+            there = (self._processes[one] for one in serving if one in self._processes)
+            until = end + _ENDING_S if any(one.is_ending for one in there) else end
+            if found is not None or time.monotonic() >= until:
                 return found
             time.sleep(_LOOK_S)
         return None
@@ -219,9 +222,12 @@ class RunningServices:
                 self._dead[label] = f"the service '{label}' {how}{lines}"
 
     def close(self) -> None:
-        """End all of them, the last one first."""
+        """End all of them, the last one first; those that variants have of one at the same time."""
         with self._interrupts.set_aside():
-            for one in reversed(self.services):
+            for number, one in reversed(tuple(enumerate(self.services))):
+                for other in self.services[: number + 1]:
+                    if other.name == one.name and other.label in self._processes:
+                        self._processes[other.label].ask_to_end()
                 self._end(one)
                 process = self._processes.pop(one.label, None)
                 if process is not None:
@@ -345,7 +351,7 @@ class RunningServices:
                 raise ServiceFailedError(what, service.command.mark, fix)
             left = ready.timeout_s - (time.monotonic() - began)
             if pattern is not None:
-                is_ready = self._has_written(process, pattern)
+                is_ready = process.has_written(pattern)
             elif ready.command is not None:
                 is_ready = self._says_yes(process, max(left, 0.1))
             else:
@@ -376,14 +382,6 @@ class RunningServices:
             return False, None
         others = found - sockets_of(process.processes())
         return not others, holder_of(others) if others else None
-
-    def _has_written(self, process: ServiceProcess, pattern: re.Pattern[str]) -> bool:
-        try:
-            text = process.log.read_bytes() if process.log is not None else b""
-        except OSError:
-            return False
-        lines = text.decode("utf-8", "replace").split("\n")
-        return any(pattern.search(line) for line in lines[:-1])  # the last one is not whole yet
 
     def _says_yes(self, process: ServiceProcess, seconds: float) -> bool:
         service, command = process.service, process.service.ready.command

@@ -17,7 +17,7 @@ from ..campaign.model import Isolation
 from ..errors import LauncherDiedError, LaunchError
 from ..launch.client import LauncherClient
 from ..launch.commands import resolve
-from ..launch.exchange import Execution, LaunchRequest, descendants
+from ..launch.exchange import Execution, LaunchRequest, children, descendants
 
 if TYPE_CHECKING:
     from ..campaign.model import Service
@@ -52,8 +52,9 @@ class ServiceProcess:
         self._launcher = LauncherClient(isolation, cpus, interrupts, groups=groups)
         self.contained = self._launcher.containment != "none"
         self.log: Path | None = None
-        self._stands = False
+        self._stands = self._asked = False
         self._ended: str | None = None
+        self._searched = 0  # bytes of its output
 
     def start(self, service: Service, environment: Mapping[str, str], log: Path) -> None:
         """Start it, or what it has become with other ports.
@@ -63,7 +64,7 @@ class ServiceProcess:
         ServiceFailedError
             If its program cannot be found.
         """
-        self.service, self.log, self._ended = service, log, None
+        self.service, self.log, self._ended, self._searched = service, log, None, 0
         env = {**environment, **service.env}
         try:
             path = resolve(service.command.argv[0], service.cwd, env)
@@ -80,7 +81,7 @@ class ServiceProcess:
                 stderr=log,
             )
         )
-        self._stands = True
+        self._stands, self._asked = True, False
 
     def how_it_ended(self) -> str | None:
         """Tell how it has ended, in words that follow its name; None while it stands."""
@@ -102,6 +103,12 @@ class ServiceProcess:
         return self.how_it_ended() is None and self._stands
 
     @property
+    def is_ending(self) -> bool:
+        """Whether no process of it lives any more, though its launcher has not told so yet."""
+        there = self._stands and not self._launcher.dead
+        return there and not any(map(_lives, children(self._launcher.pid)))
+
+    @property
     def lost_its_launcher(self) -> bool:
         """Whether nothing can be started with it any more."""
         return self._launcher.dead
@@ -111,13 +118,24 @@ class ServiceProcess:
         there = self._stands and not self._launcher.dead
         return descendants(self._launcher.pid) if there else ()
 
+    def ask_to_end(self) -> None:
+        """Ask it to end, if it stands; `end` then waits for that."""
+        if self._asked or not self.stands:
+            return
+        try:
+            self._launcher.ask_to_end(_SIGNALS[self.service.stop], self.service.grace_s)
+            self._asked = True
+        except LauncherDiedError:
+            self._stands = False  # what it left has been killed
+
     def end(self) -> str | None:
         """Ask it to end, kill what is left after its grace; say what went wrong, None where nothing did."""
-        if not self.stands:
+        self.ask_to_end()
+        if not self._asked:
             return None
-        self._stands = False
+        self._stands = self._asked = False
         try:
-            done = self._launcher.end(_SIGNALS[self.service.stop], self.service.grace_s)
+            done = self._launcher.end(self.service.grace_s)
         except LauncherDiedError:
             return None  # what it left has been killed
         if done.survivors:
@@ -144,6 +162,19 @@ class ServiceProcess:
         except OSError:
             return ""
 
+    def has_written(self, pattern: re.Pattern[str]) -> bool:
+        """Tell whether a whole line of its output matches; lines that were looked at before are not again."""
+        if self.log is None:
+            return False
+        with contextlib.suppress(OSError), self.log.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)  # it may be written faster than read
+            file.seek(self._searched)
+            while self._searched < size and (line := file.readline()).endswith(b"\n"):
+                self._searched += len(line)
+                if pattern.search(line[:-1].decode("utf-8", "replace")):
+                    return True
+        return False
+
     def last_lines(self) -> str:
         """Give the last lines of its output, each indented below what says so; nothing where it wrote none."""
         lines = self.written().rstrip().splitlines()[-_LAST_LINES:]
@@ -153,6 +184,14 @@ class ServiceProcess:
     def found_its_port_taken(self) -> bool:
         """Whether it has ended because somebody else has its port, by what it wrote."""
         return not self.stands and _IN_USE.search(self.written()) is not None
+
+
+def _lives(pid: int) -> bool:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    return text.rpartition(b")")[2].split(None, 1)[0] not in {b"Z", b"X"}
 
 
 def _ending(done: Execution) -> str:

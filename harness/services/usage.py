@@ -11,7 +11,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -186,26 +186,16 @@ def _with_threads(known: Used, threads: list[_Thread] | None, peaks: list[int | 
     sizes = [one for one in peaks if one is not None]
     peak = sum(sizes) if len(sizes) == len(peaks) else None
     if threads is None:
-        return _changed(known, peak_bytes=peak)
+        return replace(known, peak_bytes=peak)
     on_cpu = sum(one.on_cpu_ns for one in threads)
     least = max((one.delay_ns - (on_cpu - one.on_cpu_ns) for one in threads), default=0)
-    return _changed(
+    return replace(
         known,
         wait_ns=sum(one.delay_ns for one in threads),
         others_ns=max(least, 0),
         voluntary_switches=sum(one.voluntary for one in threads),
         involuntary_switches=sum(one.involuntary for one in threads),
         peak_bytes=peak,
-    )
-
-
-def _changed(known: Used, **more: int | None) -> Used:
-    return Used(
-        cpu_s=known.cpu_s,
-        read_bytes=known.read_bytes,
-        written_bytes=known.written_bytes,
-        reset=known.reset,
-        **more,
     )
 
 

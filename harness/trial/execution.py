@@ -264,7 +264,8 @@ def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, s
     }
     events = {} if prepared.events is None else prepared.events.metrics
     builds = BUILD_METRICS if campaign.builds else {}
-    grouped = folder_with_peaks(prepared.grouping.groups) is not None
+    grouping = prepared.grouping
+    grouped = bool(campaign.services) and folder_with_peaks(grouping.groups) is not None
     services = service_metrics(campaign, resets=can_reset_peaks(), grouped=grouped)
     known = {**builds, **parsed, **quantiles, **events, **prepared.energy.metrics}
     return known | {name: about for name, about in services.items() if name not in known}

@@ -160,9 +160,9 @@ class Measurer:
         self._host, self._cpus = context.prepared.host, context.prepared.cpus.targets
         self._launcher, self._energy, self._segment = launcher, energy, segment
         self._tally = context.prepared.tally()
-        groups = folder_with_peaks(context.prepared.grouping.groups)
+        groups = context.prepared.grouping.groups if context.campaign.services else None
         self._service_meter = ServiceMeter(
-            context.services, resets=can_reset_peaks(), groups=groups
+            context.services, resets=can_reset_peaks(), groups=folder_with_peaks(groups)
         )
         self._leftovers = HookLeftovers(context.commands.left)
         self._outputs = context.store.path / OUTPUTS

@@ -318,7 +318,10 @@ def _within_bounds(
     cell: Cell, metrics: Mapping[str, tuple[float, ...]]
 ) -> tuple[Outcome, str | None]:
     """Hold values against what the campaign expects of them."""
-    units = {name: rule.unit for name, rule in with_quantiles(cell.metrics)}
+    units = {
+        name: "" if rule.unit == "1" else f" {rule.unit}"  # a number without a unit is one alone
+        for name, rule in with_quantiles(cell.metrics)
+    }
     for bound in cell.expect.bounds:
         values, unit = metrics.get(bound.metric), units[bound.metric]
         if values is None:  # of another moment
@@ -331,8 +334,8 @@ def _within_bounds(
         ):  # fmt: skip
             if far:
                 of = f" in {len(far)} of {len(values)} values" if len(values) > 1 else ""
-                said = f"{bound.metric} is {far[0]:.6g} {unit}{of}"
-                return "output-mismatch", f"{said}, expected at {wanted} {limit:.6g} {unit}"
+                said = f"{bound.metric} is {far[0]:.6g}{unit}{of}"
+                return "output-mismatch", f"{said}, expected at {wanted} {limit:.6g}{unit}"
     return "ok", None
 
 

@@ -12,11 +12,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from analysis.record.quantiles import about_quantile
 from harness.cli import main
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -64,6 +67,24 @@ def explained(folder: Path) -> list[str]:
     return [str(folder / "sample"), "--sources"]
 
 
+def latencies(folder: Path) -> list[str]:
+    """Judge the p99 of three variants, of which each run printed 500 values."""
+    rng = np.random.default_rng(20261127)
+    about = {"unit": "ms", "better": "lower"}
+    metrics = {"latency": about, "latency.p99": about_quantile("ms", "lower", "latency", 0.99)}
+    names = {"plain": 1.0, "gzip": 1.3, "a-variant-with-quite-a-long-name-of-its-own": 4.0}
+    trial = build(
+        {name: {"get": [1.0] * 6, "set": [1.0] * 6} for name in names}, sessions=3, metrics=metrics
+    )
+    for k, row in enumerate(trial.rows):
+        values = names[row.variant] * rng.lognormal(0, 0.6, 500)
+        quantile = float(np.quantile(values, 0.99, method="inverted_cdf"))
+        told = {"latency": tuple(values.tolist()), "latency.p99": (quantile,)}
+        trial.rows[k] = replace(row, metrics=told)
+    trial.write(folder / "latencies")
+    return [str(folder / "latencies"), "--metric", "latency.p99"]
+
+
 def hostile_functions(folder: Path) -> list[str]:
     """Explain the hostile trial by functions with hostile names; one profile is of nothing that is there."""
     (trial,) = made(hostile.write)(folder)
@@ -87,6 +108,7 @@ KINDS: dict[str, Kind] = {
     "matrix files": matrices,
     "one file": lambda folder: [matrices(folder)[0], "--better", "lower"],
     "two metrics": lambda _: [str(SAMPLE), "--metric", "wall,max_rss"],
+    "quantiles of sessions": latencies,
     "32 benchmarks": made(big.write, big.Design(32, 3, 3, 2)),
     "6 variants": made(big.write, big.Design(7, 6, 3, 6)),
     "4 variants on 8 benchmarks": made(big.write, big.Design(8, 4, 6, 8)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,31 @@ def test_other_designs_and_other_noise(design, correlation):
     found = rate(
         300, lambda rng: planted.unrelated(rng, correlation=correlation, **DESIGNS[design])
     )
+    assert within(found, 300, 0.0, 0.08)
+
+
+def beside_a_host(rng, correlation=0.0):
+    """Give the runs numbers of their host, in ticks where it counts so: others' work, which has nothing to do with them.
+
+    Some only grow with the run, some come to few runs.
+    """
+    trial = planted.unrelated(rng, correlation=correlation)
+    wall, n = trial.values("wall"), len(trial)
+    numbers = {
+        "load_1min": np.round(3 + planted.series(rng, trial, correlation), 2),
+        "pressure_cpu_s": wall * (0.3 + 0.05 * planted.series(rng, trial, correlation)),
+        "pressure_io_s": 1e-3 * rng.poisson(3, n),
+        "service_cpus_busy_s": 0.01 * rng.poisson(50 * wall),
+        "steal_s": 0.01 * (rng.random(n) < 0.1),
+        "cpu_steal_s.1": 0.01 * rng.poisson(5 * wall),
+        "cpu_steal_s.2": 0.01 * (rng.random(n) < 0.1),
+    }
+    return replace(trial, numbers={**trial.numbers, **numbers})
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.8])
+def test_the_numbers_of_a_host_that_has_nothing_to_do_with_the_runs(correlation):
+    found = rate(300, lambda rng: beside_a_host(rng, correlation))
     assert within(found, 300, 0.0, 0.08)
 
 

@@ -671,6 +671,7 @@ MEASURING: tuple[Row, ...] = (
             "v1 v2 --sessions-max 9 --work-dir w --dry-run --strict -o p.html --share --json -q -v",
             "v1 v2 --dir runs --wait-for-lock=9",
             "v1 v2 --why",
+            "v1 v2 --warmup-iterations auto",
         ),
     ),
     (

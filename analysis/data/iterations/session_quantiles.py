@@ -146,11 +146,11 @@ def quantiles_of(trial: Trial, metric: str) -> SessionQuantiles | None:
     of, share = said
     rows = Rows(cells, trial.session, trial.judged(metric))
     return session_quantiles(
-        of, share, trial.metrics[metric], rows, lambda row: _run_values(trial, of, row)
+        of, share, trial.metrics[metric], rows, lambda row: values_in_run(trial, of, row)
     )
 
 
-def _run_values(trial: Trial, metric: str, row: int) -> RunValues | Why:
+def values_in_run(trial: Trial, metric: str, row: int) -> RunValues | Why:
     """Give the values of a run that a program printed, or why they are not known."""
     stored = trial.stored.get(metric, {}).get(row)
     if stored is not None and stored.about.sha256 is None:

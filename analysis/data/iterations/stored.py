@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from ...announcing import doing
 from ...errors import AnalysisError
-from ...record.sample_files import StoredSamples, read_samples, sample_file
+from ...pages.model import Caution
+from ...record.sample_files import SAMPLES, StoredSamples, read_samples, sample_file
 from ...stats.samples import read_only
 
 if TYPE_CHECKING:
+    from ...record.trial_files import Manifest
     from ..trial import Trial
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-MOST_AT_ONCE: Final = 50_000_000  # values that are held in memory together
+MOST_AT_ONCE: Final = 10_000_000  # values that are held together: some 1.2 GB while they are judged
 
 
 class StoredRun(NamedTuple):
@@ -58,6 +60,18 @@ def stored_runs(
     }
 
 
+def missing_samples(runs: StoredRuns, manifest: Manifest) -> Iterator[Caution]:
+    """Name the files that rows tell of and that were gone before the trial ended: no manifest lists them."""
+    for rows in runs.values():
+        for one in rows.values():
+            name = f"{SAMPLES}/{one.path.name}"
+            kept = one.about.sha256 is not None
+            if kept and name not in manifest.files and not one.path.is_file():
+                yield Caution(
+                    "samples-gone", f"{name} is gone, though its row tells of it", (name,)
+                )
+
+
 def stored_together(trials: Sequence[Trial]) -> StoredRuns:
     """Give the runs of several trials whose rows stand one behind the other."""
     both: dict[str, dict[int, StoredRun]] = {}
@@ -76,6 +90,16 @@ def values_of_run(trial: Trial, metric: str, row: int) -> Floats:
         return stored.values()
     column = trial.metrics[metric]
     return column.values[column.offsets[row] : column.offsets[row + 1]]
+
+
+def printed_counts(trial: Trial, metric: str) -> Integers:
+    """Give how many values each run printed of a metric, or of that whose quantile it is; nothing is read for it."""
+    basis = trial.quantile_basis(metric)
+    printed = metric if basis is None else basis.metric
+    counts = np.diff(trial.metrics[printed].offsets)
+    for row, stored in trial.stored.get(printed, {}).items():
+        counts[row] = stored.iterations or counts[row]
+    return counts
 
 
 def judged_counts(trial: Trial, metric: str) -> Integers:

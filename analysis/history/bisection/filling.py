@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
+from ...errors import AnalysisError
 from ...methods.multilevel.failures import fisher
 from ...pages.model import Caution
 from ...pages.number_format import counted, listed
@@ -25,6 +27,9 @@ from .result import (
     ProvenStep,
     SkippedCommit,
 )
+
+if TYPE_CHECKING:
+    from ...data.trial import Trial
 
 _LEAST_PROBABILITY = 0.001
 _SMALL = 0.01  # a step below it may be one of layout
@@ -61,7 +66,7 @@ class Surroundings:
     """What a search among places does not know of itself.
 
     `good`, `bad`: What the user called them. `skipped`: Why each place cannot be measured. `fails_more`: Places whose runs
-    fail more often than those of good and bad. `same_program`: Places that build to the program of the
+    fail more often than those of good and bad. `unsteady`: Places of which too many runs reach no steady state. `same_program`: Places that build to the program of the
     measurable commit before. `one_program`: Whether good and bad are one program. `proofs`: The trial of each proof by its number.
     `layouts_drawn`: Whether each session builds anew, so that intervals speak for layouts too.
     Other fields are those of `Bisection`.
@@ -82,6 +87,7 @@ class Surroundings:
     looks: tuple[int, ...] = (6, 12, 24)
     skipped: Mapping[int, str] = field(default_factory=dict)
     fails_more: tuple[int, ...] = ()
+    unsteady: tuple[int, ...] = ()
     same_program: tuple[int, ...] = ()
     one_program: bool = False
     layouts_drawn: bool = False
@@ -301,6 +307,13 @@ def _cautions(
             f"runs of {_list(about.fails_more, named)} fail more often than those of {named[0].short} and "
             f"{named[-1].short}: only those that succeed are compared",
         )
+    if about.unsteady:
+        yield Caution(
+            "no-steady-state",
+            f"too many runs of {_list(about.unsteady, named)} reach no steady state: their values are those of all "
+            "iterations, and no speed of the program's own. Let them run longer, or name a number with "
+            "--warmup-iterations",
+        )
     differ = [one for one in about.other_metrics if one.word in ("faster", "slower")]
     if differ:
         yield Caution(
@@ -326,6 +339,17 @@ def _cautions(
             f"{counted(many, 'commit')} {'builds' if many == 1 else 'build'} to the program of the one before: equal "
             "by construction, not measured again",
         )
+
+
+def unsteady_variants(trial: Trial, metric: str, benchmarks: Sequence[str]) -> set[str]:
+    """Name the variants of a trial of which too many runs of a benchmark reach no steady state."""
+    found = set()
+    for name in trial.manifest.variants:
+        with suppress(AnalysisError):  # none of its runs counts
+            judged = trial.matrix(name, metric, carry_zeros=True).judged_iterations
+            if any(one.unsteady for bench, one in judged.items() if bench in benchmarks):
+                found.add(name)
+    return found
 
 
 def _list(places: Iterable[int], named: Sequence[NamedCommit]) -> str:

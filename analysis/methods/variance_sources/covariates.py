@@ -362,8 +362,10 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
         named = is_counter(name) and unit != "%" and not figures.timed(unit)
         about = trial.manifest.metrics.get(name, {})
         of_build = is_of_builds(about)  # it was there before the runs of its session
+        of_iterations = _printed_as(trial, name) != name  # a longer run has no more of a quantile
         named |= about.get("source") == SOURCE and grows(name)
-        if not of_build and (figures.is_time(unit) or trial.is_counter(name) or named):
+        is_count = figures.is_time(unit) or trial.is_counter(name) or named
+        if is_count and not of_build and not of_iterations:
             yield _rate(trial, values, name=name)
             continue
         yield Covariate(
@@ -372,8 +374,8 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
             values=read_only(values),
             unit=unit,
             known_before=of_build,
-            may_follow=figures.timed(unit)
-            and not of_build,  # such as 1/s: what it made of its time
+            # such as 1/s: what it made of its time
+            may_follow=of_iterations or (figures.timed(unit) and not of_build),
             of_session=of_build,
         )
 

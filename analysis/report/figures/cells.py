@@ -49,6 +49,17 @@ def cells_and_styles(
     return cells, styles
 
 
+def word_styles(subject: Subject, benchmark: str) -> dict[str, str]:
+    """Give the role that each variant is drawn in on a page: the baseline's, or its word's."""
+    lines = {name: line_of(subject, name, benchmark) for name in subject.matrices}
+    return {
+        name: style_of(
+            None if name == subject.baseline else "undecided" if line is None else line.outcome
+        )
+        for name, line in lines.items()
+    }
+
+
 def check_order(
     subject: Subject, cells: Mapping[str, Cell], benchmark: str, fix: str = "give a trial"
 ) -> None:

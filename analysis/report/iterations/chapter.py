@@ -16,7 +16,7 @@ from ...record.warmup_iterations import asked_words
 from ...words import shown
 from ..benchmarks.axes import Area, shares, up_labels, upright_labels
 from ..chapter import Chapter, table_of
-from ..figures.cells import cells_and_styles
+from ..figures.cells import cells_and_styles, word_styles
 from ..figures.iterations import RunIterations, runs_of_variants, thinned
 from ..names import shortened
 
@@ -148,7 +148,8 @@ def _table(values: Values, anchor: str) -> Table:
 def _pictures(subject: Subject, benchmark: str) -> Iterator[tuple[str, str, Markup]]:
     """Give each variant of a benchmark with how many of its runs are drawn, and their picture."""
     try:
-        cells, styles = cells_and_styles(subject, benchmark)
+        cells, _ = cells_and_styles(subject, benchmark)
+        styles = word_styles(subject, benchmark)
         runs = runs_of_variants(subject, benchmark, cells)
     except AnalysisError:  # sides that are no trial
         return

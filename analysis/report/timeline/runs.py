@@ -267,14 +267,16 @@ def _of_trial(told: Timeline, sessions: int) -> Iterator[str]:
 def _of_states(told: Timeline, found: Diagnosis, speeds: HostSpeeds) -> Iterator[str]:
     gap, total = apart(speeds.ratio), float(told.runs.clock.lengths.sum())
     named = None if found.movers is None else movers_text(found.movers)
+    alone = found.movers is not None and found.movers.cell is not None
     if not speeds.two:
-        yield f"The values of {named or 'all programs'} rose and fell together, by about {gap}."
+        together = "" if alone else " together"
+        yield f"The values of {named or 'all programs'} rose and fell{together}, by about {gap}."
         return
     when = "only from one session to another"
     if speeds.switches:
         times = "once" if speeds.switches == 1 else f"{speeds.switches} times"
         when = f"{times} in {duration(total)}"
-    whose = "their" if named else "the"
+    whose = "its" if alone else "their" if named else "the"
     yield (
         f"{_begun(named or 'the host')} had two states, {gap} apart, and changed between them {when}; "
         f"{100 * speeds.share:.0f}\u00a0% of {whose} runs were in the {told.states[1]}."

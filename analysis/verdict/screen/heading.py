@@ -97,7 +97,9 @@ def _amount(verdict: Verdict, *, paired: bool) -> str:
     if levels:
         return amount_on_hosts(levels[0], verdict.session_runs)
     amount = _counted((verdict.sessions, verdict.sessions), verdict.outermost)
-    if verdict.session_runs is None:
+    if verdict.quantile is not None and verdict.quantile.level == "session":
+        pass  # one value each, of however many runs
+    elif verdict.session_runs is None:
         amount = f"{verdict.runs} runs"
     else:
         low, high = verdict.session_runs

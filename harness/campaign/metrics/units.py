@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _UNIT = r"[^\s0-9+.,;:-]\S{0,19}"
@@ -65,11 +67,13 @@ def number_in(text: str, unit: str) -> float:
     if number == 0:
         return 0.0
     try:  # of the digits that stand there: 1.001 kB are 1001 B, and not a little less
-        return float(Fraction(parts[1]) * factor)
+        above, below = Decimal(parts[1]).as_integer_ratio()
+        return above * factor.numerator / (below * factor.denominator)
     except OverflowError:
         raise UnitError(f"{_shown(text)} is not a finite number in {unit}") from None
 
 
+@lru_cache(maxsize=64)
 def _factor(found: str, unit: str) -> Fraction | None:
     """Give what a number in one unit is multiplied with to be one in another; a rate's divisor is the same."""
     (one, _, per), (other, _, over) = found.partition("/"), unit.partition("/")

@@ -141,6 +141,10 @@ class RunValues:
                 os.close(fd)
             os.rename(FRESH, name, src_dir_fd=folder, dst_dir_fd=folder)
             os.fsync(folder)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(FRESH, dir_fd=folder)
+            raise
         finally:
             os.close(folder)
 

@@ -6,6 +6,7 @@ Authority: the promise of ``--warmup-iterations``: what is pasted judges what wa
 from __future__ import annotations
 
 import io
+import json
 import re
 import shlex
 
@@ -61,3 +62,16 @@ def test_those_of_nights_and_of_bisections_do_too():
     assert all(line.count("--warmup-iterations 20") == 1 for line in history.next)
     assert step0.words[-2:] == ("--warmup-iterations", "20")
     assert "--warmup-iterations" not in "".join(judge_nights(nights, asked=("runs",)).next)
+
+
+def test_of_files_it_is_said_that_nothing_is_left_out(tmp_path):
+    for name, first in (("new", 0.9), ("old", 1.0)):
+        runs = ",".join(f"{first + k / 1000}" for k in range(9))
+        (tmp_path / f"{name}.csv").write_text(f"b,{runs}\n")
+    words = ["verdict", str(tmp_path / "new.csv"), str(tmp_path / "old.csv"), "--better", "lower"]
+    said = []
+    for more in ([], ["--warmup-iterations", "3"]):
+        out = io.StringIO()
+        main([*words, *more, "--json"], out, io.StringIO())
+        said.append(json.loads(out.getvalue())["caution_codes"].count("no-iterations"))
+    assert said == [0, 1]

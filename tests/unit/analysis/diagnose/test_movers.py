@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from analysis.diagnose.examine import diagnosed
-from analysis.diagnose.movers import Scored
-from analysis.diagnose.wording import cautions_of
+from analysis.diagnose.host_speeds import HostSpeeds, SessionSpeed
+from analysis.diagnose.movers import Movers, Scored
+from analysis.diagnose.wording import cautions_of, speeds_text
 
 NAMES = {"name": "t", "unit": "s", "better": "lower", "confidence": 0.95}
 JUMP = np.log(10)
@@ -152,7 +153,7 @@ def test_a_cell_that_drifts_alone_is_named(simulated, design):
     assert whole <= 1  # by chance the others rise too, at 5 %
     assert {told.code for told in alone} <= {"variant-changes", "variant-two-speeds"}
     assert all(told.about == cell[::-1] for told in alone)
-    assert all(told.text.startswith("b0 / " + cell[1]) for told in alone)
+    assert all(told.text.startswith(f"the program b0 / {cell[1]}") for told in alone)
     assert str(alone[0].short) == f"b0 / {cell[1]} did not keep its speed"
 
 
@@ -220,3 +221,36 @@ def test_fewer_than_five_stretches_tell_nothing(stretches, wanted):
         variant=np.zeros_like(group),
     )
     assert scored.moments(group == 0, group == 1) == pytest.approx(wanted)
+
+
+def made(variants, benchmarks, others=""):
+    lists = (tuple(names.split()) for names in (variants, benchmarks, others))
+    return Movers(**dict(zip(("variants", "benchmarks", "others"), lists, strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("movers", "who", "whose", "rest"),
+    [
+        (None, "the whole host", "runs", ""),
+        (Movers(), "some programs", "runs", ""),
+        (made("a b", "x y"), "programs of all variants (x, y)", "their runs", ""),
+        (made("a", "x y", "b"), "programs of a (x, y)", "their runs", "b"),
+        (made("a", "x", "b"), "the program x / a", "its runs", "b"),
+        (made("a", "", "b"), "programs of a", "their runs", "b"),
+    ],
+)
+def test_who_moves_is_said(movers, who, whose, rest):
+    speeds = HostSpeeds(
+        two=True,
+        ratio=1.3,
+        lower=1.0,
+        share=0.4,
+        switches=3,
+        window=1,
+        sessions=tuple(SessionSpeed(session=k, share=0.4, level=1.0) for k in (1, 2)),
+    )
+    shown = f"; nothing shows it of {rest}" if rest else ""
+    assert speeds_text(speeds, 2, movers) == (
+        f"{who} changed between two speeds, 30 % apart, in both sessions: "
+        f"40 % of {whose} have the higher values{shown}"
+    )

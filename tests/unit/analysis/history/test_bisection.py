@@ -169,10 +169,11 @@ def test_where_each_session_draws_a_layout_no_step_is_one_of_a_single_build() ->
 
 
 def test_failing_runs_and_equal_programs_are_told() -> None:
-    about = surroundings(fails_more=(3, 4), same_program=(2,))
+    about = surroundings(fails_more=(3, 4), same_program=(2,), unsteady=(0, 16))
     told = searched(made(16, {9: 5}), 16, about)
     texts = {one.code: one.text for one in told.cautions}
     assert commits(16)[3].sha[:7] in texts["fails-more"]
+    assert commits(16)[16].sha[:7] in texts["no-steady-state"]
     assert texts["one-program"].startswith("1 commit builds to the program")
 
 

@@ -57,6 +57,9 @@ def test_a_verdict_says_it_below_its_table_and_in_json(sessions, level):
     text = str(verdict)
     assert ("t.p90 is that of all values of a session together" in text) == (level == "session")
     assert ("t.p90 is each run's own" in text) == (level == "run")
+    assert (f"{sessions} sessions, paired" in text) == (
+        level == "session"
+    )  # one value each: no runs
     assert text.count("each run's own") == (level == "run")  # not as a note again
     assert verdict.to_dict()["quantile"]["level"] == level
     assert ("quantiles-of-runs" in {one.code for one in verdict.cautions}) == (level == "run")

@@ -231,7 +231,8 @@ def test_merged_trials_of_different_questions_ask_for_the_metric(load_of, tmp_pa
     with pytest.raises(UsageError, match="key 'judge'"):
         read_sides(f"{tmp_path / 'all'}:slow", None, Reading())
     assert judge(merged, metric="rps").metric == "rps"
-    assert "--metric rps" in str(judge(merged, metric="rps"))  # of the next command too
+    told = str(judge(merged, metric="rps")).replace("\\\n", "").split()
+    assert "--metric rps" in " ".join(told)  # of the next command too
 
 
 def test_hosts_of_a_fleet_are_held_to_one_question(load_of, fleet_folder):

@@ -14,7 +14,7 @@ from analysis.data.trial import read_trial
 from analysis.plan.decidable import decidable, decidable_by
 from harness.campaign.load import load_campaign, one_block, one_cell
 from harness.cli import main
-from harness.commands.dry_run import execute_only, probe
+from harness.commands.dry_run import _said, execute_only, probe
 from harness.commands.live_view import View
 from harness.trial.ending import Ending
 from harness.trial.progress import read_progress
@@ -199,3 +199,12 @@ def test_one_cell_shows_what_its_run_wrote(
         "stderr is discarded",
         "this was a trial run: nothing is stored",
     ]
+
+
+def test_many_values_are_told_by_number_and_mean_and_unknown_ones_as_such():
+    row = {
+        "warmup": False, "benchmark": "x", "variant": "a", "outcome": "ok", "detail": None, "wall_ns": None,
+        "metrics": {"t": [2.5], "t.p99": [9.0], "u.p99": []},
+        "samples": {"t": {"count": 20_000, "sha256": "0" * 64}},
+    }  # fmt: skip
+    assert _said(row).endswith("ok  t (20,000 values, mean 2.5)  t.p99 9  u.p99 unknown")

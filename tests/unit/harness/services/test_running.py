@@ -229,9 +229,9 @@ def test_one_that_dies_is_told_with_its_last_lines_and_starts_again_before_the_n
         (before,) = services.processes()["s/a"]
         with contextlib.suppress(OSError):
             said(services.ports["s/a"], b"die")
-        found = services.died(
-            "a", patience_s=20
-        )  # its launcher tells it later than its client knows
+        while alive(before):
+            time.sleep(0.001)
+        found = services.died("a")  # its launcher may not have told it yet
         assert found == "the service 's/a' ended with exit code 7\n    up at None\n    told to die"
         assert services.died("b") is None
         services.after_run("a")
@@ -303,6 +303,27 @@ def test_each_has_a_cgroup_and_the_death_of_one_launcher_is_not_the_others(place
         assert list(groups.path.glob("run-*")) == []
 
 
+def test_those_of_all_variants_are_asked_to_end_at_the_same_time(place):
+    (place.folder / "waits.py").write_text(
+        "import os, signal, sys, time\n"
+        "def end(*_):\n"
+        "    open(f'asked-{sys.argv[1]}', 'w').close()\n"
+        "    while not os.path.exists('asked-a') or not os.path.exists('asked-b'): time.sleep(.01)\n"
+        "    os._exit(0)\n"
+        "signal.signal(signal.SIGTERM, end)\n"
+        "print('up', flush=True)\n"
+        "while True: signal.pause()\n"
+    )
+    services = place.services(
+        "s: {command: [PYTHON, waits.py, '{variant}'], ready: {output: up}, grace: 60s}"
+    )
+    with place.standing(services):
+        found = services.processes()
+        assert sorted(found) == ["s/a", "s/b"]
+    assert place.heard == []  # none had to be killed
+    assert not any(alive(pid) for pids in found.values() for pid in pids)
+
+
 def test_a_signal_to_fairtrial_ends_the_wait_and_the_service(place):
     services = place.services(ONE % (", quiet", ""))
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
@@ -312,8 +333,29 @@ def test_a_signal_to_fairtrial_ends_the_wait_and_the_service(place):
     place.interrupts.acknowledge()
 
 
+def test_a_sign_is_a_whole_line_and_each_line_is_looked_at_once(place, monkeypatch):
+    (place.folder / "slow.py").write_text(
+        "import time\nprint('no\\nno\\nu', end='', flush=True)\ntime.sleep(.2)\n"
+        "print('p', flush=True)\ntime.sleep(1000)"
+    )
+    looked_at = []
+
+    class Noting:
+        def search(self, line):
+            looked_at.append(line)
+            return line == "up"
+
+    services = place.services("s: {command: [PYTHON, slow.py], ready: {output: up}}")
+    monkeypatch.setattr("harness.services.running.re.compile", lambda *_: Noting())
+    with place.standing(services):
+        monkeypatch.undo()
+    assert looked_at == ["no", "no", "up"]
+
+
 def test_a_log_that_floods_ends_the_service(place):
-    (place.folder / "flood.py").write_text("print('up')\nwhile True: print('x' * 100000)")
+    (place.folder / "flood.py").write_text(
+        "import time\nprint('up')\nfor _ in range(20): print('x' * 100000, flush=True)\ntime.sleep(1000)"
+    )
     services = place.services(
         "s: {command: [PYTHON, flood.py], ready: {output: up}}\nisolation: {output_limit: 1MB}"
     )

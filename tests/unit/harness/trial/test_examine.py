@@ -303,7 +303,7 @@ def test_an_unknown_unit_leaves_the_run_unparsable_and_says_why(judge):
 
 def bounded(*bounds, **changes):
     return {
-        "metrics": (rule(regex="errors (.+)", unit="%", **changes),),
+        "metrics": (rule(**{"regex": "errors (.+)", "unit": "%", **changes}),),
         "expect": Expect(bounds=bounds),
     }
 
@@ -321,6 +321,11 @@ def test_a_value_beyond_a_bound_is_an_output_that_was_not_expected(judge, said, 
     found = judge(said, cell=bounded(Bound(metric="m", at_most=0.1, at_least=0.0)))
     assert (found.outcome, found.detail) == ("output-mismatch" if detail else "ok", detail)
     assert found.metrics["m"]  # it stays in the row
+
+
+def test_a_number_without_a_unit_is_told_alone(judge):
+    found = judge("errors 5", cell=bounded(Bound(metric="m", at_most=0.1), unit="1"))
+    assert found.detail == "m is 5, expected at most 0.1"
 
 
 def test_a_metric_that_is_read_later_is_looked_for_then(tmp_path, judge, make_cell):

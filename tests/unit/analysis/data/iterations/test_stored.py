@@ -13,7 +13,13 @@ import numpy as np
 import pytest
 
 from analysis.data.iterations import stored as stored_module
-from analysis.data.iterations.stored import judged_counts, judged_values, values_of_run
+from analysis.data.iterations.stored import (
+    judged_counts,
+    judged_values,
+    printed_counts,
+    stored_together,
+    values_of_run,
+)
 from analysis.data.merging.trials import merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, StoreError
@@ -103,16 +109,24 @@ def test_runs_are_judged_by_what_the_row_says(made):
 @pytest.mark.parametrize("setting", [1, 60, 100, 2000, "auto"])
 def test_warm_up_is_left_out_of_files_as_of_rows(made, setting):
     files, rows = made(), made("rows", files=False)
-    for metric in ("t", "t.p50", "t.p99"):
-        assert close(judged(files, metric, setting), judged(rows, metric, setting)), metric
     with judging_with(setting):
         one, other = read_trial(files), read_trial(rows)
+        for metric in ("t", "t.p50", "t.p99"):
+            assert close(one.values(metric), other.values(metric)), metric
         for metric in ("t", "t.p99"):
             assert (
                 one.judged_iterations(metric).left_out.tolist()
                 == other.judged_iterations(metric).left_out.tolist()
             )
         assert judged_counts(one, "t").tolist() == judged_counts(other, "t").tolist()
+        counts = [len(printed(k)) for k in range(len(one))]
+        assert (
+            printed_counts(one, "t.p99").tolist() == printed_counts(other, "t").tolist() == counts
+        )
+        if setting != 2000:  # of which nothing is left
+            said = [{c.code for c in x.matrix("b", "t").cautions} for x in (one, other)]
+            assert said[0] == said[1]
+            assert "no-iterations" not in said[0]
 
 
 def test_a_quantile_is_that_of_the_judged_iterations(made):
@@ -212,3 +226,12 @@ def test_an_export_holds_means_and_says_so(made):
     exported = exported_trial(read_trial(made()))
     lost = {one.code: one.text for one in never_held(exported)}
     assert "single values of 10 runs, which stand in samples/" in lost["single-values-lost"]
+
+
+def test_hosts_of_a_fleet_read_their_own_files(made):
+    one, two = (read_trial(made(name, host=name, host_id=name)) for name in ("one", "two"))
+    both = stored_together([one, two])["t"]
+    assert len(both) == 2 * len(one.stored["t"])
+    behind = len(one) + 1
+    assert both[behind].path.parent.parent == two.path
+    assert both[behind].values().tolist() == printed(1)

@@ -17,6 +17,7 @@ from analysis.data.columns import MetricColumn
 from analysis.data.iterations.warmup import STATES
 from analysis.data.trial import Trial
 from analysis.errors import InsufficientDataError
+from analysis.history.bisection.filling import unsteady_variants
 from analysis.record.warmup_iterations import asked_warmup, judging_with, read_warmup
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
@@ -226,3 +227,10 @@ def test_what_was_asked_holds_for_what_is_read_meanwhile():
         with judging_with(None):
             assert asked_warmup() == "auto"
     assert asked_warmup() is None
+
+
+def test_a_bisection_knows_which_variants_keep_changing():
+    made = trial(restless(0.5), override="auto")
+    assert unsteady_variants(made, "t", ["b0"]) == {"v1"}
+    assert unsteady_variants(made, "t", ["other"]) == set()
+    assert unsteady_variants(trial(restless(0.5), override=5), "t", ["b0"]) == set()

@@ -115,6 +115,24 @@ def test_the_numbers_of_a_build_were_there_before_its_runs(planted):
     assert found.of_session
 
 
+def test_a_quantile_of_a_run_is_no_sum_over_it(planted):
+    """Runs whose slowest answers were slower lasted longer; a quantile per second would not tell."""
+    rng = np.random.default_rng(4)
+    trial = planted.frame(rng, runs=40)
+    p99 = 8 + planted.series(rng, trial)
+    logs = 0.1 * (p99 - 8) + 0.05 * planted.series(rng, trial)
+    about = {"t.p99": {"unit": "ms", "source": "quantiles", "of": "t", "quantile": "0.99"}}
+    about["t.p99"]["better"] = "lower"
+    filled = planted.filled(trial, logs, metrics={"t.p99": p99})
+    filled = replace(filled, manifest=replace(filled.manifest, metrics=about))
+    one = covariates_of(filled)["t.p99"]
+    assert (one.count, one.may_follow, one.unit) == (None, True, "ms")
+    assert adjusted(filled)["t.p99"] <= 0.01
+    apart = planted.filled(trial, 0.05 * planted.series(rng, trial), metrics={"t.p99": p99})
+    apart = replace(apart, manifest=replace(apart.manifest, metrics=about))
+    assert adjusted(apart)["t.p99"] > 0.05
+
+
 def test_they_are_spoken():
     assert spoken("cpu_steal_s.12") == "steal of CPU 12 per second"
     assert spoken("pressure_io_s") == "waiting for input and output on the host per second"

@@ -7,17 +7,13 @@ metric of that name wins.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
 
 from harness.campaign.identity import identity_of, resolved_text
-from harness.campaign.load import load_campaign
 from harness.campaign.metrics.quantiles import quantiles_of
-from harness.campaign.model import Campaign
 from harness.campaign.schema import editor_schema
-from harness.errors import CampaignError, Problem
 
 TEXT = """\
 name: slow
@@ -31,25 +27,8 @@ benchmarks:
 """
 
 
-@pytest.fixture
-def load(tmp_path: Path):
-    def read(text: str) -> Campaign:
-        path = tmp_path / "c.yaml"
-        path.write_text(text)
-        return load_campaign(path)
-
-    return read
-
-
 def given(value: str, further: str = "", above: str = "") -> str:
     return TEXT % (above, f", quantiles: {value}") + further
-
-
-def problem_of(load, text: str) -> Problem:
-    with pytest.raises(CampaignError) as caught:
-        load(text)
-    (problem,) = caught.value.problems
-    return problem
 
 
 def test_each_is_a_further_metric_of_the_run(load):
@@ -80,11 +59,11 @@ def test_each_is_a_further_metric_of_the_run(load):
         ),
     ],
 )
-def test_mistakes_have_their_line(load, wrong, what, fix):
-    problem = problem_of(load, given(wrong))
-    assert what in problem.what
-    assert problem.where.split(":")[1] == "8"
-    assert fix is None or problem.fix == fix
+def test_mistakes_have_their_line(wrong, what, fix, problem):
+    told = problem(given(wrong))
+    assert what in told.what
+    assert told.where.split(":")[1] == "8"
+    assert fix is None or told.fix == fix
 
 
 def test_editors_take_what_the_loader_takes():
@@ -108,29 +87,29 @@ def test_absent_is_the_campaign_of_before_and_it_is_part_of_the_identity(load):
     assert stored["campaign"]["cells"][0]["metrics"][0]["quantiles"] == [0.99]
 
 
-def test_a_declared_metric_of_that_name_wins_in_its_cells(load):
+def test_a_declared_metric_of_that_name_wins_in_its_cells(load, problem):
     own = "      t.p99: {regex: 'p99 (.)', unit: ms, better: lower}\n"
     (cell, _) = load(given("[0.5, 0.99]", own)).cells
     assert [quantile.name for quantile in quantiles_of(cell.metrics)] == ["t.p50"]
     other = "  y: {command: [run], metrics: {t.p99: {regex: '(.)', unit: s, better: lower}}}\n"
-    problem = problem_of(load, given("[0.5, 0.99]", other))
-    assert "'t.p99' is in ms, lower is better, elsewhere" in problem.what
+    told = problem(given("[0.5, 0.99]", other))
+    assert "'t.p99' is in ms, lower is better, elsewhere" in told.what
 
 
-def test_it_may_be_the_question_and_be_held_to_bounds(load):
+def test_it_may_be_the_question_and_be_held_to_bounds(load, problem):
     campaign = load(
         given("[0.99]", "    expect: {metrics: {t.p99: {at_most: 1s}}}\n", "judge: t.p99")
     )
     assert campaign.judge == ("t.p99",)
     (bound,) = campaign.cells[0].expect.bounds
     assert (bound.metric, bound.at_most) == ("t.p99", 1000)
-    unknown = problem_of(load, given("[0.99]", above="judge: t.p90"))
+    unknown = problem(given("[0.99]", above="judge: t.p90"))
     assert "no metric 't.p90', which is to be judged" in unknown.what
     assert "did you mean 't.p99'" in (unknown.fix or "")
 
 
-def test_a_number_of_the_build_has_no_quantiles(load):
+def test_a_number_of_the_build_has_no_quantiles(problem):
     build = "build: [[make]]"
-    problem = problem_of(load, given("[0.5], when: build", above=build))
-    assert "is a number of the build, which has no iterations" in problem.what
-    assert problem.fix == "leave 'quantiles' out"
+    told = problem(given("[0.5], when: build", above=build))
+    assert "is a number of the build, which has no iterations" in told.what
+    assert told.fix == "leave 'quantiles' out"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
+import os
 
 import numpy as np
 import pytest
@@ -164,3 +166,41 @@ def test_nothing_is_written_through_a_link(stage, printing, tmp_path):
     with pytest.raises(StoreError, match="symbolic link"):
         stage.start(made)
     assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_full_disk_ends_the_trial_without_half_a_file_and_resuming_mends_it(
+    stage, printing, monkeypatch
+):
+    made = printing(1200)
+    usual, calls = os.write, iter(range(10**6))
+
+    def full(fd, data):
+        if len(data) > 1000 and next(calls) == 2 and bytes(data[:2]) == b"\x1f\x8b":
+            usual(fd, data[:500])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return usual(fd, data)
+
+    monkeypatch.setattr("harness.trial.samples.run_values.os.write", full)
+    with pytest.raises(StoreError, match="No space left") as caught:
+        stage.start(made)
+    assert "--resume" in caught.value.fix
+    assert "current.f64.gz" not in samples_of(stage)
+    assert stage.manifest["status"] == "stopped"
+    stage.resume(made)
+    assert stage.manifest["status"] == "complete"
+    assert len(samples_of(stage)) == len(stage.rows)
+
+
+def test_a_file_that_a_program_removed_is_told(stage, printing):
+    made = printing(1200)
+    usual = stage.target
+
+    def remove(request):
+        usual(request)
+        for path in stage.trial.glob("samples/0000-*"):
+            path.unlink()
+
+    stage.target = remove
+    stage.start(made)
+    told = [one.text for one in read_trial(stage.trial).cautions if one.code == "samples-gone"]
+    assert told == ["samples/0000-t.f64.gz is gone, though its row tells of it"]

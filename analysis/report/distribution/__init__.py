@@ -1,0 +1,1 @@
+"""How the values behind a judged quantile are distributed, as a chapter of the report."""

@@ -1,0 +1,80 @@
+"""The chapter on the distribution behind a judged quantile.
+
+Authority: numpy's inverted_cdf of all values of a cell, put together here.
+"""
+
+from __future__ import annotations
+
+import runpy
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.data.iterations.pooled import pooled
+from analysis.importers.sources import Reading
+from analysis.report.distribution.chapter import chapter
+from analysis.report.shell import chapter_html
+from analysis.report.subject import Subject
+from analysis.verdict.judging import judge
+
+PLANTED = runpy.run_path(str(Path(__file__).resolve().parents[4] / "planted_values.py"))
+NAME = PLANTED["NAME"]
+
+
+def subject_of(made, metric=NAME):
+    return Subject(
+        sources=("t",),
+        title="t",
+        trials=(made,),
+        verdict=judge(made, metric=metric),
+        matrices={name: made.matrix(name, metric) for name in made.manifest.variants},
+        order=("b0",),
+        prefix="",
+        asked={},
+        how=Reading(),
+    )
+
+
+def together(trial, values, variant):
+    return np.concatenate([values[row] for row in np.flatnonzero(trial.variant == variant)])
+
+
+@pytest.mark.parametrize("sessions", [3, 1])
+def test_the_table_has_the_quantiles_of_all_values_as_far_as_there_are_enough(sessions):
+    trial, values = PLANTED["with_values"](sessions=sessions, runs=2, each=150)
+    found = chapter(subject_of(trial)).to_dict()
+    assert found["shares"] == [0.5, 0.9, 0.99]  # of 900 or 300 values none has a p99.9
+    for number, cell in enumerate(found["cells"]):
+        every = together(trial, values, number)
+        assert cell["values"]["value"] == every.size
+        assert [one["value"] for one in cell["quantiles"]] == [
+            np.quantile(every, share, method="inverted_cdf") for share in found["shares"]
+        ]
+        assert cell["most"]["value"] == every.max()
+    assert ("of all values of a session together" in found["lead"]) == (sessions > 1)
+
+
+def test_a_curve_for_each_variant_up_to_the_last_of_its_values():
+    trial, _ = PLANTED["with_values"](sessions=3, runs=2, each=400)
+    html = chapter_html(chapter(subject_of(trial)))
+    assert html.count('aria-label="b0: ') == 1
+    assert [text for text in ("0 %", "90 %", "99 %", "99.9 %", "99.99 %") if f">{text}<" in html] == [
+        "0 %", "90 %", "99 %", "99.9 %"]  # of 2,400 values  # fmt: skip
+    assert 'aria-label="b0: v0, 2,400 values: p50 ' in html
+
+
+def test_there_is_none_of_another_metric_or_where_the_values_are_not_there():
+    trial, _ = PLANTED["with_values"]()
+    assert chapter(subject_of(trial, "wall")) is None
+    assert chapter(replace(subject_of(trial), trials=())) is None
+    own, _ = PLANTED["with_values"](own=[1.5] * 12)
+    assert chapter(subject_of(own)) is None
+
+
+def test_pooled_values_of_a_warm_up_are_left_out():
+    trial, values = PLANTED["with_values"](warmup="5")
+    found = pooled(trial, "t", np.array([0, 1]))
+    assert found.total == 70
+    assert found.values.tolist() == sorted([*values[0][5:], *values[1][5:]])
