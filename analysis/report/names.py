@@ -38,7 +38,7 @@ def names_of(names: Sequence[str], wide: int = 24, narrow: int = 14) -> Mapping[
 
 def abridging(names: Sequence[str], width: int = 24) -> Callable[[str], str]:
     """Give what shortens these names in a text, as `shortened` does."""
-    short = {name: brief for name, brief in shortened(names, width).items() if len(name) > width}
+    short = {name: brief for name, brief in shortened(names, width).items() if brief != name}
     short |= {shown(name): brief for name, brief in short.items()}
     if not short:
         return str

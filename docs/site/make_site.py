@@ -149,7 +149,7 @@ def navigation() -> dict[str, list[str]]:
         found[heading] = [
             link
             for link in dict.fromkeys(links)
-            if link not in seen and not link.startswith("methods/")
+            if link not in seen and not link.startswith(("methods/", "../"))
         ]
         seen.update(links)
     methods = sorted(one.name for one in (DOCS / "methods").glob("*.md") if one.name != "README.md")

@@ -7,7 +7,16 @@ import pytest
 from tests.contract.copies import copied, edited, python
 
 NEEDED = (
-    *("analysis", "configs", "docs", "harness", "tests/data", "runs/sample", "runs/README.md"),
+    *(
+        "analysis",
+        "configs",
+        "distribution",
+        "docs",
+        "harness",
+        "tests/data",
+        "runs/sample",
+        "runs/README.md",
+    ),
     *("pyproject.toml", "README.md", "CHANGELOG.md"),
 )
 TABLE, END = "\n\nCHECKS = (\n", ")\n"

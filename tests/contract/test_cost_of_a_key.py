@@ -14,7 +14,7 @@ from harness.cli import main
 from tests.contract.copies import ROOT, copied, edited, python
 
 NEEDED = (
-    *("analysis", "configs", "docs", "harness", "tests/golden/campaign_identity"),
+    *("analysis", "configs", "distribution", "docs", "harness", "tests/golden/campaign_identity"),
     *("tests/golden/schemas", "tests/golden/sources", "tests/data"),
     *("runs/sample", "runs/README.md", "pyproject.toml", "README.md", "CHANGELOG.md"),
 )

@@ -98,7 +98,8 @@ print(json.dumps({
 def tree(tmp_path_factory):
     """Copy the tree and take the steps."""
     copy = copied(
-        tmp_path_factory.mktemp("tree"), ("harness", "analysis", "docs", "tests/contract")
+        tmp_path_factory.mktemp("tree"),
+        ("harness", "analysis", "distribution", "docs", "tests/contract"),
     )
     for part in ("README.md", "CHANGELOG.md", "runs", "configs"):
         (copy / part).symlink_to(ROOT / part)

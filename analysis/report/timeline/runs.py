@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from ...diagnose.wording import movers_text
 from ...pages.number_format import counted, significant
 from ...plots.scale import Scale
 from ...words import shown
-from ..names import shortened
+from ..names import abridging, shortened
 
 if TYPE_CHECKING:
     from ...data.columns import FailedRun
@@ -234,7 +234,7 @@ def deck_of(timelines: Sequence[Timeline], sessions: int) -> Iterator[str]:
     count, opened = sum(one.runs.rows.size for one in timelines), timelines[0].opened
     named = "" if opened is None else f"; those of {shortened([opened], _NAME)[opened]} stand out"
     first = f"All {count:,} runs against the median of their own benchmark and variant{named}."
-    texts = [" ".join(_of_trial(one, sessions)) for one in timelines]
+    texts = [" ".join(map(_abridged(one), _of_trial(one, sessions))) for one in timelines]
     if len(texts) == 1:
         yield f"{first} {texts[0]}".rstrip()
         return
@@ -242,6 +242,11 @@ def deck_of(timelines: Sequence[Timeline], sessions: int) -> Iterator[str]:
     for label, text in zip("AB", texts, strict=True):
         if text:
             yield f"{label}: {text[0].lower()}{text[1:]}"
+
+
+def _abridged(told: Timeline) -> Callable[[str], str]:
+    manifest = told.runs.trial.manifest
+    return abridging((*manifest.benchmarks, *manifest.variants), _NAME)
 
 
 def _of_trial(told: Timeline, sessions: int) -> Iterator[str]:
