@@ -216,7 +216,8 @@ def test_a_build_of_each_session_is_said_to_be_one_with_its_placeholder(bundle):
         **TEXT,
         "build": build | {"artifacts": ["tool-{variant}", "/usr/lib/their-{variant}.so"]},
     }
-    text["benchmarks"]["one"] = {**TEXT["benchmarks"]["one"], "env": {"SEED": "{layout_seed}"}}
+    one = {**TEXT["benchmarks"]["one"], "env": {"SEED": "{layout_seed}"}}
+    text["benchmarks"] = {**TEXT["benchmarks"], "one": one}
     root, file, trial = bundle(text)
     intent = intent_of(received(root, file, trial), trial, root.resolve(), sessions=None)
     built, run = intent.steps[0], next(step for step in intent.steps if step.kind == "run")
