@@ -74,11 +74,26 @@ def named_in(matrix: PerformanceMatrix) -> set[str]:
 
 
 def all_failed(trial: Trial, variant: str) -> bool:
-    """Tell whether every run of a variant failed; without any run nobody knows."""
-    if variant not in trial.manifest.variants:  # whoever reads it says so
+    """Tell whether every run of a variant failed; without any run nobody knows.
+
+    Of a variant that was left out everywhere, because no warm-up of it was ok, the warm-ups are all there is.
+    """
+    manifest = trial.manifest
+    if variant not in manifest.variants:  # whoever reads it says so
         return False
-    mine = trial.candidates & (trial.variant == trial.manifest.variants.index(variant))
-    return bool(mine.any()) and not bool((mine & trial.measured).any())
+    mine = trial.candidates & (trial.variant == manifest.variants.index(variant))
+    if not mine.any():
+        never = {
+            one.benchmark for one in manifest.given_up if one.never_ok and one.variant == variant
+        }
+        return bool(never) and never == set(manifest.benchmarks)
+    return not bool((mine & trial.measured).any())
+
+
+def ever_succeeded(trial: Trial, variant: str) -> bool:
+    """Tell whether a run of a variant succeeded, a warm-up too."""
+    mine = trial.variant == trial.manifest.variants.index(variant)
+    return bool((mine & (trial.outcome == 0)).any())
 
 
 def _left_without(trial: Trial, metric: str, runs: Flags) -> int:
