@@ -81,14 +81,17 @@ def _table(table: Table, width: int) -> list[str]:
     columns = range(len(widest))
     floors = [_floor(table, k, widest[k]) for k in columns]
     lines: list[str] = []
-    for part in _parts(floors, width):
+    for which, part in enumerate(_parts(floors, width)):
         aligned = [_SIDES[table.columns[k].align] for k in part]
         sizes = _sizes([widest[k] for k in part], [floors[k] for k in part], width)
         lines += _set([[row[k] for k in part] for row in heads], aligned, sizes)
         told = [_set([[row[k] for k in part]], aligned, sizes) for row in rows]
         for number, those in enumerate(told):
+            note = bool(table.notes and table.notes[number]) and part[-1] == columns[-1]
+            if which and not note and not any(rows[number][k] for k in part[1:]):
+                continue  # of a further part: its name alone tells nothing
             lines += those
-            if table.notes and table.notes[number] and part[-1] == columns[-1]:
+            if note:
                 lines += _wrapped(table.notes[number], width, indent=" " * _NOTE)
     return lines
 
