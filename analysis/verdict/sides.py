@@ -15,6 +15,7 @@ from ..methods.multilevel.law import Looks
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence
+from ..words import command_line
 
 if TYPE_CHECKING:
     from ..data.columns import Flags
@@ -128,7 +129,7 @@ def sides_of(
             str(trial.path),
             "its host told it of no run (fairtrial doctor may say why): name another --metric"
             if unknown
-            else "look at the failed runs, or measure more",
+            else f"{command_line(('fairtrial', 'status', str(trial.path)))} says which runs failed, and how",
             n=0,
             needed=1,
         )
