@@ -107,3 +107,5 @@ def test_a_further_part_of_a_wide_table_leaves_out_rows_that_have_nothing_there(
     wide = Table(name="times", columns=columns, rows=rows)
     lines = render(page(Section((wide,))), width=24).splitlines()
     assert [line.split() for line in lines[3:]] == [["note"], ["b", "[1]"]]
+    empty = Table(name="times", columns=columns, rows=tuple((*row[:2], "") for row in rows))
+    assert "note" not in render(page(Section((empty,))), width=24)
