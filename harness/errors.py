@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -106,15 +107,16 @@ class DriftError(StoreError):
 
 
 def wrapped(text: str, first: str, further: str, width: int) -> list[str]:
-    """Set a text in lines behind `first` and `further`; no word is broken."""
-    return textwrap.wrap(
-        text,
+    """Set a text in lines behind `first` and `further`; no word is broken, and ``5 %`` stays together."""
+    lines = textwrap.wrap(
+        re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", text),
         width,
         initial_indent=first,
         subsequent_indent=further,
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return [re.sub(r"(?<=\d)\N{NO-BREAK SPACE}(?=%)", " ", line) for line in lines]
 
 
 def duration(seconds: float) -> str:

@@ -106,7 +106,7 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..pages.condition import parse_condition
     from ..verdict.gate import gate, gate_verdict
     from ..verdict.gate_answer.for_builds import junit, summary, workflow_commands
-    from ..verdict.gate_answer.next_commands import next_of, next_of_others
+    from ..verdict.gate_answer.next_commands import next_of, next_of_failing, next_of_others
 
     parse_condition(args.condition)  # before anything is read
     fleet = _fleet_of(args)
@@ -116,6 +116,8 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         found = _of_one_trial(args) if args.baseline is None else _of_two_sides(args)
     if found.verdict is None:
         answer = gate((), args.condition, on=args.on, failing=found.failing, metric=found.metric)
+        if found.manifest is not None:
+            answer = replace(answer, following=next_of_failing(found.sources[0]))
     else:
         answer = gate_verdict(found.verdict, args.condition, on=args.on, failing=found.failing)
     if found.verdict is not None:
@@ -195,7 +197,7 @@ def _of_one_trial(args: argparse.Namespace) -> _Judged:
     from ..data.question import refuse_unasked
     from ..importers.trials import open_trial, trial_and_variant
     from ..verdict.judging import judge
-    from ..verdict.sides import all_failed
+    from ..verdict.sides import all_failed, ever_succeeded
 
     named = trial_and_variant(args.source)
     if named is None:
@@ -216,10 +218,13 @@ def _of_one_trial(args: argparse.Namespace) -> _Judged:
             f"leave out --better {args.better}",
         )
     wanted = _wanted(trial, named[1], args.variant)
+    failing = tuple(name for name in wanted if all_failed(trial, name))
+    if failing and not trial.candidates.any() and ever_succeeded(trial, trial.manifest.baseline):
+        # it ended at the warm-ups, because no one of theirs was ok
+        return _Judged(None, failing, metric, manifest=trial.manifest, sources=(str(trial.path),))
     trial.matrix(
         trial.manifest.baseline, metric, carry_zeros=True
     )  # or there is nothing to hold it against
-    failing = tuple(name for name in wanted if all_failed(trial, name))
     answer = judge(
         trial,
         metric=args.metric,

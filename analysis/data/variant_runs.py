@@ -192,7 +192,8 @@ def runs_of(
             str(trial.path),
             "compare another metric, or make the runs longer"
             if zeros
-            else _few(trial, metric) or "measure more, or look at the failed runs",
+            else (_few(trial, metric) if (mine & trial.measured).any() else None)
+            or "measure more, or look at the failed runs",
             n=0,
             needed=1,
         )

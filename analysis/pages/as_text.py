@@ -81,15 +81,23 @@ def _table(table: Table, width: int) -> list[str]:
     columns = range(len(widest))
     floors = [_floor(table, k, widest[k]) for k in columns]
     lines: list[str] = []
-    for part in _parts(floors, width):
+    for which, part in enumerate(_parts(floors, width)):
+        noted = table.notes if table.notes and part[-1] == columns[-1] else [""] * len(rows)
+        # of a further part a name alone tells nothing
+        told = [
+            (row, note)
+            for row, note in zip(rows, noted, strict=True)
+            if not which or note or any(row[k] for k in part[1:])
+        ]
+        if which and not told:
+            continue
         aligned = [_SIDES[table.columns[k].align] for k in part]
         sizes = _sizes([widest[k] for k in part], [floors[k] for k in part], width)
         lines += _set([[row[k] for k in part] for row in heads], aligned, sizes)
-        told = [_set([[row[k] for k in part]], aligned, sizes) for row in rows]
-        for number, those in enumerate(told):
-            lines += those
-            if table.notes and table.notes[number] and part[-1] == columns[-1]:
-                lines += _wrapped(table.notes[number], width, indent=" " * _NOTE)
+        for row, note in told:
+            lines += _set([[row[k] for k in part]], aligned, sizes)
+            if note:
+                lines += _wrapped(note, width, indent=" " * _NOTE)
     return lines
 
 

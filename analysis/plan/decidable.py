@@ -91,9 +91,7 @@ class Decidable:
         half = max((one.half_sessions or 0 for one in told), default=0)
         needed = f". Half of that needs {half} sessions" if half else ""
         if self.trial is None:
-            return (
-                f"{needed}. These spreads are assumed: an earlier trial of 2 sessions tells its own"
-            )
+            return f"{needed}. These spreads are assumed: once there is a trial of 2 sessions, its own are taken"
         roughly = ", so roughly known" if (self.trial_sessions or 0) < _FEW else ""
         return f", measured in {self.trial_sessions} sessions of {self.trial}{roughly}{needed}"
 
@@ -105,7 +103,7 @@ def _shortly(one: SpreadDecides) -> str:
 
 def _percent(share: float | None) -> str:
     if share is None or share > _HARDLY:
-        return "900 %"
+        return "over 900 %"
     percent = 100 * share
     return f"{percent:.2g} %" if percent < 99.5 else f"{percent:.0f} %"
 

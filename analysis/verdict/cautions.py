@@ -238,6 +238,9 @@ def _left_out(trial: Trial, cells: Counter[tuple[str, str]]) -> ShortSentence | 
     single = len(trial.manifest.benchmarks) == 1
     where = ("{}", (variant,)) if single else ("{} / {}", (bench, variant))
     if len(cells) > 1:
+        if 2 * cells[bench, variant] <= total:
+            whose = dict.fromkeys(v if single else b for b, v in cells)  # no one has most of them
+            return ShortSentence.of(f"{total} runs of {{}} failed and are left out", tuple(whose))
         return ShortSentence.of(
             f"{total} runs failed and are left out, most of {where[0]}", *where[1]
         )

@@ -93,6 +93,6 @@ def _closed_loop(
         f"{figures.listed(list(dict.fromkeys(slower)), _NAMED)}; a constant rate below what each can serve, such as wrk2's -R, "
         "asks all alike"
     )
-    short = ShortSentence.of(plain(f"{rate} differs too: a closed loop hides {metric} of waiting"))
+    short = ShortSentence.of(plain(f"{rate} differs too: a closed loop hides waits from {metric}"))
     names = dict.fromkeys(name for pair in found for name in pair)
     return Caution("closed-loop", text, tuple(names), short)

@@ -89,7 +89,13 @@ class Panel:
 _NAME = 24
 
 
-def panel_section(variant: str, baseline: str, panel: Panel, number: int) -> Section:
+# of quantiles of sessions
+ONE_VALUE = "to them a session is a run, as each session has one value here"
+
+
+def panel_section(
+    variant: str, baseline: str, panel: Panel, number: int, note: str = ""
+) -> Section:
     """Set what the methods say of one candidate, the trial's `number`-th, and why they differ."""
     ours, theirs = (shorten(name, _NAME) for name in (variant, baseline))
     table = Table(
@@ -102,6 +108,6 @@ def panel_section(variant: str, baseline: str, panel: Panel, number: int) -> Sec
     told = [Sentence(one.text) for one in panel.disagreements]
     reasons = Section(tuple(told) or (Sentence("they do not differ"),), title="why they differ")
     return Section(
-        (table, reasons),
+        (*((Sentence(note),) if note else ()), table, reasons),
         title=f"the published methods on the same data, {ours} against {theirs}",
     )

@@ -15,6 +15,7 @@ from ..methods.multilevel.law import Looks
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence
+from ..words import command_line
 
 if TYPE_CHECKING:
     from ..data.columns import Flags
@@ -74,11 +75,26 @@ def named_in(matrix: PerformanceMatrix) -> set[str]:
 
 
 def all_failed(trial: Trial, variant: str) -> bool:
-    """Tell whether every run of a variant failed; without any run nobody knows."""
-    if variant not in trial.manifest.variants:  # whoever reads it says so
+    """Tell whether every run of a variant failed; without any run nobody knows.
+
+    Of a variant that was left out everywhere, because no warm-up of it was ok, the warm-ups are all there is.
+    """
+    manifest = trial.manifest
+    if variant not in manifest.variants:  # whoever reads it says so
         return False
-    mine = trial.candidates & (trial.variant == trial.manifest.variants.index(variant))
-    return bool(mine.any()) and not bool((mine & trial.measured).any())
+    mine = trial.candidates & (trial.variant == manifest.variants.index(variant))
+    if not mine.any():
+        never = {
+            one.benchmark for one in manifest.given_up if one.never_ok and one.variant == variant
+        }
+        return bool(never) and never == set(manifest.benchmarks)
+    return not bool((mine & trial.measured).any())
+
+
+def ever_succeeded(trial: Trial, variant: str) -> bool:
+    """Tell whether a run of a variant succeeded, a warm-up too."""
+    mine = trial.variant == trial.manifest.variants.index(variant)
+    return bool((mine & (trial.outcome == 0)).any())
 
 
 def _left_without(trial: Trial, metric: str, runs: Flags) -> int:
@@ -113,7 +129,7 @@ def sides_of(
             str(trial.path),
             "its host told it of no run (fairtrial doctor may say why): name another --metric"
             if unknown
-            else "look at the failed runs, or measure more",
+            else f"{command_line(('fairtrial', 'status', str(trial.path)))} says which runs failed, and how",
             n=0,
             needed=1,
         )

@@ -13,10 +13,21 @@
 #   JUNIT      a file for the answer as JUnit XML
 #   GITHUB_OUTPUT, GITHUB_ACTIONS   as GitHub sets them: outputs and annotations
 #
-# The exit code is the gate's: 0 PASS, 1 STOP, 7 OPEN; any other is an error, and nothing was decided.
+# The exit code is the gate's: 0 PASS, 1 STOP, 7 OPEN; any other is an error, and nothing was decided: 4 where
+# BUILD failed.
 set -eu
 campaign=${1:-ci.yaml}
 condition=${2:-slower>2%}
+for old in "${COMMENT:-}" "${JUNIT:-}"; do  # the answer of a build before this one is not this one's
+    if [ -n "$old" ]; then rm -f "$old"; fi
+done
+
+# build WHERE: a failure of it is no answer of the gate, whatever its exit code
+build() {
+    if (cd "$1" && sh -ec "$BUILD"); then return; fi
+    echo "gate.sh: the build failed in $1: $BUILD" >&2
+    exit 4
+}
 
 if [ -n "${BASE:-}" ]; then
     commit=$BASE
@@ -27,8 +38,8 @@ if [ -n "${BASE:-}" ]; then
     git worktree add --quiet --detach base "$commit"
 fi
 if [ -n "${BUILD:-}" ]; then
-    if [ -d base ]; then (cd base && sh -ec "$BUILD"); fi
-    sh -ec "$BUILD"
+    if [ -d base ]; then build base; fi
+    build .
 fi
 
 work=$(mktemp -d)

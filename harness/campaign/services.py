@@ -166,7 +166,8 @@ class ServiceMaker:
                     one.variant is None or other.variant is None or one.variant == other.variant
                 )
                 apart = apart and one.each == other.each
-                if one.ready.port is not None and one.ready.port == other.ready.port and not apart:
+                # 0: a wrong one, which is told
+                if one.ready.port and one.ready.port == other.ready.port and not apart:
                     what = f"the services {quote(other.label)} and {quote(one.label)} want one port, {one.ready.port}"
                     fix = "give each its own, or leave 'port' out: each gets one that is free"
                     self._problem(("services", one.name, "ready", "port"), what, fix)

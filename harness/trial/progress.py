@@ -283,7 +283,10 @@ def read_progress(trial: Path) -> TrialProgress:
     state = manifest.status if manifest.status != "running" or running else "killed"
     again, before = command_to_continue(manifest, trial), done_first(manifest, trial)
     # where all planned runs are there, disturbed ones may still have to be repeated
-    unfinished = not ended and (done < manifest.needed or manifest.repeating)
+    # and where there are warm-ups only, there is nothing to judge
+    unfinished = not ended and (
+        done < manifest.needed or manifest.repeating or done == tally.warmups
+    )
     return TrialProgress(
         trial=manifest.trial,
         campaign=manifest.campaign_name,

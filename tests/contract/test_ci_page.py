@@ -208,6 +208,15 @@ def test_how_the_script_ends(run, gate, undecided, ends, tmp_path, execute):
     assert execute(str(SCRIPT), tmp_path, env=env).returncode == ends
 
 
+def test_a_build_that_fails_is_no_answer(tmp_path, execute):
+    """Neither the exit code of one, nor the file with the answer of the build before."""
+    (tmp_path / "answer.md").write_text("PASS, of an hour ago")
+    env = {"BUILD": "exit 1", "COMMENT": "answer.md"}
+    done = execute(str(SCRIPT), tmp_path, env=env)
+    assert (done.returncode, done.stderr) == (4, "gate.sh: the build failed in .: exit 1\n")
+    assert not (tmp_path / "answer.md").exists()
+
+
 @pytest.mark.parametrize("name", ["trials", "variants"])
 def test_two_trials_are_compared(name, place, execute):
     for folder in ("new", "old"):

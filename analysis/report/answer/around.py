@@ -139,7 +139,9 @@ def _amount(subject: Subject) -> str:
         parts.append(amount_on_hosts(level, verdict.session_runs))
     elif sessions := _sessions(subject):
         where, of = ("on", "with") if verdict.outermost == "host" else ("in", "of")
-        each = _each(verdict, blocks=order in ("shuffled", "interleaved", "alternating"))
+        each = _each(
+            _runs_each(subject), blocks=order in ("shuffled", "interleaved", "alternating")
+        )
         parts.append(f"{where} {sessions}{f' {of} {each}' if each else ''}")
     if order in _ORDERS:
         parts.append(_ORDERS[order])
@@ -149,9 +151,19 @@ def _amount(subject: Subject) -> str:
     return f"{', '.join(parts)}."
 
 
-def _each(verdict: Verdict, *, blocks: bool) -> str:
+def _runs_each(subject: Subject) -> tuple[int, int]:
+    """Give the fewest and the most runs of a cell in a session; zeros where nobody knows."""
+    quantile = subject.verdict.quantile
+    if quantile is None or quantile.level != "session":
+        return subject.verdict.session_runs or (0, 0)
+    # a session has one value then, of all its runs
+    manifest = None if subject.trial is None else subject.trial.manifest
+    return (0, 0) if manifest is None or manifest.sequential else (manifest.runs, manifest.runs)
+
+
+def _each(runs: tuple[int, int], *, blocks: bool) -> str:
     """Say how many runs of a cell a session holds: in blocks there is one of each."""
-    low, high = verdict.session_runs or (0, 0)
+    low, high = runs
     if not high:
         return ""
     s = "s" * (high != 1)

@@ -142,6 +142,12 @@ class Benchmark:
         return row_scales(self.cells, centres)
 
     @property
+    def merged(self) -> bool:
+        """Whether each session has one value, the quantile of all that its runs printed, and not one a run."""
+        quantile = self.known.subject.verdict.quantile
+        return quantile is not None and quantile.level == "session"
+
+    @property
     def noun(self) -> str:
         """What a panel of its runs is."""
         return "host" if self.known.hosts else "session"

@@ -156,7 +156,10 @@ def _runs_alt(one: Benchmark, name: str) -> str:
     told, cell, noun = one.variants[name], one.cells[name], one.noun
     there = "on" if noun == "host" else "in"
     where = f" {there} {told['sessions']} {noun}s" if told["sessions"] > 1 else ""
-    text = f"{name}: {told['runs']} run{'s' * (told['runs'] != 1)}{where}, mean {told['mean'].text}"
+    what = "value" if one.merged else "run"
+    text = (
+        f"{name}: {told['runs']} {what}{'s' * (told['runs'] != 1)}{where}, mean {told['mean'].text}"
+    )
     log = cell.positive
     levels = [mean_of(runs, log=log) for runs in cell.by_session]
     if len(levels) > 1:

@@ -40,7 +40,7 @@ class RunIterations(NamedTuple):
 
 
 def panel_of(runs: Sequence[RunIterations], css: str, scale: Scale, unit: str) -> Axes:
-    """Draw a line for each run; what is not judged is grey, and a dot is where the rest begins."""
+    """Draw a line for each run; what is not judged is grey, as a baseline is, and a dot is where the rest begins."""
     longest = max(run.printed for run in runs)
     axes = Axes(x=Scale(0.0, longest + 1.0), y=scale)
     quantity_axis(axes, "y", scale, unit, most=4)
@@ -125,7 +125,7 @@ def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         axes.title = f"{names[name]}: {len(some)} of {len(runs[name])} runs"
         panels.append(axes)
     panels[-1].x_label = f"iteration; {name_of(metric, sheet)} ({subject.verdict.better} is better)"
-    told = ", ".join(
+    told = "; ".join(
         f"{name}: {len(found)} runs, {_span([run.left_out for _, run in found])} iterations not judged"
         for name, found in runs.items()
         if found
@@ -133,12 +133,12 @@ def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     return Drawing(
         name=subject.anchor("iterations", benchmark),
         title=f"iterations of {benchmark}",
-        alt=f"{benchmark}, iteration by iteration. {told}.",
+        alt=f"{metric} of {benchmark}, iteration by iteration. {told}.",
         picture=arranged(
             sheet,
             [[axes] for axes in panels],
             rows_high(sheet, len(panels), 7.0, 4.0),
-            notes=["grey: not judged; dot: the first iteration that is"],
+            notes=["dot: the first iteration that is judged"],
         ),
         columns=(
             "variant",

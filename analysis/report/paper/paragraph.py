@@ -306,6 +306,12 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
         _name(verdict.baseline),
         f", {_interval(results, level)}{cite(*_INTERVALS)}.",
     )
+    if verdict.quantile is not None and verdict.quantile.level == "session":
+        yield (
+            "The value of a session is the quantile of all values of ",
+            _name(verdict.quantile.metric),
+            " that its runs printed, together.",
+        )
     if all(one.design == "confounded" for one in results):
         return
     many = max(len(one.benchmarks) for one in results)

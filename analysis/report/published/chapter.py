@@ -14,6 +14,7 @@ from ...methods.hpt.html_page import reliability_plot
 from ...pages.model import Block, Cell, CommandLine, Section, Sentence, Table, Value, columns_of
 from ...plots.palette import style_of
 from ...record.warmup_iterations import asked_words
+from ...verdict.panel import ONE_VALUE
 from ...words import shown
 from ..chapter import Chapter
 from ..names import shortened
@@ -51,7 +52,7 @@ def chapter(subject: Subject) -> Chapter | None:
     differ = " Where their answers differ, the reason stands below." if reasons else ""
     anchor = subject.anchor("panel")
     values = {
-        "lead": f"They ask different questions.{differ}",
+        "lead": f"They ask different questions.{_one_value(subject)}{differ}",
         "baseline": subject.baseline,
         "candidates": tuple(one.variant for one in subject.candidates),
         "rows": tuple(_rows(subject, asked, reasons)),
@@ -69,6 +70,13 @@ def chapter(subject: Subject) -> Chapter | None:
         sections=lambda: (Section(tuple(_blocks(anchor, values)), title),),
         drawn=lambda: _drawn(values),
     )
+
+
+def _one_value(subject: Subject) -> str:
+    """Say what a run is to the methods where each session has one value."""
+    quantile = subject.verdict.quantile
+    merged = quantile is not None and quantile.level == "session"
+    return f" {ONE_VALUE[0].upper()}{ONE_VALUE[1:]}." if merged else ""
 
 
 def _rows(subject: Subject, asked: Sequence[Asked], reasons: Sequence[Row]) -> Iterator[Row]:

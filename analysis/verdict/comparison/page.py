@@ -270,7 +270,9 @@ def _counted(one: CandidateComparison) -> int:
 def _around(result: TrialComparison) -> Iterator[Section]:
     """Set what is around the results: levels, campaign, plan, environment."""
     if result.levels and not result.same_trial:
-        yield Section(tuple(_levels(result)), title="levels of the runs, second over first")
+        yield Section(
+            tuple(_levels(result)), title="levels of the runs; above 1 the second is better"
+        )
     for title, changes in (("campaign", result.campaign), ("plan", result.plan)):
         if changes:
             texts = (change_text(change, result.old, result.new) for change in changes)

@@ -38,7 +38,7 @@ def next_of(
     if gate.outcome != "undecided" or manifest.origin == "imported" or once:
         return report
     if any(one.reason in ("fails-more", "fails-always") for one in gate.candidates):
-        return (Next(("fairtrial", "status", path), "which runs failed"),)
+        return next_of_failing(path)
     if plan is not None and plan.rule == "planned":
         return report  # its one look has all the risk: it does not go on
     campaign = verdict.campaign_path or f"{path}/campaign.yaml"
@@ -54,6 +54,11 @@ def next_of(
         return (Next(("fairtrial", "sources", path, *_metric(verdict)), why),)
     resume = ("fairtrial", "run", campaign, "--resume", "--trial", path, "--sessions", f"+{more}")
     return (Next(resume, why), then)
+
+
+def next_of_failing(path: str) -> tuple[Next, ...]:
+    """Give what to do next where runs failed, and no speed is the question."""
+    return (Next(("fairtrial", "status", path), "which runs failed"),)
 
 
 def next_of_others(verdict: Verdict, sources: Sequence[str]) -> tuple[Next, ...]:

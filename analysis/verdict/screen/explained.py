@@ -11,7 +11,7 @@ from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.model import Section, Sentence
 from ...words import shorten, shown
-from ..panel import panel_section
+from ..panel import ONE_VALUE, panel_section
 from .hosts import disagreeing_sentences, more_hosts_text
 
 if TYPE_CHECKING:
@@ -25,9 +25,11 @@ _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
 def explained_sections(verdict: Verdict) -> Iterator[Section]:
     """Give what the answer rests on, then each candidate's other methods."""
     yield Section(tuple(Sentence(text) for text in _rests_on(verdict)), title="what it rests on")
+    merged = verdict.quantile is not None and verdict.quantile.level == "session"
+    note = ONE_VALUE if merged else ""
     for number, one in enumerate(verdict.candidates, 1):
         if one.panel is not None:
-            yield panel_section(one.variant, verdict.baseline, one.panel, number)
+            yield panel_section(one.variant, verdict.baseline, one.panel, number, note)
         if one.hosts is not None and (told := tuple(disagreeing_sentences(verdict, one.hosts))):
             yield Section(told, title="hosts that disagree")
 

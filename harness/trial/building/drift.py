@@ -35,6 +35,10 @@ def target_drift(old: Mapping[str, str], new: Mapping[str, str]) -> list[Finding
         before, now = old.get(path, "not used"), new.get(path, "not used")
         if before != now:
             what = f"the program {path} has changed: sha256 {before[:12]}… is now {now[:12]}…"
+            if path not in old:
+                what = f"the program {path} is executed now, and was not when the trial began"
+            elif path not in new:
+                what = f"the program {path} was executed when the trial began, and is not now"
             drifts.append(drift(what, before, now))
     return drifts
 

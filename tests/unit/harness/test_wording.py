@@ -147,3 +147,8 @@ def test_the_errors_have_the_exit_codes_of_the_help():
     assert EXIT_CODES[HostError.exit_code].startswith("this host ")
     assert EXIT_CODES[LaunchError.exit_code].startswith("a program could not be started")
     assert LauncherDiedError.exit_code == LaunchError.exit_code
+
+
+def test_a_number_and_its_per_cent_stay_on_one_line():
+    lines = wrapped("so it is at a spread of 5 % of all", "", "  ", 26)
+    assert lines == ["so it is at a spread of", "  5 % of all"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.record.trial_files import Appended, LooksPlan
+from analysis.record.trial_files import Appended, GivenUp, LooksPlan
 from harness.cli import main
 
 SHARES = {"old": 1.0, "same": 1.0, "slow": 1.1, "fast": 0.9}
@@ -125,6 +125,37 @@ def test_a_candidate_without_a_good_run_does_not_pass(make):
     assert execute("slower>2%", f"{trial}:same")[0] == 0
     assert execute("slower>2%", f"{trial}:fast")[0] == 1
     assert execute("slower>2%", f"{trial}:fast", f"{make('two')}:old")[0] == 1
+
+
+@pytest.mark.parametrize(("fails", "code"), [("new", 1), ("old", 6)])
+def test_a_trial_that_ended_because_no_warm_up_of_a_variant_was_ok(
+    synthetic, tmp_path, fails, code
+):
+    """A candidate that never succeeds stops the build; of a baseline that never does nothing is known."""
+    made = synthetic({v: {"b0": [0.1, 0.1]} for v in ("old", "new")}, sessions=2)
+    made.plan = [replace(one, warmup=True, block=0) for one in made.plan[:2]]
+    made.rows = [replace(row, warmup=True, block=0) for row in made.rows[:2]]
+    made.rows = [failed(lambda row: row.variant == fails)(row) for row in made.rows]
+    given_up = (
+        GivenUp(
+            benchmark="b0",
+            variant=fails,
+            session=1,
+            runs=0,
+            never_ok=True,
+            position=next(row.position for row in made.rows if row.variant == fails),
+            why="no warm-up of session 1 was ok",
+        ),
+    )
+    made.manifest = replace(made.manifest, status="stopped", given_up=given_up)
+    trial = str(made.write(tmp_path / "t"))
+    done, out, err = execute("slower>2%", trial)
+    assert done == code
+    if code == 1:
+        assert out.startswith("STOP  no run of new succeeded\n")
+        assert " ".join(out.split()).endswith(f"{trial} which runs failed")
+    else:
+        assert "no run of 'old'" in err
 
 
 def test_looks_and_always_valid_bounds_are_wider(make):

@@ -99,3 +99,13 @@ def test_no_line_begins_with_the_sign_of_a_percentage() -> None:
     for length in range(60, 110):
         text = render(page(Section((Sentence("x" * length + " margin 1 % of it"),))))
         assert not any(line.lstrip().startswith("%") for line in text.splitlines())
+
+
+def test_a_further_part_of_a_wide_table_leaves_out_rows_that_have_nothing_there() -> None:
+    columns = (Column("", "left"), Column("time"), Column("note", "left"))
+    rows = (("a", Value("1" * 20, 1.0), ""), ("b", "10", "[1]"))
+    wide = Table(name="times", columns=columns, rows=rows)
+    lines = render(page(Section((wide,))), width=24).splitlines()
+    assert [line.split() for line in lines[3:]] == [["note"], ["b", "[1]"]]
+    empty = Table(name="times", columns=columns, rows=tuple((*row[:2], "") for row in rows))
+    assert "note" not in render(page(Section((empty,))), width=24)

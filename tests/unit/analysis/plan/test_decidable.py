@@ -111,6 +111,7 @@ def test_what_is_said():
         "sessions. These spreads are assumed"
     )
     assert "of the suite" not in str(decidable(6, 8, 1))
+    assert "; over 900 %, 29 % at 5 %" in str(decidable(2, 5, 5))
     assert "hardly any difference" in (hardly := str(decidable(2, 8, 29)))
     assert "Half of that" not in hardly
     assert str(decidable(6, 8, 29, "rps")).startswith("6 sessions, 29 benchmarks by rps: differ")

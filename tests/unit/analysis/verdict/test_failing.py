@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from analysis.data.trial import read_trial
+from analysis.errors import InsufficientDataError
 from analysis.verdict.fleet import judge_fleet
 from analysis.verdict.gate import gate
 from analysis.verdict.judging import judge
@@ -236,3 +237,10 @@ def test_every_random_trial_has_one_word_at_verdict_and_gate(trial):
                     assert not line.fails_proven
                     assert told[line.name].reason not in ("fails-more", "fails-always")
     assert {(None, False), ("fails-more", True), ("fails-always", True)} <= said
+
+
+def test_where_no_run_succeeded_the_command_that_says_why_is_named(trial):
+    folder = trial(lambda *_: True, sessions=2)
+    with pytest.raises(InsufficientDataError) as told:
+        judge(read_trial(folder))
+    assert told.value.fix == f"fairtrial status {folder} says which runs failed, and how"

@@ -60,7 +60,7 @@ def test_a_closed_loop_is_told_with_its_rates():
     assert caution.text.endswith(
         "too good above all of v0; a constant rate below what each can serve, such as wrk2's -R, asks all alike"
     )
-    assert str(caution.short) == "rate differs too: a closed loop hides p99 of waiting"
+    assert str(caution.short) == "rate differs too: a closed loop hides waits from p99"
     assert caution.about == ("v1", "b0", "b1")
 
 

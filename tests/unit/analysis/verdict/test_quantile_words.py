@@ -9,9 +9,11 @@ import runpy
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis.data.iterations.session_quantiles import QuantileBasis
+from analysis.errors import InsufficientDataError
 from analysis.verdict.judging import judge
 from analysis.verdict.quantile_words import basis_of, quantile_sentences
 
@@ -42,6 +44,13 @@ def test_lines_fit_a_screen(why):
     assert all(
         len(line) <= 80 for line in quantile_sentences("m" * 90, replace(one, level="session"))
     )
+
+
+def test_without_a_good_run_it_is_not_said_that_runs_print_too_little():
+    trial, _ = with_values(sessions=2, each=60)
+    with pytest.raises(InsufficientDataError) as told:
+        replace(trial, outcome=np.ones_like(trial.outcome)).matrix("v0", "t.p90")
+    assert told.value.fix == "measure more, or look at the failed runs"
 
 
 def test_of_trials_together_that_of_runs_is_said():

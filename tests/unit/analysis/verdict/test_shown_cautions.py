@@ -113,7 +113,7 @@ def test_a_metric_of_one_benchmark_brings_no_cautions_about_the_others(synthetic
     texts = [one.text for one in shown_cautions(judge(trial)).cautions]
     assert texts[:2] == [
         "1 benchmark is missing here: no run of it succeeded",
-        "8 runs failed and are left out, most of flaky / old",
+        "8 runs of flaky failed and are left out",
     ]
 
 
@@ -143,3 +143,14 @@ def test_a_busy_host_is_said_with_its_load_and_session_by_the_gate_too(synthetic
     text = str(gate_verdict(verdict, "slower>2%"))
     assert f"note  {said}" in text
     assert "warm-up" not in text
+
+
+def test_failed_runs_are_not_said_to_be_of_one_cell_mostly_where_they_are_not(synthetic, tmp_path):
+    times = {v: {"plain": [0.1, 0.11] * 4} for v in ("old", "new")}
+    made = synthetic(times, sessions=4)
+    made.rows = [
+        replace(row, outcome="exit", exit_code=1) if row.block == 1 else row for row in made.rows
+    ]
+    verdict = judge(read_trial(made.write(tmp_path / "trial")))
+    texts = [one.text for one in shown_cautions(verdict).cautions]
+    assert "8 runs of old and new failed and are left out" in texts

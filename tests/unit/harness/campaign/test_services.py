@@ -296,6 +296,12 @@ def test_every_mistake_is_told_with_its_place(problem, text, place, what, fix):
         assert (found.fix or "").startswith(fix)
 
 
+def test_a_port_that_is_none_is_told_once(problem):
+    """It is no port that two services want."""
+    found = problem(SERVED.replace('"{sync}"]', '"{sync}"], ready: {port: http}'))
+    assert found.what.startswith("'port' must be a number from 1 to 65535")
+
+
 def test_a_value_that_some_variant_lacks_is_named(problem):
     found = problem(SERVED.replace("{sync: always}", "{}"))
     assert found.what == "'{sync}' has no value in the service 'redis' of variant 'often'"

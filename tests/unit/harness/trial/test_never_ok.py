@@ -161,6 +161,15 @@ def test_the_trial_ends_when_a_variant_or_a_benchmark_has_no_cell(
     read_trial(stage.trial)
 
 
+def test_where_no_warm_up_was_ok_the_next_command_is_no_verdict(stage, campaign, failing):
+    """There is nothing to judge, although no planned run is missing."""
+    failing(*((benchmark, variant) for benchmark in "xy" for variant in "ab"))
+    stage.start(campaign(sessions=3))
+    told = "\n".join(read_progress(stage.trial).next_lines())
+    assert "--resume" in told
+    assert "fairtrial verdict" not in told
+
+
 @pytest.mark.parametrize("rule", ["skip", "stop"])
 def test_a_trial_of_which_nothing_is_left_is_complete(stage, campaign, failing, rule):
     failing(("x", "a"), ("x", "b"))

@@ -201,10 +201,10 @@ def test_changed_target_names_the_file():
 
 
 def test_target_that_came_or_went_is_a_drift():
-    assert [one.where for one in target_drift({"/a": "1"}, {"/b": "1"})] == [
-        "1 -> not used",
-        "not used -> 1",
-    ]
+    gone, new = target_drift({"/a": "1"}, {"/b": "1"})
+    assert [gone.where, new.where] == ["1 -> not used", "not used -> 1"]
+    assert gone.what == "the program /a was executed when the trial began, and is not now"
+    assert new.what == "the program /b is executed now, and was not when the trial began"
 
 
 def test_host_is_its_machine_id_and_its_processor(make_manifest):

@@ -54,6 +54,7 @@ def drawn(cells, *, far=None, failures=None):
             modes={},
             marks=(),
             noun="session",
+            merged=False,
             known=SimpleNamespace(
                 unit="s", hosts={}, far=far or {}, subject=SimpleNamespace(baseline="old")
             ),

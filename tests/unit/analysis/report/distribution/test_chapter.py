@@ -5,6 +5,7 @@ Authority: numpy's inverted_cdf of all values of a cell, put together here.
 
 from __future__ import annotations
 
+import re
 import runpy
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,11 @@ import pytest
 
 from analysis.data.iterations.pooled import pooled
 from analysis.importers.sources import Reading
+from analysis.report.answer.around import measured
+from analysis.report.benchmarks.chapter import chapter as benchmarks_of
 from analysis.report.distribution.chapter import chapter
+from analysis.report.paper.paragraph import paragraph_of
+from analysis.report.published.chapter import chapter as published
 from analysis.report.shell import chapter_html
 from analysis.report.subject import Subject
 from analysis.verdict.judging import judge
@@ -78,3 +83,21 @@ def test_pooled_values_of_a_warm_up_are_left_out():
     found = pooled(trial, "t", np.array([0, 1]))
     assert found.total == 70
     assert found.values.tolist() == sorted([*values[0][5:], *values[1][5:]])
+
+
+@pytest.mark.parametrize("sessions", [3, 1])
+def test_the_rest_of_the_report_knows_that_a_session_has_one_value(sessions):
+    """Runs are counted all the same, and no dot is called one."""
+    subject = subject_of(PLANTED["with_values"](sessions=sessions, runs=2, each=150)[0])
+    html = chapter_html(benchmarks_of(subject))
+    text = " ".join(re.sub("<[^>]*>", "", html).split())
+    merged = sessions > 1
+    assert ("Each dot is t.p90 of all values of a session" in text) == merged
+    assert ("share of sessions with at most a value" in text) == merged
+    assert ("Each dot is a run" in text) == (not merged)
+    assert "2 runs a cell" in measured(subject)[0][0].text
+    explained = replace(subject, verdict=judge(subject.trial, metric=NAME, explain=True))
+    assert ("To them a session is a run" in published(explained).values["lead"]) == merged
+    assert ("to them a session is a run" in str(explained.verdict)) == merged
+    told = "".join(one.text for one in paragraph_of(subject, {}))
+    assert ("The value of a session is the quantile of all values of t" in told) == merged

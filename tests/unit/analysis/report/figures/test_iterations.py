@@ -45,7 +45,8 @@ def test_all_iterations_are_there_and_those_before_the_change_are_not_judged():
     for row in drawing.rows:
         judged[row[0]] += row[4]
     assert judged == {"v0": 24 * 100, "v1": 24 * 120}
-    assert "v0: 24 runs, 20 iterations not judged, v1: 24 runs, 0 iterations" in drawing.alt
+    assert "v0: 24 runs, 20 iterations not judged; v1: 24 runs, 0 iterations" in drawing.alt
+    assert drawing.alt.startswith("t of b0, iteration by iteration. ")
     assert picture_bytes(drawing.picture, "svg").startswith(b"<svg")
 
 

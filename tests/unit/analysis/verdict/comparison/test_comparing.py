@@ -205,7 +205,7 @@ def test_one_variant_has_levels_only(night):
     assert found.levels[2].ratio == pytest.approx(1.105, abs=0.01)
     assert found.levels[2].low > 1.05
     assert {"one-variant", "levels-confounded"} <= set(codes(found))
-    assert "levels of the runs" in str(found)
+    assert "levels of the runs; above 1 the second is better" in str(found)
 
 
 def test_one_variant_of_another_name_is_taken_for_the_same(night):
