@@ -194,6 +194,16 @@ def test_a_worktree_that_somebody_has_in_its_place_is_left_alone(change, execute
     assert not (change / "runs").exists()
 
 
+@pytest.mark.parametrize(("depth", "left"), [((), "2"), (("--depth", "1"), "1")])
+def test_a_clone_keeps_the_history_that_it_has(depth, left, change, tmp_path_factory, execute):
+    git(change, "commit", "-qam", "after")
+    clone = tmp_path_factory.mktemp("clone") / "clone"
+    git(change, "clone", "-q", *depth, change.as_uri(), str(clone))
+    execute(str(SCRIPT), clone, env={"BASE": "main", "BUILD": "exit 3"})
+    assert (clone / "base" / "source").exists()
+    assert git(clone, "rev-list", "--count", "HEAD") == left
+
+
 @pytest.mark.parametrize(
     ("run", "gate", "undecided", "ends"),
     [
