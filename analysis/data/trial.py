@@ -82,7 +82,8 @@ class Trial:
     trial was gone on with under other settings. It is None where all runs are alike. `outermost` says
     what its sessions are: of a fleet that was read as one trial, each may be a host. `warmup_iterations`
     takes the place of what the manifest says of its metrics. `stored` tells where the values of a run stand that are
-    too many for its row: in `metrics` it has one value, their mean.
+    too many for its row: in `metrics` it has one value, their mean. With `own_quantiles` quantiles are those of runs,
+    as of a trial beside it no others are known.
     """
 
     path: Path
@@ -110,6 +111,7 @@ class Trial:
     disturbed: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     chosen: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     stored: StoredRuns = field(default_factory=dict)
+    own_quantiles: bool = False
     _judged: dict[str, JudgedIterations] = field(default_factory=dict, init=False, repr=False)
     _quantiles: dict[str, SessionQuantiles | None] = field(
         default_factory=dict, init=False, repr=False

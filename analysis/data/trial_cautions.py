@@ -136,7 +136,7 @@ def given_up_cautions(
         sessions.setdefault((one.benchmark, one.variant), []).append(one.session)
     if not sessions:
         return
-    never = dict.fromkeys((one.benchmark, one.variant) for one in manifest.given_up if one.never_ok)
+    never = _never_ok(manifest)
     told = [
         f"{benchmark} / {variant} in {len(found)} of {manifest.sessions} sessions"
         for (benchmark, variant), found in sessions.items()
@@ -144,7 +144,11 @@ def given_up_cautions(
     ]
     said = [f"given up after failures in a row: {figures.listed(told, 3)}"] * bool(told)
     if never:
-        names = [f"{benchmark} / {variant}" for benchmark, variant in never]
+        names = [
+            f"{cell[0]} / {cell[1]}"
+            + ("" if whole else f" in {len(sessions[cell])} of {manifest.sessions} sessions")
+            for cell, whole in never.items()
+        ]
         said.append(
             f"left out, because it was never ok when it was tried: {figures.listed(names, 3)}"
         )
@@ -156,9 +160,21 @@ def given_up_cautions(
     )
 
 
+def _never_ok(manifest: Manifest) -> dict[tuple[str, str], bool]:
+    """Tell of each cell that was left out whether it was in all of the trial: each merged part tried for itself."""
+    parts = [range(part.first, part.last + 1) for part in manifest.merged_from]
+    found: dict[tuple[str, str], set[int]] = {}
+    for one in manifest.given_up:
+        if one.never_ok:
+            found.setdefault((one.benchmark, one.variant), set()).add(one.session)
+    return {
+        cell: all(not those.isdisjoint(part) for part in parts) for cell, those in found.items()
+    }
+
+
 def _given_up(
     sessions: Mapping[tuple[str, str], Sequence[int]],
-    never: Collection[tuple[str, str]],
+    never: Mapping[tuple[str, str], bool],
     shown: Collection[str] | None,
 ) -> ShortSentence | None:
     """Say which cell was given up most often, those that were never ok first, and how many more were."""
@@ -167,7 +183,11 @@ def _given_up(
         return None
     cell = max(found, key=lambda one: (one in never, found[one]))
     more = f", and {figures.counted(len(found) - 1, 'more cell')}" if len(found) > 1 else ""
-    why = "left out, as no run was ever ok" if cell in never else "given up after failures"
+    why = "given up after failures"
+    if cell in never:
+        why = "left out, as no run was ever ok"
+        if not never[cell]:  # other parts of a merged trial have runs of it
+            why = f"left out of {figures.counted(found[cell], 'session')}, as no run was ok there"
     said = f"{why}: {{}} / {{}}{more}"
     return ShortSentence.of(said, *cell)
 

@@ -198,7 +198,7 @@ def runs_of(
             needed=1,
         )
     judged = trial.judged_iterations(metric)
-    cells = of_cells(judged, variant, {**rows, **carried})
+    cells = of_cells(judged, variant, _with_iterations(trial, mine, metric, {**rows, **carried}))
     cautions = (
         *_counted(
             trial, mine, metric, missing=trial.judged(metric) & ~apart & ~np.isfinite(values)
@@ -219,6 +219,18 @@ def runs_of(
         return whole
     aside = _matrix(trial, variant, metric, carried, values, failed=failed, cautions=cautions)
     return replace(whole, with_zeros=aside)
+
+
+def _with_iterations(
+    trial: Trial, mine: Flags, metric: str, rows: Mapping[str, Integers]
+) -> dict[str, Integers]:
+    """Give each benchmark's runs whose iterations make its values: of a quantile of sessions these are all runs, not the first."""
+    basis = trial.quantile_basis(metric)
+    if basis is None or basis.level == "run":
+        return dict(rows)
+    used = mine & trial.judged(metric) & (printed_counts(trial, metric) > 0)
+    number = trial.manifest.benchmarks.index
+    return {name: np.flatnonzero(used & (trial.benchmark == number(name))) for name in rows}
 
 
 def _first_tries(trial: Trial) -> Flags:

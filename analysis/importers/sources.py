@@ -74,6 +74,16 @@ def asked_of(sources: Sequence[str], how: Reading, opened: OpenedTrials | None =
     return replace(how, question=question, unasked=tuple(declared))
 
 
+def _beside(sources: Sequence[str], how: Reading, opened: OpenedTrials) -> Reading:
+    """Find out the question, as `asked_of`, and have all trials answer it by values of one kind."""
+    how = asked_of(sources, how, opened)
+    metric = how.metric or how.question
+    if metric is not None:
+        named = (trial_and_variant(text) for text in sources)
+        opened.compare([one[0] for one in named if one is not None], metric)
+    return how
+
+
 _FILES = "a file of another tool, or a file of numbers"
 
 
@@ -108,7 +118,7 @@ def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
         candidate, second = _sides_of(candidate, how, opened)
     else:
         second = baseline
-    how = asked_of((candidate, second), how, opened)
+    how = _beside((candidate, second), how, opened)
     found = [_one(source, how, opened) for source in (candidate, second)]
     ours, theirs = _saying(_directed(found, how), how)
     if second != candidate:  # one variant of two trials has one name
@@ -121,7 +131,7 @@ def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
 def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
     """Read sources that are compared, each a variant of a trial or a file."""
     opened = how.opened()
-    how = asked_of(sources, how, opened)
+    how = _beside(sources, how, opened)
     return _saying(_directed([_one(source, how, opened) for source in sources], how), how)
 
 
@@ -153,7 +163,7 @@ def read_sources(sources: Sequence[str], how: Reading) -> SourceMatrices:
     """Read every source; a trial gives all its variants."""
     found: list[_Read] = []
     opened = how.opened()
-    how = asked_of(sources, how, opened)
+    how = _beside(sources, how, opened)
     cautions = [not_judged(how.unasked)] if how.unasked else []
     for source in sources:
         named = trial_and_variant(source)

@@ -11,11 +11,12 @@ import functools
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..data.iterations.session_quantiles import of_one_basis
 from ..data.trial import Trial, read_trial
 from ..errors import FairtrialError, StoreError, UsageError
 from ..record.bisections import way_to_bisections
@@ -211,3 +212,10 @@ class OpenedTrials:
         if path not in self._trials:
             self._trials[path] = open_trial(path, better=self._better, decimal=self._decimal)
         return self._trials[path]
+
+    def compare(self, paths: Iterable[Path], metric: str) -> None:
+        """Have the trials give values of a metric that can be compared with each other's."""
+        paths = tuple(dict.fromkeys(paths))
+        if len(paths) > 1:
+            trials = of_one_basis([self.read(path) for path in paths], metric)
+            self._trials.update(zip(paths, trials, strict=True))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..errors import AnalysisError
+from ..errors import AnalysisError, StoreError
 from ..methods.multilevel.compare import multilevel
 from ..pages import number_format as figures
 from ..pages.model import Caution
@@ -77,7 +77,10 @@ def _differing(
                 differs = line.outcome in {"faster", "slower"}
                 if ratio is not None and differs and abs(ratio - 1) > _MARGIN:
                     found[variant, line.name] = ratio
-    except AnalysisError:  # nobody asked for it: what cannot be compared tells nothing
+    except (
+        AnalysisError,
+        StoreError,
+    ):  # nobody asked for it: what cannot be compared tells nothing
         return {}
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..pages.result import Result
 
@@ -152,6 +152,13 @@ class Verdict(Result):
     explainable: bool = False
     session_s: float | None = None
     sources: tuple[str, ...] = ()
+
+    def body(self) -> dict[str, Any]:
+        """Give what stands below the head; iterations and quantile as ``docs/json.md`` names their keys."""
+        return Result.body(self) | {
+            "iterations": [one.to_dict() for one in self.iterations],
+            "quantile": None if self.quantile is None else self.quantile.to_dict(),
+        }
 
     @property
     def sentence(self) -> str:

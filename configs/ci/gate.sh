@@ -32,10 +32,16 @@ build() {
 if [ -n "${BASE:-}" ]; then
     commit=$BASE
     if git remote get-url origin > /dev/null 2>&1; then
-        if git fetch --quiet --depth 1 origin "$BASE"; then commit=FETCH_HEAD; fi
+        shallow=$(git rev-parse --is-shallow-repository)  # a clone that has its history keeps it
+        if [ "$shallow" = true ]; then set -- --depth 1; else set --; fi
+        if git fetch --quiet "$@" origin "$BASE"; then commit=FETCH_HEAD; fi
     fi
-    git worktree remove --force base 2> /dev/null || git worktree prune  # of a build before this one
+    if [ -e base/.git ] && [ -e "$(git -C base rev-parse --absolute-git-dir)/fairtrial" ]; then
+        git worktree remove --force base  # of a build before this one; what somebody else has there stays
+    fi
+    git worktree prune
     git worktree add --quiet --detach base "$commit"
+    : > "$(git -C base rev-parse --absolute-git-dir)/fairtrial"
 fi
 if [ -n "${BUILD:-}" ]; then
     if [ -d base ]; then build base; fi

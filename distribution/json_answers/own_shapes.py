@@ -25,7 +25,7 @@ import harness.commands.rerun_preview as rerun
 import harness.fleet.status as fleet
 from analysis.artifact import claims
 from analysis.artifact.packing import bundle
-from analysis.data.iterations import warmup
+from analysis.data.iterations import session_quantiles, warmup
 from analysis.data.merging import trials
 from analysis.diagnose import central_limit
 from analysis.methods.mixture import modality
@@ -107,6 +107,7 @@ OWN: dict[type, Own] = {
         left_out={"least": int, "median": float, "most": int},
         states=dict[str, int] | None,
     ),
+    session_quantiles.QuantileBasis: added("metric", "share", of=str, quantile=float),
     central_limit.CentralLimitStudy: added(enough=dict[str, dict[str, int | None]]),
     bisection.Bisection: added(maybe=("why",), why=Told(WhyAnswer, known=False)),
     biplot.Biplot: added(conclusion=str),

@@ -239,6 +239,7 @@ class RunningServices:
         try:
             self._start(one)
         except ServiceFailedError as error:
+            self._dead[one.label] = error.what  # its log, which is named, stays
             self._in_vain[one.label] = self._in_vain.get(one.label, 0) + 1
             if self._in_vain[one.label] >= _IN_VAIN:
                 what = f"{error.what.splitlines()[0]}, {_IN_VAIN} times in a row"

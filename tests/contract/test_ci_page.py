@@ -184,6 +184,26 @@ def test_the_shell_recipe(change, execute):
     assert (change / "answer.md").read_text().startswith("### gate slower\\>2%: STOP")
 
 
+def test_a_worktree_that_somebody_has_in_its_place_is_left_alone(change, execute):
+    git(change, "worktree", "add", "-q", "--detach", "base")
+    (change / "base" / "source").write_text("a day's work")
+    done = execute(str(SCRIPT), change, env={"BASE": "main"})
+    assert done.returncode not in {0, 1, 7}
+    assert "already exists" in done.stderr
+    assert (change / "base" / "source").read_text() == "a day's work"
+    assert not (change / "runs").exists()
+
+
+@pytest.mark.parametrize(("depth", "left"), [((), "2"), (("--depth", "1"), "1")])
+def test_a_clone_keeps_the_history_that_it_has(depth, left, change, tmp_path_factory, execute):
+    git(change, "commit", "-qam", "after")
+    clone = tmp_path_factory.mktemp("clone") / "clone"
+    git(change, "clone", "-q", *depth, change.as_uri(), str(clone))
+    execute(str(SCRIPT), clone, env={"BASE": "main", "BUILD": "exit 3"})
+    assert (clone / "base" / "source").exists()
+    assert git(clone, "rev-list", "--count", "HEAD") == left
+
+
 @pytest.mark.parametrize(
     ("run", "gate", "undecided", "ends"),
     [

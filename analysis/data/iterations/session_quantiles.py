@@ -8,7 +8,7 @@ put together: no number follows from two of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -142,12 +142,25 @@ def quantiles_of(trial: Trial, metric: str) -> SessionQuantiles | None:
     said = quantile_said(trial.manifest.metrics.get(metric, {}))
     if said is None or metric not in trial.metrics or said[0] not in trial.metrics:
         return None
-    cells = trial.benchmark * len(trial.manifest.variants) + trial.variant
     of, share = said
+    if trial.own_quantiles:
+        return SessionQuantiles(QuantileBasis(metric=of, share=share, level="run"))
+    cells = trial.benchmark * len(trial.manifest.variants) + trial.variant
     rows = Rows(cells, trial.session, trial.judged(metric))
     return session_quantiles(
         of, share, trial.metrics[metric], rows, lambda row: values_in_run(trial, of, row)
     )
+
+
+def of_one_basis(trials: Sequence[Trial], metric: str) -> tuple[Trial, ...]:
+    """Give trials that are compared with each other: where one has quantiles of its runs alone, all give those.
+
+    The quantile of a session and a mean of what its runs had as theirs are two numbers of the same values.
+    """
+    bases = [trial.quantile_basis(metric) for trial in trials]
+    if len({basis.level for basis in bases if basis is not None}) < 2:
+        return tuple(trials)
+    return tuple(replace(trial, own_quantiles=True) for trial in trials)
 
 
 def values_in_run(trial: Trial, metric: str, row: int) -> RunValues | Why:

@@ -118,7 +118,8 @@ def without_warmup(
         If iterations that stand in a file cannot be read.
     """
     counts = np.diff(column.offsets)
-    if setting == "auto" and counts.max(initial=0) <= 1 and not stored:
+    several = counts.max(initial=0) > 1 or any(one.iterations for one in (stored or {}).values())
+    if setting == "auto" and not several:
         setting = 0
     if setting == 0:
         nothing = read_only(np.zeros_like(counts))
@@ -191,12 +192,15 @@ def of_cells(
     if judged is None or judged.setting == 0:
         return {}
     found = {}
-    for name, row in rows.items():
-        left = judged.left_out[row]
-        states = None
+    for name, every in rows.items():
+        row, states = every, None
         if judged.state is not None:
+            row = every[judged.state[every] >= 0]  # the others told only how they are distributed
             counts = np.bincount(judged.state[row].astype(np.int64), minlength=len(STATES))
             states = dict(zip(STATES, counts.tolist(), strict=True))
+        if not row.size:
+            continue
+        left = judged.left_out[row]
         found[name] = IterationsOfCell(
             benchmark=name,
             variant=variant,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
     InsufficientDataError
         If no session is complete, or none has a value.
     """
-    trial = read_trial(path)
+    # nights are compared with each other, and not each of them may know the quantiles of its sessions
+    trial = replace(read_trial(path), own_quantiles=True)
     manifest = trial.manifest
     metric = trial.default_metric if metric is None else metric
     info = trial.metric(metric)

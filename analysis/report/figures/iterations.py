@@ -74,6 +74,12 @@ def _drawn(values: Array, left_out: int) -> RunIterations:
     return run._replace(values=middles, places=places)
 
 
+def printed_metric(subject: Subject) -> str:
+    """Give the metric whose iterations are drawn: that which is judged, or whose quantile it is."""
+    basis = subject.verdict.quantile
+    return subject.verdict.metric if basis is None else basis.metric
+
+
 def runs_of_variants(
     subject: Subject, benchmark: str, variants: Iterable[str]
 ) -> dict[str, list[tuple[int, RunIterations]]]:
@@ -84,7 +90,7 @@ def runs_of_variants(
     AnalysisError
         If there is no trial, or no run has several iterations of the metric.
     """
-    metric, trial = subject.verdict.metric, subject.trial
+    metric, trial = printed_metric(subject), subject.trial
     judged = None if trial is None else trial.judged_iterations(metric)
     if (
         trial is None
@@ -114,7 +120,7 @@ def runs_of_variants(
 def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     """Draw a panel for each variant: a line for each of its runs, iteration by iteration."""
     cells, styles = cells_and_styles(subject, benchmark)
-    metric, runs = subject.verdict.metric, runs_of_variants(subject, benchmark, cells)
+    metric, runs = printed_metric(subject), runs_of_variants(subject, benchmark, cells)
     shown = {name: [run for _, run in found[:_MOST]] for name, found in runs.items() if found}
     drawn = [thinned(run)[0] for some in shown.values() for run in some]
     scale = quantity_scale(end for one in drawn for end in (one.min(), one.max()))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...data.iterations.session_quantiles import of_one_basis
 from ...data.matrix import PerformanceMatrix
 from ...data.question import not_judged, question_of
 from ...data.trial import Trial
@@ -129,6 +130,7 @@ def compare_trials(
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
     unasked = old.unasked if metric is None else ()
     metric = question_of((old, new)) if metric is None else metric
+    old, new = of_one_basis((old, new), metric)
     unit, better = _agreed(old, new, metric)
     labels = _labels(old, new)
     looks = [looks_at([trial.manifest], None, always_valid=False) for trial in (old, new)]

@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis.data.iterations.stored import StoredRun
+from analysis.record.sample_files import StoredSamples
 from analysis.verdict.judging import judge
 from analysis.verdict.latency_cautions import latency_cautions
 
@@ -116,3 +118,13 @@ def test_a_quantile_is_a_latency():
 def test_the_verdict_says_it():
     assert "closed-loop" in {one.code for one in judge(loaded(closed), metric="p99").cautions}
     assert "closed-loop" not in {one.code for one in judge(loaded(closed)).cautions}
+
+
+def test_a_rate_whose_values_are_gone_tells_nothing_and_stops_no_verdict(tmp_path):
+    trial = loaded(closed)
+    units = {**UNITS, "rate": {**UNITS["rate"], "warmup_iterations": "5"}}
+    about = StoredSamples(count=2000, sha256="0" * 64)
+    gone = {row: StoredRun(tmp_path / f"{row}", about) for row in range(len(trial))}
+    trial = replace(trial, manifest=replace(trial.manifest, metrics=units), stored={"rate": gone})
+    assert told(trial) == []
+    assert judge(trial, metric="p99").candidates

@@ -258,6 +258,15 @@ def test_who_cannot_be_started_three_times_in_a_row_ends_the_trial(place):
     assert len(place.logs()) == 3
 
 
+def test_the_log_of_one_of_runs_that_was_never_ready_is_there_for_who_is_told_to_read_it(place):
+    services = place.services(ONE % (", ends", ", each: run"))
+    standing = place.standing(services)
+    with standing, pytest.raises(ServiceFailedError) as caught, services.around("a"):
+        pass
+    (log,) = place.logs()
+    assert caught.value.fix == f"the whole output is in {place.folder / 'outputs' / log}"
+
+
 def test_one_of_runs_that_never_ends_by_itself_is_told_once_a_session(place):
     services = place.services(ONE % (", deaf", ", each: run, grace: 50ms"))
     for _ in range(2):

@@ -323,6 +323,13 @@ def test_a_value_beyond_a_bound_is_an_output_that_was_not_expected(judge, said, 
     assert found.metrics["m"]  # it stays in the row
 
 
+def test_a_bound_on_a_metric_that_is_not_read_asks_nothing(judge):
+    # `why` counts instructions of cells without their metrics
+    bound = Bound(metric="m", at_most=0.1)
+    assert judge("errors 5", cell={**bounded(bound), "metrics": ()}).outcome == "ok"
+    assert judge("errors 5", cell=bounded(bound)).outcome == "output-mismatch"  # negative control
+
+
 def test_a_number_without_a_unit_is_told_alone(judge):
     found = judge("errors 5", cell=bounded(Bound(metric="m", at_most=0.1), unit="1"))
     assert found.detail == "m is 5, expected at most 0.1"

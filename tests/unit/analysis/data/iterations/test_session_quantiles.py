@@ -14,8 +14,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.data.iterations.session_quantiles import RunValues, merged_quantile
+from analysis.data.iterations.stored import StoredRun
 from analysis.errors import InsufficientDataError
-from analysis.record.quantiles import needed
+from analysis.record.quantiles import needed, quantile_of
+from analysis.record.sample_files import StoredSamples, packed
 from analysis.verdict.judging import judge
 from tests.examples import examples
 
@@ -108,3 +110,44 @@ def test_a_verdict_is_on_sessions():
     verdict = judge(trial, metric=NAME)
     assert (verdict.sessions, verdict.session_runs) == (5, (1, 1))
     assert verdict.candidates[0].multilevel.design == "paired"
+
+
+def test_the_steady_state_of_all_runs_of_a_session_counts_not_that_of_its_first():
+    made, values = with_values(sessions=6, runs=4, each=200, warmup="auto")
+    rng, seen = np.random.default_rng(1), set()
+    for row, (session, variant) in enumerate(zip(made.session, made.variant, strict=True)):
+        values[row] = np.exp(0.003 * rng.standard_normal(200))
+        if variant == 1 and (session, variant) in seen:
+            values[row][-20:] *= 1.3
+        seen.add((session, variant))
+    own = column([np.array([quantile_of(sorted(one), SHARE)]) for one in values])
+    verdict = judge(replace(made, metrics={"t": column(values), NAME: own}), metric=NAME)
+    assert verdict.quantile.level == "session"
+    (line,) = verdict.candidates[0].multilevel.benchmarks
+    assert (line.outcome, line.reason) == ("undecided", "no-steady-state")
+    told = {one.variant: (one.runs, one.without) for one in verdict.iterations}
+    assert told == {"v0": (24, 0), "v1": (24, 18)}
+
+
+@pytest.mark.parametrize("form", ["counts", "percentiles"])
+def test_what_tells_only_how_values_are_distributed_has_no_warm_up_to_look_for(tmp_path, form):
+    made, values = with_values()
+    stored = {}
+    for row, one in enumerate(values):
+        pairs = [part for value in sorted(one) for part in (value, 1.0)]
+        data, about = packed(pairs)
+        (tmp_path / f"{row}").write_bytes(data)
+        about = replace(about, form="counts")
+        if form == "percentiles":
+            about = StoredSamples(count=0, form="percentiles")
+        stored[row] = StoredRun(tmp_path / f"{row}", about)
+    means = column([np.array([one.mean()]) for one in values])
+    made = replace(
+        made,
+        metrics={**made.metrics, "t": means},
+        stored={"t": stored},
+        warmup_iterations="auto",
+    )
+    verdict = judge(made, metric="t")
+    assert verdict.iterations == ()
+    assert "no-iterations" in {one.code for one in verdict.cautions}

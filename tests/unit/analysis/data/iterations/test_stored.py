@@ -23,11 +23,15 @@ from analysis.data.iterations.stored import (
 from analysis.data.merging.trials import merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, StoreError
+from analysis.history.nights.trial_values import trial_values
 from analysis.importers.exports.export_data import exported_trial
 from analysis.importers.exports.losses import never_held
+from analysis.importers.sources import Reading
 from analysis.record.quantiles import about_quantile, quantile_metric, quantile_of
 from analysis.record.sample_files import StoredSamples, packed, sample_file
 from analysis.record.warmup_iterations import judging_with
+from analysis.verdict.comparison.comparing import compare_trials
+from analysis.verdict.files import judge_sources
 
 MANY = 1500
 SHARES = (0.5, 0.99)
@@ -235,3 +239,24 @@ def test_hosts_of_a_fleet_read_their_own_files(made):
     behind = len(one) + 1
     assert both[behind].path.parent.parent == two.path
     assert both[behind].values().tolist() == printed(1)
+
+
+def test_trials_beside_each_other_give_quantiles_of_one_kind(made):
+    every, means = made("every"), made("means", kept=False)
+    how = Reading(metric="t.p99")
+    found = judge_sources(f"{means}:b", f"{every}:b", how).verdict
+    assert [line.speedup for line in found.candidates[0].multilevel.benchmarks] == [1, 1]
+    assert (found.quantile.level, found.quantile.why) == ("run", "not-kept")
+    levels = compare_trials(read_trial(every), read_trial(means), metric="t.p99").levels
+    assert levels
+    assert {one.ratio for one in levels} == {1}
+    first, second = (made(name) for name in ("one", "two"))  # negative control
+    assert judge_sources(f"{second}:b", f"{first}:b", how).verdict.quantile.level == "session"
+
+
+def test_nights_have_quantiles_of_one_kind_whatever_was_kept_of_them(made):
+    nights = [
+        trial_values(path, "t.p99").values["b"] for path in (made("a"), made("b", kept=False))
+    ]
+    assert nights[0].own == nights[1].own
+    assert nights[0].log == nights[1].log

@@ -5,6 +5,7 @@ Authority: means of what is left, computed here by slices; the rule of a tenth a
 
 from __future__ import annotations
 
+import json
 import runpy
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from analysis.history.bisection.filling import unsteady_variants
 from analysis.record.warmup_iterations import asked_warmup, judging_with, read_warmup
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
+from tests.json_schemas import misfits
 
 planted = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[4] / "planted.py")))
 ITERATIONS = 120
@@ -108,7 +110,10 @@ def test_auto_takes_each_runs_own_change_and_tells_of_it():
     old, new = sorted(found.iterations, key=lambda one: one.variant)
     assert (old.states["warm-up"], old.left_out) == (24, (20, 20.0, 20))
     assert (new.states["flat"], new.left_out) == (24, (0, 0.0, 0))
-    assert list(found.to_dict()["iterations"][0]["states"]) == list(STATES)
+    printed = found.to_dict()["iterations"]
+    assert printed == [one.to_dict() for one in found.iterations]
+    assert list(printed[0]["states"]) == list(STATES)
+    assert not misfits(["verdict", "--json"], json.dumps(found.to_dict()))
     told = {one.code: one for one in found.cautions}
     assert "b0 20 (24 warm-up)" in " ".join(one.text for one in found.cautions)
     assert "no-steady-state" not in told

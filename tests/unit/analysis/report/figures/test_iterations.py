@@ -5,8 +5,11 @@ Authority: the stored values; the number of iterations that were planted as warm
 
 from __future__ import annotations
 
+import runpy
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
@@ -19,6 +22,8 @@ from analysis.verdict.judging import judge
 from tests.unit.analysis.data.iterations.test_warmup import trial, warming
 
 SHEET = Sheet(width=85.0)
+PLANTED = runpy.run_path(str(Path(__file__).resolve().parents[4] / "planted_values.py"))
+NAME = PLANTED["NAME"]
 
 
 def subject_of(made) -> Subject:
@@ -55,3 +60,15 @@ def test_a_metric_of_every_run_has_none():
     wall = replace(subject, verdict=judge(trial(), metric="wall"))
     with pytest.raises(AnalysisError, match="no run has several iterations"):
         draw("iterations", wall, SHEET)
+
+
+def test_of_a_quantile_those_that_it_is_a_quantile_of_are_drawn():
+    made, values = PLANTED["with_values"](sessions=3, runs=2, each=200, warmup="20")
+    matrices = {name: made.matrix(name, NAME) for name in made.manifest.variants}
+    subject = replace(
+        subject_of(trial()), trials=(made,), verdict=judge(made, metric=NAME), matrices=matrices
+    )
+    drawing = draw("iterations", subject, SHEET)
+    assert sorted(row[5] for row in drawing.rows) == sorted(np.concatenate(values).tolist())
+    assert sum(row[4] for row in drawing.rows) == len(made) * 180
+    assert drawing.columns[-1] == "t_ms"
