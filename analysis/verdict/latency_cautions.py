@@ -92,7 +92,7 @@ def _closed_loop(
     slower = (base if ratio > 1 else variant for (variant, _), ratio in found.items())
     text = (
         f"closed-loop: {rate} differs from {base}'s ({figures.listed(told, _NAMED)}), so the load generator waited for "
-        f"answers: what would have come meanwhile was not sent, and is not in {metric}, which is too good above all of "
+        f"answers, or did not keep its rate: what would have come meanwhile was not sent, and is not in {metric}, which is too good above all of "
         f"{figures.listed(list(dict.fromkeys(slower)), _NAMED)}; a constant rate below what each can serve, such as wrk2's -R, "
         "asks all alike"
     )

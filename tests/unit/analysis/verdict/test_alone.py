@@ -98,4 +98,4 @@ def test_a_metric_that_the_host_told_of_no_run_is_no_failure(synthetic, tmp_path
     failed = replace(trial, outcome=np.ones_like(trial.outcome))
     with pytest.raises(InsufficientDataError, match="wall") as refused:
         judge(failed)
-    assert "look at the failed runs" in refused.value.fix
+    assert "says which runs failed" in refused.value.fix
