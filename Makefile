@@ -15,7 +15,7 @@
 # make generated   what is made from the code: the editor's schema, lists in the documentation
 # make constraints writes anew the versions that `make setup` installs
 #
-# PYTHON=python3.12 chooses another interpreter, WORKERS=3 the processes that test (two more than there
+# PYTHON=python3.12 chooses another interpreter, WORKERS=4 the processes that test (one more than there
 # are cores: tests of Slurm, of Chromium and of signals wait more than they compute), TESTS=tests/golden
 # and PYTEST_ARGS what they do. The environment lives in .venv; a stamp is written last and carries
 # the hash of what it depends on, so a failed or outdated set-up is made again. `make demo` makes one
@@ -23,7 +23,7 @@
 
 PYTHON ?= python3
 CORES := $(shell nproc 2>/dev/null || echo 2)
-WORKERS ?= $(shell echo $$(($(CORES) < 8 ? $(CORES) + 2 : 8)))
+WORKERS ?= $(shell echo $$(($(CORES) < 8 ? $(CORES) + 1 : 8)))
 SEED ?= 1
 BASE ?= 8cc80650
 VENV := .venv

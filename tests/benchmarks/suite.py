@@ -25,7 +25,7 @@ STEPS = ("setup", "style", "kernels", "collected", "types", "wheel", "unit")
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--clone", action="store_true", help="measure a new clone of this tree")
-    parser.add_argument("--workers", type=int, help="(two more than there are cores)")
+    parser.add_argument("--workers", type=int, help="(one more than there are cores)")
     parser.add_argument("--tests", default="tests", help="a part of them, such as tests/golden")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="suite-") as folder:
