@@ -76,7 +76,8 @@ def test_there_is_never_a_traceback(lab, processes):
         done = lab.run_fairtrial("run", path, prefix=prefix)
         said = f"{number} of {len(opened)}: {done.returncode}\n{done.stderr}"
         assert "Traceback" not in done.stderr, said
-        if "(INJECTED)" not in log.read_text():  # this time it opened fewer
+        if "(INJECTED)" not in log.read_text() or done.returncode == 0:
+            # this time it opened fewer, or only what may stay unknown, such as the host's pressure
             assert (done.returncode, share) == (0, SHARES[-1]), said
             continue
         reached += 1
