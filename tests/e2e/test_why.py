@@ -117,10 +117,9 @@ def test_a_program_without_symbols_is_told(told):
 def test_what_is_no_longer_inlined_is_a_function_of_its_own(told):
     rows = {row["function"]: row for row in told["inlining"]["rows"]}
     assert rows["get"]["presence"] == "new"
-    assert {*named(told["inlining"])} & {
-        "get",
-        "gather",
-    }  # one trial in twenty names another one too
+    true = {"get", "gather"}
+    assert true & {*named(told["inlining"])}
+    assert len({*named(told["inlining"])} - true) <= 1  # one trial in twenty names another one too
     assert first(told["inlining"])["function"] in {"get", "gather"}
 
 
