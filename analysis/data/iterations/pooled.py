@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import AnalysisError
 from ...record.quantiles import rank_of
-from .session_quantiles import Why, values_in_run
+from .session_quantiles import Why, put_together, values_in_run
 from .stored import MOST_AT_ONCE
 
 if TYPE_CHECKING:
@@ -55,9 +55,6 @@ def pooled(trial: Trial, metric: str, rows: Integers) -> Pooled | Why:
             raise AnalysisError(f"more than {MOST_AT_ONCE:,} values of {metric}", str(trial.path))
     if not parts:
         return Pooled(np.empty(0), np.empty(0))
-    values = np.concatenate([part.values for part in parts])
-    counts = np.concatenate(
-        [np.ones(p.values.size) if p.counts is None else p.counts for p in parts]
-    )
+    values, counts = put_together(parts)
     distinct, place = np.unique(values, return_inverse=True)
     return Pooled(distinct, np.cumsum(np.bincount(place, weights=counts)))

@@ -176,16 +176,19 @@ def values_in_run(trial: Trial, metric: str, row: int) -> RunValues | Why:
     return RunValues(values_of_run(trial, metric, row), first=first)
 
 
+def put_together(parts: Sequence[RunValues]) -> tuple[Floats, Floats]:
+    """Give all values of several runs, at least one, and how often each was counted."""
+    values = np.concatenate([part.values for part in parts])
+    counted = (np.ones(part.values.size) if part.counts is None else part.counts for part in parts)
+    return values, np.concatenate(list(counted))
+
+
 def merged_quantile(parts: Sequence[RunValues], share: float) -> float | None:
     """Give the quantile of all values together; None of too few."""
+    values, counts = put_together(parts)
     if all(part.counts is None for part in parts):
-        together = np.concatenate([part.values for part in parts])
-        rank = rank_of(share, together.size)
-        return None if rank is None else float(np.partition(together, rank - 1)[rank - 1])
-    values = np.concatenate([part.values for part in parts])
-    counts = np.concatenate(
-        [np.ones(part.values.size) if part.counts is None else part.counts for part in parts]
-    )
+        rank = rank_of(share, values.size)
+        return None if rank is None else float(np.partition(values, rank - 1)[rank - 1])
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(counts[order])  # whole numbers, exact below 2^53
     rank = rank_of(share, int(reached[-1]) if reached.size else 0)
