@@ -1,7 +1,8 @@
 """Runs that really waited: a neighbour spins on their CPU, and the kernel's account is the authority.
 
-Everything is executed in the real-time class, so that what else this machine does is no part of it: the
-neighbour above the target, in every other run only.
+Everything is executed in the real-time class, so that what else this machine does has little part in it: the
+neighbour above the target, in every other run only. The kernel's own threads stand above both, so that a quiet
+run may wait by chance: how many may is bounded.
 """
 
 from __future__ import annotations
@@ -21,18 +22,22 @@ pytestmark = pytest.mark.host
 NEIGHBOUR = """
 import os, sys, time
 cpu, busy = int(sys.argv[1]), sys.argv[2]
-os.sched_setaffinity(0, {cpu})
+elsewhere = os.sched_getaffinity(0) - {cpu}
+os.sched_setaffinity(0, elsewhere)  # to look is to take a CPU, too
 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(60))
 print("there", flush=True)
 while True:
     if os.path.exists(busy):
+        os.sched_setaffinity(0, {cpu})
         until = time.monotonic() + 0.002
         while time.monotonic() < until:
             pass
         time.sleep(0.002)
     else:
-        time.sleep(0.05)  # to look is to take the CPU, too
+        os.sched_setaffinity(0, elsewhere)
+        time.sleep(0.03)
 """
+BY_CHANCE = 3  # quiet runs of twelve that may have waited, too
 WORK = "x = 0\nfor k in range(300_000):\n    x += k\n"
 
 
@@ -84,20 +89,22 @@ def test_the_runs_beside_a_spinning_neighbour_are_flagged_and_only_those(lab, ca
     done = lab.run_fairtrial("run", path)
     assert done.returncode == 0, done.stderr
     rows = [row for row in lab.read_rows() if not row["warmup"]]
-    assert [row["disturbed"] for row in rows] == [row["position"] % 2 == 1 for row in rows]
-    assert "disturbed: 12 of 24 runs waited for a CPU, and are kept" in done.stderr
+    assert all(row["disturbed"] for row in rows if row["position"] % 2 == 1)
+    by_chance = sum(row["disturbed"] for row in rows if row["position"] % 2 == 0)
+    assert by_chance <= BY_CHANCE
+    waited = f"{12 + by_chance} of 24 runs waited for a CPU"
+    assert f"disturbed: {waited}, and are kept" in done.stderr
     trial = read_trial(lab.trial())
     assert trial.manifest.schema == 1
     # the account closes: what they took longer for is that waiting, and nothing else
-    flagged = trial.measured & (trial.disturbed == 1)
+    flagged = trial.measured & (trial.position % 2 == 1)
     assert np.median(abs(trial.other_ns[flagged])) < np.median(trial.waited_ns[flagged])
     status = lab.run_fairtrial("status", lab.trial())
-    assert "disturbed: 12 of 24 runs waited for a CPU, and are kept" in status.stdout
+    assert f"disturbed: {waited}, and are kept" in status.stdout
     verdict = json.loads(lab.run_fairtrial("verdict", lab.trial(), "--json").stdout)
     assert "waited-for-cpu" in verdict["caution_codes"]
     assert any(
-        text.startswith("12 of 24 runs waited for a CPU and are judged like the others")
-        for text in verdict["cautions"]
+        text.startswith(f"{waited} and are judged like the others") for text in verdict["cautions"]
     )
     found = lab.run_fairtrial("diagnose", lab.trial()).stdout
     assert "waited-for-cpu: work / a" in found
@@ -110,13 +117,18 @@ def test_they_are_executed_again_and_the_quiet_rows_are_judged(lab, campaign):
     assert "repeat  a run that is disturbed, at most twice: 4 runs more at most" in preview.stdout
     done = lab.run_fairtrial("run", path)
     assert done.returncode == 0, done.stderr
-    assert "disturbed: 4 of 4 runs waited for a CPU; 4 repeats replaced 4" in done.stderr
     rows = [row for row in lab.read_rows() if not row["warmup"]]
-    assert [row["disturbed"] for row in rows] == [True, True, False, False] * 2
+    planned, repeats = (
+        [row for row in rows if (row["repeats"] is None) is one] for one in (True, False)
+    )
+    assert [row["disturbed"] for row in planned] == [True] * 4
+    mended = {row["repeats"] for row in repeats if not row["disturbed"]}
+    assert len(repeats) == 4
+    assert len(mended) >= 2
+    left = {4: "", 3: ", 1 is left", 2: ", 2 are left"}[len(mended)]
+    assert f"4 of 4 runs waited for a CPU; 4 repeats replaced {len(mended)}{left}" in done.stderr
     trial = read_trial(lab.trial())
     assert trial.manifest.schema == 2
-    assert (trial.repeats[trial.measured] >= 0).all()
-    quiet, beside = (
-        [row["run_delay_ns"] for row in rows if row["disturbed"] is flag] for flag in (False, True)
-    )
+    assert (trial.repeats[trial.measured] >= 0).sum() == len(mended)
+    quiet, beside = ([row["run_delay_ns"] for row in some] for some in (repeats, planned))
     assert max(quiet) < min(beside)
