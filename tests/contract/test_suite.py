@@ -59,6 +59,56 @@ def test_what_is_loaded_before_the_tests_is_no_garbage() -> None:
     assert gc.get_freeze_count() > 50_000
 
 
+# --- the machine's chance
+
+CHANCE = """
+import pytest
+from pathlib import Path
+
+def first(name):
+    path = Path(name)
+    made = path.exists()
+    path.touch()
+    return not made
+
+@pytest.mark.host
+def test_busy(): assert not first("busy")
+
+@pytest.mark.host
+def test_wrong(): assert 2 + 2 == 5
+
+def test_sum(): assert not first("sum")
+"""
+
+
+def test_what_measures_the_machine_is_executed_twice_before_it_fails_and_that_is_told(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "conftest.py").write_bytes((TESTS / "conftest.py").read_bytes())
+    (tmp_path / "test_chance.py").write_text(CHANCE)
+    done = execute(*PYTEST, "-n", "1", cwd=tmp_path)
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
+    assert "2 failed, 1 passed" in done.stdout
+    assert "2 asked again" in done.stdout
+    assert "test_chance.py::test_busy: AssertionError: assert not True" in done.stdout
+    assert "FAILED test_chance.py::test_busy" not in done.stdout
+    for name in ("wrong", "sum"):
+        assert f"FAILED test_chance.py::test_{name}" in done.stdout
+
+
+def test_more_than_a_few_that_failed_once_are_no_chance(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_bytes((TESTS / "conftest.py").read_bytes())
+    busy = CHANCE.partition("@pytest.mark.host\ndef test_wrong")[0].partition("@pytest")
+    many = "".join(
+        f'@pytest.mark.host\ndef test_{k}(): assert not first("{k}")\n' for k in range(4)
+    )
+    (tmp_path / "test_chance.py").write_text(busy[0] + many)
+    done = execute(*PYTEST, cwd=tmp_path)
+    assert "4 passed" in done.stdout
+    assert "ERROR  4 asked again, 3 at most" in done.stdout
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
+
+
 # --- skips
 
 
