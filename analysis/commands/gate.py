@@ -195,14 +195,17 @@ def _of_fleet(fleet: tuple[Path, str | None], args: argparse.Namespace) -> _Judg
 def _of_one_trial(args: argparse.Namespace) -> _Judged:
     """Compare candidates of one trial with its baseline."""
     from ..data.question import refuse_unasked
-    from ..importers.trials import open_trial, trial_and_variant
+    from ..importers.trials import is_file, open_trial, trial_and_variant
     from ..verdict.judging import judge
     from ..verdict.sides import all_failed, ever_succeeded
 
     named = trial_and_variant(args.source)
     if named is None:
+        lone = is_file(args.source)
         raise UsageError(
-            "BASELINE is missing, or this is no trial",
+            "BASELINE is missing, or this is no trial"
+            if lone
+            else "there is no such trial or file",
             args.source,
             "name a trial (runs/NAME), one of its variants, or two sides; only a trial knows its baseline",
         )
