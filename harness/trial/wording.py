@@ -31,14 +31,16 @@ def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
 
 
 def said_of_given_up(cells: Sequence[GivenUp]) -> list[str]:
-    """Say which cells sessions, or all of the trial, went on without, the last ones when there are many."""
-    told = dict.fromkeys(
-        f"  left out: {one.benchmark} / {one.variant} ({one.why})"
-        if one.never_ok
-        else f"  given up in session {one.session}: {one.benchmark} / {one.variant} ({one.why})"
-        for one in cells
-    )
-    shown = [*told][-_ENDS_SHOWN:]
+    """Say which cells sessions, or all of the trial, went on without, the last ones when there are many.
+
+    Cells of the same reason stand together.
+    """
+    alike: dict[tuple[str, str], dict[str, None]] = {}
+    for one in cells:
+        what = "left out" if one.never_ok else f"given up in session {one.session}"
+        alike.setdefault((what, one.why), {})[f"{one.benchmark} / {one.variant}"] = None
+    told = [f"  {what}: {_first(', ', [*each])} ({why})" for (what, why), each in alike.items()]
+    shown = told[-_ENDS_SHOWN:]
     hidden = len(told) - len(shown)
     return [f"  {hidden} more given up: see given_up in manifest.json"] * bool(hidden) + shown
 
@@ -64,11 +66,15 @@ def said_of_failures(how: Mapping[str, Mapping[str, int]]) -> str:
     named = [
         f"{shorten(cell, _CELL)}: "
         + ", ".join(outcome if alone else f"{count} {outcome}" for outcome, count in found.items())
-        for cell, found in worst[:_CELLS_SHOWN]
+        for cell, found in worst
     ]
-    hidden = len(worst) - _CELLS_SHOWN
+    return _first("; ", named)
+
+
+def _first(between: str, cells: Sequence[str]) -> str:
+    hidden = len(cells) - _CELLS_SHOWN
     more = f" and {counted(hidden, 'more cell')}" if hidden > 0 else ""
-    return "; ".join(named) + more
+    return between.join(cells[:_CELLS_SHOWN]) + more
 
 
 def said_of_trial(trial: Ending | TrialProgress) -> list[str]:

@@ -161,6 +161,8 @@ class NeverOk:
 
 def _said_of(row: Measurement) -> str:
     detail = " ".join((row.detail or "").split())  # of a service it has several lines
+    if detail.startswith(row.outcome):  # "exit: exit code 1" says it twice
+        return detail
     return f"{row.outcome}: {detail}" if detail else row.outcome
 
 

@@ -60,7 +60,7 @@ def test_a_cell_without_an_ok_warm_up_is_left_out_of_the_trial(stage, campaign, 
             "session": session,
             "position": last,
             "runs": 0,
-            "why": "no warm-up of session 1 was ok, the last one: exit: exit code 1, expected 0; "
+            "why": "no warm-up of session 1 was ok, the last one: exit code 1, expected 0; "
             "stderr: no such table",
             "never_ok": True,
             "warmups": 2 * (session > 1),
