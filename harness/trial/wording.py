@@ -39,7 +39,10 @@ def said_of_given_up(cells: Sequence[GivenUp]) -> list[str]:
     for one in cells:
         what = "left out" if one.never_ok else f"given up in session {one.session}"
         alike.setdefault((what, one.why), {})[f"{one.benchmark} / {one.variant}"] = None
-    told = [f"  {what}: {_first(', ', [*each])} ({why})" for (what, why), each in alike.items()]
+    told = [
+        f"  {what}: {_first(_ENDS_SHOWN, [*each], ', ')} ({why})"
+        for (what, why), each in alike.items()
+    ]
     shown = told[-_ENDS_SHOWN:]
     hidden = len(told) - len(shown)
     return [f"  {hidden} more given up: see given_up in manifest.json"] * bool(hidden) + shown
@@ -68,13 +71,13 @@ def said_of_failures(how: Mapping[str, Mapping[str, int]]) -> str:
         + ", ".join(outcome if alone else f"{count} {outcome}" for outcome, count in found.items())
         for cell, found in worst
     ]
-    return _first("; ", named)
+    return _first(_CELLS_SHOWN, named, "; ")
 
 
-def _first(between: str, cells: Sequence[str]) -> str:
-    hidden = len(cells) - _CELLS_SHOWN
+def _first(most: int, cells: Sequence[str], between: str) -> str:
+    hidden = len(cells) - most
     more = f" and {counted(hidden, 'more cell')}" if hidden > 0 else ""
-    return between.join(cells[:_CELLS_SHOWN]) + more
+    return between.join(cells[:most]) + more
 
 
 def said_of_trial(trial: Ending | TrialProgress) -> list[str]:
