@@ -39,13 +39,11 @@ def said_of_given_up(cells: Sequence[GivenUp]) -> list[str]:
     for one in cells:
         what = "left out" if one.never_ok else f"given up in session {one.session}"
         alike.setdefault((what, one.why), {})[f"{one.benchmark} / {one.variant}"] = None
-    told = [
-        f"  {what}: {_first(_ENDS_SHOWN, [*each], ', ')} ({why})"
-        for (what, why), each in alike.items()
+    shown = [*alike.items()][-_ENDS_SHOWN:]
+    hidden = sum(map(len, alike.values())) - sum(len(each) for _, each in shown)
+    return [f"  {hidden} more given up: see given_up in manifest.json"] * bool(hidden) + [
+        f"  {what}: {_first(_ENDS_SHOWN, [*each], ', ')} ({why})" for (what, why), each in shown
     ]
-    shown = told[-_ENDS_SHOWN:]
-    hidden = len(told) - len(shown)
-    return [f"  {hidden} more given up: see given_up in manifest.json"] * bool(hidden) + shown
 
 
 def runs_with_warmups(runs: int, warmups: int) -> str:
