@@ -16,7 +16,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from ..campaign.model import Build, Campaign, Cell, Command, Isolation
-from ..errors import LaunchError
+from ..errors import LauncherDiedError, LaunchError
 from ..host.executables import sha256_file
 from .client import LauncherClient
 from .exchange import Execution, LaunchRequest, descendants
@@ -142,6 +142,13 @@ class CommandFailedError(LaunchError):
     """A hook or build step did not end with exit code 0."""
 
 
+HOOKS_LAUNCHER_DIED = "the launcher of hooks died"
+
+
+class HooksLauncherDiedError(CommandFailedError):
+    """The launcher of hooks died, which tells nothing of the command that it executed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildCost:
     """What the steps of a build took: seconds in all, and the largest memory of any one of their processes.
@@ -224,9 +231,10 @@ class SideCommands:
         except LaunchError as error:
             if self._launcher is not None and self._launcher.dead:
                 self._launcher = None  # the clean-up gets a new one
-            raise CommandFailedError(
-                f"{name} cannot be executed: {error.what}", command.mark, error.fix
-            ) from error
+            died = isinstance(error, LauncherDiedError)
+            failure = HooksLauncherDiedError if died else CommandFailedError
+            what = f"{name} cannot be executed: {error.what}"
+            raise failure(what, command.mark, error.fix) from error
         if execution.killed == "timeout":
             fix = f"read {log}; if it needs more time, raise {setting}"
             raise CommandFailedError(f"{name} was ended after {timeout_s:g} s", command.mark, fix)

@@ -22,7 +22,11 @@ from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun
 from ..errors import LauncherDiedError, LaunchError, counted
 from ..host.surroundings import Surroundings
 from ..host.variables import Concealed
-from ..launch.commands import CommandFailedError
+from ..launch.commands import (
+    HOOKS_LAUNCHER_DIED,
+    CommandFailedError,
+    HooksLauncherDiedError,
+)
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
 from ..services.group_peaks import folder_with_peaks
 from ..services.metering import (
@@ -240,7 +244,7 @@ class Measurer:
         try:
             before_s = self._hooks("before", cell.before, run)
         except CommandFailedError as error:
-            examined = self._blamed(run, Examined(outcome="hook-failed", detail=_first_line(error)))
+            examined = self._blamed(run, _hook_failed(error))
             return self._row(run, None, examined, began_ns=began, suspended=suspended)
         pad = self._padding(run)
         kept = metric_files.clear(cell)
@@ -284,7 +288,7 @@ class Measurer:
             after_s = self._hooks("after", cell.after, run)
             examined = examine_after(cell, examined, kept, Matching(self._context.interrupts))
         except CommandFailedError as error:
-            examined = self._blamed(run, Examined(outcome="hook-failed", detail=_first_line(error)))
+            examined = self._blamed(run, _hook_failed(error))
         energy = self._energy.metrics(spent, execution.wall_ns)  # nothing of a discarded run
         if examined.outcome == "ok":
             self._values.follow(cell, examined.metrics)
@@ -336,7 +340,7 @@ class Measurer:
             limit = self._campaign.isolation.output_limit_bytes
             there = self._spools.keep(log, kept.name, limit)
             fix = f"read {kept}" if there else "its log was not kept (isolation.kept_outputs)"
-            raise CommandFailedError(error.what, error.where, fix) from error
+            raise type(error)(error.what, error.where, fix) from error
         log.unlink(missing_ok=True)
         return total
 
@@ -468,9 +472,11 @@ class Measurer:
         )
 
 
-def _first_line(error: CommandFailedError) -> str:
+def _hook_failed(error: CommandFailedError) -> Examined:
     """Say why a hook failed, without what it wrote: that stays in its log."""
-    return f"{error.where}: {error.what.splitlines()[0]}; {error.fix}"
+    died = f"{HOOKS_LAUNCHER_DIED}: " if isinstance(error, HooksLauncherDiedError) else ""
+    why = f"{died}{error.where}: {error.what.splitlines()[0]}; {error.fix}"
+    return Examined(outcome="hook-failed", detail=why)
 
 
 def _disturbed(execution: Execution, used: Mapping[str, Used]) -> bool | None:

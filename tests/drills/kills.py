@@ -103,20 +103,22 @@ def _lines(arena: Arena, name: str) -> int:
 
 
 def launchers(process: Process) -> dict[int, int]:
-    """Give the launchers' processes below an orchestrator, each with its number in its namespace."""
-    found = {}
+    """Give the launchers' processes below an orchestrator in the order of their starts, each with its number in its namespace."""
+    found, started = {}, {}
     for pid in below(process.pid):
         with contextlib.suppress(OSError, IndexError):
             if b"launcher.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 status = Path(f"/proc/{pid}/status").read_text()
                 numbers = status.partition("NSpid:")[2].splitlines()[0].split()
+                stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                started[pid] = int(stat[19]), pid  # numbers of processes begin anew
                 found[pid] = int(numbers[-1]) if len(numbers) > 1 else 0
-    return found
+    return {pid: found[pid] for pid in sorted(found, key=started.__getitem__)}
 
 
 def _victims(process: Process, victim: str) -> list[int]:
     """Give whom to kill; the orchestrator where there is no such process yet."""
-    known = dict(sorted(launchers(process).items()))
+    known = launchers(process)
     insiders = [pid for pid, number in known.items() if number > 1]
     heads = [pid for pid, number in known.items() if number == 1]
     outside = [pid for pid, number in known.items() if number == 0]

@@ -61,6 +61,7 @@ def test_what_once_failed_does_no_more(path):
         (True, [["process 1", "row 3"]]),
         (False, [["orchestrator", "row 3"]]),
         (False, [["launcher", "row 1"]]),
+        (False, [["hook launcher", "row 1"]]),  # in the one warm-up of its cell
     ],
 )
 def test_killed_at_an_instant(contained, kills):

@@ -1,7 +1,8 @@
 """Cells that cannot succeed: no run of them was ok when the first session tried each one.
 
 What is tried is decided by the plan and the stored rows alone, so that a trial that was killed and is gone
-on with decides the same. A row behind the plan, such as a warm-up that a resume repeats, decides nothing.
+on with decides the same. A row behind the plan, such as a warm-up that a resume repeats, decides nothing; nor
+is a cell known to fail of which a try was lost with the launcher of the hooks.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from analysis.record.shapes import records_of
 from analysis.record.trial_files import MEASUREMENTS, Finding, GivenUp, PlannedRun
 
 from ...errors import counted
+from ...launch.commands import HOOKS_LAUNCHER_DIED
 from ..plan import PlannedSession, planned_runs
 
 if TYPE_CHECKING:
@@ -35,18 +37,25 @@ class NeverOk:
         self._stops = protocol.never_ok == "stop"
         self._warm = protocol.warmups(1) > 0
         self._untried: dict[_Cell, set[int]] = {}
-        self._failed: dict[
-            _Cell, int
-        ] = {}  # position of the last try that failed, of cells without an ok one
-        self._held: set[_Cell] = set()
+        # position of the last try that failed, of cells without an ok one
+        self._failed: dict[_Cell, int] = {}
+        self._held: set[_Cell] = set()  # that may succeed
         self._said: dict[int, str] = {}  # position -> what came of it
         self._tells_early = protocol.order == "sequential" and not self._warm
-        done = store.rows.outcomes
-        for run in self._tries():
-            cell = (run.benchmark, run.variant)
-            self._untried.setdefault(cell, set()).add(run.position)
+        done, tries = store.rows.outcomes, tuple(self._tries())
+        self._read({run.position for run in tries if done.get(run.position, "ok") != "ok"})
+        for run in tries:
+            self._untried.setdefault((run.benchmark, run.variant), set()).add(run.position)
+        for run in tries:
             if run.position in done:
                 self._count(run, done[run.position])
+
+    def _read(self, failed: set[int]) -> None:
+        """Read what came of tries that an earlier process executed."""
+        if failed:
+            for row, _ in records_of(self._store.path / MEASUREMENTS, Measurement):
+                if row.position in failed:
+                    self._said[row.position] = _said_of(row)
 
     def _tries(self) -> Iterator[PlannedRun]:
         """Give the planned runs that decide."""
@@ -59,7 +68,7 @@ class NeverOk:
     def _count(self, run: PlannedRun, outcome: str) -> None:
         cell = (run.benchmark, run.variant)
         self._untried[cell].discard(run.position)
-        if outcome == "ok":
+        if outcome == "ok" or HOOKS_LAUNCHER_DIED in self._said[run.position]:
             self._held.add(cell)
         else:
             self._failed[cell] = max(run.position, self._failed.get(cell, 0))
@@ -79,8 +88,8 @@ class NeverOk:
     def add(self, run: PlannedRun, row: Measurement) -> tuple[GivenUp, ...]:
         """Count a run that decides; give the records of its cell when that cannot succeed."""
         cell = (run.benchmark, run.variant)
-        self._count(run, row.outcome)
         self._said[run.position] = _said_of(row)
+        self._count(run, row.outcome)
         return () if self._stops or not self._never(cell) else self.unrecorded()
 
     def unrecorded(self) -> tuple[GivenUp, ...]:
@@ -132,14 +141,8 @@ class NeverOk:
         return found
 
     def _why(self, cell: _Cell) -> str:
-        position = self._failed[cell]
-        if position not in self._said:  # an earlier process executed it
-            wanted = set(self._failed.values())
-            for row, _ in records_of(self._store.path / MEASUREMENTS, Measurement):
-                if row.position in wanted:
-                    self._said[row.position] = _said_of(row)
         tries = "warm-up" if self._warm else "first run"
-        return f"no {tries} of session 1 was ok, the last one: {self._said[position]}"
+        return f"no {tries} of session 1 was ok, the last one: {self._said[self._failed[cell]]}"
 
     def end(self) -> str | None:
         """Say why the trial ends: no cell of a variant or a benchmark is left, or one is too many."""

@@ -16,6 +16,7 @@ from analysis.data.trial import read_trial
 from analysis.errors import StoreError
 from analysis.record.manifest import read_manifest
 from analysis.record.trial_files import StopRule
+from harness.errors import LauncherDiedError
 from harness.trial.progress import read_progress
 
 
@@ -74,6 +75,44 @@ def test_a_cell_without_an_ok_warm_up_is_left_out_of_the_trial(stage, campaign, 
     assert told.count("left out: x / b") == 1
     assert "given up in session" not in told
     assert read_progress(stage.trial).planned == 38
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_kill_of_what_executes_the_hooks_tells_nothing_of_the_cell(
+    stage, campaign, commands, resumed
+):
+    """A hook that fails by itself does: the negative control."""
+
+    def dies():
+        raise LauncherDiedError("the launcher was killed or crashed")
+
+    made = campaign(sessions=2)
+    made = dataclasses.replace(
+        made, cells=tuple(dataclasses.replace(c, before=commands("true")) for c in made.cells)
+    )
+    stage.command = stage.at(0, dies)  # before the first warm-up
+    if resumed:
+        stage.target = stage.at(2, stage.interrupt)
+        assert stage.start(made).status == "interrupted"
+        stage.resume(made)
+    else:
+        stage.start(made)
+    first = stage.rows[0]
+    assert (first["outcome"], first["warmup"]) == ("hook-failed", True)
+    assert first["detail"].startswith("the launcher of hooks died: ")
+    assert stage.manifest["given_up"] == []
+    assert (stage.manifest["status"], stage.findings("never-ok")) == ("complete", [])
+
+
+def test_a_hook_that_fails_leaves_its_cell_out(stage, campaign, commands):
+    made = campaign(sessions=2)
+    made = dataclasses.replace(
+        made, cells=tuple(dataclasses.replace(c, before=commands("true")) for c in made.cells)
+    )
+    stage.command = stage.at(0, lambda: {"exit_code": 1})
+    stage.start(made)
+    assert stage.rows[0]["outcome"] == "hook-failed"
+    assert len(stage.findings("never-ok")) == 1
 
 
 def test_judges_know_that_it_always_failed_and_miss_no_run(stage, campaign, failing):
