@@ -130,15 +130,20 @@ def test_an_extra_copy_is_found_in_the_library(told):
     assert row["named"]
 
 
+def of_the_program(names):
+    """Leave out what the kernel did for it, which on a busy host may be seen on one side only."""
+    return [name for name in names if not name.endswith("(kernel)")]
+
+
 def test_a_renamed_function_is_shown_as_a_pair_and_joined_when_that_is_said(asked, told):
-    assert told["renamed"]["gone"] == ["weigh (renamed)"]
-    assert told["renamed"]["new"] == ["weigh_keys (renamed)"]
+    assert of_the_program(told["renamed"]["gone"]) == ["weigh (renamed)"]
+    assert of_the_program(told["renamed"]["new"]) == ["weigh_keys (renamed)"]
     words = ("--stored", "--benchmark", "renamed", "--rename", "weigh=weigh_keys", "--json")
     done = asked.run_fairtrial("why", f"{asked.path}:cand", *words)
     (joined,) = json.loads(done.stdout)["answers"]
     row = first(joined)
     assert (row["function"], row["was"], row["presence"]) == ("weigh_keys", "weigh", "both")
-    assert joined["gone"] == joined["new"] == []
+    assert of_the_program(joined["gone"]) == of_the_program(joined["new"]) == []
 
 
 def test_two_copies_of_one_program_name_nothing(asked, told):
