@@ -41,12 +41,12 @@ class NeverOk:
         self._failed: dict[_Cell, int] = {}
         self._held: set[_Cell] = set()  # that may succeed
         self._said: dict[int, str] = {}  # position -> what came of it
+        self._lost: set[int] = set()  # positions of tries that tell nothing
         self._tells_early = protocol.order == "sequential" and not self._warm
         done, tries = store.rows.outcomes, tuple(self._tries())
         self._read({run.position for run in tries if done.get(run.position, "ok") != "ok"})
         for run in tries:
             self._untried.setdefault((run.benchmark, run.variant), set()).add(run.position)
-        for run in tries:
             if run.position in done:
                 self._count(run, done[run.position])
 
@@ -55,7 +55,12 @@ class NeverOk:
         if failed:
             for row, _ in records_of(self._store.path / MEASUREMENTS, Measurement):
                 if row.position in failed:
-                    self._said[row.position] = _said_of(row)
+                    self._look_at(row)
+
+    def _look_at(self, row: Measurement) -> None:
+        self._said[row.position] = _said_of(row)
+        if row.outcome == "hook-failed" and (row.detail or "").startswith(HOOKS_LAUNCHER_DIED):
+            self._lost.add(row.position)
 
     def _tries(self) -> Iterator[PlannedRun]:
         """Give the planned runs that decide."""
@@ -68,7 +73,7 @@ class NeverOk:
     def _count(self, run: PlannedRun, outcome: str) -> None:
         cell = (run.benchmark, run.variant)
         self._untried[cell].discard(run.position)
-        if outcome == "ok" or HOOKS_LAUNCHER_DIED in self._said[run.position]:
+        if outcome == "ok" or run.position in self._lost:
             self._held.add(cell)
         else:
             self._failed[cell] = max(run.position, self._failed.get(cell, 0))
@@ -88,7 +93,7 @@ class NeverOk:
     def add(self, run: PlannedRun, row: Measurement) -> tuple[GivenUp, ...]:
         """Count a run that decides; give the records of its cell when that cannot succeed."""
         cell = (run.benchmark, run.variant)
-        self._said[run.position] = _said_of(row)
+        self._look_at(row)
         self._count(run, row.outcome)
         return () if self._stops or not self._never(cell) else self.unrecorded()
 

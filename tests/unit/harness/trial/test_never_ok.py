@@ -17,6 +17,7 @@ from analysis.errors import StoreError
 from analysis.record.manifest import read_manifest
 from analysis.record.trial_files import StopRule
 from harness.errors import LauncherDiedError
+from harness.launch.commands import HOOKS_LAUNCHER_DIED
 from harness.trial.progress import read_progress
 
 
@@ -24,12 +25,12 @@ from harness.trial.progress import read_progress
 def failing(stage):
     """Let runs of some cells fail, all of them or those that `when` chooses."""
 
-    def make(*cells, when=lambda run: True):
+    def make(*cells, when=lambda run: True, says="no such table\n"):
         def target(request):
             run = stage.watching.of("run_started")[-1][0]
             bad = (run.benchmark, run.variant) in cells and when(run)
             if bad and request.stderr is not None:
-                request.stderr.write_text("no such table\n")
+                request.stderr.write_text(says)
             return {"exit_code": 1} if bad else None
 
         stage.target = target
@@ -77,26 +78,28 @@ def test_a_cell_without_an_ok_warm_up_is_left_out_of_the_trial(stage, campaign, 
     assert read_progress(stage.trial).planned == 38
 
 
+@pytest.fixture
+def hooked(campaign, commands):
+    """A campaign with a hook before each run."""
+    made = campaign(sessions=2)
+    cells = tuple(dataclasses.replace(cell, before=commands("true")) for cell in made.cells)
+    return dataclasses.replace(made, cells=cells)
+
+
 @pytest.mark.parametrize("resumed", [False, True])
-def test_a_kill_of_what_executes_the_hooks_tells_nothing_of_the_cell(
-    stage, campaign, commands, resumed
-):
-    """A hook that fails by itself does: the negative control."""
+def test_a_kill_of_what_executes_the_hooks_tells_nothing_of_the_cell(stage, hooked, resumed):
+    """A hook that fails by itself does: the negative control below."""
 
     def dies():
         raise LauncherDiedError("the launcher was killed or crashed")
 
-    made = campaign(sessions=2)
-    made = dataclasses.replace(
-        made, cells=tuple(dataclasses.replace(c, before=commands("true")) for c in made.cells)
-    )
     stage.command = stage.at(0, dies)  # before the first warm-up
     if resumed:
         stage.target = stage.at(2, stage.interrupt)
-        assert stage.start(made).status == "interrupted"
-        stage.resume(made)
+        assert stage.start(hooked).status == "interrupted"
+        stage.resume(hooked)
     else:
-        stage.start(made)
+        stage.start(hooked)
     first = stage.rows[0]
     assert (first["outcome"], first["warmup"]) == ("hook-failed", True)
     assert first["detail"].startswith("the launcher of hooks died: ")
@@ -104,15 +107,18 @@ def test_a_kill_of_what_executes_the_hooks_tells_nothing_of_the_cell(
     assert (stage.manifest["status"], stage.findings("never-ok")) == ("complete", [])
 
 
-def test_a_hook_that_fails_leaves_its_cell_out(stage, campaign, commands):
-    made = campaign(sessions=2)
-    made = dataclasses.replace(
-        made, cells=tuple(dataclasses.replace(c, before=commands("true")) for c in made.cells)
-    )
+def test_a_hook_that_fails_leaves_its_cell_out(stage, hooked):
     stage.command = stage.at(0, lambda: {"exit_code": 1})
-    stage.start(made)
+    stage.start(hooked)
     assert stage.rows[0]["outcome"] == "hook-failed"
     assert len(stage.findings("never-ok")) == 1
+
+
+def test_a_program_that_prints_what_is_said_of_such_a_kill_is_left_out(stage, campaign, failing):
+    failing(("x", "b"), says=f"{HOOKS_LAUNCHER_DIED}: so it says\n")
+    stage.start(campaign(sessions=2))
+    (found,) = stage.findings("never-ok")
+    assert HOOKS_LAUNCHER_DIED in found["what"]
 
 
 def test_judges_know_that_it_always_failed_and_miss_no_run(stage, campaign, failing):
