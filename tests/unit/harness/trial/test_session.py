@@ -351,9 +351,10 @@ ASLR_OFF = {"proc/sys/kernel/randomize_va_space": "0\n"}
 def test_the_host_is_looked_at_before_and_after_each_session(stage, campaign):
     stage.start(campaign(sessions=2))
     before, after = stage.findings(when="before"), stage.findings(when="after")
-    assert [sum(f["session"] == k for f in before) for k in (1, 2)] == [len(before) / 2] * 2
     assert {found["session"] for found in after} == {1, 2}
-    assert {"governor", "load", "aslr"} <= {found["check"] for found in before}
+    for session in (1, 2):  # what is looked at is the same; of a busy host there may be more to say
+        seen = {found["check"] for found in before if found["session"] == session}
+        assert {"governor", "load", "aslr", "smt", "cpus", "gaps"} <= seen
     assert len(stage.watching.of("findings")) >= 4
 
 
