@@ -58,18 +58,18 @@ TABLE = """
 2   submit c.yaml --bisect GOOD BAD --bisect-options='--benchmark one' --hosts lab1 --dry-run
 5   cancel runs/one --json
 1   reproduce a.zip -C unpacked --md --max-entries 99 --max-bytes 99M --timeout 99 --timeout-each 99 --max-memory 9G -q
-0,1,7 reproduce a.zip --rerun --yes-execute --sessions 2 --trial t --metric user --confidence 0.9 --share --json -v
-0   verdict runs/one --variant b --benchmark one --explain --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric user --confidence 0.9 --json
+0,1,7 reproduce a.zip --rerun --yes-execute --sessions 2 --trial t --metric wall --confidence 0.9 --share --json -v
+0   verdict runs/one --variant b --benchmark one --explain --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric wall --confidence 0.9 --json
 7   verdict new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --gate 'slower>900%'
 0   verdict runs/one --always-valid --all
 0   verdict runs/one --pairs
 0   verdict runs/one --ratio
 0   verdict runs/one --rank
 0   verdict runs/one --best-of 3
-0,7 gate 'slower>900%' runs/one --variant b --on suite --warmup-iterations 0 --metric user --confidence 0.9 --looks 3 --junit j.xml --summary s.md --annotations github
+0,7 gate 'slower>900%' runs/one --variant b --on suite --warmup-iterations 0 --metric wall --confidence 0.9 --looks 3 --junit j.xml --summary s.md --annotations github
 7   gate 'slower>900%' new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --json
 2   gate 'slower>900%' new.csv old.csv --better lower --always-valid
-0,7 history runs/one runs/two --benchmark one --variant b --warmup-iterations 0 --metric user --risk 0.1 --correction bh --independent --since yesterday --gate 'slower>900%' --horizon 50 -o history.html --json
+0,7 history runs/one runs/two --benchmark one --variant b --warmup-iterations 0 --metric wall --risk 0.1 --correction bh --independent --since yesterday --gate 'slower>900%' --horizon 50 -o history.html --json
 0   history runs/one runs/two --plain --format md
 2   history runs/one
 0   hpt new.csv old.csv --better lower --layout rows --decimal point --level process --alpha 0.1 --speedup 1.01 --ties exact --scores raw --alternative two-sided --others --names new old --html hpt.html --confidence 0.9 --json
@@ -99,25 +99,25 @@ TABLE = """
 0   study power old.csv --better lower --layout rows --decimal point --level process --runs 3 --shift 2 --shifted 0 --alternative candidate --alpha 0.1 --unit run --draws run --simulations 3 --resamples 19 --seed 1 --workers 2 --backend threads --json
 0   study power old.csv --better lower --runs 2,3 --shift-by 0.1 --shifted 0,1 --without-replacement --simulations 3 --resamples 19 --plot p.svg
 0   study draw new.csv old.csv --better lower --runs 3 --alpha 0.01,0.1 --speedup 1.1 --simulations 3 --resamples 19 --plot d.svg --json
-0   study coverage runs/one:a --warmup-iterations 0 --metric user --mean harmonic --runs 3 --simulations 3 --resamples 19
+0   study coverage runs/one:a --warmup-iterations 0 --metric wall --mean harmonic --runs 3 --simulations 3 --resamples 19
 2   study type1 old.csv --better lower --runs 3 --workers 2 --dask nowhere
 0   sources runs/sample --warmup-iterations 0 --metric user --resamples 99 --confidence 0.9 --seed 1 --workers 2 --backend threads --json
 0   sources systems.csv --response time --group family --ignore system,cores --variation time2 --runs 3 --decimal point --plot s.svg --conf-level 0.9
 0   sources systems.csv --benchmarks time --flags flags --test-share 0.3 --resamples 20 --ignore system,time2
 2   sources runs/one --workers 2 --dask nowhere
-0   report runs/one -o p.html --plots plots --sources --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric user --confidence 0.9
+0   report runs/one -o p.html --plots plots --sources --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric wall --confidence 0.9
 0   report new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --format csv --guard
 2   report new.csv old.csv --better lower --always-valid --format md
-0   plot forest runs/one -o f.svg --data d.csv --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric user --confidence 0.9
+0   plot forest runs/one -o f.svg --data d.csv --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric wall --confidence 0.9
 0   plot shares new.csv old.csv newer.csv -o k.svg --better lower --scale correlation
 0   plot box new.csv old.csv -o g.svg --better lower --layout rows --decimal point --level process --conf-level 0.9
 2   plot forest new.csv old.csv -o h.svg --better lower --always-valid
-0,1,7 diff runs/one runs/two --warmup-iterations 0 --metric user --confidence 0.9 --margin 0.05 --exit-code --better lower --decimal point --json
+0,1,7 diff runs/one runs/two --warmup-iterations 0 --metric wall --confidence 0.9 --margin 0.05 --exit-code --better lower --decimal point --json
 0   diff runs/one runs/two --level process --conf-level 0.9
 0   merge runs/one runs/two -o merged --as sessions --accept-drift --json
 0   import new.csv -o imported --format matrix --better lower --layout rows --decimal point --encoding utf-8 --metric value
 0   import long.csv --dry-run --format long-csv --variant program --benchmark file --session folder --baseline old --better lower --json
-0   export runs/one:a -o e.json --to json --metric user --strict --json
+0   export runs/one:a -o e.json --to json --metric wall --strict --json
 0   export new.csv -o e.csv --better lower --layout rows --decimal point
 2   bundle runs/one -o w.zip --why
 0   bundle runs/one -o b.zip --claims claims.yaml --about about.yaml --campaign c.yaml --binaries --redact host --max-bytes 99M --seed 3 --json
