@@ -103,8 +103,10 @@ def named(answer):
     ],
 )
 def test_the_planted_function_is_the_first_row_and_named(told, kind, function, file):
-    row = first(told[kind])
-    assert (row["function"], row["object"], row["named"]) == (function, file, True)
+    # of a renamed function the gone and the new name cost nearly the same: either may be first
+    rows = told[kind]["rows"][: 2 if kind == "renamed" else 1]
+    (row,) = (one for one in rows if one["function"] == function)
+    assert (row["object"], row["named"]) == (file, True)
     assert row["low_ms"] > 0
     assert abs(told[kind]["total"]["difference_ms"] - 10.0) < 2 * TOLERANCE_MS
 
