@@ -33,7 +33,7 @@ READY := $(VENV)/ready-$(KEY)
 MAKE_VENV := $(PYTHON) tests/contract/make_venv.py $(VENV) $(KEY)
 NEWER := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
   { echo "fairtrial needs Python 3.11 or newer; '$(PYTHON)' is not. Choose one: make PYTHON=python3.12 ..."; exit 1; }
-TESTS ?= tests
+TESTS ?= tests/unit tests/property tests/golden tests/contract tests/calibration tests/e2e
 UNCHANGED_ARGS ?=
 WHEEL_ARGS ?=
 PYTEST_ARGS ?=
@@ -107,7 +107,7 @@ drill: $(READY)
 
 # One after the other, in a network of their own: servers, loopback, a bounded number of requests.
 gallery: $(READY)
-	$(ALONE) $(BIN)/python -m pytest -q -p no:randomly -m gallery tests/e2e/test_gallery.py $(PYTEST_ARGS)
+	$(ALONE) $(BIN)/python -m pytest -q -p no:randomly -m gallery tests/nightly/test_gallery.py $(PYTEST_ARGS)
 
 # KERNEL=/path/to/vmlinuz names another kernel than the newest in /boot.
 drill-vm: $(READY)

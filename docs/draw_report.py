@@ -21,7 +21,7 @@ WIDTH, HEIGHT = 1200, 1000  # px of the page: its first screen
 
 def main() -> None:
     """Write the picture."""
-    chromium = runpy.run_path(str(ROOT / "tests" / "browser" / "chromium.py"))
+    chromium = runpy.run_path(str(ROOT / "tests" / "nightly" / "browser" / "chromium.py"))
     with tempfile.TemporaryDirectory() as folder, chromium["Browser"]() as browser:
         page = Path(folder) / "report.html"
         said = io.StringIO()

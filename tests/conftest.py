@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from harness.host.state import OwnGroup
     from tests.forks import Forks
 
-pytest_plugins = ("tests.scheduling", "tests.costs", "tests.asked_again")
+pytest_plugins = ("tests.scheduling", "tests.costs", "tests.lab")
 
 # How long a machine takes is no property of what is tested.
 # `make test` says the same of the same tree each time, of few examples; `make search` draws many

@@ -139,7 +139,7 @@ def reported(trial: Path, page: Path) -> float:
 
 def opened(page: Path) -> float:
     """Give the seconds until Chromium has read the page (DOMContentLoaded), the median of three."""
-    chromium = runpy.run_path(str(ROOT / "tests" / "browser" / "chromium.py"))
+    chromium = runpy.run_path(str(ROOT / "tests" / "nightly" / "browser" / "chromium.py"))
     with chromium["Browser"]() as browser:
         found = []
         for _ in range(3):

@@ -16,7 +16,7 @@ from analysis.report.bisection.page import bisection_html
 from harness.cli import main
 
 TESTS = Path(__file__).resolve().parents[4]
-made = SimpleNamespace(**runpy.run_path(str(TESTS / "browser" / "bisections.py")))
+made = SimpleNamespace(**runpy.run_path(str(TESTS / "nightly" / "browser" / "bisections.py")))
 
 
 def text_of(html: str) -> str:

@@ -15,7 +15,7 @@ from analysis.report.bisection.proofs import axis_of, pair_picture, pairs_of
 from analysis.report.bisection.search_picture import HEIGHT, most_of, picture, place_at
 
 TESTS = Path(__file__).resolve().parents[4]
-made = SimpleNamespace(**runpy.run_path(str(TESTS / "browser" / "bisections.py")))
+made = SimpleNamespace(**runpy.run_path(str(TESTS / "nightly" / "browser" / "bisections.py")))
 NAMES = ("v1.4.0", "v1.5.0")
 
 

@@ -14,4 +14,4 @@ TESTS = Path(__file__).resolve().parents[4]
 @pytest.fixture(scope="session")
 def histories() -> SimpleNamespace:
     """Give what makes histories of which it is known what happens in them."""
-    return SimpleNamespace(**runpy.run_path(str(TESTS / "browser" / "histories.py")))
+    return SimpleNamespace(**runpy.run_path(str(TESTS / "nightly" / "browser" / "histories.py")))

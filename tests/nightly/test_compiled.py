@@ -18,7 +18,7 @@ from analysis.announcing import announced
 from analysis.record.printer import Printer
 from analysis.stats import compiled
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[2]
 COMPILING = "compiling the statistics, once, about 15 s"
 KERNEL = """
 from analysis.stats.compiled import kernel

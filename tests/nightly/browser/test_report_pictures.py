@@ -36,7 +36,7 @@ def golden(view: str, name: str = "report") -> Image.Image:
 @pytest.mark.parametrize("view", pictures.VIEWS)
 @pytest.mark.parametrize("name", pictures.PAGES)
 def test_the_page_looks_as_it_did(browser, tmp_path: Path, name: str, view: str) -> None:
-    # if it is meant to look otherwise: python tests/browser/pictures.py --update
+    # if it is meant to look otherwise: python tests/nightly/browser/pictures.py --update
     seen = pictures.taken(browser, pictures.PAGES[name](tmp_path / "page.html"), view)
     assert pictures.apart(seen, golden(view, name)) < pictures.FAR
 

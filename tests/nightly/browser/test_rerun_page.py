@@ -10,9 +10,9 @@ import pytest
 
 from analysis.artifact.reproducing.rerun import joint_report, judge_reruns
 
-TESTS = Path(__file__).resolve().parents[1]
+TESTS = Path(__file__).resolve().parents[2]
 SAMPLE = TESTS.parent / "tests" / "data" / "sample-0.2.0"
-chromium = SimpleNamespace(**runpy.run_path(str(TESTS / "browser" / "chromium.py")))
+chromium = SimpleNamespace(**runpy.run_path(str(TESTS / "nightly" / "browser" / "chromium.py")))
 
 
 @pytest.fixture

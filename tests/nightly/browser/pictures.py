@@ -1,6 +1,6 @@
 """Golden pictures of our pages: how each looked when somebody looked at it.
 
-``python tests/browser/pictures.py --update`` takes them anew; then look at them. They are compared
+``python tests/nightly/browser/pictures.py --update`` takes them anew; then look at them. They are compared
 coarsely, by the ink in the fields of a grid, so that another host's fonts make no difference.
 """
 
@@ -27,7 +27,7 @@ from analysis.report.subject import subject_of
 from harness.cli import main as fairtrial
 
 HERE = Path(__file__).resolve().parent
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 GOLDEN = ROOT / "tests" / "golden"
 VIEWS = {"desktop-light": (1200, False), "desktop-dark": (1200, True), "phone": (360, False)}
@@ -62,8 +62,8 @@ def bisection(path: Path) -> Path:
 
 def why(path: Path) -> Path:
     """Write the part on why alone, unfolded: of the sample trial with a made-up profile."""
-    made = SimpleNamespace(**runpy.run_path(str(HERE.parent / "profiled.py")))
-    build = runpy.run_path(str(HERE.parent / "unit" / "analysis" / "conftest.py"))["build"]
+    made = SimpleNamespace(**runpy.run_path(str(HERE.parents[1] / "profiled.py")))
+    build = runpy.run_path(str(HERE.parents[1] / "unit" / "analysis" / "conftest.py"))["build"]
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(shutil.copytree(SAMPLE, Path(folder) / "sample"))
         made.profile_beside(trial, build, variant="gzip-1", benchmarks=("text",))

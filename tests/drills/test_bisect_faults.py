@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-made = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("bisect_lab.py"))))
+made = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "bisect_lab.py")))
 
 STEP = 17
 COSTS = [0.100 if k < STEP else 0.105 for k in range(25)]

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MADE = runpy.run_path(str(ROOT / "docs" / "site" / "make_site.py"))
 SITE = MADE["PLACE"] / "html"
 

@@ -22,7 +22,7 @@ import pytest
 from analysis.record.quantiles import about_quantile
 from harness.cli import main
 
-TESTS = Path(__file__).resolve().parents[1]
+TESTS = Path(__file__).resolve().parents[2]
 SAMPLE = TESTS.parent / "tests" / "data" / "sample-0.2.0"
 
 
@@ -30,9 +30,9 @@ def load(path: str) -> SimpleNamespace:
     return SimpleNamespace(**runpy.run_path(str(TESTS / path)))
 
 
-chromium = load("browser/chromium.py")
+chromium = load("nightly/browser/chromium.py")
 big = load("benchmarks/report.py")
-hostile = load("browser/hostile.py")
+hostile = load("nightly/browser/hostile.py")
 profiled = load("profiled.py")
 build = load("unit/analysis/conftest.py").build
 

@@ -17,8 +17,8 @@ import numpy as np
 from analysis.history.bisection.result import Bisection, OtherMetric
 from analysis.history.search_result import PairWord
 
-TESTS = Path(__file__).resolve().parents[1]
-hostile_texts = SimpleNamespace(**runpy.run_path(str(TESTS / "browser" / "hostile.py")))
+TESTS = Path(__file__).resolve().parents[2]
+hostile_texts = SimpleNamespace(**runpy.run_path(str(TESTS / "nightly" / "browser" / "hostile.py")))
 made = SimpleNamespace(
     **runpy.run_path(str(TESTS / "unit" / "analysis" / "history" / "made_bisections.py"))
 )

@@ -71,11 +71,11 @@ def test_none_of_the_items_is_lost():
     ("item", "said"),
     [
         (Item("1", "x"), "either"),
-        (Item("1", "x", test="tests/contract/test_sources.py::test_gone"), "no test"),
+        (Item("1", "x", test="tests/nightly/test_sources.py::test_gone"), "no test"),
         (Item("1", "x", test="tests/contract/test_gone.py::test_gone"), "no file"),
         (Item("1", "x", test="a", why="b"), "either"),
         (
-            Item("1", "x", "tests/contract/test_sources.py::test_none_of_the_items_is_lost", "fairtrial hpt A B --gone"),
+            Item("1", "x", "tests/nightly/test_sources.py::test_none_of_the_items_is_lost", "fairtrial hpt A B --gone"),
             "no option",
         ),
     ],

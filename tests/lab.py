@@ -1,4 +1,4 @@
-"""The installed command, executed in a folder of its own."""
+"""The installed command, executed in a folder of its own: fixtures of every test that executes it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.json_schemas import held
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
 _PATIENCE_S = 300  # only a failing test ever waits for so long
 
-processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))
+processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("processes.py"))))
 
 
 class Lab:

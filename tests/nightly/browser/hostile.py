@@ -2,7 +2,7 @@
 
 Names, outputs, standard error, the campaign's texts, paths, facts of the host: they carry markup
 that would execute, ends of what they stand in, templates, overrides of the writing's direction,
-controls, and names of 200 characters. Execute it by hand: ``python tests/browser/hostile.py FOLDER``.
+controls, and names of 200 characters. Execute it by hand: ``python tests/nightly/browser/hostile.py FOLDER``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from analysis.record.shapes import encode, encode_checked
 
-SAMPLE = Path(__file__).resolve().parents[2] / "tests" / "data" / "sample-0.2.0"
+SAMPLE = Path(__file__).resolve().parents[3] / "tests" / "data" / "sample-0.2.0"
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',

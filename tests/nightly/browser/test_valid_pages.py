@@ -17,7 +17,7 @@ from analysis.report.bisection.page import bisection_html
 from analysis.report.history.page import history_html
 
 HERE = Path(__file__).resolve().parent
-SAMPLE = HERE.parent / "data" / "sample-0.2.0"
+SAMPLE = HERE.parents[1] / "data" / "sample-0.2.0"
 
 
 def load(name: str) -> SimpleNamespace:

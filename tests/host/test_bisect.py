@@ -14,7 +14,7 @@ import pytest
 from harness.errors import HostError
 from harness.why.perf_tool import find_perf
 
-made = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("bisect_lab.py"))))
+made = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "bisect_lab.py")))
 
 STEP, BROKEN, DOCS = 27, (20, 31), range(11, 15)
 COSTS = [0.100 if k < STEP else 0.105 for k in range(41)]
