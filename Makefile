@@ -1,10 +1,16 @@
 # make demo        installs what fairtrial needs, measures for 45 s, gives the verdict and its report
-# make test        installs what its tests need too, and passes them (with lint, types and a wheel check)
+# make setup       installs what its tests need too, compiles the kernels and what the tests import
+# make test        is the program right? style, types and the tests that hold on every machine, as any user
+# make room R=hpt  the unit tests of a room, of runner and judge
+# make near        the tests that import what changed since main, the nearest first
+# make accept      writes stored screens, answers and generated files anew, and shows which changed
+# make drill       kills, faults, full disks, damage: half an hour, and writes docs/drills.md anew
+# make nightly     browsers, tools of others, Dask, pip, recipes, the gallery, the lowest versions
+# make flake       whole runs of `make test` and many of its processes, idle and on a busy machine: a table
 # make search      the property tests with other examples than those that `make test` always makes
 # make calibrate   all simulations of error rates and coverage, of which `make test` makes a few
 # make cover       which lines the tests reach, by file
-# make drill       kills, faults, full disks, damage: half an hour, and writes docs/drills.md anew
-# make gallery     campaigns of configs/gallery in short, with servers and programs of others; drill does it too
+# make gallery     campaigns of configs/gallery in short, with servers and programs of others; nightly does it too
 # make drill-vm    a small virtual machine: memory, limits and users' cgroups; skips where it cannot be had
 # make mutants     how many small changes of the code the tests notice, by room; hours, MUTANTS="--dry-run"
 # make site        the documentation as pages with a search, read from build/site/html without a network
@@ -16,10 +22,10 @@
 # make constraints writes anew the versions that `make setup` installs
 #
 # PYTHON=python3.12 chooses another interpreter, WORKERS=4 the processes that test (one more than there
-# are cores: tests of Slurm, of Chromium and of signals wait more than they compute), TESTS=tests/golden
-# and PYTEST_ARGS what they do. The environment lives in .venv; a stamp is written last and carries
-# the hash of what it depends on, so a failed or outdated set-up is made again. `make demo` makes one
-# without the extras of the tests; `make test` adds them.
+# are cores: tests that start processes wait more than they compute), TESTS=tests/golden and PYTEST_ARGS
+# what they do. The environment lives in .venv; a stamp is written last and carries the hash of what it
+# depends on, so a failed or outdated set-up is made again. `make demo` makes one without the extras of
+# the tests; `make setup` adds them.
 
 PYTHON ?= python3
 CORES := $(shell nproc 2>/dev/null || echo 2)
@@ -39,15 +45,13 @@ WHEEL_ARGS ?=
 PYTEST_ARGS ?=
 ALONE := $(BIN)/python tests/own_network.py
 PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
-MOST := -m "(not calibration or spot_check) and not gallery"
+MARKS ?= (not calibration or spot_check) and not gallery
+ROOM = $(wildcard tests/unit/*/$(R) tests/unit/*/*/$(R) tests/unit/*/test_$(R).py)
 
 # The tests start the command hundreds of times: what is compiled of it is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-# What `unit` and `wheel` wait for: `passed` is told that it is there.
-KERNELS := kernels
-
-.PHONY: demo site test prepared passed lint style types unit wheel dist collected search calibrate cover drill gallery drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
+.PHONY: demo site test lint style types unit room near accept flake wheel dist collected search calibrate cover drill nightly tools gallery drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
 
 demo:
 	@$(NEWER)
@@ -61,17 +65,9 @@ demo:
 	@printf '%s\n' "next  $(BIN)/fairtrial compare 'gzip -6 -c configs/data/text' \\" \
 	  "          'gzip -1 -c configs/data/text'"
 
+# The tests wait for others a good part of the time: style and types cost little beside them.
 test: $(READY)
-	$(MAKE) --no-print-directory prepared
-	$(MAKE) --no-print-directory passed
-
-# What the tests need, with what is told in two seconds.
-prepared: $(READY)
-	$(MAKE) --no-print-directory --output-sync -j2 style kernels collected
-
-# The tests wait for others a good part of the time: types and the wheel cost little beside them.
-passed: $(READY)
-	$(MAKE) --no-print-directory -j3 types wheel unit KERNELS=
+	$(MAKE) --no-print-directory -j3 style types unit
 
 lint: style types
 
@@ -83,12 +79,30 @@ style: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-unit: $(READY) $(KERNELS)
-	$(PYTEST) $(MOST) $(TESTS) $(PYTEST_ARGS)
+unit: $(READY)
+	$(PYTEST) -m "$(MARKS)" $(TESTS) $(PYTEST_ARGS)
+
+room: $(READY)
+	$(if $(ROOM),,$(error there is no room R=$(R): try R=verdict, R=hpt or R=launch))
+	$(PYTEST) -m "$(MARKS)" $(ROOM) $(PYTEST_ARGS)
+
+near: $(READY)
+	@tests="$$($(BIN)/python tests/near.py)" || exit 1; \
+	[ -z "$$tests" ] || $(PYTEST) -p no:randomly -m "$(MARKS)" $$tests $(PYTEST_ARGS)
+
+# Then read the difference: what stands there from now on is right because somebody read it.
+accept: generated
+	$(BIN)/python tests/unchanged/answers.py
+	$(BIN)/python -m tests.golden.test_bisections_golden
+	git --no-pager diff --stat
+
+# FLAKE="--whole 2 --short 9" executes fewer; an interrupted one goes on with build/flake.tsv.
+flake: $(READY)
+	$(BIN)/python tests/flake.py $(FLAKE)
 
 # Once before several workers need the bytecode of the tests, which pytest writes with better messages.
 collected: $(READY)
-	@$(BIN)/python -m pytest -q --collect-only $(TESTS) >/dev/null || $(BIN)/python -m pytest -q --collect-only $(TESTS)
+	@$(BIN)/python -m pytest -q --collect-only $(TESTS) >/dev/null
 
 search: kernels
 	$(PYTEST) -m hypothesis --hypothesis-profile=search $(TESTS) $(PYTEST_ARGS)
@@ -98,12 +112,22 @@ calibrate: kernels
 	$(BIN)/python tests/calibration/passed.py --write
 
 cover: kernels
-	COVERAGE_CORE=sysmon $(PYTEST) $(MOST) --cov --cov-report=term:skip-covered $(TESTS) $(PYTEST_ARGS)
+	COVERAGE_CORE=sysmon $(PYTEST) -m "$(MARKS)" --cov --cov-report=term:skip-covered $(TESTS) $(PYTEST_ARGS)
 
 # SEED=2 makes other cases; `python tests/drills --help` knows parts of it.
 drill: $(READY)
+	$(PYTEST) tests/drills $(PYTEST_ARGS)
 	$(ALONE) $(BIN)/python tests/drills --workers $(CORES) --seed $(SEED) --write
-	$(MAKE) --no-print-directory gallery
+
+nightly: tools
+	$(PYTEST) -m "$(MARKS)" tests/nightly $(PYTEST_ARGS)
+	$(MAKE) --no-print-directory gallery versions
+
+# Tools that read our exports: beside the project, never in it.
+tools: $(READY)
+	@[ -x .venv-tools/bin/python ] || $(PYTHON) -m venv .venv-tools
+	@$(BIN)/python tests/contract/make_venv.py --into .venv-tools \
+	  pyperf pytest-benchmark pandas duckdb pyarrow cffconvert
 
 # One after the other, in a network of their own: servers, loopback, a bounded number of requests.
 gallery: $(READY)
@@ -141,7 +165,7 @@ kernels: $(READY)
 	$(BIN)/python tests/compile_kernels.py
 
 # The wheel must hold everything: install it alone from an index and use it from another folder.
-wheel: $(READY) $(KERNELS)
+wheel: $(READY)
 	$(BIN)/python tests/contract/wheel_check.py
 
 # The same, and what was built stays; WHEEL_ARGS=--weights prints what an installation weighs.
@@ -157,6 +181,8 @@ setup: $(READY)
 $(READY):
 	@$(NEWER)
 	@$(MAKE_VENV) --extras test,dev
+	@echo "      compiling the kernels and the tests, about a minute"
+	@$(MAKE) --no-print-directory -j2 kernels collected
 
 clean:
 	rm -rf $(VENV) $(VENV)-versions .mutants build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -7,7 +7,7 @@ import os
 import signal
 import tempfile
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -168,14 +168,17 @@ def unreadable_files(tmp_path: Path) -> None:
     probe.unlink()
 
 
-def skipped(config: pytest.Config) -> Counter[str]:
-    """Count the tests that were skipped, by their reason."""
+def skipped(config: pytest.Config) -> dict[str, Counter[str]]:
+    """Count the tests that were skipped, by their reason and name, parameters left out."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    reports = reporter.stats.get("skipped", ()) if reporter else ()
-    return Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for report in reporter.stats.get("skipped", ()) if reporter else ():
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        found[reason][report.nodeid.partition("[")[0].partition("@")[0]] += 1
+    return found
 
 
-def too_many(found: Counter[str], ceilings: dict[str, int]) -> list[str]:
+def too_many(found: dict[str, int], ceilings: dict[str, int]) -> list[str]:
     """Say which reasons skip more tests than they may; each counts for the first that fits it."""
     counts: Counter[str | None] = Counter()
     for reason, count in found.items():
@@ -193,7 +196,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     path = session.config.option.skips_at_most
     if path is None or hasattr(session.config, "workerinput"):
         return
-    problems = too_many(skipped(session.config), tomllib.loads(path.read_text()))
+    found = {reason: names.total() for reason, names in skipped(session.config).items()}
+    problems = too_many(found, tomllib.loads(path.read_text()))
     if problems and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     session.config.stash[_PROBLEMS] = problems
@@ -207,8 +211,10 @@ def pytest_terminal_summary(
 ) -> None:
     found = skipped(config)
     if found:
-        terminalreporter.section(f"{found.total()} skipped")
-    for reason, count in sorted(found.items()):
-        terminalreporter.line(f"{count:5}  {reason}")
+        terminalreporter.section(f"{sum(names.total() for names in found.values())} skipped")
+    for reason, names in sorted(found.items()):
+        terminalreporter.line(f"{names.total():5}  {reason}")
+        for name, count in sorted(names.items()):
+            terminalreporter.line(f"       {name}" + (f" ({count})" if count > 1 else ""))
     for problem in config.stash.get(_PROBLEMS, ()):
         terminalreporter.line(f"ERROR  {problem}", red=True)

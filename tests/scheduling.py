@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 from xdist.scheduler.loadgroup import LoadGroupScheduling
 
+STARTS = re.compile(
+    r"\b(subprocess|Popen|fork|posix_spawn|spawnv?e?|multiprocessing|ProcessPoolExecutor|Launcher)\b"
+)
+
 
 def pytest_itemcollected(item: pytest.Item) -> None:
+    if "processes" in item.config.option.markexpr and _starts_processes(item):
+        item.add_marker(pytest.mark.processes)
     if not item.config.pluginmanager.hasplugin("xdist"):
         return
     if item.get_closest_marker("host"):
         item.add_marker(pytest.mark.xdist_group("host"))
     elif not item.get_closest_marker("xdist_group") and _takes_of_its_module(item):
         item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+def _starts_processes(item: pytest.Item) -> bool:
+    """Tell whether a test may start processes: its module or a fixture of it names what does."""
+    known = getattr(item, "_fixtureinfo", None)
+    made = known.name2fixturedefs if known is not None else {}
+    return (
+        "forks" in made
+        or _names_a_start(item.path)
+        or any(
+            STARTS.search(" ".join(one.func.__code__.co_names))
+            for definitions in made.values()
+            for one in definitions
+            if hasattr(one.func, "__code__")
+        )
+    )
+
+
+@cache
+def _names_a_start(path: Path) -> bool:
+    return bool(STARTS.search(path.read_text("utf-8")))
 
 
 def _takes_of_its_module(item: pytest.Item) -> bool:

@@ -1,25 +1,17 @@
-"""The net below every command (`make unchanged`): it finds what is planted, and it covers the parser.
+"""The net below every command (`make unchanged`): it finds what is planted.
 
-What it compares is executed by `make unchanged` only. Here planted changes are its negative control, and
-the list of command lines is held to what ``fairtrial COMMAND --help`` says.
+What it compares is executed by `make unchanged` only.
 """
 
 from __future__ import annotations
 
-import io
 import json
-import re
-from contextlib import redirect_stdout
 from dataclasses import replace
 
 import pytest
-from command_lines import ROOMS, line, of_room
-from command_table import COMMANDS, all_lines
+from command_lines import line
 from execution import Execution
 from text_comparison import differences
-
-from harness.cli import main
-from harness.commands.catalogue import commands
 
 ANSWER = {
     "speedup": 1.2041666666666666,
@@ -131,45 +123,6 @@ def test_what_belongs_to_one_execution_is_taken_out():
     one = replace(RECORDED, out=first).outcome(measured=False)
     assert differences(one, later.outcome(measured=False)) == []
     assert "runs/c-<now>-<drawn>" in one.out
-
-
-def test_every_command_and_every_option_is_in_the_list():
-    used: dict[str, set[str]] = {}
-    for one in all_lines():
-        step: list[str] = []
-        for word in (*one.words, "&&"):
-            if word == "&&":
-                used.setdefault(step[0] if step else "", set()).update(step[1:])
-                step = []
-            else:
-                step.append(word.partition("=")[0])
-    assert set(commands()) == set(COMMANDS)
-    missing = {
-        command: [names for names in options_in(text) if not names & used[command]]
-        for command, text in ((command, help_of(command)) for command in COMMANDS)
-    }
-    assert {command: options for command, options in missing.items() if options} == {}
-
-
-def help_of(*command):
-    with redirect_stdout(io.StringIO()) as said:
-        assert main([*command, "--help"], said, said) == 0
-    return said.getvalue()
-
-
-def options_in(text):
-    """List the options that a help describes, each with all its names."""
-    rows = re.findall(r"^  (-.*?)(?:  |$)", text, re.MULTILINE)
-    named = [set(re.findall(r"(?:^|, )(-{1,2}[A-Za-z][\w-]*)", row)) for row in rows]
-    return [names for names in named if names]  # and not what stands after "--"
-
-
-def test_each_line_has_its_own_folder_and_a_room():
-    lines = all_lines()
-    assert len({one.key for one in lines}) == len(lines)
-    assert {one.room for one in lines} >= set(COMMANDS)
-    for room in ROOMS:
-        assert of_room(lines, room) != []
 
 
 def test_a_line_says_what_it_reads():
