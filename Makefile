@@ -1,5 +1,6 @@
 # make demo        installs what fairtrial needs, measures for 45 s, gives the verdict and its report
 # make test        installs what its tests need too, and passes them (with lint, types and a wheel check)
+# make host        does it work on this machine? A row a thing: held, not to be had, or differs
 # make search      the property tests with other examples than those that `make test` always makes
 # make calibrate   all simulations of error rates and coverage, of which `make test` makes a few
 # make cover       which lines the tests reach, by file
@@ -35,6 +36,7 @@ NEWER := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/
   { echo "fairtrial needs Python 3.11 or newer; '$(PYTHON)' is not. Choose one: make PYTHON=python3.12 ..."; exit 1; }
 TESTS ?= tests/unit tests/property tests/golden tests/contract tests/calibration tests/e2e
 UNCHANGED_ARGS ?=
+HOST_ARGS ?=
 WHEEL_ARGS ?=
 PYTEST_ARGS ?=
 ALONE := $(BIN)/python tests/own_network.py
@@ -47,7 +49,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What `unit` and `wheel` wait for: `passed` is told that it is there.
 KERNELS := kernels
 
-.PHONY: demo site test prepared passed lint style types unit wheel dist collected search calibrate cover drill gallery drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
+.PHONY: demo site test prepared passed lint style types unit wheel dist collected search calibrate cover host drill gallery drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
 
 demo:
 	@$(NEWER)
@@ -99,6 +101,10 @@ calibrate: kernels
 
 cover: kernels
 	COVERAGE_CORE=sysmon $(PYTEST) $(MOST) --cov --cov-report=term:skip-covered $(TESTS) $(PYTEST_ARGS)
+
+# One test at a time: they measure. HOST_ARGS=--exact executes what no load changes, "why cgroups" two files.
+host: $(READY)
+	$(ALONE) $(BIN)/python -m tests.host $(HOST_ARGS)
 
 # SEED=2 makes other cases; `python tests/drills --help` knows parts of it.
 drill: $(READY)
