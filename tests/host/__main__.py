@@ -39,7 +39,7 @@ FILES = {
     "test_left_behind": ("launch path: what is left behind", 0.0),
     "test_surroundings": ("launch path: surroundings", 0.0),
     "test_names": ("launch path: names", 0.0),
-    "test_gaps": ("lost time of a CPU", 0.0),
+    "test_gaps": ("lost time of a CPU, found by a neighbour", 0.0),
     "test_disturbed": ("disturbed runs", 0.05),
     "test_service_usage": ("usage of services", 0.0),
     "test_tune": ("tune", 0.0),

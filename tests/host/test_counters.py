@@ -189,15 +189,3 @@ def test_a_program_that_changes_its_user_is_not_counted_wrongly(lab, processes):
     said = [json.loads(line) for line in (trial / "findings.jsonl").read_text().splitlines()]
     (faults,) = (one for one in said if one["what"].startswith("page-faults was counted for"))
     assert "setuid" in faults["fix"]
-
-
-def test_a_metric_cannot_have_the_name_of_a_counter(lab):
-    rule = {"regex": "(x)", "unit": "1", "better": "lower"}
-    path = lab.write_campaign(
-        counters=COUNTERS,
-        benchmarks={"one": {"command": lab.sh(":"), "metrics": {"page-faults": rule}}},
-    )
-    done = lab.run_fairtrial("run", path)
-    assert done.returncode == 2
-    assert "c.yaml:" in done.stderr
-    assert "the metric 'page-faults' is counted in this campaign" in done.stderr
