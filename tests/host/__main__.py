@@ -10,14 +10,15 @@ import argparse
 import datetime
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -62,53 +63,18 @@ FILES = {
 
 @dataclass
 class Check:
-    """A test: what became of it in each measurement, and how often it fails by itself."""
+    """A test: in how many measurements it failed and held, why it is not to be had, how often it fails by itself."""
 
     name: str
-    file: str
+    what: str
     chance: float
     failed: int = 0
     held: int = 0
-    absent: str = ""  # why it is not to be had
-
-    @property
-    def differs(self) -> bool:
-        return self.failed >= MEASUREMENTS
+    absent: str = ""
 
 
-@dataclass
-class Row:
-    """What all tests of one thing came to."""
-
-    what: str
-    checks: list[Check] = field(default_factory=list)
-
-    @property
-    def result(self) -> str:
-        if any(check.differs for check in self.checks):
-            return "differs"
-        return "held" if any(check.held for check in self.checks) else "not to be had"
-
-    @property
-    def chance(self) -> float:
-        """How often it differs by itself."""
-        return sum(check.chance**MEASUREMENTS for check in self.checks)
-
-    @property
-    def reason(self) -> str:
-        said = []
-        for check in self.checks:
-            if check.failed:
-                of = check.failed + check.held
-                by = f"by itself {check.chance:g} each" if check.chance else "never by itself"
-                said.append(f"`{check.name}` failed in {check.failed} of {of}, {by}")
-        absent = Counter(check.absent for check in self.checks if check.absent)
-        said += [f"not to be had: {why} ({number})" for why, number in absent.items()]
-        return "; ".join(said).replace("|", "/")
-
-
-def measured(words: Sequence[str]) -> dict[str, tuple[str, str, float | None]]:
-    """Execute pytest once; give each test's outcome, the reason of a skip, and its own chance."""
+def measured(words: Sequence[str]) -> Iterator[tuple[str, str, str, float | None]]:
+    """Execute pytest once; give of each test its id, what became of it, the reason of a skip, and its own chance."""
     with tempfile.TemporaryDirectory(prefix="fairtrial-host-") as folder:
         file = Path(folder) / "outcomes.xml"
         plain = ("-q", "-p", "no:randomly", "--tb=short", "-o", "junit_family=xunit1")
@@ -116,92 +82,81 @@ def measured(words: Sequence[str]) -> dict[str, tuple[str, str, float | None]]:
         done = subprocess.run(command, cwd=ROOT, stdout=sys.stderr, check=False)
         if not file.exists():
             raise SystemExit(f"pytest ended with {done.returncode}, and nothing was measured")
-        return dict(_outcome(case) for case in ElementTree.parse(file).iter("testcase"))
+        for case in ElementTree.parse(file).iter("testcase"):
+            own = case.find("properties/property[@name='chance']")
+            parts = {child.tag: child for child in case}
+            skip = parts.get("skipped")
+            became = "failed" if parts.keys() & {"failure", "error"} else "held"
+            yield (
+                f"{case.get('file')}::{case.get('name', '').partition('@')[0]}",
+                "absent" if became == "held" and skip is not None else became,
+                "" if skip is None else skip.get("message", ""),
+                None if own is None else float(own.get("value", "")),
+            )
 
 
-def _outcome(case: ElementTree.Element) -> tuple[str, tuple[str, str, float | None]]:
-    mine = {one.get("name"): one.get("value") for one in case.iter("property")}
-    chance = float(mine["chance"] or 0) if "chance" in mine else None
-    name = f"{case.get('file')}::{case.get('name', '').partition('@')[0]}"
-    skipped = case.find("skipped")
-    if case.find("failure") is not None or case.find("error") is not None:
-        return name, ("failed", "", chance)
-    if skipped is not None:
-        return name, ("absent", skipped.get("message", ""), chance)
-    return name, ("held", "", chance)
+def key(file: str | Path) -> str:
+    """Give what a file is called in the table: its own name, or that of its folder."""
+    path = Path(file)
+    return path.parent.name if path.parent.name in FILES else path.stem
 
 
-def stem(file: Path) -> str:
-    """Give the key of a file in the table: its own name, or that of its folder."""
-    return file.parent.name if file.parent.name in FILES else file.stem
+def about(file: str | Path) -> tuple[str, float]:
+    """Give what a file looks at, and how often one of its tests fails by itself."""
+    return FILES.get(key(file), (key(file).removeprefix("test_").replace("_", " "), 0.0))
 
 
-def known(name: str) -> tuple[str, float]:
-    key = stem(Path(name.partition("::")[0]))
-    return FILES.get(key, (key.removeprefix("test_").replace("_", " "), 0.0))
-
-
-def files(*, exact: bool, only: Sequence[str]) -> list[str]:
-    """Give the files to execute: all, or those of which some tests do not depend on how quiet it is here."""
-    found = sorted(HERE.rglob("test_*.py"), key=lambda file: ([*FILES].index(stem(file)) if stem(file) in FILES else -1, file))  # fmt: skip
-    if only:
-        found = [file for file in found if stem(file).removeprefix("test_") in only]
-    return [str(file.relative_to(ROOT)) for file in found if not exact or not known(str(file))[1]]
-
-
-def checks(words: Sequence[str]) -> list[Check]:
+def checked(words: Sequence[str]) -> list[Check]:
     """Measure, and measure again what failed each time before."""
     found: dict[str, Check] = {}
-    again: list[str] = []
-    for number in range(MEASUREMENTS):
-        if number and not again:
+    for number in range(1, MEASUREMENTS + 1):
+        for test, became, why, chance in measured(words):
+            file, _, name = test.partition("::")
+            what, usual = about(file)
+            one = found.setdefault(test, Check(name, what, usual if chance is None else chance))
+            one.failed += became == "failed"
+            one.held += became == "held"
+            one.absent = why
+        words = [test for test, one in found.items() if one.failed == number]
+        if not words:
             break
-        for name, (outcome, why, chance) in measured(again or words).items():
-            own = known(name)[1] if chance is None else chance
-            file, _, test = name.partition("::")
-            check = found.setdefault(name, Check(name=test, file=file, chance=own))
-            check.failed += outcome == "failed"
-            check.held += outcome == "held"
-            check.absent = why if outcome == "absent" else ""
-        again = [name for name, one in found.items() if one.failed == number + 1]
     return list(found.values())
 
 
-def rows_of(all_checks: Sequence[Check]) -> list[Row]:
-    rows: dict[str, Row] = {}
-    for check in all_checks:
-        what, _ = known(check.file)
-        rows.setdefault(what, Row(what)).checks.append(check)
-    return list(rows.values())
-
-
-def table(rows: Sequence[Row]) -> str:
-    """Give the rows in Markdown; the last number is how often it differs though nothing is wrong."""
-    lines = [("what was looked at", "result", "held", "differs by itself", "why")]
-    for row in rows:
-        held = f"{sum(check.held > 0 for check in row.checks)} of {len(row.checks)}"
-        chance = f"{row.chance:.1g}" if row.chance else "never"
-        lines.append((row.what, row.result, held, chance, row.reason))
-    return "\n".join(
-        f"| {' | '.join(cells)} |" + ("\n|---|---|---|---|---|" if not number else "")
-        for number, cells in enumerate(lines)
-    )
+def rows_of(checks: Iterable[Check]) -> Iterator[tuple[str, str, str, str, str]]:
+    """Give of each thing that was looked at: its result, what held, how often it differs by itself, and why."""
+    groups: dict[str, list[Check]] = {}
+    for one in checks:
+        groups.setdefault(one.what, []).append(one)
+    for what, group in groups.items():
+        held = sum(one.held > 0 for one in group)
+        differs = any(one.failed == MEASUREMENTS for one in group)
+        chance = sum(one.chance**MEASUREMENTS for one in group)
+        why = [
+            f"`{one.name}` failed in {one.failed} of {one.failed + one.held}, by itself in "
+            f"{one.chance:.0%} of its measurements"
+            for one in group
+            if one.failed
+        ]
+        absent = Counter(one.absent for one in group if one.absent)
+        why += [f"not to be had: {reason} ({number})" for reason, number in absent.items()]
+        yield (
+            what,
+            "differs" if differs else "held" if held else "not to be had",
+            f"{held} of {len(group)}",
+            f"{chance:.0e}" if chance else "never",
+            "; ".join(why).replace("|", "/"),
+        )
 
 
 def machine() -> str:
     """Say which machine it is, in a line."""
-    cpu = next(
-        (
-            line.partition(":")[2].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if line.startswith("model name")
-        ),
-        platform.machine(),
-    )
+    told = Path("/proc/cpuinfo").read_text()
+    cpu = re.search(r"^model name\s*: (.+)", told, re.M)
     who = "root" if os.geteuid() == 0 else "an ordinary user"
-    usable = len(os.sched_getaffinity(0))
-    python = platform.python_version()
-    return f"{cpu}, {usable} CPUs, Linux {platform.release()}, Python {python}, as {who}"
+    usable, python = len(os.sched_getaffinity(0)), platform.python_version()
+    named = cpu[1] if cpu else platform.machine()
+    return f"{named}, {usable} CPUs, Linux {platform.release()}, Python {python}, as {who}"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -209,28 +164,32 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.host", description=__doc__)
     parser.add_argument("only", nargs="*", metavar="FILE", help="some of the files, such as: why")
     parser.add_argument(
-        "--exact",
-        action="store_true",
-        help="only what does not depend on how fast or quiet the machine is, side by side",
+        "--exact", action="store_true", help="only what no load changes, side by side"
     )
     parser.add_argument("--write", action="store_true", help="write the table into docs/drills.md")
     args = parser.parse_args(arguments)
-    began = time.monotonic()
-    words = files(exact=args.exact, only=args.only)
+    began, order = time.monotonic(), [*FILES]
+    words = [
+        str(file.relative_to(ROOT))
+        for file in sorted(HERE.rglob("test_*.py"), key=lambda one: (key(one) in order and order.index(key(one)), one))
+        if not args.only or key(file).removeprefix("test_") in args.only
+        if not args.exact or not about(file)[1]
+    ]  # fmt: skip
     if not words:
         parser.error("there is no such file, or none of its tests is exact")
     if args.exact:
         words += ["-m", "not host_chance", "-n", str(os.cpu_count()), "--dist", "loadgroup"]
-    rows = rows_of(checks(words))
+    title = ("what was looked at", "result", "held", "differs by itself", "why")
+    rows = [title, ("---",) * len(title), *rows_of(checked(words))]
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    minutes, load = (time.monotonic() - began) / 60, os.getloadavg()[2]
     today = datetime.datetime.now(datetime.UTC).date()
-    load = os.getloadavg()[2]
-    minutes = (time.monotonic() - began) / 60
-    head = f"On {today}: {machine()}; {minutes:.1f} minutes at a load of {load:.0f}."
-    print(f"{head}\n\n{table(rows)}")
+    text = f"On {today}: {machine()}; {minutes:.1f} minutes, at a load of {load:.0f}.\n\n{lines}"
+    print(text)
     if args.write:
         before, _, rest = PAGE.read_text().partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{head}\n\n{table(rows)}\n{END}{rest.partition(END)[2]}")
-    return int(any(row.result == "differs" for row in rows))
+        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
+    return int(any(result == "differs" for _, result, *_ in rows))
 
 
 if __name__ == "__main__":

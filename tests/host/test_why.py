@@ -271,27 +271,15 @@ def test_a_function_of_a_python_program_is_found(lab):
     assert answer["runtimes"]["cand"] == "python-frames"
 
 
-# ---- what ends early
-
-
-@pytest.fixture(scope="module")
-def small(make_lab, tmp_path_factory):
-    """Give a lab with a trial of one program; each test leaves it as it was."""
-    needed()
-    lab = make_lab(tmp_path_factory.mktemp("small") / "lab")
-    lab.path = measured(lab, ("planted",))
-    lab.before = hashes(lab.path)
-    return lab
-
-
 def beside(lab):
     return lab.path.with_name(lab.path.name + ".why")
 
 
-def ended_by(lab, number):
-    """Start to ask, and send a signal once the first session runs; give exit code and words."""
-    words = ("why", f"{lab.path}:cand", "--sessions", "50", "--wait-for-lock")
-    process = lab.start_fairtrial(*words)
+def test_ctrl_c_keeps_nothing_and_says_so(lab):
+    needed()
+    lab.path = measured(lab, ("planted",))
+    before = hashes(lab.path)
+    process = lab.start_fairtrial("why", f"{lab.path}:cand", "--sessions", "50", "--wait-for-lock")
     rows = beside(lab) / ".cand.part" / "timed" / "measurements.jsonl"
 
     def runs():
@@ -299,35 +287,12 @@ def ended_by(lab, number):
         return rows.exists() and rows.stat().st_size
 
     processes.wait_until(runs, "a program is timed")
-    os.kill(process.pid, number)
-    return lab.ended(process)
-
-
-def test_ctrl_c_keeps_nothing_and_says_so(small):
-    code, said = ended_by(small, signal.SIGINT)
+    os.kill(process.pid, signal.SIGINT)
+    code, said = lab.ended(process)
     assert code == 130
     assert "the trial is as it was" in said
-    assert hashes(small.path) == small.before
-    assert not beside(small).exists()
-
-
-def test_a_kill_leaves_what_the_next_start_removes(small):
-    """And the campaign, which was deleted since, is read from the trial."""
-    code, _ = ended_by(small, signal.SIGKILL)
-    assert code == -signal.SIGKILL
-    assert hashes(small.path) == small.before
-    words = ("why", f"{small.path}:cand", "--stored", "--any")
-    stored = small.run_fairtrial(*words)
-    assert stored.returncode == 2
-    assert "nothing is stored" in stored.stderr
-    (small.folder / "c.yaml").unlink()
-    done = profile(small, small.path, "--any", "--json", sessions=1)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["answers"][0]["withheld"] == "few-sessions"
-    assert [path.name for path in beside(small).iterdir()] == ["cand"]
-    assert small.run_fairtrial(*words, "--require").returncode == 1
-    assert hashes(small.path) == small.before
-    shutil.rmtree(beside(small))
+    assert hashes(lab.path) == before
+    assert not beside(lab).exists()
 
 
 _DISK = """\
