@@ -4,6 +4,7 @@
 # make room R=hpt  the unit tests of a room, of runner and judge
 # make near        the tests that import what changed since main, the nearest first
 # make accept      writes stored screens, answers and generated files anew, and shows which changed
+# make host        does it work on this machine? A row a thing: held, not to be had, or differs
 # make drill       kills, faults, full disks, damage: half an hour, and writes docs/drills.md anew
 # make nightly     browsers, tools of others, Dask, pip, recipes, the gallery, the lowest versions
 # make flake       whole runs of `make test` and many of its processes, idle and on a busy machine: a table
@@ -41,6 +42,7 @@ NEWER := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/
   { echo "fairtrial needs Python 3.11 or newer; '$(PYTHON)' is not. Choose one: make PYTHON=python3.12 ..."; exit 1; }
 TESTS ?= tests/unit tests/property tests/golden tests/contract tests/calibration tests/e2e
 UNCHANGED_ARGS ?=
+HOST_ARGS ?=
 WHEEL_ARGS ?=
 PYTEST_ARGS ?=
 ALONE := $(BIN)/python tests/own_network.py
@@ -51,7 +53,7 @@ ROOM = $(wildcard tests/unit/*/$(R) tests/unit/*/*/$(R) tests/unit/*/test_$(R).p
 # The tests start the command hundreds of times: what is compiled of it is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo site test lint style types unit room near accept flake wheel dist collected search calibrate cover drill nightly tools gallery drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
+.PHONY: demo site test lint style types unit room near accept flake wheel dist collected search calibrate cover host drill nightly tools gallery drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
 
 demo:
 	@$(NEWER)
@@ -113,6 +115,10 @@ calibrate: kernels
 
 cover: kernels
 	COVERAGE_CORE=sysmon $(PYTEST) -m "$(MARKS)" --cov --cov-report=term:skip-covered $(TESTS) $(PYTEST_ARGS)
+
+# One test at a time: they measure. HOST_ARGS=--exact executes what no load changes, "why cgroups" two files.
+host: $(READY)
+	$(ALONE) $(BIN)/python -m tests.host $(HOST_ARGS)
 
 # SEED=2 makes other cases; `python tests/drills --help` knows parts of it.
 drill: $(READY)

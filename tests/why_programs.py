@@ -10,21 +10,32 @@ import subprocess
 from pathlib import Path
 
 SOURCE = """\
+#define _POSIX_C_SOURCE 200809L
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#ifndef VISITS
+#define VISITS 0
+#endif
 #ifndef PARSED
 #define PARSED 3000
 #endif
 #ifndef WEIGHED
 #define WEIGHED 1000
 #endif
-#ifndef GATHERED
-#define GATHERED 0
+#ifndef PARSED_MS
+#define PARSED_MS 0
 #endif
-#ifndef COPIED
-#define COPIED 0
+#ifndef WEIGHED_MS
+#define WEIGHED_MS 0
+#endif
+#ifndef GATHERED_MS
+#define GATHERED_MS 0
+#endif
+#ifndef COPIED_MS
+#define COPIED_MS 0
 #endif
 #ifndef WEIGH
 #define WEIGH weigh
@@ -44,26 +55,34 @@ OWN void WEIGH(unsigned long rounds) {
   for (unsigned long i = 0; i < rounds; i++) total ^= i;
 }
 
+static double spent_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return 1e3 * now.tv_sec + 1e-6 * now.tv_nsec;
+}
+
+#define TAKE(ms, call) for (double end = spent_ms() + (ms); spent_ms() < end;) call
+
 OWN void visit(void) {
-  for (int i = 0; i < 1000; i++) {
+  for (int i = 0; i < VISITS; i++) {
     parse(PARSED);
     WEIGH(WEIGHED);
   }
+  if (PARSED_MS) TAKE(PARSED_MS, parse(50000));
+  if (WEIGHED_MS) TAKE(WEIGHED_MS, WEIGH(50000));
 }
 
 static unsigned get(unsigned i) { return table[i]; }
 
 OWN void gather(void) {
-  for (int round = 0; round < GATHERED; round++) {
+  for (int round = 0; round < 16; round++) {
     unsigned sum = 0;
     for (unsigned i = 0; i < 1 << 12; i++) sum += get(i);
     total += sum;
   }
 }
 
-OWN void emit(void) {
-  for (int i = 0; i < COPIED; i++) memcpy(to, from, size);
-}
+OWN void emit(void) { memcpy(to, from, size); }
 
 int main(int count, char **arguments) {
   (void) arguments;
@@ -72,23 +91,29 @@ int main(int count, char **arguments) {
     if (child > 0) return waitpid(child, 0, 0) != child;
   }
   visit();
-  gather();
-  emit();
+  if (GATHERED_MS) TAKE(GATHERED_MS, gather());
+  if (COPIED_MS) TAKE(COPIED_MS, emit());
   return 0;
 }
 """
-PLAIN = ("-O2",)
-SLOWER = (*PLAIN, "-DWEIGHED=6000")
+PLAIN = ("-O2", "-DPARSED_MS=9", "-DWEIGHED_MS=3")
+PLANTED_MS = 10  # of CPU time, on every processor: what the candidate takes longer
+SLOWER = ("-O2", "-DPARSED_MS=9", "-DWEIGHED_MS=13")
+COUNTED = ("-O2", "-DVISITS=1000")
 # of each benchmark what its baseline and its candidate are compiled with
 KINDS = {
     "same": (PLAIN, PLAIN),
     "planted": (PLAIN, SLOWER),
-    "inlining": ((*PLAIN, "-DGATHERED=3000"), (*PLAIN, "-DGATHERED=3000", "-fno-inline")),
-    "copy": (PLAIN, (*PLAIN, "-DCOPIED=1200")),
+    "inlining": (
+        (*PLAIN, "-DGATHERED_MS=3"),
+        (*PLAIN, "-DGATHERED_MS=13", "-fno-inline"),
+    ),
+    "copy": (PLAIN, (*PLAIN, "-DCOPIED_MS=10")),
     "renamed": (PLAIN, (*SLOWER, "-DWEIGH=weigh_keys")),
     "stripped": ((*PLAIN, "-s"), (*SLOWER, "-s")),
     "forks": (PLAIN, SLOWER),
 }
+ROUNDS = {"counted": (COUNTED, (*COUNTED, "-DWEIGHED=6000"))}  # of known instructions
 COMMANDS = {"forks": ("fork",)}  # further arguments
 
 
@@ -105,8 +130,8 @@ def build(folder: Path, kinds=tuple(KINDS)) -> None:
     for variant, place in (("base", 0), ("cand", 1)):
         (folder / variant).mkdir(exist_ok=True)
         for kind in kinds:
-            words = ["cc", *KINDS[kind][place], "-o", str(folder / variant / kind), str(source)]
-            subprocess.run(words, check=True, capture_output=True)
+            flags = (*{**KINDS, **ROUNDS}[kind][place], "-o", str(folder / variant / kind))
+            subprocess.run(["cc", *flags, str(source)], check=True, capture_output=True)
 
 
 def benchmarks(kinds=tuple(KINDS), place: str = ".") -> dict[str, dict[str, list[str]]]:

@@ -6,8 +6,6 @@ import json
 import os
 import signal
 import statistics
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,6 +33,7 @@ def held(group):
         return False
 
 
+@pytest.mark.host_chance(0.01)  # the kernel counts in ticks on some machines
 def test_a_row_tells_of_all_processes_and_the_verdict_takes_it(lab, own_group):
     command = lab.sh("i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; :")
     path = lab.write_campaign(benchmarks={"one": {"command": command}})
@@ -102,17 +101,3 @@ def test_doctor_names_the_line_for_whoever_may_make_no_groups(lab):
     (check,) = (one for one in json.loads(done.stdout)["findings"] if one["check"] == "cgroup")
     assert check["status"] == "unknown"
     assert DELEGATED in check["fix"]
-
-
-def test_the_virtual_machine_says_why_it_is_not_tried(tmp_path):
-    drill = Path(__file__).parents[1] / "drills" / "vm"
-    done = subprocess.run(
-        [sys.executable, str(drill), "--kernel", str(tmp_path / "absent")],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PATH": "/nonexistent"},
-    )
-    assert done.returncode == 0
-    assert done.stdout.startswith("drill-vm: nothing was tried: ")
-    assert "apt-get" in done.stdout or "x86-64" in done.stdout

@@ -1,175 +1,29 @@
-"""Energy from the campaign to the verdict: the command on a host with a counter that moves.
-
-The launcher, its programs and the clock are this machine's; /proc and /sys are a planted tree with one package that
-uses 12 W, and 40 W while a program runs. Authority: watts times seconds.
-"""
+"""Energy of this machine: its counter moves while a program works, and its idle seconds are told."""
 
 from __future__ import annotations
 
-import json
-import runpy
-import subprocess
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-hosts = SimpleNamespace(**runpy.run_path(str(ROOT / "tests" / "hosts" / "trees.py")))
-IDLE_W, BUSY_W = 12.0, 40.0
-SECONDS = {"short": 0.15, "long": 0.3}
-RANGE = 262143328850
-
-# The command `fairtrial`, with that host in place of this one, and idle segments of a second. What the package has
-# used is written before each read, as of the meter's own clock and the wall time of the runs: no load moves it.
-COMMAND = """
-import os, sys, time
-from pathlib import Path
-from harness.cli import console
-from harness.host.reader import Host
-from harness.launch.client import LauncherClient
-import harness.meters.energy, harness.meters.energy, harness.commands.dry_run
-import harness.trial.preparation, harness.trial.plan
-root, start, whole = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-begun, busy = time.monotonic(), [0]
-class Clock:
-    last = begun
-    def monotonic(self):
-        self.last = time.monotonic()
-        return self.last
-harness.meters.energy.time = clock = Clock()
-execute, read = LauncherClient.execute, Host.energy_uj
-def executed(*words, **given):
-    done = execute(*words, **given)
-    busy[0] += done.wall_ns
-    return done
-def moved(host, path):
-    used = round(12e6 * (clock.last - begun)) + 28 * busy[0] // 1000
-    (root / path.lstrip("/")).write_text(str((start + used) % whole))
-    return read(host, path)
-LauncherClient.execute, Host.energy_uj = executed, moved
-host = lambda: Host(root)
-harness.trial.preparation.Host = host
-harness.trial.plan.Host = host
-harness.commands.dry_run.Host = host
-harness.meters.energy.IDLE_S = 1.0
-sys.argv = ["fairtrial", *sys.argv[4:]]
-console()
-"""
-START = RANGE - 20_000_000  # microjoules: it begins again at 0 in the middle of the trial
+COUNTERS = ("/sys/class/powercap/intel-rapl:0/energy_uj", "/sys/bus/event_source/devices/power")
 
 
-def test_a_campaign_with_energy_from_its_first_idle_second_to_the_verdict(lab, tmp_path):
-    root = hosts.plant(tmp_path / "host", hosts.base(2) | hosts.powercap({"package-0": START}))
+@pytest.mark.host
+@pytest.mark.host_chance(0.001)
+def test_a_program_that_works_takes_energy_and_so_does_an_idle_second(lab):
+    if not any(Path(path).exists() for path in COUNTERS):
+        pytest.skip("this machine has no counter of energy")
     path = lab.write_campaign(
-        variants={name: {"command": lab.sh(f"sleep {s}")} for name, s in SECONDS.items()},
-        baseline="long",
-        benchmarks={"one": {}},
-        protocol={"sessions": 2, "runs": 3, "warmup": 0},
+        variants={"a": {}},
+        benchmarks={"one": {"command": lab.sh("timeout 0.3 sh -c 'while :; do :; done'; :")}},
+        protocol={"sessions": 1, "runs": 3, "warmup": 0},
         energy="on",
     )
-    done = subprocess.run(
-        [sys.executable, "-c", COMMAND, root, str(START), str(RANGE), "run", path],
-        cwd=lab.folder, env=lab.environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "10 s pass without a run" in done.stderr
-    manifest = lab.manifest()
-    assert manifest["metrics"]["energy_package_j"]["source"] == "powercap"
-    around = manifest["idle_power"]
-    assert [(one["session"], one["when"]) for one in around] == [
-        (1, "before"), (1, "after"), (2, "before"), (2, "after"),
-    ]  # fmt: skip
-    assert [one["watts"] for one in around] == pytest.approx([IDLE_W] * 4, rel=1e-4)
-    for row in lab.read_rows():
-        wall = row["wall_ns"] / 1e9
-        (gross,) = row["metrics"]["energy_package_j"]
-        (net,) = row["metrics"]["energy_net_j"]
-        assert wall > SECONDS[row["variant"]]
-        assert gross > (BUSY_W - 0.01) * wall, row
-        assert net == pytest.approx(gross - around[(row["session"] - 1) * 2]["watts"] * wall)
-    rows = lab.read_rows()
-    for before, row, after in zip(rows, rows[1:], rows[2:], strict=False):
-        if before["session"] == after["session"]:
-            # between the two reads lies a little more than the run, idle here: no more than between its neighbours
-            most = BUSY_W * row["wall_ns"]
-            idle = after["start_ns"] - before["start_ns"] - before["wall_ns"] - row["wall_ns"]
-            assert row["metrics"]["energy_package_j"][0] < (most + IDLE_W * idle) / 1e9 + 0.001
-    for metric in ("energy_package_j", "energy_net_j"):
-        verdict = lab.run_fairtrial("verdict", lab.trial(), "--metric", metric, "--json")
-        assert verdict.returncode == 0, verdict.stderr
-        told = json.loads(verdict.stdout)
-        assert (told["metric"], told["unit"], told["better"]) == (metric, "J", "lower")
-        (side,) = told["candidates"]
-        assert 1 < side["multilevel"]["benchmarks"][0]["speedup"] < 3  # half the energy and less
-    assert "idle-uncertainty" in verdict.stdout
-    screen = lab.run_fairtrial(
-        "hpt", f"{lab.trial()}:short", f"{lab.trial()}:long", "--metric", metric
-    )
-    assert screen.returncode == 0, screen.stderr
-
-
-def test_without_counters_it_is_said_and_the_campaign_goes_on(lab):
-    if Path("/sys/class/powercap").exists() or Path("/sys/bus/event_source/devices/power").exists():
-        pytest.skip("this machine has counters of energy")
-    path = lab.write_campaign(energy="on")
     done = lab.run_fairtrial("run", path)
     assert done.returncode == 0, done.stderr
-    assert "fail energy: no /sys/class/powercap: energy will not be recorded" in " ".join(
-        done.stderr.split()
-    )
-    assert lab.manifest()["metrics"] == {}
-    refused = lab.run_fairtrial("verdict", lab.trial(), "--metric", "energy_package_j")
-    assert refused.returncode == 2
-    assert (
-        "the trial has no metric 'energy_package_j', and the check 'energy' said why: no /sys/class/powercap"
-    ) in refused.stderr.replace("\n", " ")
-
-
-def test_who_requires_energy_is_stopped_where_it_cannot_be_had(lab):
-    if Path("/sys/class/powercap").exists() or Path("/sys/bus/event_source/devices/power").exists():
-        pytest.skip("this machine has counters of energy")
-    path = lab.write_campaign(energy="on", checks={"require": ["energy"]})
-    done = lab.run_fairtrial("run", path)
-    assert done.returncode == 3
-    assert "required check 'energy'" in done.stderr
-    assert not (lab.folder / "runs").exists() or lab.trials() == []
-    doctor = lab.run_fairtrial("doctor", path)
-    assert doctor.returncode == 3
-    plain = " ".join(lab.run_fairtrial("doctor", "-v").stdout.split())
-    assert "energy no /sys/class/powercap: energy will not be recorded" in plain
-
-
-@pytest.mark.parametrize(
-    ("counters", "idle_s", "told"),
-    [
-        ({"package-0": START}, 20.0, None),
-        ({}, 0.0, "fail energy: no package in /sys/class/powercap: energy will not be recorded"),
-    ],
-)
-def test_the_idle_segments_are_part_of_the_estimate_where_there_is_energy(
-    lab, tmp_path, counters, idle_s, told
-):
-    protocol = {"sessions": 1, "runs": 2, "warmup": 1, "timeout": "5s"}
-    path = lab.write_campaign(protocol=protocol)
-    assert lab.run_fairtrial("run", path, "--quiet").returncode == 0
-    root = hosts.plant(tmp_path / "host", hosts.base(2) | hosts.powercap(counters))
-
-    def previewed(*more):
-        path = lab.write_campaign(energy="on", protocol=protocol)
-        done = subprocess.run(
-            [sys.executable, "-c", COMMAND, root, str(START), str(RANGE), "run", path, "--dry-run", *more],
-            cwd=lab.folder, env=lab.environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    path = lab.write_campaign(energy="off", protocol=protocol)
-    off = json.loads(lab.run_fairtrial("run", path, "--dry-run", "--json").stdout)
-    on = json.loads(previewed("--json"))
-    for key in ("seconds", "at_most_seconds"):
-        assert on[key] - off[key] == pytest.approx(idle_s, abs=1e-6)
-    text = " ".join(previewed().split())
-    assert ("fail energy" in text) == (told is not None)
-    assert told is None or told in text
+    if not lab.manifest()["metrics"]:
+        (why,) = (one["what"] for one in lab.findings() if one["check"] == "energy")
+        pytest.skip(why)
+    assert all(one["watts"] > 0 for one in lab.manifest()["idle_power"])
+    assert all(row["metrics"]["energy_package_j"][0] > 0 for row in lab.read_rows())

@@ -68,9 +68,3 @@ def test_who_is_asked_and_says_no_changes_nothing(execute):
         assert said.endswith("change it? [y/N] nothing was changed\n")
     else:
         assert process.returncode == (3 if changes else 0)
-
-
-def test_help_says_who_executes_the_command(execute):
-    done = execute("--help")
-    assert done.returncode == 0
-    assert "as the user who called sudo" in " ".join(done.stdout.split())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -23,7 +22,7 @@ programs = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "why
 processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))
 KINDS = tuple(programs.KINDS)
 SESSIONS = 4  # the fewest that may name a function
-TOLERANCE_MS = 4.0  # 30 million of the same instructions take 10 ms here; machines differ
+TOLERANCE_MS = 2.0  # what starting, and who else takes the CPU meanwhile, moves
 
 
 def hashes(folder):
@@ -93,22 +92,47 @@ def named(answer):
     return [row["function"] for row in answer["rows"] if row["named"]]
 
 
+def test_the_accounts_close(asked, told):
+    """Where functions take what total they take: the rows and the others are the total, none is lost."""
+    profile = asked.path.with_name(asked.path.name + ".why") / "cand"
+    cells = [json.loads(line) for line in (profile / "samples.jsonl").read_text().splitlines()]
+    for kind, answer in told.items():
+        for key, variant in (("baseline", "base"), ("candidate", "cand")):
+            mine = [one for one in cells if (one["benchmark"], one["variant"]) == (kind, variant)]
+            assert answer[f"samples_{key}"] == sum(one["samples"] for one in mine) > 0
+            assert all(
+                one["samples"] == sum(f["samples"] for f in one["functions"]) for one in mine
+            )
+        for number in ("baseline_ms", "candidate_ms", "difference_ms"):
+            parts = [answer["others"], answer["kernel_not_seen"], *answer["rows"]]
+            found = sum(part[number] for part in parts if part is not None)
+            assert found == pytest.approx(answer["total"][number], abs=1e-6)
+
+
+@pytest.mark.host_chance(0.01)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "same"])
+def test_the_planted_time_is_the_total(told, kind):
+    assert told[kind]["total"]["difference_ms"] == pytest.approx(
+        programs.PLANTED_MS, abs=TOLERANCE_MS
+    )
+
+
+@pytest.mark.host_chance(0.05)
 @pytest.mark.parametrize(
-    ("kind", "function", "file"),
+    ("kind", "functions", "file"),
     [
-        ("planted", "weigh", "planted"),
-        ("renamed", "weigh_keys", "renamed"),
-        ("stripped", "[unknown]", "stripped"),
-        ("forks", "weigh", "forks"),
+        ("planted", {"weigh"}, "planted"),
+        ("renamed", {"weigh", "weigh_keys"}, "renamed"),  # they cost nearly the same
+        ("stripped", {"[unknown]"}, "stripped"),
+        ("forks", {"weigh"}, "forks"),
+        ("inlining", {"get", "gather"}, "inlining"),
+        ("copy", None, "libc"),
     ],
 )
-def test_the_planted_function_is_the_first_row_and_named(told, kind, function, file):
-    # of a renamed function the gone and the new name cost nearly the same: either may be first
-    rows = told[kind]["rows"][: 2 if kind == "renamed" else 1]
-    (row,) = (one for one in rows if one["function"] == function)
+def test_the_planted_function_is_the_first_row_and_named(told, kind, functions, file):
+    row = first(told[kind])
     assert (row["object"], row["named"]) == (file, True)
-    assert row["low_ms"] > 0
-    assert abs(told[kind]["total"]["difference_ms"] - 10.0) < 2 * TOLERANCE_MS
+    assert row["function"] in functions if functions else "mem" in row["function"]
 
 
 def test_a_program_without_symbols_is_told(told):
@@ -116,20 +140,10 @@ def test_a_program_without_symbols_is_told(told):
     assert "no-symbols" not in told["planted"]["caution_codes"]
 
 
+@pytest.mark.host_chance(0.01)
 def test_what_is_no_longer_inlined_is_a_function_of_its_own(told):
     rows = {row["function"]: row for row in told["inlining"]["rows"]}
     assert rows["get"]["presence"] == "new"
-    true = {"get", "gather"}
-    assert true & {*named(told["inlining"])}
-    assert len({*named(told["inlining"])} - true) <= 1  # one trial in twenty names another one too
-    assert first(told["inlining"])["function"] in {"get", "gather"}
-
-
-def test_an_extra_copy_is_found_in_the_library(told):
-    row = first(told["copy"])
-    assert row["object"] == "libc"
-    assert "mem" in row["function"]
-    assert row["named"]
 
 
 def of_the_program(names):
@@ -137,6 +151,7 @@ def of_the_program(names):
     return [name for name in names if not name.endswith("(kernel)")]
 
 
+@pytest.mark.host_chance(0.01)
 def test_a_renamed_function_is_shown_as_a_pair_and_joined_when_that_is_said(asked, told):
     assert of_the_program(told["renamed"]["gone"]) == ["weigh (renamed)"]
     assert of_the_program(told["renamed"]["new"]) == ["weigh_keys (renamed)"]
@@ -148,23 +163,9 @@ def test_a_renamed_function_is_shown_as_a_pair_and_joined_when_that_is_said(aske
     assert of_the_program(joined["gone"]) == of_the_program(joined["new"]) == []
 
 
-def test_two_copies_of_one_program_name_nothing(asked, told):
-    """One trial in twenty may name something: then a second one must not."""
-    if named(told["same"]):
-        copy = asked.folder / "again" / asked.path.name  # what the others look at stays
-        shutil.copytree(asked.path, copy)
-        again = profile(asked, copy, "--any", "--json", "--benchmark", "same")
-        assert not named(json.loads(again.stdout)["answers"][0])
-
-
-def test_a_difference_that_is_not_there_again_withholds_names(asked, told):
-    words = ("why", f"{asked.path}:cand", "--stored", "--benchmark", "same")
-    done = asked.run_fairtrial(*words)
-    if told["same"]["total"]["low_ms"] <= 0 <= told["same"]["total"]["high_ms"]:
-        assert done.returncode == 3
-        assert done.stdout.startswith("same: no difference of CPU time appeared")
-        assert "parse" not in done.stdout
-    assert "parse" in asked.run_fairtrial(*words, "--any").stdout
+@pytest.mark.host_chance(0.05)  # all names of an answer together are right with 95 %
+def test_two_copies_of_one_program_name_nothing(told):
+    assert not named(told["same"])
 
 
 def test_nothing_of_the_trial_changes_and_profiled_runs_are_in_no_verdict(asked, told):
@@ -187,19 +188,19 @@ def test_the_answer_alone_is_on_stdout_and_is_the_stored_one(asked):
     assert max(map(len, page.splitlines())) <= 80
 
 
-def test_counts_of_instructions_say_the_same_exactly(asked):
-    if not shutil.which("valgrind"):
-        pytest.skip("valgrind is not installed")
-    words = ("--instructions", "--benchmark", "planted", "--json", "--wait-for-lock")
-    done = asked.run_fairtrial("why", f"{asked.path}:cand", *words)
+def test_counts_of_instructions_are_exact(lab):
+    if not shutil.which("valgrind") or not programs.has_compiler():
+        pytest.skip("valgrind or a C compiler is not installed")
+    words = ("--instructions", "--benchmark", "counted", "--json", "--wait-for-lock")
+    path = measured(lab, ("counted",))
+    done = lab.run_fairtrial("why", f"{path}:cand", *words)
     assert done.returncode == 0, done.stderr
     (answer,) = json.loads(done.stdout)["answers"]
     row = answer["rows"][0]
-    assert (row["function"], row["object"]) == ("weigh", "planted")
+    assert (row["function"], row["object"]) == ("weigh", "counted")
     # 5,000 rounds more in each of 1,000 calls, each of the same few instructions
     assert row["difference"] % 5_000_000 == 0
     assert row["difference"] == answer["total"]["difference"]
-    assert hashes(asked.path) == asked.before
 
 
 # ---- interpreted programs
@@ -243,6 +244,7 @@ def new_python():
     pytest.skip("no Python 3.12 or newer is installed")
 
 
+@pytest.mark.host_chance(0.01)
 def test_a_function_of_a_python_program_is_found(lab):
     """Its frames lie in the stack of the interpreter, which has no frame pointers: copies of it are read.
 
@@ -269,131 +271,15 @@ def test_a_function_of_a_python_program_is_found(lab):
     assert answer["runtimes"]["cand"] == "python-frames"
 
 
-# ---- what is refused, and in what words
-
-
-@pytest.fixture(scope="module")
-def small(make_lab, tmp_path_factory):
-    """Give a lab with a trial of one program; each test leaves it as it was."""
-    needed()
-    lab = make_lab(tmp_path_factory.mktemp("refused") / "lab")
-    lab.path = measured(lab, ("planted",))
-    lab.before = hashes(lab.path)
-    return lab
-
-
-@pytest.fixture
-def searched(small, monkeypatch):
-    """Give the folder in which programs are searched first."""
-    place = small.folder / "tools"
-    place.mkdir(exist_ok=True)
-    monkeypatch.setitem(small.environment, "PATH", str(place))
-    yield place
-    shutil.rmtree(place)
-
-
 def beside(lab):
     return lab.path.with_name(lab.path.name + ".why")
 
 
-def refused(lab, code, *says, words=()):
-    done = profile(lab, lab.path, *words, sessions=1)
-    assert done.returncode == code, done.stderr
-    for text in says:
-        assert text in " ".join(done.stderr.split())
-    assert done.stdout == ""
-    assert not beside(lab).exists()
-
-
-def test_a_changed_program_is_refused(small):
-    program = small.folder / "bin" / "cand" / "planted"
-    content = program.read_bytes()
-    program.write_bytes(content + b"\0")
-    says = ("bin/cand/planted has changed", "fix: build it as it was then")
-    refused(small, 3, *says)
-    if shutil.which("valgrind"):
-        refused(small, 3, *says, words=("--instructions",))
-    program.unlink()
-    refused(small, 4, "not found")
-    program.write_bytes(content)
-    program.chmod(0o755)
-    assert hashes(small.path) == small.before
-
-
-def test_another_host_is_refused(small):
-    path = small.path / "manifest.json"
-    content = path.read_bytes()
-    path.write_text(json.dumps(json.loads(content) | {"host_id": "other"}))
-    refused(small, 3, "the host has changed", "on the host of the trial")
-    path.write_bytes(content)
-
-
-def test_a_trial_that_is_being_measured_is_not_disturbed(small):
-    with (small.path / "measurements.jsonl").open() as rows:
-        fcntl.flock(rows, fcntl.LOCK_EX)
-        refused(small, 5, "another process is writing this trial")
-
-
-def test_without_the_tools_the_remedy_is_told(small, searched):
-    refused(small, 3, "there is no perf", "apt install linux-perf")
-    refused(small, 3, "not installed", "apt install valgrind", words=("--instructions",))
-    assert hashes(small.path) == small.before
-
-
-def test_what_perf_says_where_the_kernel_lets_nobody_sample_is_told(small, searched):
-    """As perf 6.1 says it at perf_event_paranoid 3."""
-    perf = searched / "perf"
-    perf.write_text(
-        '#!/bin/sh\n[ "$1" != version ] || { echo perf version 6.1; exit 0; }\n'
-        "echo 'Access to performance monitoring and observability operations is limited.' >&2\n"
-        "echo 'perf_event_paranoid setting is 3' >&2\nexit 255\n"
-    )
-    perf.chmod(0o755)
-    refused(small, 3, "does not sample a program here", "try it: perf record")
-    assert hashes(small.path) == small.before
-
-
-@pytest.fixture(scope="module")
-def plain(make_lab, tmp_path_factory):
-    """Give a lab with a trial of one run, whose verdict calls nothing slower."""
-    lab = make_lab(tmp_path_factory.mktemp("plain") / "lab")
-    path = lab.write_campaign(
-        variants={"base": {}, "cand": {}},
-        baseline="base",
-        protocol={"sessions": 1, "runs": 1, "warmup": 0},
-    )
-    done = lab.run_fairtrial("run", path, "--resume", "--trial", "runs/t", "-q")
-    assert done.returncode == 0, done.stderr
-    return lab
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("why", "absent"), "this is no trial"),
-        (("why", "{trial}:nobody"), "the trial has no variant 'nobody'"),
-        (("why", "{trial}:base"), "'base' is the baseline"),
-        (("why", "{trial}:cand", "--benchmark", "nothing"), "there is no benchmark 'nothing'"),
-        (("why", "{trial}:cand", "--stored"), "nothing is stored"),
-        (("why", "{trial}:cand", "--stored", "--sessions", "3"), "--stored executes none"),
-        (("why", "{trial}", "--stored", "--instructions"), "not allowed with"),
-        (("why", "{trial}:cand", "--rename", "a=b=c"), "must be OLD=NEW"),
-        (("why", "{trial}"), "no candidate slower than the baseline"),
-    ],
-)
-def test_wrong_words_are_told(plain, words, says):
-    done = plain.run_fairtrial(*(word.format(trial="runs/t") for word in words))
-    assert done.returncode == 2, done.stderr
-    assert says in " ".join(done.stderr.split())
-
-
-# ---- what ends early
-
-
-def ended_by(lab, number):
-    """Start to ask, and send a signal once the first session runs; give exit code and words."""
-    words = ("why", f"{lab.path}:cand", "--sessions", "50", "--wait-for-lock")
-    process = lab.start_fairtrial(*words)
+def test_ctrl_c_keeps_nothing_and_says_so(lab):
+    needed()
+    lab.path = measured(lab, ("planted",))
+    before = hashes(lab.path)
+    process = lab.start_fairtrial("why", f"{lab.path}:cand", "--sessions", "50", "--wait-for-lock")
     rows = beside(lab) / ".cand.part" / "timed" / "measurements.jsonl"
 
     def runs():
@@ -401,35 +287,12 @@ def ended_by(lab, number):
         return rows.exists() and rows.stat().st_size
 
     processes.wait_until(runs, "a program is timed")
-    os.kill(process.pid, number)
-    return lab.ended(process)
-
-
-def test_ctrl_c_keeps_nothing_and_says_so(small):
-    code, said = ended_by(small, signal.SIGINT)
+    os.kill(process.pid, signal.SIGINT)
+    code, said = lab.ended(process)
     assert code == 130
     assert "the trial is as it was" in said
-    assert hashes(small.path) == small.before
-    assert not beside(small).exists()
-
-
-def test_a_kill_leaves_what_the_next_start_removes(small):
-    """And the campaign, which was deleted since, is read from the trial."""
-    code, _ = ended_by(small, signal.SIGKILL)
-    assert code == -signal.SIGKILL
-    assert hashes(small.path) == small.before
-    words = ("why", f"{small.path}:cand", "--stored", "--any")
-    stored = small.run_fairtrial(*words)
-    assert stored.returncode == 2
-    assert "nothing is stored" in stored.stderr
-    (small.folder / "c.yaml").unlink()
-    done = profile(small, small.path, "--any", "--json", sessions=1)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["answers"][0]["withheld"] == "few-sessions"
-    assert [path.name for path in beside(small).iterdir()] == ["cand"]
-    assert small.run_fairtrial(*words, "--require").returncode == 1
-    assert hashes(small.path) == small.before
-    shutil.rmtree(beside(small))
+    assert hashes(lab.path) == before
+    assert not beside(lab).exists()
 
 
 _DISK = """\

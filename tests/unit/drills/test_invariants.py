@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -191,3 +192,17 @@ def test_the_command_fails_when_anything_was_violated(monkeypatch, capsys, tmp_p
     assert f"{datetime.datetime.now(datetime.UTC).date()}" in text
     assert "violated by: disk" in capsys.readouterr().out
     assert "drills" not in sys.modules
+
+
+def test_the_virtual_machine_says_why_it_is_not_tried(tmp_path):
+    drill = Path(__file__).parents[2] / "drills" / "vm"
+    done = subprocess.run(
+        [sys.executable, str(drill), "--kernel", str(tmp_path / "absent")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": "/nonexistent"},
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith("drill-vm: nothing was tried: ")
+    assert "apt-get" in done.stdout or "x86-64" in done.stdout

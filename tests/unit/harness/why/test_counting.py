@@ -50,7 +50,7 @@ def programs_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("programs")
     source = folder / "program.c"
     source.write_text(programs.SOURCE)
-    flags = ("-O2", "-DPARSED=30", "-DWEIGHED=20")
+    flags = ("-O2", "-DVISITS=1000", "-DPARSED=30", "-DWEIGHED=20")
     subprocess.run(["cc", *flags, "-o", str(folder / "app"), str(source)], check=True)
     return folder
 

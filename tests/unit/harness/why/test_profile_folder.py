@@ -7,8 +7,11 @@ import os
 
 import pytest
 
-from analysis.errors import StoreError
+from analysis.errors import StoreError, UsageError
 from harness.why.profile_folder import new_profile
+from harness.why.recording import DEFAULT_HZ, DWARF_HZ, ProfileRequest, record_profile
+
+ONE = {"variant": "cand", "benchmarks": ("spin",), "sessions": 1, "timed": 1, "profiled": 1}
 
 
 @pytest.fixture
@@ -73,3 +76,14 @@ def test_what_another_process_records_is_left_alone(trial):
     finally:
         os.close(fd)
     assert timed.exists()
+
+
+def test_counts_that_are_none_are_refused(tiny, listening):
+    request = ProfileRequest(**ONE | {"profiled": 0})
+    with pytest.raises(UsageError, match="are 1 or more"):
+        record_profile(tiny.campaign, tiny.trial, request, tiny.options, listening)
+
+
+def test_stacks_are_copied_less_often():
+    assert ProfileRequest(**ONE).wanted_hz == DEFAULT_HZ
+    assert ProfileRequest(**ONE, chains="dwarf").wanted_hz == DWARF_HZ <= DEFAULT_HZ
