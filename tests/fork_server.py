@@ -6,7 +6,7 @@ imports all of it, too, and its machine code. Executed by the Python of an insta
 a line comes in (words, cwd, environment, stdin, out, err, seconds, host, ends), a JSON object with the
 exit code goes out. `ends` tells whether what a command leaves behind ends with it. With `seconds` null
 the command is only started, and its process told; ``{"ended": PID}`` asks whether it has ended.
-A process may have its own `umask` and a size that no file of it exceeds (`largest_file`).
+A process may have its own `umask`, a size that no file of it exceeds (`largest_file`), and `virtual` times.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ TIMED_OUT = 124
 NEW_MOUNTS = 0x20000
 BIND, RECURSIVE, PRIVATE, AGAIN, READ_ONLY = 0x1000, 0x4000, 0x40000, 0x20, 0x1
 _FORKED: dict[str, Any] = {}  # fork_answers.py, with the product alone
+_VIRTUAL: list[types.ModuleType] = []  # virtual.py, likewise
 
 
 def main() -> None:
@@ -74,6 +75,9 @@ def _import_the_product() -> None:
     runpy.run_path(str(Path(__file__).with_name("compile_kernels.py")), run_name="__main__")
     _ask_the_tools()
     _FORKED.update(runpy.run_path(str(Path(__file__).with_name("fork_answers.py"))))
+    sys.path.append(str(Path(__file__).parents[1]))
+    _VIRTUAL.append(importlib.import_module("tests.virtual"))
+    sys.path.pop()
 
 
 def _ask_the_tools() -> None:
@@ -109,11 +113,15 @@ def _answer(entry: importlib.metadata.EntryPoint, asked: dict[str, Any]) -> dict
 
 
 def _start(entry: importlib.metadata.EntryPoint, asked: dict[str, Any]) -> int:
+    virtual = asked.get("virtual")
+    stage = virtual and _VIRTUAL[0].stage_of(virtual)  # before it is forked: a host is planted once
     child = os.fork()
     if child == 0:
         code = 70
         try:
             os.setsid()
+            if stage:
+                stage.stand_in()
             code = _be_the_command(entry, asked)
         finally:
             os._exit(code)

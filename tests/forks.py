@@ -103,10 +103,12 @@ class Forks:
         seconds: float,
         umask: int | None = None,
         largest_file: int | None = None,
+        virtual: Mapping[str, object] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Execute a command line (without its first word) and wait for it.
 
-        `umask` is the process's own where it is given; no file of it can grow beyond `largest_file`.
+        `umask` is the process's own where it is given; no file of it can grow beyond `largest_file`; its runs
+        take the times of `virtual.asked`.
 
         Raises
         ------
@@ -115,7 +117,7 @@ class Forks:
         """
         with tempfile.TemporaryDirectory(prefix="streams-") as folder:
             out, err = Path(folder, "out"), Path(folder, "err")
-            own = {"umask": umask, "largest_file": largest_file}
+            own = {"umask": umask, "largest_file": largest_file, "virtual": virtual}
             answer = self._begin(words, cwd, environment, out, err, seconds, **own)
             if answer["late"]:
                 raise subprocess.TimeoutExpired(words, seconds)
@@ -127,12 +129,18 @@ class Forks:
             )
 
     def start(
-        self, words: list[str], *, cwd: Path, environment: Mapping[str, str], out: Path, err: Path
+        self,
+        words: list[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        out: Path,
+        err: Path,
+        virtual: Mapping[str, object] | None = None,
     ) -> Started:
         """Start a command line, with its output in files; nobody ends it but who started it."""
-        return Started(
-            self, int(self._begin(words, cwd, environment, out, err, None)["pid"]), words
-        )
+        begun = self._begin(words, cwd, environment, out, err, None, virtual=virtual)
+        return Started(self, int(begun["pid"]), words)
 
     def ended(self, pid: int) -> int | None:
         """Give the exit code of a started command, once; None as long as it lives."""
@@ -147,7 +155,7 @@ class Forks:
         out: Path,
         err: Path,
         seconds: float | None,
-        **own: int | None,
+        **own: object,
     ) -> dict[str, float]:
         return self._ask(
             {

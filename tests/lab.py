@@ -18,6 +18,7 @@ import pytest
 
 from tests.forks import AT_START, Forks, Started, early
 from tests.json_schemas import held
+from tests.virtual import asked
 
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
 _PATIENCE_S = 300  # only a failing test ever waits for so long
@@ -39,6 +40,7 @@ class Lab:
         self.environment = {k: v for k, v in kept.items() if k not in early(kept)} | early(AT_START)
         self.environment["FAIRTRIAL_DEFAULTS"] = ""  # whoever tests may have some
         self.started: list[subprocess.Popen[str] | Started] = []
+        self._days = 0  # of commands on virtual times, each of which begins a day later
 
     def write_campaign(self, name="c", **sections):
         """Write a small campaign (JSON is YAML); `sections` take the place of its own."""
@@ -71,11 +73,20 @@ class Lab:
         command = [str(FAIRTRIAL), *map(str, args)]
         return processes.as_other_user(command) if other_user else command
 
-    def run_fairtrial(self, *args, cwd=None, other_user=False, prefix=(), fresh=False, **own):
+    def _virtual(self, times):
+        if times is None:
+            return {}
+        self._days += 1
+        return {"virtual": asked(times, self._days - 1)}
+
+    def run_fairtrial(
+        self, *args, cwd=None, other_user=False, prefix=(), fresh=False, virtual=None, **own
+    ):
         """Execute the command and wait for it; `fresh`: in a new interpreter, as a user would.
 
-        `own` is what a fork may have of its own: see `Forks.run`.
+        `virtual` times are those of its runs; `own` is what a fork may have of its own: see `Forks.run`.
         """
+        own |= self._virtual(virtual)
         if not (fresh or other_user or prefix) and self._forks.can(self.environment):
             return self._forks.run(
                 list(map(str, args)),
@@ -97,8 +108,8 @@ class Lab:
         )
         return held(list(map(str, args)), done)
 
-    def start_fairtrial(self, *args, fresh=False):
-        """Start the command, with its output in files; `fresh` as above."""
+    def start_fairtrial(self, *args, fresh=False, virtual=None):
+        """Start the command, with its output in files; `fresh` and `virtual` as above."""
         number = len(self.started)
         out, err = self.folder / f"out-{number}", self.folder / f"err-{number}"
         if not fresh and self._forks.can(self.environment):
@@ -108,9 +119,11 @@ class Lab:
                 environment=self.environment,
                 out=out,
                 err=err,
+                **self._virtual(virtual),
             )
             processes.wait_until(err.exists, "it has its streams")
         else:
+            assert virtual is None
             process = self._new_process(args, out, err)
         process.out_path, process.err_path = out, err
         self.started.append(process)
