@@ -25,8 +25,9 @@ NAME = "build"  # of the folder; debug information and __FILE__ hold its path
 # Objects that the user's own submodules have are borrowed too, where they have them.
 _BORROWED = ("submodule.alternateLocation=superproject", "submodule.alternateErrorStrategy=info")
 
-# Executes a command in a folder, as a build step.
+# Executes a command in a folder, as a build step; and git with some words.
 Execute = Callable[[Command, Path], object]
+Write = Callable[..., None]
 
 
 class Clone:
@@ -42,8 +43,8 @@ class Clone:
         remove_tree(self.path)
         self._made = False
 
-    def make(self) -> None:
-        """Make the clone, where it is not there yet.
+    def make(self, write: Write) -> None:
+        """Make the clone by `write`, where it is not there yet.
 
         Raises
         ------
@@ -55,15 +56,15 @@ class Clone:
         self.remove()
         source = str(self._commits.git_dir)
         words = ("clone", "--quiet", "--shared", "--no-checkout", "--template=")
-        git(self.path.parent, *words, "--", source, str(self.path))
+        write(self.path.parent, *words, "--", source, str(self.path))
         origin = self._origin()
         if origin is not None:  # what submodules' relative addresses begin from
-            git(self.path, "config", "remote.origin.url", origin)
+            write(self.path, "config", "remote.origin.url", origin)
         for setting in NO_HOOKS:  # also for what a build asks of git
-            git(self.path, "config", *setting.split("=", 1))
+            write(self.path, "config", *setting.split("=", 1))
         self._made = True
 
-    def check_out(self, commit: Commit, execute: Execute) -> None:
+    def check_out(self, commit: Commit, write: Write, execute: Execute) -> None:
         """Put the files of a commit there, and nothing else.
 
         Raises
@@ -77,7 +78,7 @@ class Clone:
             if entry.name != ".git":
                 remove_tree(entry)
         (self.path / ".git" / "index").unlink(missing_ok=True)  # with what a build noted in it
-        git(self.path, "checkout", "--quiet", "--force", "--detach", commit.sha)
+        write(self.path, "checkout", "--quiet", "--force", "--detach", commit.sha)
         if (self.path / ".gitmodules").is_file():
             settings = (part for one in (*NO_HOOKS, *_BORROWED) for part in ("-c", one))
             update = ("submodule", "--quiet", "update", "--init", "--recursive", "--force")

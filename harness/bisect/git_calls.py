@@ -1,5 +1,7 @@
 """Calls of git that read a repository, or write to a clone of ours, and never write to the user's repository.
 
+What writes has a launcher above it, as a build has: it ends when fairtrial is killed.
+
 No hook is executed, no index is refreshed, no object is fetched, and no variable that git sets for its own
 children (``GIT_DIR``, ``GIT_INDEX_FILE``) leads elsewhere. Sources: git(1), githooks(5), git-config(1).
 """
@@ -8,12 +10,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from analysis.errors import FairtrialError, UsageError
 from analysis.record import asking_git
 from analysis.words import shown
+
+from ..campaign.model import Command
+from ..launch.commands import CommandFailedError, HooksLauncherDiedError, SideCommands
 
 # What git says belongs to one repository (``git rev-parse --local-env-vars``), and what it does on its own.
 _OF_ONE_REPOSITORY = frozenset(
@@ -55,6 +60,34 @@ def without_repository(variables: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in variables.items() if name not in _OF_ONE_REPOSITORY}
 
 
+def call_of(*words: str, settings: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Give the command line of a call."""
+    return ("git", *asking_git.with_settings(*_SETTINGS, *settings), *words)
+
+
+def variables_of_calls() -> dict[str, str]:
+    """Give the variables that every call has."""
+    return without_repository(os.environ) | ALONE
+
+
+def writing_git(commands: SideCommands, log: Path) -> Callable[..., None]:
+    """Give what executes git in a folder as a build step, with its output in `log`; it raises as `git` does."""
+
+    def write(where: Path, *words: str) -> None:
+        command = Command(argv=call_of(*words), mark=f"git {words[0]}")
+        env = variables_of_calls()
+        try:
+            commands.execute("git", command, cwd=where, env=env, log=log, timeout_s=None)
+        except HooksLauncherDiedError:
+            raise
+        except CommandFailedError as error:
+            text = log.read_text(encoding="utf-8", errors="surrogateescape")
+            raise GitError(_said(text) or f"git {words[0]} failed", str(where)) from error
+        log.unlink()  # it says nothing of a build
+
+    return write
+
+
 def git(
     where: Path, *words: str, settings: tuple[str, ...] = (), timeout_s: float | None = None
 ) -> str:
@@ -67,12 +100,11 @@ def git(
     UsageError
         If there is no git.
     """
-    options = asking_git.with_settings(*_SETTINGS, *settings)
     try:
         done = subprocess.run(
-            ["git", *options, *words],
+            call_of(*words, settings=settings),
             cwd=where,
-            env=without_repository(os.environ) | ALONE,
+            env=variables_of_calls(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,

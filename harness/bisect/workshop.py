@@ -26,10 +26,11 @@ from analysis.words import shown
 from ..campaign.layout_seed import layout_seed, with_layout_seed
 from ..errors import LauncherDiedError, LaunchError
 from ..host.executables import sha256_file, sha256_of
+from ..launch.client import kept_locks
 from ..launch.commands import SideCommands, base_environment
 from .built import EPOCH, SECONDS_OF_EPOCH, Built, NotBuilt
 from .clone import Clone
-from .git_calls import ALONE, GitError, git, without_repository
+from .git_calls import ALONE, GitError, git, without_repository, writing_git
 from .kept_trees import KeptTrees, Record, size_of, stored
 from .programs import Found, NoProgramError, digest_of_sources, find_programs
 
@@ -45,6 +46,8 @@ SAID_BEFORE_BUILDS = (
 )
 MARKER = "workshop.json"
 _LOCK = "lock"
+_ENDING_S = 20.0  # what launchers of a killed bisection may need to end what they started
+_GIT_LOG = "git.log"
 _NO_SESSION = (
     0  # of the first build, with which nothing is measured where each session builds its own
 )
@@ -121,21 +124,40 @@ class Workshop:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                self._unlock()
-                what = "another bisection builds there right now"
-                fix = "let it end, or name another folder: --work-dir DIR"
-                raise StoreError(what, str(self.folder), fix) from None
-            try:
+                self._wait_for_lock(self._lock)
                 text = json.dumps({"schema": 1, "repository": os.fsencode(self._recipe.root).hex()})
                 (self.folder / MARKER).write_text(text + "\n", encoding="utf-8")
                 self._clone.remove()
                 self._kept.make()
-            except OSError:
+            except BaseException:
                 self._unlock()
                 raise
         return self
+
+    def _wait_for_lock(self, lock: int) -> None:
+        """Take the lock, which the launchers of a killed bisection have until nothing of it writes any more."""
+        until = time.monotonic() + _ENDING_S
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self._interrupts.check()
+                holder = os.pread(lock, 32, 0).decode("ascii", "replace").strip()
+                lives = not holder or Path("/proc", holder).exists()
+                if lives or time.monotonic() > until:
+                    what = "another bisection builds there right now"
+                    if not lives:
+                        what = (
+                            f"what a killed bisection started (process {holder}) still writes there"
+                        )
+                    fix = "let it end, or name another folder: --work-dir DIR"
+                    raise StoreError(what, str(self.folder), fix) from None
+                time.sleep(0.02)
+            else:
+                os.ftruncate(lock, 0)
+                os.pwrite(lock, f"{os.getpid()}\n".encode("ascii"), 0)
+                kept_locks.add(lock)
+                return
 
     def __exit__(
         self,
@@ -177,13 +199,20 @@ class Workshop:
             if known is not None:
                 return known
             self._kept.forget(key)
+            logs = self.folder / "logs" / key
+            logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for path in logs.iterdir():
+                path.unlink()
+            commands = SideCommands(self._cpus, self._interrupts)
             try:
-                self._clone.make()
+                self._clone.make(writing_git(commands, logs / _GIT_LOG))
+                return self._built(commit, key, commands, logs)
             except GitError as error:
                 self._interrupts.check()
                 self._refuse_full(error.what, self.folder)
                 raise
-            return self._built(commit, key)
+            finally:
+                commands.close()
 
     def _known(self, commit: Commit, key: str, *, again: bool) -> Built | NotBuilt | None:
         """Give what is kept of a commit, where it is as it was recorded."""
@@ -208,13 +237,10 @@ class Workshop:
             return None
         return _built_of(commit, tree, found, tracked, record.seconds, reused=True)
 
-    def _built(self, commit: Commit, key: str) -> Built | NotBuilt:
+    def _built(
+        self, commit: Commit, key: str, commands: SideCommands, logs: Path
+    ) -> Built | NotBuilt:
         """Build a commit and keep it, or keep why it was not built."""
-        logs = self.folder / "logs" / key
-        logs.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for path in logs.iterdir():
-            path.unlink()
-        commands = SideCommands(self._cpus, self._interrupts)
         began = time.monotonic()
         try:
             self._make(commit, key, commands, logs)
@@ -268,7 +294,7 @@ class Workshop:
                 commands.sweep()
                 raise LaunchError(f"its submodules cannot be had: {_last_line(error)}") from error
 
-        self._clone.check_out(commit, execute)
+        self._clone.check_out(commit, writing_git(commands, logs / _GIT_LOG), execute)
         self._note_lfs(commit)
         top = self._clone.path
         if self._recipe.builds_each_session:
@@ -390,6 +416,7 @@ class Workshop:
 
     def _unlock(self) -> None:
         if self._lock is not None:
+            kept_locks.discard(self._lock)
             os.close(self._lock)
             self._lock = None
 

@@ -24,7 +24,7 @@ from analysis.record.trial_files import MANIFEST, MEASUREMENTS
 
 from ..campaign.identity import identity_of
 from ..errors import HostError
-from ..trial.folder import RESERVE, storing
+from ..trial.folder import RESERVE, remove_left, storing
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
@@ -106,7 +106,7 @@ class Scratch:
             self.local
         ):  # whole or not at all: half of it would pass for what was measured
             if self.local.exists():
-                shutil.rmtree(self.local)
+                remove_left(self.local)
             fresh.rename(self.local)
 
     def _place(self) -> Path:

@@ -140,6 +140,9 @@ _STAY_NS = 20_000_000
 _ENDING_S = 15.0  # what a launcher that sweeps may need
 _CONTAINMENTS = ("pid", "user", "none")  # best first
 
+# Locks of this process that its launchers keep, too: what they guard is free once nobody writes there any more.
+kept_locks: set[int] = set()
+
 # Children of this process that are nobody's strays: there before us, or of a living launcher.
 _spared: set[int] = set()
 
@@ -204,10 +207,11 @@ class LauncherClient:
     ) -> tuple[str, int] | None:
         ours, theirs = socket.socketpair()
         with theirs:
+            own = [theirs.fileno(), *kept_locks]
             try:
                 self._process = subprocess.Popen(
-                    [*self._under, sys.executable, "-I", "-S", str(_SCRIPT), str(theirs.fileno())],
-                    pass_fds=[theirs.fileno(), *([self._groups.fd] if self._groups else [])],
+                    [*self._under, sys.executable, "-I", "-S", str(_SCRIPT), *map(str, own)],
+                    pass_fds=[*own, *([self._groups.fd] if self._groups else [])],
                     stdin=subprocess.DEVNULL,
                     stderr=self._complaints,
                     start_new_session=True,  # a terminal's Ctrl-C is for us, not for the launcher

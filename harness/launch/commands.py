@@ -196,7 +196,7 @@ class SideCommands:
         cwd: Path,
         env: Mapping[str, str],
         log: Path,
-        timeout_s: float,
+        timeout_s: float | None,
         setting: str = "hooks.timeout",
     ) -> float:
         """Execute one command with its output in `log`; give its duration in seconds."""
@@ -213,7 +213,7 @@ class SideCommands:
         cwd: Path,
         env: Mapping[str, str],
         log: Path,
-        timeout_s: float,
+        timeout_s: float | None,
         setting: str,
     ) -> Execution:
         try:

@@ -170,6 +170,7 @@ class storing:  # noqa: N801 - reads as a phrase: "with storing(path):"
             ) from error
 
 
+LEFT = ".part"  # how hidden folders end that nobody needs any more
 RESERVE = ".reserve"  # kept aside so that a full disk still leaves room for the last manifest
 FRESH_MANIFEST = f".{MANIFEST}.new"
 FRESH_ENVIRONMENT = f".{ENVIRONMENT}.new"
@@ -199,6 +200,16 @@ def holds_only_a_start(folder: Path) -> bool:
     return MEASUREMENTS not in names or not (folder / MEASUREMENTS).stat().st_size
 
 
+def remove_left(path: Path) -> None:
+    """Free the name of a folder that something may still write to, and delete what it holds now.
+
+    What is written there later stays under another name.
+    """
+    gone = path.with_name(f".{os.urandom(6).hex()}{LEFT}")
+    path.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
 def clear_unused(folder: Path) -> None:
     """Empty a folder in which a trial was begun and nothing was measured."""
     refuse_links(folder)
@@ -211,7 +222,7 @@ def clear_unused(folder: Path) -> None:
                 raise StoreError(what, str(folder), "name a folder that is not there")
             for name in (OUTPUTS, SAMPLES):
                 with contextlib.suppress(FileNotFoundError):
-                    shutil.rmtree(folder / name)
+                    remove_left(folder / name)
             for name in FILES - {MEASUREMENTS}:
                 (folder / name).unlink(missing_ok=True)
             (folder / MEASUREMENTS).unlink()  # the lock lies on it

@@ -12,10 +12,10 @@ from pathlib import Path
 from analysis.record.manifest import sync_place
 from analysis.record.profiles import TIMED, profiles_of
 
-from ..trial.folder import storing
+from ..trial.folder import LEFT, remove_left, storing
 from ..trial.locks import is_written_now, written_by_another
 
-_PART, _OLD = ".part", ".old"
+_PART, _OLD = LEFT, ".old"
 
 
 @contextlib.contextmanager
@@ -54,11 +54,11 @@ def _tidy(beside: Path) -> None:
         if path.name.startswith(".") and path.name.endswith(_PART):
             if (path / TIMED).exists() and is_written_now(path / TIMED):
                 raise written_by_another(path / TIMED)
-            shutil.rmtree(path)
+            remove_left(path)
         elif path.name.startswith(".") and path.name.endswith(_OLD):
             place = beside / path.name[1 : -len(_OLD)]
             if os.path.lexists(place):
-                shutil.rmtree(path)
+                remove_left(path)
             else:
                 path.rename(place)
 

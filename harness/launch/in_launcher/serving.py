@@ -281,7 +281,8 @@ def _serve() -> None:
         if fd > 2:
             os.close(fd)
             break
-    os.set_inheritable(control, False)
+    for word in sys.argv[1:]:
+        os.set_inheritable(int(word), False)
     signal.signal(signal.SIGXCPU, signal.SIG_IGN)  # a soft CPU limit is meant for the target
     # with SIGCHLD ignored, a target would be gone before wait4
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -337,6 +338,36 @@ def test_after_kill_9_the_repository_is_the_same_and_the_clone_goes_next_time(
     assert not (folder / "build").exists()
     assert isinstance(workshop.build(commits[0]), Built)
     assert repository.bytes_of_git() == before
+
+
+WRITES = (
+    "n=0; while [ $n -lt 20000 ]; do n=$((n+1)); mkdir -p {place}/x/$n; : > {here}/writes; done"
+)
+
+
+@pytest.mark.parametrize("word", ["clone", "checkout", "build"])
+def test_nothing_that_a_killed_bisection_started_writes_once_the_next_one_is_open(
+    repository, open_workshop, monkeypatch, tmp_path, word
+):
+    (tmp_path / "bin").mkdir()
+    place = tmp_path / "work" / "build"
+    writes = f"if mkdir {tmp_path}/once; then {WRITES.format(place=place, here=tmp_path)}; fi"
+    slow = f'#!/bin/sh\nfor word; do [ "$word" != {word} ] || {{ {writes}; }}; done\n'
+    (tmp_path / "bin" / "git").write_text(f'{slow}exec {shutil.which("git")} "$@"\n')
+    (tmp_path / "bin" / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    built_by(repository, f"{writes if word == 'build' else ''}\ncc -o app app.c", program="app")
+    words = [sys.executable, "-c", KILLED, str(repository.path), str(tmp_path / "work")]
+    child = subprocess.Popen(words)
+    while not (tmp_path / "writes").exists():
+        assert child.poll() is None
+        time.sleep(0.01)
+    child.kill()
+    child.wait()
+    workshop, commits, _ = open_workshop(repository)
+    assert not alive(f"{tmp_path}/bin/git" if word != "build" else f"{tmp_path}/once")
+    assert not place.exists()
+    assert isinstance(workshop.build(commits[0]), Built)
 
 
 def test_one_bisection_at_a_time_uses_a_folder(repository, open_workshop):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import fcntl
 import json
 import marshal
 import os
@@ -545,12 +546,15 @@ def bare_launcher(tmp_path):
 
 
 _ORCHESTRATOR = """
-import os, sys, time
+import fcntl, os, sys, time
 from pathlib import Path
 from harness.campaign.model import Isolation
 from harness.launch.interrupts import Interrupts
 from harness.launch.exchange import LaunchRequest
-from harness.launch.client import LauncherClient
+from harness.launch.client import LauncherClient, kept_locks
+for path in sys.argv[1:]:
+    kept_locks.add(os.open(path, os.O_RDWR | os.O_CREAT))
+    fcntl.flock(*kept_locks, fcntl.LOCK_EX)
 containment, shell, marker, code = sys.stdin.readline().rstrip("\\n").split(maxsplit=3)
 launcher = LauncherClient(Isolation(containment=containment), None, Interrupts())
 print(launcher.containment, launcher.pid, flush=True)
@@ -560,10 +564,10 @@ launcher.execute(LaunchRequest(path=shell, argv=(shell, "-c", code, marker),
 
 
 @contextlib.contextmanager
-def orchestrator(containment, code, marker):
+def orchestrator(containment, code, marker, *locks):
     """Start a process that has a launcher execute `code`: the process, the launcher's number."""
     with subprocess.Popen(
-        [sys.executable, "-c", _ORCHESTRATOR],
+        [sys.executable, "-c", _ORCHESTRATOR, *map(str, locks)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -597,6 +601,22 @@ def test_no_target_survives_the_orchestrator(containment, marker, processes, vic
         return not left
 
     processes.wait_until(gone, "all targets gone")
+
+
+def test_a_lock_is_free_once_no_target_of_its_killed_holder_is_left(
+    containment, marker, processes, tmp_path
+):
+    with orchestrator(containment, "sleep $0; :", marker, tmp_path / "lock") as (process, _):
+        processes.wait_until(lambda: len(processes.processes_with(marker)) >= 2, "targets start")
+        (pid, *_) = processes.processes_with(marker)
+        held = [
+            link for link in Path(f"/proc/{pid}/fd").iterdir() if link.readlink().name == "lock"
+        ]
+        assert not held
+        process.kill()
+    with (tmp_path / "lock").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert not processes.processes_with(marker)
 
 
 def test_a_target_that_stopped_its_launcher_does_not_survive_the_orchestrator(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
 
 import pytest
 
@@ -62,6 +63,22 @@ def test_what_a_kill_left_is_removed_or_put_back(trial):
     (beside / ".v.old").mkdir()
     with new_profile(trial, "x"):
         assert names(trial) == [".x.part", "v", "x"]
+
+
+def test_what_something_still_writes_to_is_in_nobodys_way(trial):
+    left = trial.with_name("t.why") / ".v.part"
+    left.mkdir(parents=True)
+    writes = "n=0; while [ $n -lt 40000 ]; do n=$((n+1)); mkdir -p $n/$n; done"
+    with subprocess.Popen(["sh", "-c", writes], cwd=left) as writer:
+        while not (left / "9").exists():
+            assert writer.poll() is None
+        with new_profile(trial, "v"):
+            assert writer.poll() is None
+            assert not list(left.iterdir())
+        writer.kill()
+    with new_profile(trial, "w"):
+        pass
+    assert names(trial) == ["v", "w"]
 
 
 def test_what_another_process_records_is_left_alone(trial):
