@@ -8,7 +8,8 @@ import signal
 import tempfile
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -144,6 +145,23 @@ def path_of_forks(forks: Forks) -> Iterator[str]:
         forks_on_path(forks, Path(folder)) as place,
     ):
         yield f"{place}:{os.environ['PATH']}"
+
+
+@pytest.fixture(scope="session")
+def leaks() -> Callable[[Path | str], set[tuple[str, str]]]:
+    """List the descriptors of this process, with their numbers, that lie below a folder of the test.
+
+    Those of other tests are closed whenever their garbage is collected: count none of them.
+    """
+
+    def held(below: Path | str) -> set[tuple[str, str]]:
+        found = set()
+        for link in Path("/proc/self/fd").iterdir():
+            with suppress(FileNotFoundError):  # that of the listing itself
+                found.add((link.name, str(link.readlink())))
+        return {(number, file) for number, file in found if file.startswith(str(below))}
+
+    return held
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ Authority: what the kernel lists of this process before and after.
 
 from __future__ import annotations
 
-import gc
 import io
 from pathlib import Path
 
@@ -13,24 +12,18 @@ from harness.cli import main
 
 
 def held(folder: Path) -> dict[str, list[str]]:
-    """List what this process has: descriptors, children, and what lies in its folder for temporary files."""
-    gc.collect()
-    descriptors = []
-    for path in Path("/proc/self/fd").iterdir():
-        try:
-            descriptors.append(f"{path.name} {path.readlink()}")
-        except FileNotFoundError:  # that of the listing itself
-            continue
+    """List what this process has: children, and what lies in its folder for temporary files."""
     tasks = Path("/proc/self/task").iterdir()
     children = [child for task in tasks for child in (task / "children").read_text().split()]
     return {
-        "descriptors": sorted(descriptors),
         "children": sorted(children),
         "temporary": sorted(path.name for path in folder.iterdir()),
     }
 
 
-def test_trials_leave_nothing_behind_in_a_process_that_makes_many(lab, tmp_path, monkeypatch):
+def test_trials_leave_nothing_behind_in_a_process_that_makes_many(
+    lab, tmp_path, monkeypatch, leaks
+):
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
@@ -58,6 +51,7 @@ def test_trials_leave_nothing_behind_in_a_process_that_makes_many(lab, tmp_path,
             assert main(words, said, said) == code, (words, said.getvalue())
 
     all_of_them()  # what is loaded once stays
-    before = held(folder)
+    before, opened = held(folder), leaks("")
     all_of_them()
     assert held(folder) == before
+    assert leaks("") <= opened

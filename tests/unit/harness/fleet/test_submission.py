@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
-import gc
 import os
 import pwd
-from pathlib import Path
 
 import pytest
 
@@ -80,17 +78,15 @@ def test_a_fleet_whose_jobs_could_not_be_taken_back_stays_and_is_cancelled_later
     assert cancel(planned.folder, said.append, taking).cancelled == ("100", "101")
 
 
-def test_two_do_not_submit_for_a_fleet_at_once(fleet, taking):
+def test_two_do_not_submit_for_a_fleet_at_once(fleet, taking, leaks):
     planned = resubmission_of(fleet, scheduler=taking)
     before = (fleet / "fleet.json").read_bytes()
-    gc.collect()  # what other tests left open
-    opened = len([*Path("/proc/self/fd").iterdir()])
     fd = os.open(fleet / "job.sh", os.O_RDWR | os.O_CREAT)
     fcntl.flock(fd, fcntl.LOCK_EX)
     with pytest.raises(StoreError, match="another 'fairtrial submit'"):
         planned.execute([].append)
     os.close(fd)
-    assert len([*Path("/proc/self/fd").iterdir()]) == opened
+    assert not leaks(fleet)
     assert taking.queue == {}
     assert (fleet / "fleet.json").read_bytes() == before
 

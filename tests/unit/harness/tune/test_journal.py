@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from pathlib import Path
 
 import pytest
 
@@ -89,15 +88,13 @@ def test_an_empty_folder_goes_with_the_one_who_made_it(root, folder):
     assert not folder.exists()
 
 
-def test_one_tunes_at_a_time(root):
-    def opened():
-        return len(list(Path("/proc/self/fd").iterdir()))
-
+def test_one_tunes_at_a_time(root, leaks):
     desk = Desk(root)
-    before = opened()
+    before = leaks(root)
+    assert before
     with pytest.raises(TuneAtWorkError, match="another 'fairtrial tune' is running"):
         Desk(root)
-    assert opened() == before  # who was refused holds nothing
+    assert leaks(root) == before  # who was refused holds nothing
     desk.close()
     Desk(root).close()
 

@@ -329,10 +329,9 @@ def test_a_launcher_that_cannot_leave_does_not_limit_or_kill_its_own_group(playe
     assert not {"memory.max", "pids.max", "cgroup.kill"} & {name for name, _ in played.written}
 
 
-def test_a_leaf_that_is_gone_holds_no_file_open(played):
+def test_a_leaf_that_is_gone_holds_no_file_open(played, leaks):
     def held():
-        links = (fd.readlink() for fd in Path("/proc/self/fd").iterdir() if fd.is_symlink())
-        return sorted(str(link) for link in links if str(link).startswith(f"{played.base}/run-"))
+        return sorted(file for _, file in leaks(f"{played.base}/run-"))
 
     leaves = played.leaves(**LIMITED)
     first = held()

@@ -229,16 +229,12 @@ def test_where_none_can_be_had_it_is_said_why(tmp_path, found, says):
         RunGroups(found, tmp_path)
 
 
-def test_a_closed_place_holds_no_descriptor(kernel):
-    def opened():
-        return len(list(Path("/proc/self/fd").iterdir()))
-
-    before = opened()
+def test_a_closed_place_holds_no_descriptor(kernel, leaks):
     with RunGroups(OWN, kernel) as groups:
-        assert opened() == before + 1  # its lock
-    assert opened() == before
+        assert len(leaks(kernel)) == 1  # its lock
+    assert not leaks(kernel)
     groups.close()  # a second time is none
-    assert opened() == before
+    assert not leaks(kernel)
 
 
 def test_a_folder_that_others_take_each_time_is_said(kernel, monkeypatch):
