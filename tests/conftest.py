@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, settings
 import harness.cli
 from tests.examples import MOST, SHARE
 from tests.json_schemas import holding
+from tests.own_network import can_leave, has_left, leave_the_network
 
 if TYPE_CHECKING:
     from harness.host.state import OwnGroup
@@ -45,6 +46,10 @@ settings.register_profile(
     max_examples=MOST // SHARE,
 )
 settings.load_profile("same")
+
+if "PYTEST_XDIST_WORKER" not in os.environ and not has_left() and can_leave():
+    with suppress(OSError):  # an ordinary user's process that has threads cannot
+        leave_the_network()
 
 harness.cli.main = holding(harness.cli.main)  # before any test module takes it
 

@@ -2,7 +2,9 @@
 
 The lock of a measured CPU is an abstract Unix socket, one for each network namespace: the suites of
 two checkouts on one host, or a suite beside a real trial, do not meet. The loopback is up. Root
-becomes nobody else; an ordinary user stays that user, in a user namespace.
+becomes nobody else; an ordinary user stays that user, in a user namespace. A pytest that somebody
+starts without this file does the same (conftest.py); where it cannot, tests that take what a host has
+once wait for those of other suites (scheduling.py).
 
 python tests/own_network.py COMMAND [ARGUMENT ...]
 """
@@ -47,6 +49,16 @@ def leave_the_network() -> None:
         fcntl.ioctl(any_socket, SIOCSIFADDR, struct.pack("16s16s", b"lo:1", address))
 
 
+def has_left() -> bool:
+    """Tell whether this process is in such a namespace."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        try:
+            any_socket.bind((ADDRESS, 0))
+        except OSError:
+            return False
+    return True
+
+
 def can_leave() -> bool:
     """Try it in a child: half a namespace, without its user, would be worse than none."""
     child = os.fork()
@@ -56,8 +68,8 @@ def can_leave() -> bool:
         leave_the_network()
     except OSError as error:
         print(
-            f"no network namespace is to be had here ({error.strerror}): tests that lock a CPU fail "
-            "beside another suite or a trial on this host",
+            f"no network namespace is to be had here ({error.strerror}): tests that lock a CPU wait "
+            "for those of another suite, and fail beside a trial on this host",
             file=sys.stderr,
             flush=True,
         )

@@ -1,9 +1,11 @@
-"""Which worker of xdist executes which test: what is made once together, and who died with which test."""
+"""Which worker executes which test, and when: what is made once together, one at a time on the host, after a death."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -11,6 +13,8 @@ from typing import Any
 
 import pytest
 from xdist.scheduler.loadgroup import LoadGroupScheduling
+
+from tests.own_network import has_left
 
 STARTS = re.compile(
     r"\b(subprocess|Popen|fork|posix_spawn|spawnv?e?|multiprocessing|ProcessPoolExecutor|Launcher)\b"
@@ -47,6 +51,19 @@ def _starts_processes(item: pytest.Item) -> bool:
 @cache
 def _names_a_start(path: Path) -> bool:
     return bool(STARTS.search(path.read_text("utf-8")))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Let tests of what a host has once wait for those of other suites, which share its network with us."""
+    if not item.get_closest_marker("host") or has_left():
+        return (yield)
+    lock = os.open("/tmp", os.O_RDONLY)  # everybody has it, and nobody needs to make it
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return (yield)
+    finally:
+        os.close(lock)
 
 
 def _takes_of_its_module(item: pytest.Item) -> bool:

@@ -133,6 +133,29 @@ def test_the_suites_network_is_its_own_where_it_can_be_had() -> None:
     assert (done.stdout != ours) != ("no network namespace is to be had" in done.stderr)
 
 
+SHARES_ITS_NETWORK = """
+import time, pytest, tests.scheduling
+tests.scheduling.has_left = lambda: False
+
+@pytest.mark.host
+def test_alone():
+    with open("said", "a") as file:
+        file.write("begin ")
+        file.flush()
+        time.sleep(0.3)
+        file.write("end ")
+"""
+
+
+def test_suites_that_share_a_network_take_turns_on_the_host(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(SHARES_ITS_NETWORK)
+    words = [*PYTEST, "-p", "tests.scheduling", "test_it.py"]
+    known = os.environ | {"PYTHONPATH": str(ROOT)}
+    suites = [subprocess.Popen(words, cwd=tmp_path, env=known) for _ in range(2)]
+    assert [one.wait(300) for one in suites] == [0, 0]
+    assert (tmp_path / "said").read_text() == "begin end " * 2
+
+
 # --- workers
 
 SHARED = """
