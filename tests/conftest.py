@@ -9,8 +9,9 @@ import tempfile
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from fnmatch import fnmatchcase
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -165,6 +166,26 @@ def leaks() -> Callable[[Path | str], set[tuple[str, str]]]:
             with suppress(FileNotFoundError):  # that of the listing itself
                 found.add((link.name, str(link.readlink())))
         return {(number, file) for number, file in found if file.startswith(str(below))}
+
+    return held
+
+
+@pytest.fixture(scope="session")
+def shared() -> Callable[[Path], AbstractContextManager[None]]:
+    """Hold at the end of a fixture of several tests that its folder is as it was.
+
+    Its rights stay: tests write to copies, which have the same.
+    """
+
+    def digests(folder: Path) -> dict[str, str]:
+        files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        return {str(path): sha256(path.read_bytes()).hexdigest() for path in files}
+
+    @contextmanager
+    def held(folder: Path) -> Iterator[None]:
+        before = digests(folder)
+        yield
+        assert digests(folder) == before, "a test has changed what others look at"
 
     return held
 

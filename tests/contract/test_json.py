@@ -230,7 +230,7 @@ isolation: {cpus: none}
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory):
+def measured(tmp_path_factory, shared):
     """Measure a campaign under a stopping rule, and give what `run --json` printed."""
     place = tmp_path_factory.mktemp("measured")
     stop = "stop: {width: 0.5, min_runs: 3, max_runs: 4}"
@@ -238,7 +238,8 @@ def measured(tmp_path_factory):
     out = io.StringIO()
     words = ["run", str(place / "c.yaml"), "--dir", str(place / "runs"), "--json", "--quiet"]
     assert main(words, out, io.StringIO()) == 0
-    return place, objects(out.getvalue())
+    with shared(place / "runs"):
+        yield place, objects(out.getvalue())
 
 
 @pytest.mark.parametrize("command", ["diff", "status --diff"])

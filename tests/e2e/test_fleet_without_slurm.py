@@ -14,12 +14,13 @@ BENCHMARKS = {"one": {"command": ["/bin/true"]}}
 
 
 @pytest.fixture(scope="module")
-def trial(make_lab, tmp_path_factory):
+def trial(make_lab, tmp_path_factory, shared):
     """Measure a trial."""
     lab = make_lab(tmp_path_factory.mktemp("measured") / "lab")
     lab.environment["PATH"] = "/nonexistent"
     assert lab.run_fairtrial("run", lab.write_campaign(benchmarks=BENCHMARKS)).returncode == 0
-    return lab.trial()
+    with shared(lab.trial()):
+        yield lab.trial()
 
 
 @pytest.fixture

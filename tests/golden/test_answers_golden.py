@@ -7,6 +7,7 @@ them anew.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,11 @@ from input_folder import write_inputs
 
 
 @pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def inputs(tmp_path_factory: pytest.TempPathFactory, shared) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("answers") / "inputs"
     write_inputs(folder, samples=False)
-    return folder
+    with shared(folder):
+        yield folder
 
 
 @pytest.fixture(scope="module")

@@ -30,8 +30,11 @@ def profiled(place, **options):
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory):
-    return profiled(tmp_path_factory.mktemp("flame"))
+def stored(tmp_path_factory, shared):
+    folder = tmp_path_factory.mktemp("flame")
+    found = profiled(folder)
+    with shared(folder):
+        yield found
 
 
 @pytest.fixture(scope="module")

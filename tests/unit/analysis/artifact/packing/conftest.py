@@ -42,7 +42,7 @@ FILES = {
 
 
 @pytest.fixture(scope="session")
-def measured(tmp_path_factory):
+def measured(tmp_path_factory, shared):
     """Measure a small campaign once: its folder, and the trial."""
     place = tmp_path_factory.mktemp("measured")
     for name, text in FILES.items():
@@ -54,7 +54,8 @@ def measured(tmp_path_factory):
     words = ["run", str(place / "c" / "campaign.yaml"), "--dir", str(place / "runs"), "--quiet"]
     assert main(words, out, io.StringIO()) == 0
     (trial,) = (place / "runs").iterdir()
-    return SimpleNamespace(folder=place / "c", trial=trial)
+    with shared(place):
+        yield SimpleNamespace(folder=place / "c", trial=trial)
 
 
 @pytest.fixture

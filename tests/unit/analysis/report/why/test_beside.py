@@ -16,14 +16,15 @@ KEYS = ("keys", "logs")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, synthetic):
+def made(tmp_path_factory, synthetic, shared):
     """Write a trial with a profile of `slow`, and one of `other`."""
     cells = {"keys": [0.03, 0.03], "logs": [0.05, 0.05]}
     trial = synthetic({"base": cells, "slow": cells, "other": cells}, sessions=2)
     place = trial.write(tmp_path_factory.mktemp("beside") / "sort")
     for variant in ("slow", "other"):
         profile_beside(place, synthetic, variant=variant, benchmarks=("keys",))
-    return place
+    with shared(place.parent):
+        yield place
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from tests.profiled import CALLS, profile_beside
 
 
 @pytest.fixture(scope="module")
-def trial(tmp_path_factory, synthetic):
+def trial(tmp_path_factory, synthetic, shared):
     """Write a small trial in which `slow` is slower on `keys`."""
     rng = random.Random(5)
 
@@ -46,7 +46,9 @@ def trial(tmp_path_factory, synthetic):
         },
         sessions=6,
     )
-    return made.write(tmp_path_factory.mktemp("why") / "runs" / "sort")
+    place = made.write(tmp_path_factory.mktemp("why") / "runs" / "sort")
+    with shared(place):
+        yield place
 
 
 @pytest.fixture
