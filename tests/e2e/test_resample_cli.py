@@ -69,10 +69,10 @@ def test_no_place_for_compiled_kernels(lab, monkeypatch):
     monkeypatch.setattr(lab, "environment", {**rest, **homeless})
     done = lab.run_fairtrial("resample", "a.csv", "b.csv", *QUICK, fresh=True)
     assert done.returncode == 0, done.stderr
-    said, *while_it_lasts = done.stderr.splitlines()
+    lines = done.stderr.splitlines()  # on a busy machine a line about work may come before the note
+    (said,) = (line for line in lines if not line.startswith("resample: "))
     assert said.startswith("note  the statistics are compiled on every use, because /dev/null/home")
     assert said.endswith("cannot be written (Not a directory); name a folder in $FAIRTRIAL_CACHE")
-    assert all(line.startswith("resample: ") for line in while_it_lasts)
     assert done.stdout.startswith("a is 1.1")
     assert done.stdout == kept.stdout
     assert set((ROOT / "analysis").rglob("*.nb?")) == before

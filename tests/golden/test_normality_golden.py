@@ -1,11 +1,9 @@
-"""Lilliefors and Shapiro against R (nortest, base stats), and against R itself where it is."""
+"""Lilliefors and Shapiro against R (nortest, base stats); nightly/test_against_r.py asks R itself."""
 
 from __future__ import annotations
 
 import csv
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -60,16 +58,3 @@ def test_every_sample_of_the_reference() -> None:
             assert ours.pvalue == pytest.approx(want["lillie_p"], rel=1e-9)
             seen += 1
     assert seen == 7
-
-
-def test_shapiro_against_r_itself() -> None:
-    if shutil.which("Rscript") is None:
-        pytest.skip("R is not installed")
-    values = np.random.default_rng(12).lognormal(0, 0.4, 40)
-    code = (
-        f"cat(format(shapiro.test(c({','.join(map(repr, values.tolist()))}))$p.value, digits=15))"
-    )
-    done = subprocess.run(
-        ["Rscript", "--vanilla", "-e", code], check=True, capture_output=True, text=True
-    )
-    assert shapiro(values).pvalue == pytest.approx(float(done.stdout), rel=1e-5)

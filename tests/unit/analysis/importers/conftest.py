@@ -17,8 +17,9 @@ from analysis.importers.naming import ReadingChoices
 from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.importers.registry import read_foreign
 
-SAMPLES = Path(__file__).resolve().parents[5] / "shared" / "samples"
-GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "foreign"
+TESTS = Path(__file__).resolve().parents[3]
+SAMPLES = TESTS / "data" / "tools"
+GOLDEN = TESTS / "golden" / "foreign"
 
 
 @pytest.fixture
@@ -67,19 +68,13 @@ def rows_of() -> Callable[[Trial], list[dict[str, Any]]]:
 
 @pytest.fixture
 def sample() -> Callable[[str], str]:
-    """Give the path of a tool's real file; such files are no part of this project."""
-
-    def path_of(name: str) -> str:
-        if not (SAMPLES / name).exists():
-            pytest.skip("the sample files of other tools are not beside this project")
-        return str(SAMPLES / name)
-
-    return path_of
+    """Give the path of a small file in a tool's layout; ``source`` beside it says how it was made."""
+    return lambda name: str(SAMPLES / name)
 
 
 @pytest.fixture
 def read_sample(sample) -> Callable[[str], ForeignFile]:
-    """Read a tool's real file, by the format that is found for it."""
+    """Read such a file by the format that is found for it."""
     return lambda name: read_foreign(open_foreign(sample(name)))
 
 

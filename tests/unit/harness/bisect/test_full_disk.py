@@ -48,8 +48,8 @@ benchmarks: {run: {command: [./larger]}}
 
 
 def test_a_full_disk(repository, tmp_path):
-    if not shutil.which("unshare"):
-        pytest.skip("unshare (util-linux) is not installed")
+    if not (shutil.which("unshare") and shutil.which("mount")):
+        pytest.skip("unshare or mount (util-linux) is not installed")
     (tmp_path / "disk").mkdir()
     (repository.path / "campaign.yaml").write_text(CAMPAIGN)
     command = [sys.executable, "-c", BUILD, str(repository.path), "disk/work"]

@@ -5,11 +5,9 @@ Authority: the values of the files, as their readers, which are tested elsewhere
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from analysis.data.opening import Opened, open_foreign
+from analysis.data.opening import Opened
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.importers.exports.export_data import exported_trial
@@ -19,7 +17,6 @@ from analysis.importers.importing import import_files
 from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign
 
-SAMPLES = Path(__file__).resolve().parents[6] / "shared" / "samples"
 FILES = (
     "hyperfine/two-commands.json",
     "hyperfine/parameter-list.json",
@@ -31,7 +28,6 @@ FILES = (
     "benchexec/table.csv",
     "criterion",
 )
-GOLDEN = Path(__file__).resolve().parents[4] / "golden" / "foreign"
 OURS = ("r-bench.csv", "benchmarkdotnet-0.15.json", "mitata.json", "tinybench.json")
 # what holds processes and their values as they are
 WHOLE = ("long-csv", "json", "parquet", "sqlite", "go-bench")
@@ -60,11 +56,11 @@ def made_or_none(target, exported):
 
 
 @pytest.mark.parametrize("name", FILES + OURS)
-def test_what_a_tool_wrote_is_read_again_from_every_target(name, tmp_path):
-    path = GOLDEN / name if name in OURS else SAMPLES / name
-    if not path.exists():
-        pytest.skip("files that the tools wrote are not beside this project")
-    gathered = gather([read_foreign(open_foreign(str(path)))], ReadingChoices())
+def test_what_a_tool_wrote_is_read_again_from_every_target(
+    name, read_sample, read_golden, tmp_path
+):
+    file = read_golden(name) if name in OURS else read_sample(name)
+    gathered = gather([file], ReadingChoices())
     import_files(gathered, tmp_path / "trial", better="lower")
     exported = exported_trial(read_trial(tmp_path / "trial"))
     metric = exported.metrics[0].name

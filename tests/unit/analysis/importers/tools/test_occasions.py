@@ -8,7 +8,7 @@ import pytest
 @pytest.mark.parametrize(
     "name",
     [
-        "asv/vm-existing-py_python3.json", "asv", "criterion", "criterion/fold/new/raw.csv",
+        "asv/lab1-existing-py_python3.json", "asv", "criterion", "criterion/fold/new/raw.csv",
         "criterion/fold/new/sample.json", "go-bench/old.txt", "google-benchmark/old.json",
         "google-benchmark/reps-truncated.csv", "hyperfine/two-commands.json", "pyperf/base.json",
         "pytest-benchmark/full-json.json", "generic-csv/wide.csv",

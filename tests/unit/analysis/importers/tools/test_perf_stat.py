@@ -17,7 +17,7 @@ def found(file) -> dict:
 def test_the_means_of_repetitions(read_sample) -> None:
     file = read_sample("perf-stat/x-comma-r5.csv")
     assert found(file) == {
-        ("x-comma-r5", "task-clock"): ("s", [0.00049]),
+        ("x-comma-r5", "task-clock"): ("s", [0.0005]),
         ("x-comma-r5", "context-switches"): ("", [0.0]),
         ("x-comma-r5", "page-faults"): ("", [49.0]),
     }
@@ -32,7 +32,7 @@ def test_the_means_of_repetitions(read_sample) -> None:
 def test_the_objects(read_sample) -> None:
     file = read_sample("perf-stat/json-lines.jsonl")
     assert found(file) == {
-        ("json-lines", "task-clock"): ("s", [0.000567952]),
+        ("json-lines", "task-clock"): ("s", [0.0005625]),
         ("json-lines", "context-switches"): ("", [0.0]),
         ("json-lines", "page-faults"): ("", [49.0]),
     }
@@ -40,7 +40,7 @@ def test_the_objects(read_sample) -> None:
 
 def test_the_intervals(read_sample) -> None:
     file = read_sample("perf-stat/interval-100ms.csv")
-    assert found(file) == {("interval-100ms", "task-clock"): ("s", [0.00083, 0.00006])}
+    assert found(file) == {("interval-100ms", "task-clock"): ("s", [0.00075, 0.00025])}
     assert [note.code for note in file.notes] == ["intervals"]
 
 

@@ -1,52 +1,10 @@
-"""SPEC CPU: values by hand from three real runs; keys of raw files as runspec and runcpu write them."""
+"""SPEC CPU: reports as three real runs wrote them; keys of raw files as runspec and runcpu write them."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
-from analysis.importers.registry import read_foreign
-
-DATASETS = Path(__file__).resolve().parents[6] / "shared" / "datasets" / "spec_cpu2017_three_runs"
-
-
-def read(name: str):
-    if not (DATASETS / name).exists():
-        pytest.skip("the sample files of other tools are not beside this project")
-    return read_foreign(open_foreign(str(DATASETS / name)))
-
-
-def test_a_rate_report_value_by_value() -> None:
-    file = read("cint2017-rates.csv")
-    assert len(file.cells) == 20  # ten benchmarks, time and rate
-    first, second = file.cells[:2]
-    assert first.benchmark == "500.perlbench_r"
-    assert first.processes == ((998.344268,), (996.814365,), (996.673647,))
-    assert (first.variant, first.metric, first.unit, first.better) == ("base", "time", "s", "lower")
-    assert (first.known, first.inner, first.warmups, first.failed) == (True, 1, 0, 0)
-    assert second.values == (306.17088, 306.640896, 306.684096)
-    assert (second.metric, second.unit, second.better) == ("rate", "score", "higher")
-    last = file.cells[-2]
-    assert (last.benchmark, last.values) == ("557.xz_r", (829.195383, 830.52499, 828.280642))
-    assert file.facts == {"cpu_model": "Intel Xeon E7-8890 v4"}
-    assert file.variant_rule == "the tuning (base or peak)"
-    assert not file.notes
-
-
-def test_a_speed_report_has_base_and_peak() -> None:
-    file = read("cint2017-speed.csv")
-    assert len(file.cells) == 40
-    assert {(c.variant, c.metric) for c in file.cells} == {
-        (tuning, metric) for tuning in ("base", "peak") for metric in ("time", "ratio")
-    }
-    assert all(len(c.values) == 3 for c in file.cells)
-    peak = next(c for c in file.cells if c.variant == "peak")
-    assert (peak.benchmark, peak.values[0], peak.values[2]) == (
-        "600.perlbench_s", 298.235039, 295.221534,
-    )  # fmt: skip
 
 
 def csv_of(*rows: str, est: str = "", valid: str = "1") -> str:
@@ -58,6 +16,34 @@ def csv_of(*rows: str, est: str = "", valid: str = "1") -> str:
         f'valid,{valid}\n\n"SPEC CPU2006 Integer Result"\n\n"Full Results Table"\n\n{table}\n\n'
         f'"Selected Results Table"\n\n{table}\n'
     )
+
+
+def test_a_rate_report_of_base_alone(foreign) -> None:
+    text = csv_of(
+        '500.perlbench_r,998.5,306.25,S,,,,"refrate(ref) iteration #1"',
+        '500.perlbench_r,996.75,306.5,S,,,,"refrate(ref) iteration #2"',
+        '502.gcc_r,1136.5,239.25,S,,,,"refrate(ref) iteration #1"',
+    )
+    file = foreign(text.replace("Ratio", "Rate") + '\n"HARDWARE"\n"CPU Name","C 1"\n', "r.csv")
+    time, rate, gcc, _ = file.cells
+    assert (time.benchmark, time.processes) == ("500.perlbench_r", ((998.5,), (996.75,)))
+    assert (time.variant, time.metric, time.unit, time.better) == ("base", "time", "s", "lower")
+    assert (time.known, time.inner, time.warmups, time.failed) == (True, 1, 0, 0)
+    assert (rate.metric, rate.unit, rate.better) == ("rate", "score", "higher")
+    assert (rate.values, gcc.values) == ((306.25, 306.5), (1136.5,))
+    assert file.facts == {"cpu_model": "C 1"}
+    assert file.variant_rule == "the tuning (base or peak)"
+    assert not file.notes
+
+
+def test_a_speed_report_has_base_and_peak(foreign) -> None:
+    rows = (f"600.perlbench_s,{k}.5,5.25,S,{k}.25,6.5,S,x" for k in (364, 362))
+    assert {
+        (c.variant, c.metric): c.values for c in foreign(csv_of(*rows), "r.csv").cells
+    } == {
+        ("base", "time"): (364.5, 362.5), ("base", "ratio"): (5.25, 5.25),
+        ("peak", "time"): (364.25, 362.25), ("peak", "ratio"): (6.5, 6.5),
+    }  # fmt: skip
 
 
 def test_failed_runs_are_counted_and_what_was_not_run_is_nothing(foreign) -> None:

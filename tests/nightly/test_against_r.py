@@ -1,17 +1,20 @@
-"""HPT's laws against R itself, where R is installed."""
+"""Laws of HPT, of the Speedup-Test and of Shapiro against R itself; tests/golden holds what it said once."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
+from analysis.diagnose.normality import shapiro
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.report import hpt_context
 from analysis.stats.ranks import rank_sum_table, signed_rank_table
+from tests.golden.test_speedup_against_r import FOLDER, check_all
 
 pytestmark = pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
 
@@ -72,3 +75,26 @@ def test_both_stages_of_an_untied_suite() -> None:
     assert ours == pytest.approx(each, rel=1e-11)
     assert hpt(*single).pvalue == pytest.approx(p, rel=1e-11)
     assert hpt_context(*single).paired_t[0].pvalue == pytest.approx(p_t, rel=1e-10)
+
+
+def test_shapiro() -> None:
+    values = np.random.default_rng(12).lognormal(0, 0.4, 40)
+    ((p,),) = r(f"shapiro.test({vector(values)})$p.value")
+    assert shapiro(values).pvalue == pytest.approx(p, rel=1e-5)
+
+
+def test_fresh_pairs_of_the_speedup_test(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    pairs = []
+    for n, m in ((3, 7), (13, 13), (30, 45), (48, 52), (101, 98)):
+        x, y = rng.gamma(9, 1.03 / 9, n), rng.gamma(9, 1 / 9, m)
+        pairs += [(x.tolist(), y.tolist()), (x.round(1).tolist(), y.round(1).tolist())]
+    samples, results = tmp_path / "samples", tmp_path / "results"
+    lines = [" ".join(v.hex() for v in side) for pair in pairs for side in pair]
+    samples.write_text("\n".join(lines) + "\n")
+    script = str(FOLDER / "protocol.R")
+    subprocess.run(["Rscript", "--vanilla", script, str(samples), str(results)], check=True)
+    names, *rows = (line.split() for line in results.read_text().splitlines())
+    for (x, y), row in zip(pairs, rows, strict=True):
+        words = zip(names, row, strict=True)
+        check_all(x, y, {k: None if w in ("NA", "NaN") else float(w) for k, w in words})
