@@ -1,6 +1,6 @@
 """A few of each fault of the drills, and every case that once failed: the attacks on 0.1.0, A and B.
 
-The long form is ``make drill``.
+The long form is ``python tests/drills``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _forks(forks, monkeypatch):
     def start(arena, *args, prefix=(), preexec_fn=None, **streams):
         if prefix or streams:
             return fresh(arena, *args, prefix=prefix, preexec_fn=preexec_fn, **streams)
-        # without the bound of memory: it is for damages which only `make drill` makes
+        # without the bound of memory: it is for damages which only the long form makes
         said = arena.said
         return forks.start(
             list(args), cwd=arena.folder, environment=arena.environment, out=said, err=said

@@ -1,6 +1,6 @@
 """Hundreds of damaged files of each kind, and every one that ever broke a reader: the attacks on 0.1.0, B6-B8, E.
 
-``make search`` damages more, and others; the long form is ``make drill``.
+``make search`` damages more, and others; the long form is ``python tests/drills``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Exports, read by the tools that they are for: installed beside the project, never into it.
 
-Authority: pyperf, pytest-benchmark, pandas, DuckDB and sqlite3 themselves. `.ci/run` installs them into
+Authority: pyperf, pytest-benchmark, pandas, DuckDB and sqlite3 themselves. `make nightly` installs them into
 ``.venv-tools``; FAIRTRIAL_TOOLS names the interpreter of another environment.
 """
 
