@@ -22,6 +22,7 @@ from tests.forks import Forks
 
 KEY = "cost"
 DEAREST = 50
+_TOLD_S = 2.0  # a group or a test that takes less may come last
 
 
 class Cost(NamedTuple):
@@ -79,6 +80,7 @@ class Costs:
         self._config = config
         self._open: Cost | None = None
         self._tests: dict[str, Cost] = defaultdict(lambda: NOTHING)
+        self._groups: dict[str, float] = defaultdict(float)
         self._collected: list[Cost] = []
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -101,9 +103,12 @@ class Costs:
         for name, value in report.user_properties:
             if name == KEY:
                 test = report.nodeid  # without the group that stands behind it
+                group = test
                 if test.rfind("@") > test.rfind("]"):
-                    test = test.rpartition("@")[0]
-                self._tests[test] = self._tests[test].plus(value)  # type: ignore[arg-type]
+                    test, _, group = test.rpartition("@")
+                cost = Cost(*value)  # type: ignore[misc]
+                self._tests[test] = self._tests[test].plus(cost)
+                self._groups[group] += cost.cpu
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         if session.items:
@@ -125,7 +130,9 @@ class Costs:
         path = self._config.option.costs
         if path:
             rows = {name: tuple(cost) for name, cost in sorted(self._tests.items())}
-            Path(path).write_text(json.dumps({"collected": self._collected, "tests": rows}))
+            groups = {k: round(v, 1) for k, v in sorted(self._groups.items()) if v >= _TOLD_S}
+            told = {"collected": self._collected, "tests": rows, "groups": groups}
+            Path(path).write_text(json.dumps(told))
 
 
 def _started() -> float:

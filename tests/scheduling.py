@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 from collections.abc import Generator, Sequence
@@ -19,6 +20,8 @@ from tests.own_network import has_left
 STARTS = re.compile(
     r"\b(subprocess|Popen|fork|posix_spawn|spawnv?e?|multiprocessing|ProcessPoolExecutor|Launcher)\b"
 )
+# CPU seconds of the groups and tests of two seconds or more: `groups` in what --costs=FILE.json writes
+DEAREST: dict[str, float] = json.loads(Path(__file__).with_name("dearest.json").read_text())
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -75,16 +78,21 @@ def _takes_of_its_module(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Say in the ids of tests their groups, by which they are handed out.
+    """Say in the ids of tests their groups, by which they are handed out, the dearest first.
 
     xdist 3.8 writes them where pytest 9.2 no longer reads them: no group was kept together.
     """
     if not getattr(config.option, "loadgroup", False):  # which only workers have
         return
-    for item in items:
-        groups = "_".join(sorted({mark.args[0] for mark in item.iter_markers("xdist_group")}))
+    groups_of = {item: _groups(item) for item in items}
+    items.sort(key=lambda item: -DEAREST.get(groups_of[item] or item.nodeid, 0.0))
+    for item, groups in groups_of.items():
         if groups and not item.nodeid.endswith(f"@{groups}"):
             item._id = type(item._id).parse(f"{item.nodeid}@{groups}")
+
+
+def _groups(item: pytest.Item) -> str:
+    return "_".join(sorted({mark.args[0] for mark in item.iter_markers("xdist_group")}))
 
 
 class _Collected(list[str]):
@@ -141,4 +149,7 @@ class Scheduling(LoadGroupScheduling):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling | None:
-    return Scheduling(config, log) if config.getvalue("dist") == "loadgroup" else None
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    config.option.loadscopereorder = False  # xdist would begin with the groups of most tests
+    return Scheduling(config, log)

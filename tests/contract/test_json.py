@@ -9,6 +9,7 @@ import ast
 import io
 import json
 import math
+import os
 import re
 import runpy
 import shutil
@@ -25,6 +26,7 @@ from harness.cli import main
 from harness.fleet.slurm import Scheduler
 from harness.fleet.status import Cancelled, read_standing
 from harness.fleet.submission import Submission
+from tests.forks import Forks
 from tests.profiled import profile_beside
 from tests.unit.analysis.history.judged.made_nights import nights_of, series, stepped
 
@@ -48,6 +50,14 @@ def answer(command: str, codes: Collection[int] = (0,)) -> list[Any]:
     code = main([*command.split(), "--json"], out, err)
     assert code in codes, err.getvalue()
     return objects(out.getvalue())
+
+
+def answer_of(forks: Forks, command: str, code: int) -> list[Any]:
+    """Give what a command prints that has others executed: they are forks, too."""
+    words = [*command.split(), "--json"]
+    done = forks.run(words, cwd=ROOT, environment=os.environ, seconds=300)
+    assert done.returncode == code, done.stderr
+    return objects(done.stdout)
 
 
 def objects(text: str) -> list[Any]:
@@ -177,12 +187,12 @@ def test_every_key_of_the_reports_part_on_why_is_documented(tmp_path):
     assert keys(without_data(value, marks)) - known == set()
 
 
-def test_every_key_of_a_bundle_is_documented(tmp_path):
+def test_every_key_of_a_bundle_is_documented(tmp_path, forks):
     (tmp_path / "claims.yaml").write_text(
         "claims: [{text: t, command: verdict tests/data/sample-0.2.0, value: /runs, is: equals, expected: 120}]"
     )
     words = f"bundle tests/data/sample-0.2.0 -o {tmp_path}/a.zip --claims {tmp_path}/claims.yaml"
-    (value,) = answer(words)
+    (value,) = answer_of(forks, words, 0)
     assert set(value) >= HEAD
     said = section("bundle", heading="### ")
     told = documented_in(said + section("The head of every result"))
@@ -349,8 +359,8 @@ def artifact(tmp_path):
     return handmade["write_bundle"](tmp_path / "artifact.zip", files)
 
 
-def test_every_key_of_reproduce_is_documented(artifact):
-    (value,) = answer(f"reproduce {artifact}", codes={1})
+def test_every_key_of_reproduce_is_documented(artifact, forks):
+    (value,) = answer_of(forks, f"reproduce {artifact}", 1)
     assert set(value) >= HEAD
     assert keys(without_data(value, data_of("reproduce"))) - documented("reproduce") == set()
     assert set(value["caution_codes"]) >= {"bundle-redacted", "bundle-incomplete"}
