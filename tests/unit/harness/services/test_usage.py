@@ -221,6 +221,7 @@ def test_a_peak_that_could_not_be_reset_is_said_to_be_that_since_the_start(tree)
     assert not read([10], tree.folder, reset=True).reset
     (tree.folder / "10" / "clear_refs").touch(mode=0o200)
     before = read([10], tree.folder, reset=True)
+    (tree.folder / "10" / "clear_refs").chmod(0o600)  # as the kernel's, it is only written
     assert (tree.folder / "10" / "clear_refs").read_text() == "5"
     assert between(before, tree.read(10)).reset
 
