@@ -19,7 +19,7 @@ from analysis.record.builds import read_builds
 from analysis.record.environment_records import commits_of
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import encode_checked
-from analysis.record.trial_files import ENERGY, Appended, GivenUp, IdlePower
+from analysis.record.trial_files import ENERGY, Appended, GivenUp, IdlePower, JudgedMetrics
 
 TIMES = {
     "a": {"x": [0.010, 0.011, 0.012, 0.013], "y": [0.020, 0.021, 0.022, 0.023]},
@@ -487,6 +487,9 @@ def test_another_campaign_is_refused_with_what_differs(night, tmp_path):
     other = {**CAMPAIGN, "protocol": {**CAMPAIGN["protocol"], "order": "sequential"}}
     with pytest.raises(StoreError, match=r"protocol\.order is shuffled and sequential"):
         merge_trials([night(1), night(2, campaign=other)], tmp_path / "all")
+    listed, none = ({**CAMPAIGN, "builds": given} for given in (["make"], None))
+    with pytest.raises(StoreError, match=r"builds is \['make'\] and None"):
+        merge_trials([night(5, campaign=listed), night(6, campaign=none)], tmp_path / "all")
     # the identity leaves out what equals the default of then: two versions may hide a difference
     more = {**CAMPAIGN, "isolation": {"nice": 5}}
     nights = [night(3), night(4, campaign=more, campaign_sha256="1" * 64)]
@@ -627,3 +630,17 @@ def test_a_resolved_campaign_that_is_no_json_is_told_with_its_file(night, tmp_pa
     with pytest.raises(StoreError, match="the resolved campaign cannot be read") as told:
         merge_trials(paths, tmp_path / "whole")
     assert told.value.where == str(resolved)
+
+
+def test_the_questions_of_all_nights_stay(night, tmp_path):
+    def at(hour, *metrics, **more):
+        return JudgedMetrics(at=f"2026-11-21T{hour}:10:00Z", metrics=metrics, **more)
+
+    first, second = night(1, judge=(at("03", "wall"), at("04", "user"))), night(2)
+    merge_trials([first, second], tmp_path / "two")
+    asked = (at("04", "user", trial="synthetic-night-1"),)
+    asked += (JudgedMetrics(at="2026-11-22T03:10:00Z", metrics=(), trial="synthetic-night-2"),)
+    assert read_manifest(tmp_path / "two").judge == asked
+    merge_trials([tmp_path / "two", night(3, judge=(at("05", "wall"),))], tmp_path / "three")
+    asked += (at("05", "wall", trial="synthetic-night-3"),)
+    assert read_manifest(tmp_path / "three").judge == asked

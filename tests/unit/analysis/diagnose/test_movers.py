@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.diagnose.examine import diagnosed
+from analysis.diagnose.examine import _movers, diagnosed
 from analysis.diagnose.host_speeds import HostSpeeds, SessionSpeed
+from analysis.diagnose.host_tests import HostTest
 from analysis.diagnose.movers import Movers, Scored
 from analysis.diagnose.wording import cautions_of, speeds_text
 
@@ -254,3 +255,14 @@ def test_who_moves_is_said(movers, who, whose, rest):
         f"{who} changed between two speeds, 30 % apart, in both sessions: "
         f"40 % of {whose} have the higher values{shown}"
     )
+
+
+def test_the_surest_test_tells_who_moves():
+    """A p that is 0 to the last bit is the surest of all."""
+    surest, other, nobody = made("a", "x"), made("b", "x"), Movers()
+    tests = {p: HostTest(code="host-trend", pvalue=p) for p in (0.0, 1e-9, 1e-3)}
+    for told in (surest, None):
+        assert _movers({tests[1e-3]: other, tests[1e-9]: other, tests[0.0]: told}) == told
+    assert _movers({tests[1e-3]: other, tests[0.0]: nobody, tests[1e-9]: surest}) == surest
+    assert _movers({tests[1e-3]: nobody}) == nobody
+    assert _movers({}) is None

@@ -14,7 +14,7 @@ from analysis.data.trial import read_trial
 from analysis.plan.decidable import decidable, decidable_by
 from harness.campaign.load import load_campaign, one_block, one_cell
 from harness.cli import main
-from harness.commands.dry_run import _said, execute_only, probe
+from harness.commands.dry_run import _said, _set, execute_only, probe
 from harness.commands.live_view import View
 from harness.trial.ending import Ending
 from harness.trial.progress import read_progress
@@ -208,3 +208,12 @@ def test_many_values_are_told_by_number_and_mean_and_unknown_ones_as_such():
         "samples": {"t": {"count": 20_000, "sha256": "0" * 64}},
     }  # fmt: skip
     assert _said(row).endswith("ok  t (20,000 values, mean 2.5)  t.p99 9  u.p99 unknown")
+
+
+def test_a_long_line_goes_on_two_blanks_further_in():
+    for begin, further in (("", 8), (" " * 8, 10), (" " * 12, 14)):
+        first, *others = _set(begin + "word " * 40)
+        assert first.startswith(f"{begin}word")
+        assert others
+        assert {len(line) - len(line.lstrip()) for line in others} == {further}
+    assert _set("short") == ["short"]

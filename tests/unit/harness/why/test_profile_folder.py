@@ -1,4 +1,7 @@
-"""A profile appears whole or not at all, and takes the place of an earlier one; what was killed is removed."""
+"""A profile appears whole or not at all, and takes the place of an earlier one; what was killed is removed.
+
+Of what programs leave for perf only their own files go.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import subprocess
 import pytest
 
 from analysis.errors import StoreError, UsageError
+from harness.why import session_profile
 from harness.why.profile_folder import new_profile
 from harness.why.recording import DEFAULT_HZ, DWARF_HZ, ProfileRequest, record_profile
 
@@ -104,3 +108,20 @@ def test_counts_that_are_none_are_refused(tiny, listening):
 def test_stacks_are_copied_less_often():
     assert ProfileRequest(**ONE).wanted_hz == DEFAULT_HZ
     assert ProfileRequest(**ONE, chains="dwarf").wanted_hz == DWARF_HZ <= DEFAULT_HZ
+
+
+def test_only_own_regular_maps_of_these_processes_go(tmp_path, monkeypatch):
+    maps = tmp_path / "maps"
+    maps.mkdir()
+    monkeypatch.setattr(session_profile, "MAPS", maps)
+    for pid in (1, 2):
+        (maps / f"perf-{pid}.map").touch()
+    (maps / "kept").touch()
+    (maps / "perf-3.map").symlink_to("kept")
+    os.mkfifo(maps / "perf-4.map")
+    session_profile._remove_maps([1, 3, 4, 5], [])
+    left = ["kept", "perf-2.map", "perf-3.map", "perf-4.map"]
+    assert sorted(path.name for path in maps.iterdir()) == left
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)  # whoever wrote it is somebody else
+    session_profile._remove_maps([2], [])
+    assert sorted(path.name for path in maps.iterdir()) == left

@@ -80,3 +80,8 @@ def test_its_csv_is_refused_with_the_template(foreign) -> None:
 def test_what_cannot_be_read_is_refused_with_its_place(foreign, change, said) -> None:
     with pytest.raises(AnalysisError, match=said):
         foreign({"results": [result(**change)]})
+
+
+def test_three_keys_alone_tell_whose_file_it_is(foreign) -> None:
+    with pytest.raises(AnalysisError, match="a result has no name"):
+        foreign({"results": [{"measurements": [epoch(1e-9)], "batch": 1, "epochs": 1}]})

@@ -471,6 +471,10 @@ def test_few_resamples_are_said() -> None:
     assert any("the ends are rough; take 400 or more" in text for text in found.cautions)
     found = bootstrap_speedup(*suite(), resamples=400, rng=rng())
     assert not any("rough" in text for text in found.cautions)
+    # 10 beyond each end of 75 % leave 60 between them: 79 values have 80 gaps
+    for resamples, rough in ((78, True), (79, False)):
+        found = bootstrap_speedup(*suite(), resamples=resamples, confidence=0.75, rng=rng())
+        assert any("the ends are rough" in text for text in found.cautions) == rough
 
 
 def test_cautions_of_the_data_are_handed_on() -> None:

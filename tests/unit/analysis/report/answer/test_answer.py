@@ -307,7 +307,10 @@ def test_runs_of_a_file_are_no_sessions(tmp_path: Path) -> None:
     file = tmp_path / "runs.csv"
     file.write_text("a,1.0,1.1,0.9,1.05\nb,2.0,2.1,2.2,1.9\n")
     alone = gather(subject_of([str(file)], Reading(better="lower"))).alone
-    assert all(line.half.text.startswith("±") for line in alone)
+    for line in alone:
+        half = 100 * (math.sqrt(line.high.value / line.low.value) - 1)
+        assert line.half.value == pytest.approx(half, rel=1e-12)
+        assert line.half.text == f"±\N{NO-BREAK SPACE}{half:.2g}\N{NO-BREAK SPACE}%"
 
 
 def test_the_means_of_both_sides_stand_beside_several_candidates(subject: Make) -> None:

@@ -34,7 +34,7 @@ def cell(*values: float) -> Cell:
 OLD, NEW = cell(1, 2, 4, 1, 1, 1), cell(2, 2, 2, 3, 3, 3)
 
 
-def drawn(cells, *, far=None, failures=None):
+def drawn(cells, *, far=None, failures=None, marks=()):
     """Draw the runs of a benchmark of which only the cells are known."""
     failures = failures or {}
     means = {name: float(np.exp(np.log(c.values).mean())) for name, c in cells.items()}
@@ -52,7 +52,7 @@ def drawn(cells, *, far=None, failures=None):
             styles={name: name for name in cells},
             variants=told,
             modes={},
-            marks=(),
+            marks=marks,
             noun="session",
             merged=False,
             known=SimpleNamespace(
@@ -142,6 +142,23 @@ def test_words_without_room_give_way_to_figures_and_those_to_a_bar() -> None:
     found = panels(10, mark("environment", {"3": "", "4": "-25 %"}))
     assert (found[2].found, found[2].long, found[2].short) == (True, "", "")
     assert (found[3].long, found[3].short) == ("-25 %", "")
+
+
+def test_a_bar_stands_over_each_panel_with_a_finding() -> None:
+    ruled = "ink parts-bar"
+    wide = 1000 / 2
+    for found, bars in (
+        ({}, []),
+        ({"2": ""}, [(wide, 1000)]),
+        ({"1": "", "2": ""}, [(0, wide), (wide, 1000)]),
+    ):
+        head = drawn({"old": OLD, "new": NEW}, marks=(mark("load", found),)).head
+        assert re.findall(ruled, head) == [ruled] * bool(bars)
+        assert ">load</text>" in head or not found
+        strokes = path(head, ruled) if bars else []
+        assert [(one[0], one[2]) for one in strokes] == [
+            (pytest.approx(left, abs=10), pytest.approx(right, abs=10)) for left, right in bars
+        ]
 
 
 def test_many_panels_have_few_labels() -> None:

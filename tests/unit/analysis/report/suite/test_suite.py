@@ -20,7 +20,7 @@ from analysis.report.subject import subject_of
 from analysis.report.suite.biplot import plane_of
 from analysis.report.suite.boxes import boxes_plots, five_numbers
 from analysis.report.suite.chapter import chapter as suite
-from analysis.report.suite.ranks import bars_of
+from analysis.report.suite.ranks import bars_of, bars_plot
 from analysis.report.written import written_of
 
 BENCHES = ("text", "logs", "json")
@@ -184,6 +184,25 @@ def test_bars_are_the_longest_runs_of_neighbours_without_a_pair_told_apart(size,
         if not any((c, d) != (a, b) and c <= a and b <= d for c, d in whole)
     }
     assert set(bars_of(order, told)) == longest
+
+
+def test_bars_stand_side_by_side_from_their_first_row_to_their_last() -> None:
+    bars = ((0, 1), (1, 3))
+    rows = [
+        re.findall(
+            r'<line [^>]*?x1="([\d.]+)%" y1="([\d.]+)" x2="[\d.]+%" y2="([\d.]+)"',
+            bars_plot(bars, k),
+        )
+        for k in range(5)
+    ]
+    left, right = "25", "75"
+    assert rows == [
+        [(left, "11", "26")],
+        [(left, "0", "15"), (right, "11", "26")],
+        [(right, "0", "26")],
+        [(right, "0", "15")],
+        [],
+    ]
 
 
 def test_the_ranking_tells_apart_what_differs_and_joins_what_does_not(three) -> None:
