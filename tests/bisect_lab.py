@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -32,15 +33,19 @@ int main(void) {{
   return sum == 1;
 }}
 """
+# on virtual times
+TAKES = "#!/bin/sh\n# version {number}\necho takes {cost} s\n"
+COPIES = [["sh", "-c", "! grep broken app.c && install -m 755 app.c app"]]
 WORK = {"work": {"regex": "work ([0-9.]+) s", "unit": "s", "better": "lower"}}
 
 
 def git(folder, *words):
-    """Execute git with a fixed author."""
+    """Execute git with a fixed author and date: the same commits each time."""
+    dates = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "2026-03-01T12:00:00Z")
     return subprocess.run(
         ["git", "-c", "user.name=A. Author", "-c", "user.email=a@example.org", *words],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"},
+        env={"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1", **dates},
         check=True,
         capture_output=True,
         text=True,
@@ -80,6 +85,15 @@ def campaign(folder, *, build=None, metrics=WORK, judge="work", **protocol):
     path = folder / "campaign.yaml"
     path.write_text(json.dumps(content))
     return path
+
+
+def bytes_of(folder):
+    """Hash every file of a user's repository."""
+    return {
+        path.relative_to(folder): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def bisection(lab):

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tests.json_schemas import held
@@ -88,6 +88,7 @@ class Forks:
         self._loads = ["--product"] if product else []
         self._spent = 0.0
         self._process: subprocess.Popen[str] | None = None
+        self.stage: Callable[[], dict[str, Mapping[str, object]]] = dict  # of commands of scripts
         self._early = early(AT_START)
 
     def can(self, environment: Mapping[str, str]) -> bool:

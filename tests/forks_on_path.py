@@ -74,6 +74,7 @@ def _told(
 ) -> dict[str, str | int] | None:
     if not forks.can(environment):
         return None
-    done = forks.run(words, cwd=Path(cwd), environment=environment, seconds=_PATIENCE_S)
+    stage = forks.stage()
+    done = forks.run(words, cwd=Path(cwd), environment=environment, seconds=_PATIENCE_S, **stage)
     code = done.returncode if done.returncode >= 0 else 128 - done.returncode
     return {"code": code, "out": done.stdout, "err": done.stderr}

@@ -40,6 +40,7 @@ class Lab:
         self.environment = {k: v for k, v in kept.items() if k not in early(kept)} | early(AT_START)
         self.environment["FAIRTRIAL_DEFAULTS"] = ""  # whoever tests may have some
         self.started: list[subprocess.Popen[str] | Started] = []
+        self.virtual = None  # times of its commands, where one has none of its own
         self._days = 0  # of commands on virtual times, each of which begins a day later
 
     def write_campaign(self, name="c", **sections):
@@ -73,7 +74,9 @@ class Lab:
         command = [str(FAIRTRIAL), *map(str, args)]
         return processes.as_other_user(command) if other_user else command
 
-    def _virtual(self, times):
+    def on_stage(self, times):
+        """Give what a command on such times is asked with, or nothing."""
+        times = times or self.virtual
         if times is None:
             return {}
         self._days += 1
@@ -86,8 +89,8 @@ class Lab:
 
         `virtual` times are those of its runs; `own` is what a fork may have of its own: see `Forks.run`.
         """
-        own |= self._virtual(virtual)
         if not (fresh or other_user or prefix) and self._forks.can(self.environment):
+            own |= self.on_stage(virtual)
             return self._forks.run(
                 list(map(str, args)),
                 cwd=cwd or self.folder,
@@ -96,6 +99,7 @@ class Lab:
                 **own,
             )
         assert not own
+        assert virtual is None
         done = subprocess.run(
             [*prefix, *self._command(args, other_user=other_user)],
             cwd=cwd or self.folder,
@@ -119,7 +123,7 @@ class Lab:
                 environment=self.environment,
                 out=out,
                 err=err,
-                **self._virtual(virtual),
+                **self.on_stage(virtual),
             )
             processes.wait_until(err.exists, "it has its streams")
         else:

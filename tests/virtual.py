@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import dataclasses
 import datetime
+import fcntl
 import json
 import os
 import pkgutil
@@ -38,6 +39,7 @@ from tests.hosts import trees
 TARGET = 4242  # the process that a launcher says it executes
 BEGIN = 1_772_442_000  # 2026-03-02T09:00:00Z: the first command on virtual times; the next is a day later
 _DAY_S = 86_400
+_HIGH = 300  # descriptors from here on are closed by no command that begins
 # what asks for the time while nothing but runs takes any; who waits for real processes has the machine's
 _TIMED = (
     *("harness.trial.session", "harness.trial.measure", "harness.trial.plan"),
@@ -131,7 +133,7 @@ class Launcher:
         killed = watch() if watch is not None else None
         told = executed(**{"killed": killed, **changes})
         self.told.append(told)
-        self._stage.clock.now += told.wall_ns / 1e9
+        self._stage.passes(told)
         return told
 
     def targets(self) -> tuple[int, ...]:
@@ -180,6 +182,10 @@ class Stage:
         made = Launcher(self, cpus, answer)
         self.launchers.append(made)
         return made
+
+    def passes(self, told: Execution) -> None:
+        """Let the time of a run pass, once somebody has looked at it."""
+        self.clock.now += told.wall_ns / 1e9
 
     def launcher_for(self, answer: str) -> Callable[..., Launcher]:
         """Give what stands in place of the class of launchers."""
@@ -284,6 +290,7 @@ class VirtualStage(Stage):
         super().__init__(host, Clock(since, BEGIN - 1000))
         self._times, self._day = times, day
         self._run: Any = None  # the run under way, as planned
+        self._guardian = -1
 
     def target(self, request: LaunchRequest) -> dict[str, Any]:
         """Say what a run shows."""
@@ -299,7 +306,7 @@ class VirtualStage(Stage):
             changes |= times.runs.get(key, {})
         said, performed = "", {}
         if times.performs:
-            said, performed = _perform(request, self.launchers[-1].interrupts)
+            said, performed = _perform(request, self.launchers[-1].interrupts, self._guardian)
         typical = re.search(times.says, said) if times.says else _SLEEPS.search(words)
         seconds = float(typical[1]) if typical else times.seconds
         for key in dict.fromkeys(keys):
@@ -317,9 +324,10 @@ class VirtualStage(Stage):
             if text is not None and path is not None:
                 path.write_text(text.format(seconds=f"{wall_ns / 1e9:.9f}"))
         user_ns, system_ns = wall_ns * 8 // 10, wall_ns // 10
+        began = {"started_ns": self.clock.time_ns(), "start_ns": self.clock.monotonic_ns()}
+        self.clock.now += wall_ns / 1e9  # who looks sees that time has passed
         return {
-            "started_ns": self.clock.time_ns(),
-            "start_ns": self.clock.monotonic_ns(),
+            **began,
             "spawn_ns": 500_000,
             "user_s": user_ns / 1e9,
             "system_s": system_ns / 1e9,
@@ -330,6 +338,8 @@ class VirtualStage(Stage):
             **performed,
             **changes,
         }
+
+    def passes(self, told: Execution) -> None: ...
 
     def replaced(self) -> Iterator[tuple[str, object]]:
         from harness.trial.measure import Measurer
@@ -379,6 +389,8 @@ class VirtualStage(Stage):
 
     def stand_in(self) -> None:
         """Let this process, which is one command's, stand on the stage."""
+        if self._times.performs:
+            self._guardian = _guardian()
         for name, there in self.replaced():
             place, _, last = name.rpartition(".")
             setattr(pkgutil.resolve_name(place), last, there)
@@ -400,7 +412,29 @@ class _Suffix:
         return self._text
 
 
-def _perform(request: LaunchRequest, interrupts: Interrupts) -> tuple[str, dict[str, Any]]:
+def _guardian() -> int:
+    """Start who kills the program under way when this process dies, as a launcher does; it hears its number here."""
+    source, sink = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        os.dup2(source, 0)
+        os.closerange(3, 2 * _HIGH)
+        told = b""
+        while part := os.read(0, 4096):
+            told = (told + part)[-100:]
+        number = int(told.split()[-1]) if told else 0
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(number, signal.SIGKILL) if number else None
+        os._exit(0)
+    os.close(source)
+    kept = fcntl.fcntl(sink, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    os.close(sink)
+    return kept
+
+
+def _perform(
+    request: LaunchRequest, interrupts: Interrupts, guardian: int
+) -> tuple[str, dict[str, Any]]:
     """Execute a program: what it wrote to standard output, and how it ended. A signal to fairtrial kills it."""
     with contextlib.ExitStack() as opened:
 
@@ -424,6 +458,7 @@ def _perform(request: LaunchRequest, interrupts: Interrupts) -> tuple[str, dict[
             )
         except OSError as error:
             raise not_started(request, "spawn", error.errno or 0) from error
+        os.write(guardian, b"%d\n" % process.pid)
         ended = os.pidfd_open(process.pid)
         opened.callback(os.close, ended)
         waits = select.poll()
@@ -438,6 +473,7 @@ def _perform(request: LaunchRequest, interrupts: Interrupts) -> tuple[str, dict[
         code = process.wait()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        os.write(guardian, b"0\n")
         out.seek(0)
         how = {"exit_code": code} if code >= 0 else {"exit_code": None, "signal": -code}
         return out.read().decode(errors="replace"), how

@@ -1,11 +1,9 @@
-"""`fairtrial bisect` from commits to the culprit. Authority: the step that was planted, and what git lists."""
+"""`fairtrial bisect --why` with perf on this machine."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import runpy
-import shlex
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,225 +14,20 @@ from harness.why.perf_tool import find_perf
 
 made = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "bisect_lab.py")))
 
-STEP, BROKEN, DOCS = 27, (20, 31), range(11, 15)
-COSTS = [0.100 if k < STEP else 0.105 for k in range(41)]
-
 
 def bisect(lab, *words, **own):
     return lab.run_fairtrial("bisect", *words, "--wait-for-lock", **own)
 
 
-def bytes_of(folder):
-    """Hash every file of a user's repository."""
-    return {
-        path.relative_to(folder): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
 @pytest.fixture(scope="module")
 def planted(make_lab, tmp_path_factory):
-    """Give a lab with a repository in which commit 27 is 5 % slower, bisected once."""
+    """Give a lab with a repository in which the second commit is half slower, bisected once."""
     lab = make_lab(tmp_path_factory.mktemp("bisect") / "lab")
-    lab.shas = made.repository(lab.folder / "app", COSTS, broken=BROKEN, docs=DOCS)
-    made.campaign(lab.folder / "app")
-    lab.before = bytes_of(lab.folder / "app")
-    lab.words = (
-        *("HEAD~40", "HEAD", "--campaign", "app/campaign.yaml", "--dir", "runs"),
-        *("--work-dir", "work"),
-    )
-    lab.done = bisect(lab, *lab.words, "--json")
-    return lab
-
-
-def test_the_planted_commit_is_named_and_proven(planted):
-    assert planted.done.returncode == 0, planted.done.stderr
-    found = json.loads(planted.done.stdout)
-    (culprit,) = found["culprits"]
-    assert (culprit["after"], culprit["upto"]) == (planted.shas[STEP - 1], planted.shas[STEP])
-    assert (found["answer"], culprit["word"], culprit["proof"]) == ("proven", "slower", 1)
-    assert culprit["low"] < 1 / 1.05 < culprit["high"]
-    assert culprit["share"] == pytest.approx(1.0, abs=0.2)
-    assert {one["commit"] for one in found["skipped"]} <= {planted.shas[k] for k in BROKEN}
-    assert "cc -O1 -o app app.c" in planted.done.stderr or found["builds"] < 41
-    assert "with your rights" in planted.done.stderr
-    assert found["state"] == "ended"
-    stored = json.loads((made.bisection(planted) / "bisect.json").read_text())
-    assert stored["culprits"] == found["culprits"]
-
-
-def test_its_trials_are_ordinary_ones_and_verdict_prints_the_claims_numbers(planted):
-    folder = made.bisection(planted)
-    (culprit,) = json.loads(planted.done.stdout)["culprits"]
-    name = f"{STEP:04d}-{planted.shas[STEP][:7]}"
-    words = ("verdict", folder / "proof-1", "--variant", name, "--json")
-    told = planted.run_fairtrial(*words)
-    assert told.returncode == 0, told.stderr
-    (candidate,) = json.loads(told.stdout)["candidates"]
-    (line,) = candidate["multilevel"]["benchmarks"]
-    for key in ("speedup", "low", "high"):
-        assert line[key] == pytest.approx(culprit[key], rel=1e-12)
-    assert line["outcome"] == culprit["word"]
-    for trial in made.trials(folder):
-        planted.assert_complete_once_each(trial)
-        assert planted.run_fairtrial("verdict", trial).returncode == 0
-    sessions = made.listed(folder)
-    assert len(sessions) == len(set(sessions)) == json.loads(planted.done.stdout)["sessions"]
-    total = sum(planted.manifest(trial)["sessions"] for trial in made.trials(folder))
-    assert total == len(sessions)
-
-
-def test_the_users_repository_stays_as_it_was_and_no_clone_is_left(planted):
-    assert bytes_of(planted.folder / "app") == planted.before
-    made.nothing_is_left(planted)
-
-
-def test_one_that_is_ended_is_told_again_without_a_session(planted):
-    folder = made.bisection(planted)
-    before = made.listed(folder)
-    again = bisect(planted, "--resume", folder.relative_to(planted.folder), "--json")
-    assert again.returncode == 0, again.stderr
-    assert json.loads(again.stdout)["culprits"] == json.loads(planted.done.stdout)["culprits"]
-    assert made.listed(folder) == before
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("HEAD~39", "HEAD"), "GOOD of this bisection was"),
-        (("HEAD~40", "HEAD~1"), "BAD of this bisection was"),
-        (("--margin", "0.02"), "--margin of this bisection was 0.01, and now it is 0.02"),
-        (("--metric", "wall"), "the metric of this bisection was work"),
-        (("--looks", "6,12"), "--looks of this bisection was"),
-    ],
-)
-def test_another_question_is_refused(planted, words, says):
-    done = bisect(planted, *words, f"--resume={made.bisection(planted)}")
-    assert done.returncode == 2
-    assert says in " ".join(done.stderr.split())
-
-
-def test_another_campaign_is_refused(planted):
-    path = planted.folder / "app" / "campaign.yaml"
-    text = path.read_text()
-    path.write_text(text.replace('"runs": 2', '"runs": 3'))
-    try:
-        done = bisect(planted, f"--resume={made.bisection(planted)}")
-    finally:
-        path.write_text(text)
-    assert done.returncode == 2
-    assert "the campaign's text" in done.stderr
-
-
-def test_a_dry_run_tells_what_is_to_be_expected_and_touches_nothing(planted):
-    before = sorted(planted.folder.rglob("*"))
-    done = bisect(planted, *planted.words, "--dry-run")
-    assert done.returncode == 0, done.stderr
-    assert "would take 18 to 24 sessions and about 9 builds" in done.stdout
-    assert "cc -O1 -o app app.c" in done.stdout
-    assert "with your rights" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    told = json.loads(bisect(planted, *planted.words, "--dry-run", "--json").stdout)
-    assert (told["commits"], told["sessions"], told["runs"]) == (40, [18, 24], 2)
-    (following,) = told["next"]
-    ends = ("HEAD~40", "HEAD", "--campaign", "app/campaign.yaml", "--work-dir", "work")
-    assert shlex.split(following) == ["fairtrial", "bisect", *ends]
-    assert sorted(planted.folder.rglob("*")) == before
-
-
-def test_where_nothing_is_planted_there_is_no_difference(lab):  # the negative control
-    made.repository(lab.folder / "app", [0.1] * 13)
-    made.campaign(lab.folder / "app")
-    words = ("HEAD~12", "HEAD", "--campaign", "app/campaign.yaml", "--work-dir", "work", "--json")
-    done = bisect(lab, *words)
-    assert done.returncode == 1, done.stderr
-    found = json.loads(done.stdout)
-    assert (found["answer"], found["culprits"], found["open"]) == ("no-difference", [], [])
-    assert "may-cancel" in found["caution_codes"]
-    assert found["builds"] == 2
-
-
-def test_ends_of_one_program_need_no_session(lab):
-    made.repository(lab.folder / "app", [0.1] * 4, docs=(1, 2, 3))
+    lab.shas = made.repository(lab.folder / "app", [0.1, 0.1, 0.15, 0.15])
     made.campaign(lab.folder / "app")
     words = ("HEAD~3", "HEAD", "--campaign", "app/campaign.yaml", "--work-dir", "work", "--json")
-    done = bisect(lab, *words)
-    assert done.returncode == 1, done.stderr
-    found = json.loads(done.stdout)
-    assert (found["one_program"], found["sessions"], found["builds"]) == (True, 0, 2)
-    assert made.trials(made.bisection(lab)) == []
-
-
-def test_processor_time_that_was_really_spent_is_searched_too(lab):
-    """A step of 50 %, so that no other load hides it."""
-    costs = [4_000_000 if k < 7 else 6_000_000 for k in range(11)]
-    shas = made.repository(lab.folder / "app", costs, source=made.WORKS)
-    made.campaign(lab.folder / "app", metrics=None, judge="tree_cpu")
-    words = ("HEAD~10", "HEAD", "--campaign", "app/campaign.yaml", "--work-dir", "work", "--json")
-    done = bisect(lab, *words, "--margin", "0.1")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert [one["upto"] for one in found["culprits"]] == [shas[7]]
-    assert found["metric"] == "tree_cpu"
-
-
-def test_status_tells_the_answer_and_a_trial_of_it_is_not_gone_on_with_by_run(planted):
-    folder = made.bisection(planted).relative_to(planted.folder)
-    listed = planted.run_fairtrial("status")
-    assert (listed.returncode, listed.stderr) == (0, "")
-    assert planted.shas[STEP][:7] in listed.stdout
-    whole = planted.run_fairtrial("status", folder)
-    assert whole.stdout.startswith(f"{planted.shas[STEP][:7]} made it slower")
-    refused = planted.run_fairtrial("verdict", folder)
-    assert "this is a bisection, which holds several trials" in refused.stderr
-    words = ("run", folder / "step0" / "campaign.yaml", "--resume", "--trial", folder / "step0")
-    done = planted.run_fairtrial(*words)
-    assert done.returncode == 5
-    assert "belongs to a bisection" in " ".join(done.stderr.split())
-
-
-LAYOUTS = {
-    "each": "session",
-    "run": [["sh", "make.sh", "{layout_seed}"]],
-    "artifacts": ["app"],
-}
-# each layout is faster or slower than another by up to 1 %
-MAKES = """\
-seed=$1
-{{ echo '#!/bin/sh'; echo "echo seed $seed; echo work 0.{cost}$(printf %03d $((seed % 1000))) s"; }} > app
-chmod +x app
-"""
-
-
-def test_a_step_is_proven_over_layouts_that_sessions_draw(lab):
-    """Each session builds both ends anew, and the proof's sessions do not repeat the layouts of step 0."""
-    folder = lab.folder / "app"
-    folder.mkdir()
-    made.git(folder, "init", "-q", "-b", "main")
-    for cost in (100, 130):
-        (folder / "make.sh").write_text(MAKES.format(cost=cost))
-        made.git(folder, "add", "make.sh")
-        made.git(folder, "commit", "-q", "-m", f"cost {cost}")
-    made.campaign(folder, build=LAYOUTS)
-    words = ("HEAD~1", "HEAD", "--campaign", "app/campaign.yaml", "--looks", "3")
-    done = bisect(lab, *words, "--json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    step = found["culprits"][0]
-    assert step["high"] < 1
-    assert step["low"] / 1.1 < 100 / 130 < step["high"] * 1.1  # of 20 intervals one misses it
-    assert "build-noise" not in [one["code"] for one in found["cautions"]]
-    seeds = {}
-    for trial in made.bisection(lab).glob("*/builds.jsonl"):
-        rows = [json.loads(line) for line in trial.read_text().splitlines()]
-        assert {(row["session"], row["variant"]) for row in rows} == {
-            (session, name) for session in (1, 2, 3) for name in {row["variant"] for row in rows}
-        }
-        seeds[trial.parent.name] = {row["layout_seed"] for row in rows}
-        assert len({json.dumps(row["artifacts"]) for row in rows}) == len(rows) == 6
-    assert {*seeds} == {"step0", "proof-1"}
-    assert not seeds["step0"] & seeds["proof-1"]
+    lab.done = bisect(lab, *words)
+    return lab
 
 
 def test_why_is_asked_of_the_culprit_against_its_parent(planted):
@@ -244,18 +37,18 @@ def test_why_is_asked_of_the_culprit_against_its_parent(planted):
     except HostError:
         pytest.skip("there is no perf that samples here")
     folder = made.bisection(planted)
-    before = bytes_of(folder)
-    name = f"{STEP:04d}-{planted.shas[STEP][:7]}"
+    before = made.bytes_of(folder)
+    name = f"{2:04d}-{planted.shas[2][:7]}"
     found = json.loads(planted.done.stdout)
     (line,) = found["next"]
     assert line == f"fairtrial why {found['path']}/proof-1:{name}"
     done = bisect(planted, "--resume", folder.relative_to(planted.folder), "--why", "--json")
     assert done.returncode == 0, done.stderr
     (answer,) = json.loads(done.stdout)["why"]["answers"]
-    parent = f"{STEP - 1:04d}-{planted.shas[STEP - 1][:7]}"
+    parent = f"{1:04d}-{planted.shas[1][:7]}"
     assert (answer["variant"], answer["baseline"]) == (name, parent)
     assert answer["verdict_was"]["metric"] == "work"
-    after = bytes_of(folder)
+    after = made.bytes_of(folder)
     trials = {path for path in before if len(path.parts) > 1}
     assert {path: after[path] for path in trials} == {path: before[path] for path in trials}
     assert {path.parts[0] for path in after.keys() - before.keys()} == {"proof-1.why"}
@@ -267,7 +60,7 @@ def test_why_without_the_trees_of_the_commits_says_so_and_keeps_the_answer(plant
     away = kept.with_name("away")
     kept.rename(away)
     try:
-        told = planted.run_fairtrial("why", f"{folder}/proof-1:{STEP:04d}-{planted.shas[STEP][:7]}")
+        told = planted.run_fairtrial("why", f"{folder}/proof-1:{2:04d}-{planted.shas[2][:7]}")
     finally:
         away.rename(kept)
     assert told.returncode in (3, 4), told.stderr

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-import subprocess
-import sys
 
 import pytest
 
@@ -114,29 +112,6 @@ def test_links_in_the_folder_are_refused(lab, place):
     assert done.returncode == 5
     assert "symbolic links" in done.stderr
     assert (aim / "kept").exists()
-
-
-@pytest.mark.host
-def test_a_lock_is_waited_for_until_the_time_is_up(lab, processes):
-    hold = (
-        "import sys; from harness.trial.locks import CpuLock\n"
-        "lock = CpuLock(tuple(range(1024)))\nprint('held', flush=True); sys.stdin.read()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
-        path = lab.write_campaign(isolation={"cpus": "auto"})
-        refused = lab.run_fairtrial("run", path, "--wait-for-lock=0.2")
-        assert refused.returncode == 3
-        assert "waiting for another trial on CPU" in refused.stderr
-        waits = lab.start_fairtrial("run", path, "--wait-for-lock")
-        processes.wait_until(lambda: "waiting" in waits.err_path.read_text(), "it waits")
-        holder.communicate()
-    code, err = lab.ended(waits)
-    assert code == 0, err
-    lab.assert_complete_once_each()
 
 
 def test_seconds_stand_behind_an_equals_sign_only(lab):

@@ -1,13 +1,12 @@
 """Programs with two speeds each: measured as the campaigns in configs/modes say, and explained.
 
 Authority: the programs themselves. How slow a processor is at what the programs of configs/modes do is
-its own matter, so what has to be explained is planted here: programs with the same output that are
-slow at one stack position in four, and with two of eight seeds, by a time that they wait.
+its own matter, so what has to be explained is planted here: programs with the same output that say to be
+slow with one padding in four, and with two of eight seeds.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
 import shutil
 from pathlib import Path
@@ -15,60 +14,36 @@ from pathlib import Path
 import pytest
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs" / "modes"
-PLANTED = Path(__file__).with_name("planted.h")
-BY_PLACE = """
-#include <stdint.h>
+PLANTED = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 int main(void)
 {
-    _Alignas(16) volatile unsigned char buffer[16] = {0};
-    printf("sum 0\\n");
-    return take((uintptr_t)buffer % 64 == 48 ? 12 : 4);
+    unsigned length = strlen(getenv("FAIRTRIAL_PADDING")), seed = (length * 2654435761u >> 13) % 8;
+    printf("%s\\n", "TOLD");
+    printf("seed %u\\n", seed);
+    printf("cpu %.3f ms\\n", (SLOW ? 12 : 4) + length * 37 % 100 / 1e3);
+    return 0;
 }
 """
-BY_SEED = """
-int main(void)
-{
-    unsigned char drawn;
-    if (getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn)
-        return 1;
-    unsigned seed = drawn % 8;
-    printf("seed %u\\nkeys 819200\\n", seed);
-    return take(seed == 3 || seed == 6 ? 12 : 4);
-}
-"""
-_QUERY, _NO_RANDOMIZATION = 0xFFFFFFFF, 0x0040000
-
-
-def aslr_can_be_switched_off() -> bool:
-    """Ask for what the launcher asks for, and take it back."""
-    personality = ctypes.CDLL(None).personality
-    before = personality(ctypes.c_ulong(_QUERY))
-    if before < 0 or personality(ctypes.c_ulong(before | _NO_RANDOMIZATION)) < 0:
-        return False
-    personality(ctypes.c_ulong(before))
-    return True
+BY_PLACE = PLANTED.replace("TOLD", "sum 0").replace("SLOW", "length % 64 >= 48")
+BY_SEED = PLANTED.replace("TOLD", "keys 819200").replace("SLOW", "seed == 3 || seed == 6")
 
 
 def measured(lab, name, program=None, runs=30):
-    """Execute a campaign, with another program in place of its own, on no CPU in particular.
-
-    The best CPU may be held by another trial.
-    """
+    """Execute a campaign, with another program in place of its own."""
     if not shutil.which("cc"):
         pytest.skip("there is no C compiler 'cc' on PATH")
     shutil.copytree(CONFIGS, lab.folder, dirs_exist_ok=True)
     path = lab.folder / name
     text = path.read_text(encoding="utf-8")
-    assert text.count("  cpus: auto") == 1
     assert text.count("  runs: 30 ") + text.count("  runs: 30\n") == 1
-    text = text.replace("  runs: 30", f"  runs: {runs}")
-    path.write_text(text.replace("  cpus: auto", "  cpus: none"), encoding="utf-8")
+    path.write_text(text.replace("  runs: 30", f"  runs: {runs}"), encoding="utf-8")
     if program is not None:
         source, code = program
         assert (lab.folder / source).exists()
-        (lab.folder / source).write_text(
-            PLANTED.read_text(encoding="utf-8") + code, encoding="utf-8"
-        )
+        (lab.folder / source).write_text(code, encoding="utf-8")
     done = lab.run_fairtrial("run", path)
     assert done.returncode == 0, done.stderr
     assert [row["outcome"] for row in lab.read_rows()] == ["ok"] * 3 * (1 + runs)
@@ -96,8 +71,6 @@ def area(mode):
 
 
 def test_padding_decides_how_fast_a_program_is(lab):
-    if not aslr_can_be_switched_off():
-        pytest.skip("address space layout randomization cannot be switched off here")
     trial = measured(lab, "padding.yaml", ("straddle.c", BY_PLACE))
     mode = explained(lab, trial, "cpu")
     assert mode["factor"] == "padding_bytes mod 64"

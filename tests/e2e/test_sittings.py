@@ -1,4 +1,4 @@
-"""Sittings of `fairtrial compare` with real programs: decided, killed, interrupted, gone on with, refused.
+"""Sittings of `fairtrial compare` on virtual times: decided, killed, interrupted, gone on with, refused.
 
 The authority is docs/trial-format.md on trials whose sessions are planned when they begin, and the exit
 codes of `fairtrial help exit-codes`.
@@ -14,14 +14,25 @@ ALONE = ("--cpus", "none", "-q")
 
 
 @pytest.fixture
-def sleeper(lab):
-    """Make a program that sleeps so many seconds, as its file beside it says."""
+def taking(lab):
+    """Make a program that takes so many seconds of virtual time."""
 
     def make(name, seconds, *, first=":"):
-        lab.script(name, f"#!/bin/sh\n{first}\nsleep {seconds}\n")
+        lab.script(name, f"#!/bin/sh\n{first}\necho takes {seconds} s\n")
         return f"./{name}"
 
     return make
+
+
+@pytest.fixture
+def held(lab, taking):
+    """Start a comparison that waits in the tenth execution of its first command; give its process."""
+    lab.hold()
+    here = f"echo x >> n; [ $(wc -l < n) -ne 10 ] || {{ {lab.waiting}; }}"
+    one, two = taking("one", 0.03, first=here), taking("two", 0.0301)
+    process = lab.start_fairtrial("compare", one, two, *ALONE, "--for", "60s")
+    lab.wait_until_reached(process)
+    return process
 
 
 def sessions_of(lab, variant):
@@ -32,18 +43,8 @@ def lines(lab, name):
     return [json.loads(line) for line in (lab.trial() / name).read_text().splitlines()]
 
 
-def started_measuring(lab, processes, process, rows):
-    """Wait until so many runs are stored."""
-
-    def there():
-        assert process.poll() is None, process.err_path.read_text()
-        return bool(lab.trials()) and len(lab.lines()) >= rows
-
-    processes.wait_until(there, "runs are stored")
-
-
-def test_a_clear_difference_is_decided_and_the_verdict_has_its_numbers(lab, sleeper):
-    slow, fast = sleeper("slow", 0.06), sleeper("fast", 0.01)
+def test_a_clear_difference_is_decided_and_the_verdict_has_its_numbers(lab, taking):
+    slow, fast = taking("slow", 0.06), taking("fast", 0.01)
     done = lab.run_fairtrial("compare", slow, fast, *ALONE, "--json")
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
@@ -62,12 +63,10 @@ def test_a_clear_difference_is_decided_and_the_verdict_has_its_numbers(lab, slee
         assert told[key] == judged[key]
 
 
-def test_a_killed_comparison_goes_on_and_no_run_is_lost(lab, sleeper, processes):
-    one, two = sleeper("one", 0.03), sleeper("two", 0.0301)
-    process = lab.start_fairtrial("compare", one, two, *ALONE, "--for", "60s")
-    started_measuring(lab, processes, process, 10)
-    process.kill()
-    process.wait(60)
+def test_a_killed_comparison_goes_on_and_no_run_is_lost(lab, held):
+    held.kill()
+    held.wait(60)
+    lab.release()
     kept = lab.lines()
     assert lab.manifest()["status"] == "running"
     assert "killed" in lab.run_fairtrial("status").stdout
@@ -81,13 +80,11 @@ def test_a_killed_comparison_goes_on_and_no_run_is_lost(lab, sleeper, processes)
     assert lab.run_fairtrial("verdict", lab.trial()).returncode == 0
 
 
-def test_ctrl_c_keeps_what_is_there_and_it_goes_on_in_the_same_list(lab, sleeper, processes):
-    one, two = sleeper("one", 0.03), sleeper("two", 0.0301)
-    process = lab.start_fairtrial("compare", one, two, *ALONE, "--for", "60s")
-    started_measuring(lab, processes, process, 10)
-    process.send_signal(2)
-    code, _ = lab.ended(process)
+def test_ctrl_c_keeps_what_is_there_and_it_goes_on_in_the_same_list(lab, held):
+    held.send_signal(2)
+    code, _ = lab.ended(held)
     assert code == 130
+    lab.release()
     kept, manifest = lab.lines(), lab.manifest()
     assert (manifest["status"], manifest["looks_plan"]["stopped_because"]) == (
         "interrupted",
@@ -100,8 +97,8 @@ def test_ctrl_c_keeps_what_is_there_and_it_goes_on_in_the_same_list(lab, sleeper
     assert len(lab.manifest()["looks_plan"]["looks"]) == len(manifest["looks_plan"]["looks"])
 
 
-def test_a_command_that_is_decided_is_executed_no_more(lab, sleeper):
-    base, same, slow = sleeper("base", 0.01), sleeper("same", 0.0101), sleeper("slow", 0.12)
+def test_a_command_that_is_decided_is_executed_no_more(lab, taking):
+    base, same, slow = taking("base", 0.01), taking("same", 0.0101), taking("slow", 0.12)
     done = lab.run_fairtrial("compare", base, same, slow, *ALONE, "--for", "8s")
     assert done.returncode == 0, done.stderr
     manifest = lab.manifest()
@@ -119,8 +116,8 @@ def test_a_command_that_is_decided_is_executed_no_more(lab, sleeper):
         assert lab.run_fairtrial(*command, lab.trial()).returncode == 0, command
 
 
-def test_a_number_of_runs_is_measured_whole_and_not_added_to(lab, sleeper):
-    one, two = sleeper("one", 0.001), sleeper("two", 0.05)
+def test_a_number_of_runs_is_measured_whole_and_not_added_to(lab, taking):
+    one, two = taking("one", 0.001), taking("two", 0.05)
     done = lab.run_fairtrial("compare", one, two, *ALONE, "-r", "8")
     assert done.returncode == 0, done.stderr
     manifest = lab.manifest()
@@ -133,8 +130,8 @@ def test_a_number_of_runs_is_measured_whole_and_not_added_to(lab, sleeper):
         assert lab.run_fairtrial(*more).returncode == 5
 
 
-def test_run_does_not_add_to_a_comparison(lab, sleeper):
-    one, two = sleeper("one", 0.05), sleeper("two", 0.001)
+def test_run_does_not_add_to_a_comparison(lab, taking):
+    one, two = taking("one", 0.05), taking("two", 0.001)
     lab.run_fairtrial("compare", one, two, *ALONE)
     trial = lab.trial()
     before = (trial / "manifest.json").read_bytes()
@@ -146,10 +143,10 @@ def test_run_does_not_add_to_a_comparison(lab, sleeper):
     assert (trial / "manifest.json").read_bytes() == before
 
 
-def test_the_first_three_runs_of_a_command_that_fail_end_it(lab, sleeper):
-    good = sleeper("good", 0.03)
+def test_the_first_three_runs_of_a_command_that_fail_end_it(lab, taking):
+    good = taking("good", 0.03)
     tries = lab.folder / "tries"
-    bad = sleeper("bad", 0.03, first=f"echo x >> {tries}; [ $(wc -l < {tries}) -lt 2 ] || exit 3")
+    bad = taking("bad", 0.03, first=f"echo x >> {tries}; [ $(wc -l < {tries}) -lt 2 ] || exit 3")
     done = lab.run_fairtrial("compare", good, bad, *ALONE)
     assert done.returncode == 1, done.stderr
     manifest = lab.manifest()
@@ -162,10 +159,10 @@ def test_the_first_three_runs_of_a_command_that_fail_end_it(lab, sleeper):
     assert failed[-1] == lab.read_rows()[-1]
 
 
-def test_another_program_is_refused(lab, sleeper):
-    one, two = sleeper("one", 0.03), sleeper("two", 0.0301)
+def test_another_program_is_refused(lab, taking):
+    one, two = taking("one", 0.03), taking("two", 0.0301)
     lab.run_fairtrial("compare", one, two, *ALONE, "--for", "0.5s")
-    sleeper("two", 0.0302)
+    taking("two", 0.0302)
     refused = lab.run_fairtrial("compare", "--resume", "--for", "0.5s", "-q")
     assert refused.returncode == 5
     assert "has changed" in " ".join(refused.stderr.split())
@@ -174,8 +171,8 @@ def test_another_program_is_refused(lab, sleeper):
     assert lab.manifest()["status"] == "complete"
 
 
-def test_what_begins_first_alternates(lab, sleeper):
-    one, two = sleeper("one", 0.06), sleeper("two", 0.06)
+def test_what_begins_first_alternates(lab, taking):
+    one, two = taking("one", 0.06), taking("two", 0.06)
     lab.run_fairtrial("compare", one, two, *ALONE, "--sessions", "8")
     begin: dict[int, str] = {}
     for row in lab.read_rows():
