@@ -210,6 +210,9 @@ def _be_the_command(entry: importlib.metadata.EntryPoint, asked: dict[str, Any])
         file = os.open(path, flags, 0o644)
         os.dup2(file, number)
         os.close(file)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if os.isatty(number):  # the streams of this process are made for files, which have a place
+            setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
     if asked.get("umask") is not None:
         os.umask(asked["umask"])
     if asked.get("largest_file") is not None:

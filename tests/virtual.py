@@ -307,7 +307,7 @@ class VirtualStage(Stage):
         said, performed = "", {}
         if times.performs:
             said, performed = _perform(request, self.launchers[-1].interrupts, self._guardian)
-        typical = re.search(times.says, said) if times.says else _SLEEPS.search(words)
+        typical = (times.says and re.search(times.says, said)) or _SLEEPS.search(words)
         seconds = float(typical[1]) if typical else times.seconds
         for key in dict.fromkeys(keys):
             seconds *= times.effects.get(key, 1.0)

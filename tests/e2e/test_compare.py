@@ -1,47 +1,20 @@
-"""`fairtrial compare` with real programs: the answer, where it goes, what it leaves, and going on."""
+"""`fairtrial compare` on virtual times: its JSON, what it leaves, and terminals. Its screens: tests/golden/answers."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pty
 import re
-import subprocess
-import sys
+import select
+from pathlib import Path
 
 import pytest
 
+from tests.virtual import Times
+
 ANY = ("--cpus", "none")
 QUICK = ("--runs", "2", "--sessions", "6", *ANY)
-
-
-def test_two_commands_twice_apart_are_decided(lab):
-    done = lab.run_fairtrial("compare", "sleep 0.06", "sleep 0.01", *ANY)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert re.fullmatch(r"'sleep 0.01' is \d\.\d times as fast as 'sleep 0.06'", lines[0])
-    assert re.fullmatch(
-        r"\(\d\.\d+ to \d+\.?\d*; \d+ runs each in \d+ sessions, [\d.]+ s\)", lines[1]
-    )
-    assert lines[3].split() == ["mean", "spread", "user", "system", "min", "…", "max"]
-    assert lines[5].startswith("sleep 0.01")
-    assert len(lines) <= 14
-    assert max(map(len, lines)) <= 80
-    assert lines[-1].startswith("next  fairtrial report -o report.html")
-    manifest = json.loads((lab.trial() / "manifest.json").read_text())
-    assert manifest["looks_plan"]["stopped_because"] == "decided"
-    assert manifest["status"] == "complete"
-
-
-def test_standard_error_holds_the_progress_and_output_the_answer_alone(lab):
-    done = lab.run_fairtrial("compare", "sleep 0.02", "true", *QUICK)
-    assert done.stderr.splitlines()[0].startswith("comparing 2 commands, 2 runs each a session")
-    assert re.search(r"^each takes about .* · no CPU of their own · no shell$", done.stderr, re.M)
-    assert done.stdout.startswith("'true' ")
-    quiet = lab.run_fairtrial("compare", "sleep 0.02", "true", *QUICK, "-q")
-    assert (quiet.stderr, len(quiet.stdout.splitlines())) == ("", 2)
-    assert "\x1b" not in done.stdout + done.stderr
 
 
 def test_json_is_one_object_with_the_verdicts_keys_and_the_commands(lab):
@@ -61,16 +34,6 @@ def test_json_is_one_object_with_the_verdicts_keys_and_the_commands(lab):
     assert told["sentence"].startswith("'true' ")
 
 
-def test_parameters_are_rows(lab):
-    words = ("-L", "s", "0.01,0.03", "sleep {s}", *QUICK, "--export-json", "out")
-    done = lab.run_fairtrial("compare", *words)
-    assert done.returncode == 0, done.stderr
-    results = json.loads((lab.folder / "out").read_text())["results"]
-    assert [one["parameters"] for one in results] == [{"s": "0.01"}, {"s": "0.03"}]
-    assert re.search(r"^s=0\.01 +\d", done.stdout, re.M)
-    assert done.stdout.startswith("s=0.03 takes ")
-
-
 def test_prepare_is_executed_before_each_run_in_this_folder(lab):
     done = lab.run_fairtrial(
         "compare", "cat made", *QUICK, "--prepare", "echo x >> log; date > made"
@@ -78,7 +41,7 @@ def test_prepare_is_executed_before_each_run_in_this_folder(lab):
     assert done.returncode == 0, done.stderr
     rows = lab.read_rows()
     tries = len((lab.folder / "log").read_text().splitlines()) - len(rows)
-    assert tries in {1, 2}  # a short command is tried twice
+    assert tries == 1
     assert all(row["before_s"] > 0 for row in rows)
 
 
@@ -92,90 +55,35 @@ def test_command_that_fails_when_tried_is_exit_4_and_leaves_nothing(lab):
     assert "not found" in done.stderr
 
 
-def test_expected_exit_codes_count_and_are_noted(lab):
-    done = lab.run_fairtrial("compare", "sh -c 'exit 3'", *QUICK, "-i")
-    assert done.returncode == 0, done.stderr
-    assert (
-        "12 runs of \"sh -c 'exit 3'\" ended with exit code 3, and count (-i, --exit)"
-        in done.stdout
-    )
-
-
-def test_a_command_that_fails_while_it_is_measured_leaves_no_answer(lab):
-    script = lab.script(
-        "later", "#!/bin/sh\necho x >> n; sleep 0.03; [ $(wc -l < n) -le 1 ] || exit 3\n"
-    )
-    done = lab.run_fairtrial("compare", "sleep 0.03", f"{script}", *ANY)
-    assert done.returncode == 1
-    said = " ".join(done.stdout.split())
-    assert said.startswith("no answer: 3 of 3 runs of ")
-    assert "failed (exit code 3), 0 of " in said
-    assert "next fairtrial status " in said
-
-
-def test_a_comparison_goes_on_in_the_same_trial(lab):
-    first = lab.run_fairtrial("compare", "sleep 0.01", "sleep 0.0101", *ANY, "--for", "0.1s")
-    assert first.returncode == 0, first.stderr
-    before = len(lab.read_rows())
-    again = lab.run_fairtrial("compare", "--resume", "--for", "0.1s")
-    assert again.returncode == 0, again.stderr
-    assert again.stderr.startswith("going on with the newest comparison, at most about 0 s more")
-    assert len(lab.trials()) == 1
-    assert len(lab.read_rows()) > before
-    assert "'sleep 0.0101'" in again.stdout
-    done = lab.run_fairtrial("verdict", lab.trial())
-    assert done.returncode == 0, done.stderr
-
-
-def test_one_look_at_a_chosen_number_of_runs_is_no_start_of_more(lab):
-    done = lab.run_fairtrial("compare", "sleep 0.01", "true", *QUICK)
-    assert done.returncode == 0, done.stderr
-    refused = lab.run_fairtrial("compare", "--resume")
-    assert (refused.returncode, refused.stdout) == (5, "")
-    assert "measure anew" in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("option", "begins"),
-    [
-        ("--export-json", '{\n  "results"'),
-        ("--export-csv", "command,mean,stddev,median,user,system,min,max\nsleep 0.01,"),
-        ("--export-markdown", ""),
-    ],
-)
-def test_files_for_readers_of_hyperfine(lab, option, begins):
-    done = lab.run_fairtrial("compare", "sleep 0.01", "true", *QUICK, option, "out", "-q")
-    assert done.returncode == 0, done.stderr
-    text = (lab.folder / "out").read_text()
-    assert re.sub(r"\s+", "", text).startswith(re.sub(r"\s+", "", begins))
-    assert "sleep 0.01" in text
-
-
 # --- on a terminal ------------------------------------------------------------------------------
 
 
-def on_terminal(folder, *words, answer_too=False, **variables):
+def on_terminal(lab, *words, answer_too=False, **variables):
     """Execute a comparison with its standard error on a terminal; give its exit code, that, and the answer."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "harness", "compare", *words],
-        cwd=folder,
-        stdout=theirs if answer_too else subprocess.PIPE,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm", **variables},
+    terminal, out = Path(os.ttyname(theirs)), lab.folder / "answer"
+    process = lab._forks.start(
+        ["compare", *words],
+        cwd=lab.folder,
+        environment={**lab.environment, "TERM": "xterm", **variables},
+        out=terminal if answer_too else out,
+        err=terminal,
+        **lab.on_stage(Times()),
     )
+    lab.started.append(process)
+    seen, ended = b"", False
+    while not ended:
+        ended = process.poll() is not None  # what it wrote is there by then
+        while select.select([ours], [], [], 0 if ended else 0.02)[0]:
+            seen += os.read(ours, 65536)
+    code = process.wait(60)
     os.close(theirs)
-    seen = b""
-    with contextlib.suppress(OSError):  # the other end is closed
-        while part := os.read(ours, 65536):
-            seen += part
-    out, _ = process.communicate()
     os.close(ours)
-    return process.returncode, seen.decode(), (out or b"").decode()
+    return code, seen.decode(), "" if answer_too else out.read_text()
 
 
 def test_one_line_is_rewritten_and_gone_at_the_end(lab):
-    code, seen, out = on_terminal(lab.folder, "sleep 0.05", "sleep 0.01", *ANY)
+    code, seen, out = on_terminal(lab, "sleep 0.05", "sleep 0.01", *ANY)
     assert code == 0, seen
     drawn = [part for part in re.split(r"\r\x1b\[K", seen)[1:] if part]
     assert any(part.startswith("measuring, ") for part in drawn)
@@ -188,13 +96,13 @@ def test_one_line_is_rewritten_and_gone_at_the_end(lab):
 @pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_a_terminal_sees_the_word_in_colour_unless_it_asked_for_none(lab, variables, coloured):
     code, seen, _ = on_terminal(
-        lab.folder, "sleep 0.05", "sleep 0.01", *QUICK, answer_too=True, **variables
+        lab, "sleep 0.05", "sleep 0.01", *QUICK, answer_too=True, **variables
     )
     assert code == 0, seen
     assert ("\x1b[34m" in seen) == coloured
 
 
 def test_a_plain_terminal_gets_no_escapes(lab):
-    code, seen, _ = on_terminal(lab.folder, "true", "true", *QUICK, answer_too=True, TERM="dumb")
+    code, seen, _ = on_terminal(lab, "true", "true", *QUICK, answer_too=True, TERM="dumb")
     assert code == 0, seen
     assert "\x1b" not in seen

@@ -1,4 +1,4 @@
-"""What commands print and write stays as it is: whole answers, of made trials and of files of numbers.
+"""What commands print and write stays as it is: whole answers, of made trials, of virtual times, of files of numbers.
 
 Authority: none but that somebody looked at them. They tell that something changed, not that it was
 right: the numbers have golden tests of their own. ``python tests/unchanged/answers.py`` writes
@@ -14,6 +14,8 @@ import pytest
 from answers import ANSWERS, LINES, answer, stored
 from command_lines import line
 from input_folder import write_inputs
+
+from tests.forks import Forks
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +33,8 @@ def known() -> dict[str, str]:
 
 @pytest.mark.parametrize("text", LINES, ids=[text.replace("@", "") for text in LINES])
 def test_the_answer_is_what_it_was(
-    text: str, inputs: Path, known: dict[str, str], tmp_path: Path
+    text: str, inputs: Path, known: dict[str, str], tmp_path: Path, forks: Forks
 ) -> None:
     lab = tmp_path / "lab"
     lab.mkdir()
-    assert answer(line(text), inputs, lab).splitlines() == known[text].splitlines()
+    assert answer(line(text), inputs, lab, forks).splitlines() == known[text].splitlines()

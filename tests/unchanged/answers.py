@@ -1,20 +1,24 @@
 """Whole answers of commands, as tests/golden/answers holds them, and how they are written anew.
 
 `lines.txt` there holds command lines in the words of command_lines.py; `NAME.txt` what each gave when
-it was last looked at. After a wanted change: ``python tests/unchanged/answers.py``, and read the
+it was last looked at. What measures does so on virtual times, in a fork. After a wanted change: ``python tests/unchanged/answers.py``, and read the
 difference before it is committed.
 """
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import hashlib
 import io
 import os
 import platform
 import re
+import shlex
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
@@ -29,10 +33,23 @@ from analysis.version import VERSION
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT))  # as a program of its own
+
+from tests import virtual  # noqa: E402
+from tests.forks import Forks  # noqa: E402
+
 ANSWERS = ROOT / "tests" / "golden" / "answers"
 LINES = (ANSWERS / "lines.txt").read_text().splitlines()
 DIGITS = 6  # of numbers in JSON, SVG and CSV: further ones may differ between machines
 LARGEST = 4000  # bytes of a written file that stands there whole; of a larger one its hash does
+MEASURING = ("compare", "run")
+TIMES = virtual.Times(
+    effects={"true": 0.01, "one/new": 1.05, "two/new": 1.03},
+    runs={
+        "sh -c exit 3": {"exit_code": 3},
+        "command/sleep-0.031": {"exit_code": 4},  # when it is measured, not when it is tried
+    },
+)
 ENVIRONMENT = {"FAIRTRIAL_DEFAULTS": "", "COLUMNS": "80", "TZ": "UTC"}
 _PROGRESS = re.compile(
     r"(?m)^.* s so far\n"
@@ -53,26 +70,45 @@ def rounded(text: str) -> str:
     return _LONG.sub(lambda found: f"{float(found[0]):.{DIGITS}g}", text)
 
 
-def answer(asked: Line, inputs: Path, lab: Path) -> str:
+def _on_stage(words: Sequence[str], lab: Path, forks: Forks) -> tuple[int, str, str]:
+    """Execute commands that measure: their exit code, and what they wrote to both streams."""
+    code, out, err = 0, "", ""
+    for day, part in enumerate(" ".join(map(shlex.quote, words)).split(" '&&' ")):
+        done = forks.run(
+            shlex.split(part), cwd=lab, environment=os.environ | ENVIRONMENT, seconds=300,
+            virtual=virtual.asked(dataclasses.replace(TIMES, performs=words[0] == "run"), day),
+        )  # fmt: skip
+        code, out, err = done.returncode, out + done.stdout, err + done.stderr
+    return code, out, err
+
+
+def answer(asked: Line, inputs: Path, lab: Path, forks: Forks) -> str:
     """Execute a command line in a new folder; give all that it printed and wrote, and its exit code."""
     for name in asked.inputs:
         copied(inputs / name, lab / name)
     before = {path: path.stat().st_mtime_ns for path in lab.rglob("*")}
     out, err = io.StringIO(), io.StringIO()
     begun, here, known = time.time(), Path.cwd(), dict(os.environ)
-    os.chdir(lab)
-    os.environ.update(ENVIRONMENT)
-    try:
-        with redirect_stdout(out), redirect_stderr(err):  # argparse writes there
-            code = main(list(asked.words), out, err)
-    finally:
-        os.chdir(here)
-        os.environ.clear()
-        os.environ.update(known)
+    if asked.room in MEASURING and "--dry-run" not in asked.words:
+        code, told, said = _on_stage(asked.words, lab, forks)
+        out, err = io.StringIO(told), io.StringIO(said)
+    else:
+        os.chdir(lab)
+        os.environ.update(ENVIRONMENT)
+        try:
+            with redirect_stdout(out), redirect_stderr(err):  # argparse writes there
+                code = main(list(asked.words), out, err)
+        finally:
+            os.chdir(here)
+            os.environ.clear()
+            os.environ.update(known)
     written = {
         str(path.relative_to(lab)): text_of(path)
         for path in sorted(lab.rglob("*"))
-        if path.is_file() and path.name != KEPT and before.get(path) != path.stat().st_mtime_ns
+        if path.is_file()
+        and path.name != KEPT
+        and lab / "runs" not in path.parents
+        and before.get(path) != path.stat().st_mtime_ns
     }
     told = _PROGRESS.sub("", err.getvalue())
     parts = [out.getvalue(), *(f"[stderr]\n{text}" for text in [told] if text)]
@@ -109,13 +145,13 @@ def stored(path: Path) -> dict[str, str]:
 
 
 def _all_answers() -> Iterator[tuple[Line, str]]:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.closing(Forks()) as forks:
         write_inputs(Path(folder) / "inputs", samples=False)
         for text in LINES:
             asked = line(text)
             lab = Path(folder) / asked.key
             lab.mkdir()
-            yield asked, answer(asked, Path(folder) / "inputs", lab)
+            yield asked, answer(asked, Path(folder) / "inputs", lab, forks)
 
 
 def update() -> None:
