@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 import datetime
 import fcntl
+import itertools
 import json
 import os
 import pkgutil
@@ -160,6 +161,16 @@ class StageHost(Host):
         return self._known[cpus]
 
 
+class _Suffixes:
+    """The module `secrets`, which draws one number after the other: names of trials differ."""
+
+    def __init__(self, first: int) -> None:
+        self._numbers = itertools.count(first)
+
+    def token_hex(self, count: int) -> str:
+        return f"{next(self._numbers):0{2 * count}x}"
+
+
 class Stage:
     """The machine of one trial: its host, its clock and its launchers.
 
@@ -175,6 +186,7 @@ class Stage:
         self.executed: list[tuple[str, LaunchRequest]] = []
         self.slept: list[float] = []
         self.locked: tuple[int, ...] = ()
+        self.first = 0  # suffix of a trial's name
         self.answers: list[Any] = []  # of launchers, about the events that they are asked for
         self.counted: list[bool] = []  # of each run, whether its counters were to be read
 
@@ -230,6 +242,7 @@ class Stage:
             yield f"{name}.cpus_in_use", lambda: ()
         yield "harness.launch.interrupts.Interrupts.sleep", sleep
         yield "harness.trial.plan.CpuLock", Free
+        yield "harness.trial.writer.secrets", _Suffixes(self.first)
         for name in _TIMED:
             yield f"{name}.time", self.clock
         # they take longer than all the rest
@@ -288,7 +301,7 @@ class VirtualStage(Stage):
     def __init__(self, times: Times, host: Path, day: int) -> None:
         since = float(1000 + day * _DAY_S)
         super().__init__(host, Clock(since, BEGIN - 1000))
-        self._times, self._day = times, day
+        self._times, self.first = times, day
         self._run: Any = None  # the run under way, as planned
         self._guardian = -1
 
@@ -385,7 +398,6 @@ class VirtualStage(Stage):
             yield f"{name}.datetime", Dates()
         for name in _DATED_BY_CLASS:
             yield f"{name}.datetime", Date
-        yield "harness.trial.writer.secrets", _Suffix(f"{self._day:04x}")
 
     def stand_in(self) -> None:
         """Let this process, which is one command's, stand on the stage."""
@@ -400,16 +412,6 @@ def _anywhere(
     isolation: Any, cpus: object, interrupts: Interrupts, **others: Any
 ) -> LauncherClient:
     return LauncherClient(isolation, None, interrupts, **others)
-
-
-class _Suffix:
-    """The module `secrets`, which draws what was said."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def token_hex(self, count: int) -> str:
-        return self._text
 
 
 def _guardian() -> int:
