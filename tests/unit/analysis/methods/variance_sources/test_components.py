@@ -1,17 +1,11 @@
 """Components of variance within trials.
 
-Authorities: what was simulated; the closed forms of the analysis of variance for balanced data; public
-measurements whose components were computed independently (skipped where they are not beside the
-project).
+Authorities: what was simulated; the closed forms of the analysis of variance for balanced data.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import lzma
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,20 +13,6 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.methods.variance_sources.fit import components_of, nested, sources
 from analysis.methods.variance_sources.runs import pooled
-
-DATASETS = Path(__file__).parents[6] / "shared" / "datasets"
-needs_data = pytest.mark.skipif(
-    not DATASETS.is_dir(), reason="public measurements are not beside this project"
-)
-
-
-def rows_of(name):
-    with lzma.open(DATASETS / name) as file:
-        return list(csv.DictReader(io.TextIOWrapper(file)))
-
-
-def sds(variances):
-    return {name: np.sqrt(value) for name, (_, value) in variances.items()}
 
 
 def drawn(planted, rng, *, trials=1, hosts=1, **design):
@@ -137,62 +117,6 @@ def test_iterations_are_freed_from_their_runs(synthetic, tmp_path):
     assert parts["iteration"].levels == 1500
     assert parts["iteration"].sd == pytest.approx(0.2, rel=0.08)
     assert parts["run"].sd == pytest.approx(0.1, rel=0.25)
-
-
-@needs_data
-def test_processes_of_the_fft_differ_by_a_hundredth_and_iterations_by_less_than_a_thousandth():
-    """Kalibera, Bulej and Tuma 2005: 7 processes of 2,048 iterations; 1.2 % and 0.04 %."""
-    rows = rows_of("fft_initial_state/fft.csv.xz")
-    logs = np.log([float(row["ms"]) for row in rows])
-    process = np.unique([row["process"] for row in rows], return_inverse=True)[1]
-    found = sds(nested(logs, {"process": process}))
-    assert 0.0115 < found["process"] < 0.0135
-    assert 0.00035 < found["rest"] < 0.00045
-
-
-@needs_data
-def test_machines_of_a_cloud_make_half_of_the_variance():
-    """CloudWorkBench, three iterations on each machine: intraclass correlations by metric and type.
-
-    An independent computation on 285 cells had the median .47 and the quartiles .19 and .79; on the
-    cells that are here the closed form of the analysis of variance gives .44, .05 and .79.
-    """
-    rows = rows_of("cloud_cwb/cwb.csv.xz")
-    shares, closed = [], []
-    for kind in sorted({row["source"].rpartition("_")[2] for row in rows}):
-        mine = [row for row in rows if row["source"].endswith(f"_{kind}")]
-        for metric in list(rows[0])[3:]:
-            pairs = [(row["vm"], row[metric]) for row in mine if row[metric] not in ("", "NA")]
-            try:
-                values = np.array([float(text) for _, text in pairs])
-            except ValueError:
-                continue
-            machine = np.unique([vm for vm, _ in pairs], return_inverse=True)[1]
-            if (
-                np.unique(machine).size < 20
-                or np.ptp(values) == 0
-                or values.size == machine.max() + 1
-            ):
-                continue
-            parts = nested(values, {"machine": machine})
-            total = sum(variance for _, variance in parts.values())
-            shares.append(parts["machine"][1] / total)
-            closed.append(max(closed_form(values, machine), 0.0))
-    low, median, high = np.quantile(shares, [0.25, 0.5, 0.75])
-    assert 0.40 < median < 0.50
-    assert low < 0.2
-    assert 0.74 < high < 0.82
-    assert np.quantile(closed, [0.25, 0.5, 0.75]) == pytest.approx([low, median, high], abs=0.02)
-
-
-def closed_form(values, group):
-    """Give the intraclass correlation of the analysis of variance."""
-    counts = np.bincount(group)
-    means = np.bincount(group, values) / counts
-    between = (counts * (means - values.mean()) ** 2).sum() / (counts.size - 1)
-    within = ((values - means[group]) ** 2).sum() / (values.size - counts.size)
-    size = (values.size - (counts**2).sum() / values.size) / (counts.size - 1)
-    return (between - within) / (between + (size - 1) * within)
 
 
 @pytest.mark.parametrize(

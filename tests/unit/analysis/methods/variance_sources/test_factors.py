@@ -1,22 +1,16 @@
 """Factors within a trial: effects, intervals, p-values, and what cannot be told.
 
 Authorities: what was planted; least squares by numpy for effects; direct shuffles and rolls, written
-out, for the orders; enumeration for few shifts; public measurements with factors that their authors
-drew (skipped where they are not beside the project).
+out, for the orders; enumeration for few shifts.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
-import lzma
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import kruskal
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.variance_sources.covariates import Covariate
@@ -30,8 +24,6 @@ from analysis.methods.variance_sources.factor_orders import (
 )
 from analysis.methods.variance_sources.fit import sources
 from analysis.methods.variance_sources.runs import pooled
-
-DATASETS = Path(__file__).parents[6] / "shared" / "datasets"
 
 
 def rng(seed=1):
@@ -326,57 +318,6 @@ def test_sessions_of_different_trials_are_not_exchanged(planted):
     names = {one.factor: one for one in answer(trials).factors}
     assert "temperature_c" not in names
     assert names["session"].pvalue is None
-
-
-@pytest.mark.skipif(not DATASETS.is_dir(), reason="public measurements are not beside this project")
-def test_drawn_factors_of_a_public_experiment_are_found_where_they_are():
-    """DataMill (ICPE 2013): 400.perlbench on seven machines, three link orders, random addresses or not.
-
-    Both were drawn for each job of five runs. Authority: Kruskal and Wallis' test of the jobs' means.
-    """
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location(
-        "planted", Path(__file__).parents[4] / "planted.py"
-    )
-    planted = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(planted)
-    with lzma.open(DATASETS / "datamill" / "perlbench.csv.xz") as file:
-        rows = list(csv.DictReader(io.TextIOWrapper(file)))
-    drawn = ("address_randomization", "link_order")
-    told, expected = {}, {}
-    for machine in sorted({row["machine"] for row in rows}):
-        mine = [row for row in rows if row["machine"] == machine]
-        jobs = [(row["address_randomization"], row["link_order"], row["job"]) for row in mine]
-        session = np.unique([",".join(job) for job in jobs], return_inverse=True)[1]
-        order = np.argsort(session, kind="stable")
-        codes = {
-            name: np.unique([row[name] for row in mine], return_inverse=True)[1][order].astype(
-                float
-            )
-            for name in drawn
-        }
-        frame = planted.frame(rng(), sessions=int(session.max()) + 1, runs=5)
-        logs = np.log([float(row["seconds"]) for row in mine])[order]
-        trial = planted.filled(frame, logs, metrics=codes)
-        found = factors(trial)
-        means = logs.reshape(-1, 5).mean(axis=1)
-        for name in drawn:
-            one = found.get(("b0", "v0", f"{name} (levels)")) or found["b0", "v0", name]
-            told[machine, name] = one.pvalue
-            levels = codes[name].reshape(-1, 5)[:, 0]
-            expected[machine, name] = kruskal(
-                *(means[levels == k] for k in np.unique(levels))
-            ).pvalue
-    assert {
-        machine for (machine, name), p in told.items() if name == "link_order" and p < 0.005
-    } == {*"ABEFGK"}
-    assert told["I", "link_order"] > 0.2
-    assert told["I", "address_randomization"] < 0.005
-    assert told["A", "address_randomization"] > 0.2
-    for key, p in expected.items():
-        if p < 1e-4:
-            assert told[key] < 0.005
 
 
 # ---- what cannot be looked at

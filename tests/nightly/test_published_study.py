@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[6]
+ROOT = Path(__file__).resolve().parents[2]
 DATASETS = ROOT.parent / "shared" / "datasets"
 study = SimpleNamespace(**runpy.run_path(str(ROOT / "tests" / "benchmarks" / "variation_study.py")))
 

@@ -12,7 +12,7 @@ import pytest
 from analysis.artifact.contents import Author, Metadata
 from analysis.artifact.packing.documents import LICENSES, citation_text
 
-ROOT = Path(__file__).resolve().parents[6]
+ROOT = Path(__file__).resolve().parents[2]
 PYTHON = Path(os.environ.get("FAIRTRIAL_TOOLS") or ROOT / ".venv-tools" / "bin" / "python")
 CFFCONVERT = PYTHON.with_name("cffconvert")
 
