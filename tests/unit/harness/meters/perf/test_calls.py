@@ -109,8 +109,9 @@ def test_an_event_counts_from_when_it_is_opened(calls):
 
 
 def test_what_is_not_there_is_told_by_its_number(calls):
+    absent = event_attributes(0x7FFFFFF0, (1, 0, 0, 0), user_only=True)
     with pytest.raises(OSError, match=os.strerror(errno.ENOENT)) as caught:
-        calls.open(event_attributes(0x7FFFFFF0, (1, 0, 0, 0)), pid=0, cpu=-1)
+        calls.open(absent, pid=0, cpu=-1)
     assert caught.value.errno == errno.ENOENT
 
 
