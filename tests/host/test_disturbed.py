@@ -1,13 +1,12 @@
 """Runs that really waited: a neighbour spins on their CPU, and the kernel's account is the authority.
 
 Everything is executed in the real-time class, so that what else this machine does has little part in it: the
-neighbour above the target, in every other run only. The kernel's own threads stand above both, so that a quiet
+neighbour above the target, in every other run only. What is told of them: tests/e2e/test_disturbed.py. The kernel's own threads stand above both, so that a quiet
 run may wait by chance: how many may is bounded.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -92,29 +91,15 @@ def test_the_runs_beside_a_spinning_neighbour_are_flagged_and_only_those(lab, ca
     assert all(row["disturbed"] for row in rows if row["position"] % 2 == 1)
     by_chance = sum(row["disturbed"] for row in rows if row["position"] % 2 == 0)
     assert by_chance <= BY_CHANCE
-    waited = f"{12 + by_chance} of 24 runs waited for a CPU"
-    assert f"disturbed: {waited}, and are kept" in done.stderr
     trial = read_trial(lab.trial())
-    assert trial.manifest.schema == 1
     # the account closes: what they took longer for is that waiting, and nothing else
     flagged = trial.measured & (trial.position % 2 == 1)
     assert np.median(abs(trial.other_ns[flagged])) < np.median(trial.waited_ns[flagged])
-    status = lab.run_fairtrial("status", lab.trial())
-    assert f"disturbed: {waited}, and are kept" in status.stdout
-    verdict = json.loads(lab.run_fairtrial("verdict", lab.trial(), "--json").stdout)
-    assert "waited-for-cpu" in verdict["caution_codes"]
-    assert any(
-        text.startswith(f"{waited} and are judged like the others") for text in verdict["cautions"]
-    )
-    found = lab.run_fairtrial("diagnose", lab.trial()).stdout
-    assert "waited-for-cpu: work / a" in found
 
 
 def test_they_are_executed_again_and_the_quiet_rows_are_judged(lab, campaign):
     # repeats have negative positions: there the neighbour is silent
     path = campaign('[ "$FAIRTRIAL_POSITION" -ge 2 ]', runs=2, disturbed="repeat")
-    preview = lab.run_fairtrial("run", path, "--dry-run")
-    assert "repeat  a run that is disturbed, at most twice: 4 runs more at most" in preview.stdout
     done = lab.run_fairtrial("run", path)
     assert done.returncode == 0, done.stderr
     rows = [row for row in lab.read_rows() if not row["warmup"]]
@@ -125,10 +110,5 @@ def test_they_are_executed_again_and_the_quiet_rows_are_judged(lab, campaign):
     mended = {row["repeats"] for row in repeats if not row["disturbed"]}
     assert len(repeats) == 4
     assert len(mended) >= 2
-    left = {4: "", 3: ", 1 is left", 2: ", 2 are left"}[len(mended)]
-    assert f"4 of 4 runs waited for a CPU; 4 repeats replaced {len(mended)}{left}" in done.stderr
-    trial = read_trial(lab.trial())
-    assert trial.manifest.schema == 2
-    assert (trial.repeats[trial.measured] >= 0).sum() == len(mended)
     quiet, beside = ([row["run_delay_ns"] for row in some] for some in (repeats, planned))
     assert max(quiet) < min(beside)

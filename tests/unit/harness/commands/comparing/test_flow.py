@@ -91,10 +91,6 @@ def test_quiet_says_nothing_beside_the_answer(compare):
     assert compare("-q", "-N", "--style", "full", "true", "true") == (0, "the answer\n", "")
 
 
-def test_a_number_of_runs_that_is_rounded_is_said(compare):
-    assert "--runs 10: measured as 6 sessions of 2, 12 runs\n" in compare("-r10", "true", "true")[2]
-
-
 def test_failed_runs_and_an_interruption_keep_their_exit_codes(compare):
     assert compare(failed=1)[:2] == (1, "the answer\n")
     assert compare(status="interrupted")[:2] == (130, "the answer\n")
@@ -130,13 +126,6 @@ def test_a_reader_who_has_gone_changes_no_exit_code(compare):
         flush = write
 
     assert compare(failed=1, out=Gone())[0] == 1
-
-
-def test_a_command_that_fails_when_tried_is_exit_4_and_nothing_is_answered(compare, judge):
-    code, said, complaint = compare("true", "false")
-    assert (code, said, judge.asked) == (4, "", [])
-    assert "'false' ends with exit code 1; nothing measured" in complaint
-    assert "-i (or only this code: --exit 1)" in complaint
 
 
 def test_a_host_that_is_busy_is_told_by_the_option(compare):
