@@ -129,7 +129,7 @@ class Launcher:
         self._stage.executed.append((self._answer, copy))
         for path in (request.stdout, request.stderr):
             if path is not None:
-                path.touch()
+                path.touch(0o600)
         changes = getattr(self._stage, self._answer)(copy) or {}
         killed = watch() if watch is not None else None
         told = executed(**{"killed": killed, **changes})
@@ -434,6 +434,10 @@ def _guardian() -> int:
     return kept
 
 
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def _perform(
     request: LaunchRequest, interrupts: Interrupts, guardian: int
 ) -> tuple[str, dict[str, Any]]:
@@ -441,7 +445,7 @@ def _perform(
     with contextlib.ExitStack() as opened:
 
         def file(path: Path | None, mode: str) -> Any:
-            return opened.enter_context(Path(path or os.devnull).open(mode))
+            return opened.enter_context(open(path or os.devnull, mode, opener=_private))
 
         if request.stdout is None:
             out = opened.enter_context(tempfile.TemporaryFile("w+b"))

@@ -8,9 +8,11 @@ Source: git-clone(1), git-submodule(1), gitattributes(5).
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from .commits import Commit, CommitRange
 
 NAME = "build"  # of the folder; debug information and __FILE__ hold its path
+_TRIES, _PAUSE_S = 20, 0.05  # to delete a folder in which somebody ends
 # Objects that the user's own submodules have are borrowed too, where they have them.
 _BORROWED = ("submodule.alternateLocation=superproject", "submodule.alternateErrorStrategy=info")
 
@@ -126,4 +129,13 @@ def remove_tree(path: Path) -> None:
                 mode = inside.stat().st_mode
                 if mode & stat.S_IRWXU != stat.S_IRWXU:
                     inside.chmod(mode | stat.S_IRWXU)
+    for _ in range(_TRIES):
+        try:
+            shutil.rmtree(path)
+        except OSError as error:  # who is being killed may end a call of the system first
+            if error.errno != errno.ENOTEMPTY:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
     shutil.rmtree(path)

@@ -23,6 +23,7 @@ def stored(trial):
 
 def test_none_of_the_planted_values_is_stored(lab):
     # attacks on the first version: 12 of 22 everyday secrets stood in environment.jsonl
+    lab.virtual = None  # modes are those of the real launcher
     lab.environment |= PLANTED | {"CFLAGS": "-O2 -DAPI_KEY=zq-cflags"}
     tells = "echo no login with $DBPW and $DB_COMMAND >&2; exit 3"
     path = lab.write_campaign(

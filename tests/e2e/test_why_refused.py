@@ -11,6 +11,7 @@ import pytest
 def plain(make_lab, tmp_path_factory):
     """Give a lab with a trial of one run of each of two scripts, whose verdict calls nothing slower."""
     lab = make_lab(tmp_path_factory.mktemp("plain") / "lab")
+    lab.virtual = None  # `why` asks for the host of the trial
     for name in ("base", "cand"):
         lab.script(name, "#!/bin/sh\n:\n")
     path = lab.write_campaign(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 
 import pytest
 
 from harness.bisect.built import Built, NotBuilt
+from harness.bisect.clone import remove_tree
 from harness.bisect.commits import commits_between
 from harness.bisect.recipe import recipe_of
 from harness.bisect.workshop import Workshop
@@ -110,3 +113,19 @@ def test_other_kinds_of_repositories(repository, open_workshop, tmp_path, kind):
         assert isinstance(found[1], Built)
     else:
         assert all(isinstance(one, Built) for one in found)
+
+
+def test_a_folder_in_which_a_killed_program_ends_its_last_call_is_deleted(tmp_path, monkeypatch):
+    tree, remove = tmp_path / "tree", os.rmdir
+    (tree / "inner").mkdir(parents=True)
+    late = iter([True, False])
+
+    def rmdir(path, **where):
+        if str(path) == str(tree) and next(late):
+            raise OSError(errno.ENOTEMPTY, "one more file came")
+        remove(path, **where)
+
+    monkeypatch.setattr(os, "rmdir", rmdir)
+    remove_tree(tree)
+    assert not tree.exists()
+    assert not any(late)
