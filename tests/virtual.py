@@ -35,6 +35,7 @@ from harness.host.state import HostState
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import Execution, LaunchRequest, not_started
 from harness.launch.interrupts import Interrupted, Interrupts
+from harness.trial.folder import mode_of_files
 from tests.hosts import trees
 
 TARGET = 4242  # the process that a launcher says it executes
@@ -129,7 +130,7 @@ class Launcher:
         self._stage.executed.append((self._answer, copy))
         for path in (request.stdout, request.stderr):
             if path is not None:
-                path.touch(0o600)
+                path.touch(mode_of_files(path.parent))
         changes = getattr(self._stage, self._answer)(copy) or {}
         killed = watch() if watch is not None else None
         told = executed(**{"killed": killed, **changes})
@@ -386,6 +387,7 @@ class VirtualStage(Stage):
         yield "harness.commands.comparing.tries.LauncherClient", self.launcher_for("target")
         for name in ("comparing.tries", "dry_run", "doctor_page"):
             yield f"harness.commands.{name}.Host", lambda: StageHost(stage)
+        yield "harness.why.unchanged.Host", lambda: StageHost(stage)
         yield "harness.commands.dry_run.cpus_in_use", lambda: ()
         # hooks and builds are executed where this process may be
         yield "harness.launch.commands.LauncherClient", _anywhere

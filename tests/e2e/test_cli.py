@@ -214,12 +214,12 @@ def test_caps_end_a_trial_with_everything_kept(lab):
 
 def test_time_cap_ends_a_trial_with_everything_kept(lab):
     path = lab.write_campaign(
-        benchmarks={"one": {"command": lab.sh("sleep 0.3")}},
+        benchmarks={"one": {"command": lab.sh("sleep 0.29")}},
         protocol={"sessions": 1, "runs": 100, "warmup": 0, "max_time": "3s"},
     )
     done = lab.run_fairtrial("run", path, virtual=Times(spread=0, sessions=0))
     assert done.returncode == 0, done.stderr
-    assert len(lab.read_rows()) == 9
+    assert len(lab.read_rows()) == 10
     assert "time cap of 3 s" in lab.manifest()["reason"]
 
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import runpy
 import shutil
-import subprocess
-import sys
 from datetime import date, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +18,6 @@ import pytest
 
 from analysis.record.environment_records import COMMIT
 
-FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
 NIGHTS, CHANGED = 30, 15
 FIRST = date(2026, 9, 24)
 made = SimpleNamespace(
@@ -68,13 +66,16 @@ def lab(tmp_path_factory):
     return folder
 
 
-def history(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [FAIRTRIAL, "history", *words], cwd=folder, capture_output=True, text=True, check=False
-    )
+@pytest.fixture
+def history(forks):
+    def execute(folder, *words):
+        words = ["history", *map(str, words)]
+        return forks.run(words, cwd=folder, environment=os.environ, seconds=300)
+
+    return execute
 
 
-def test_the_planted_change_is_found_with_its_commits(lab):
+def test_the_planted_change_is_found_with_its_commits(history, lab):
     done = history(lab, "--json", "--independent")
     assert (done.returncode, done.stderr) == (0, "")
     told = json.loads(done.stdout)
@@ -92,7 +93,7 @@ def test_the_planted_change_is_found_with_its_commits(lab):
     assert told["next"][0].startswith("fairtrial bisect ")
 
 
-def test_the_screen_begins_with_the_answer(lab):
+def test_the_screen_begins_with_the_answer(history, lab):
     done = history(lab, "runs", "--independent")
     assert done.returncode == 0
     assert done.stdout.startswith("2 of 2 benchmarks changed in 30 nights: ")
@@ -108,7 +109,7 @@ def test_the_screen_begins_with_the_answer(lab):
         (("--gate", "faster<5%", "--since", "2026-10-09"), 1, "STOP  "),
     ],
 )
-def test_the_gate_has_its_exit_codes(lab, words, code, first):
+def test_the_gate_has_its_exit_codes(history, lab, words, code, first):
     done = history(lab, "--independent", *words)
     assert (done.returncode, done.stdout[:6]) == (code, first), done.stderr
 
@@ -129,14 +130,14 @@ def test_the_gate_has_its_exit_codes(lab, words, code, first):
         ("--variant", "a", "--variant", "b"),
     ],
 )
-def test_wrong_questions_are_refused_with_what_to_do(lab, words):
+def test_wrong_questions_are_refused_with_what_to_do(history, lab, words):
     done = history(lab, *words)
     assert done.returncode in {2, 6}
     assert done.stdout == ""
     assert "fix: " in done.stderr
 
 
-def test_page_and_markdown(lab, tmp_path):
+def test_page_and_markdown(history, lab, tmp_path):
     page = tmp_path / "all.html"
     done = history(lab, "--independent", "--format", "md", "-o", str(page))
     assert done.returncode == 0
@@ -145,7 +146,7 @@ def test_page_and_markdown(lab, tmp_path):
     assert str(page) in done.stderr
 
 
-def test_a_host_that_changed_is_told(lab, tmp_path):
+def test_a_host_that_changed_is_told(history, lab, tmp_path):
     folder = tmp_path / "runs"
     shutil.copytree(lab / "runs", folder)
     for night in range(CHANGED, NIGHTS):
@@ -165,7 +166,7 @@ def test_a_host_that_changed_is_told(lab, tmp_path):
         assert "the kernel changed from 6.1.0 to 6.12.0" in one["environment"]
 
 
-def test_one_trial_of_ordered_variants_is_a_series(tmp_path):
+def test_one_trial_of_ordered_variants_is_a_series(history, tmp_path):
     names = ("v1", "v2", "v3", "v4")
     shape = made.Shape(variants=names, effects=(1.0, 1.0, 0.8, 0.8), sessions=6, runs=3)
     made.write_trial(tmp_path / "versions", shape, "versions")
