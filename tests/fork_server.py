@@ -210,6 +210,8 @@ def _be_the_command(entry: importlib.metadata.EntryPoint, asked: dict[str, Any])
         file = os.open(path, flags, 0o644)
         os.dup2(file, number)
         os.close(file)
+    if os.isatty(2):  # what it was before could be sought in
+        sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
     if asked.get("umask") is not None:
         os.umask(asked["umask"])
     if asked.get("largest_file") is not None:
