@@ -212,7 +212,8 @@ def _be_the_command(entry: importlib.metadata.EntryPoint, asked: dict[str, Any])
         os.close(file)
     for number, name in ((1, "stdout"), (2, "stderr")):
         if os.isatty(number):  # the streams of this process are made for files, which have a place
-            setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
+            stream = open(number, "w", 1, "utf-8", "backslashreplace", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
     if asked.get("umask") is not None:
         os.umask(asked["umask"])
     if asked.get("largest_file") is not None:

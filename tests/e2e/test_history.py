@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import runpy
 import shutil
 from datetime import date, timedelta
@@ -52,31 +51,33 @@ def write_night(folder: Path, night: int, shape, *, commit: str) -> Path:
     return path
 
 
+def shape_of(effect: float, **more):
+    return made.Shape(
+        effects=(1.0, effect), benchmarks=("text", "logs"), sessions=3, runs=3, **more
+    )
+
+
 def commit_of(night: int) -> str:
     return hashlib.sha1(f"night {night}".encode()).hexdigest()
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
+def nights(tmp_path_factory):
     folder = tmp_path_factory.mktemp("history")
     for night in range(NIGHTS):
-        effects = (1.0, 1.0 if night < CHANGED else 0.94)
-        shape = made.Shape(effects=effects, benchmarks=("text", "logs"), sessions=3, runs=3)
+        shape = shape_of(1.0 if night < CHANGED else 0.94)
         write_night(folder / "runs", night, shape, commit=commit_of(night))
     return folder
 
 
 @pytest.fixture
-def history(forks):
-    def execute(folder, *words):
-        words = ["history", *map(str, words)]
-        return forks.run(words, cwd=folder, environment=os.environ, seconds=300)
-
-    return execute
+def history(lab, nights):
+    """Give what executes the command, in the folder with those nights or another."""
+    return lambda *words, cwd=nights: lab.run_fairtrial("history", *words, cwd=cwd)
 
 
-def test_the_planted_change_is_found_with_its_commits(history, lab):
-    done = history(lab, "--json", "--independent")
+def test_the_planted_change_is_found_with_its_commits(history):
+    done = history("--json", "--independent")
     assert (done.returncode, done.stderr) == (0, "")
     told = json.loads(done.stdout)
     assert told["nights"] == NIGHTS
@@ -93,13 +94,6 @@ def test_the_planted_change_is_found_with_its_commits(history, lab):
     assert told["next"][0].startswith("fairtrial bisect ")
 
 
-def test_the_screen_begins_with_the_answer(history, lab):
-    done = history(lab, "runs", "--independent")
-    assert done.returncode == 0
-    assert done.stdout.startswith("2 of 2 benchmarks changed in 30 nights: ")
-    assert all(len(line) <= 80 for line in done.stdout.splitlines())
-
-
 @pytest.mark.parametrize(
     ("words", "code", "first"),
     [
@@ -109,8 +103,8 @@ def test_the_screen_begins_with_the_answer(history, lab):
         (("--gate", "faster<5%", "--since", "2026-10-09"), 1, "STOP  "),
     ],
 )
-def test_the_gate_has_its_exit_codes(history, lab, words, code, first):
-    done = history(lab, "--independent", *words)
+def test_the_gate_has_its_exit_codes(history, words, code, first):
+    done = history("--independent", *words)
     assert (done.returncode, done.stdout[:6]) == (code, first), done.stderr
 
 
@@ -130,36 +124,22 @@ def test_the_gate_has_its_exit_codes(history, lab, words, code, first):
         ("--variant", "a", "--variant", "b"),
     ],
 )
-def test_wrong_questions_are_refused_with_what_to_do(history, lab, words):
-    done = history(lab, *words)
+def test_wrong_questions_are_refused_with_what_to_do(history, words):
+    done = history(*words)
     assert done.returncode in {2, 6}
     assert done.stdout == ""
     assert "fix: " in done.stderr
 
 
-def test_page_and_markdown(history, lab, tmp_path):
-    page = tmp_path / "all.html"
-    done = history(lab, "--independent", "--format", "md", "-o", str(page))
-    assert done.returncode == 0
-    assert done.stdout.startswith("### History")
-    assert "<html" in page.read_text()
-    assert str(page) in done.stderr
-
-
-def test_a_host_that_changed_is_told(history, lab, tmp_path):
+def test_a_host_that_changed_is_told(history, nights, tmp_path):
     folder = tmp_path / "runs"
-    shutil.copytree(lab / "runs", folder)
+    shutil.copytree(nights / "runs", folder)
     for night in range(CHANGED, NIGHTS):
         path = folder / f"nightly-{FIRST + timedelta(days=night):%Y%m%d}"
         shutil.rmtree(path)
         kernel = {1: {"kernel": {"release": "6.12.0"}}}
-        effects = (1.0, 0.94)
-        benchmarks = ("text", "logs")
-        shape = made.Shape(
-            effects=effects, benchmarks=benchmarks, sessions=3, runs=3, environment=kernel
-        )
-        write_night(folder, night, shape, commit=commit_of(night))
-    told = json.loads(history(tmp_path, "--json", "--independent").stdout)
+        write_night(folder, night, shape_of(0.94, environment=kernel), commit=commit_of(night))
+    told = json.loads(history("--json", "--independent", cwd=tmp_path).stdout)
     for series in told["series"]:
         (one,) = series["intervals"]
         assert one["cause"] == "both"
@@ -170,13 +150,11 @@ def test_one_trial_of_ordered_variants_is_a_series(history, tmp_path):
     names = ("v1", "v2", "v3", "v4")
     shape = made.Shape(variants=names, effects=(1.0, 1.0, 0.8, 0.8), sessions=6, runs=3)
     made.write_trial(tmp_path / "versions", shape, "versions")
-    alone = history(tmp_path, "versions")
-    assert alone.returncode == 2
+    assert history("versions", cwd=tmp_path).returncode == 2
     settings = {"campaign": {"series": True, "variants": list(names)}}
     (tmp_path / "versions" / "resolved.json").write_text(json.dumps(settings))
-    told = json.loads(history(tmp_path, "versions", "--json").stdout)
+    told = json.loads(history("versions", "--json", cwd=tmp_path).stdout)
     assert told["method"] == "ordered-variants"
-    refused = history(tmp_path, "versions", "--gate", "slower>2%")
+    refused = history("versions", "--gate", "slower>2%", cwd=tmp_path)
     assert refused.returncode == 2
     assert "--gate is for the trials of several nights" in refused.stderr
-    assert history(tmp_path, "versions", "--format", "md").stdout.startswith("### ")
