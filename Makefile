@@ -37,6 +37,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 KEY := $(shell (cat pyproject.toml analysis/version.py tests/constraints.txt; $(PYTHON) --version) 2>/dev/null | sha256sum | cut -c1-16)
 READY := $(VENV)/ready-$(KEY)
+# not said as $(MAKE) in the recipe: make -n would execute it, which makes the same first, without end
+COMPILE = $(MAKE) --no-print-directory -j2 kernels collected
 MAKE_VENV := $(PYTHON) tests/contract/make_venv.py $(VENV) $(KEY)
 NEWER := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
   { echo "fairtrial needs Python 3.11 or newer; '$(PYTHON)' is not. Choose one: make PYTHON=python3.12 ..."; exit 1; }
@@ -188,7 +190,7 @@ $(READY):
 	@$(NEWER)
 	@$(MAKE_VENV) --extras test,dev
 	@echo "      compiling the kernels and the tests, about a minute"
-	@$(MAKE) --no-print-directory -j2 kernels collected
+	@$(COMPILE)
 
 clean:
 	rm -rf $(VENV) $(VENV)-versions .mutants build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -25,14 +25,6 @@ int main(void) {{
   return 0;
 }}
 """
-WORKS = """\
-#include <stdio.h>
-int main(void) {{
-  volatile unsigned long sum = {number};
-  for (unsigned long i = 0; i < {cost}; i++) sum += i;
-  return sum == 1;
-}}
-"""
 # on virtual times
 TAKES = "#!/bin/sh\n# version {number}\necho takes {cost} s\n"
 COPIES = [["sh", "-c", "! grep broken app.c && install -m 755 app.c app"]]

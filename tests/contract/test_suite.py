@@ -9,9 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from xdist.remote import Producer
 
-from tests import scheduling
 from tests.conftest import too_many
 from tests.hosts import trees
 
@@ -24,39 +22,6 @@ def test_reasons_of_one_kind_count_together() -> None:
     found = Counter({"no R: a": 2, "no R: b": 1})
     assert too_many(found, {"no R*": 3, "no jq": 1}) == []
     assert too_many(found, {"no R*": 2}) == ["3 skipped, 2 expected at most: no R*"]
-
-
-class Worker:
-    """One that takes what it is given, and ends nothing."""
-
-    shutting_down = False
-
-    def __init__(self, sent: list[int]) -> None:
-        self.send_runtest_some = sent.extend
-
-    def shutdown(self) -> None:
-        self.shutting_down = True
-
-
-def test_what_has_ended_is_looked_at_no_more() -> None:
-    """Each test that ends is looked for among all that are under way: 15,000 of them must not be."""
-    config = SimpleNamespace(
-        getvalue=lambda name: {"dist": "loadgroup", "tx": ["popen"]}[name],
-        option=SimpleNamespace(loadscopereorder=True),
-    )
-    sent: list[int] = []
-    worker = Worker(sent)
-    tests = [f"t.py::test_{k}@together" for k in range(4)] + [f"t.py::test_{k}" for k in range(40)]
-    found = scheduling.Scheduling(config, Producer("none", enabled=False))
-    found.add_node(worker)
-    found.add_node_collection(worker, tests)
-    found.schedule()
-    for ended, place in enumerate(sent, 1):  # it grows while tests end
-        found.mark_test_complete(worker, place)
-        assert sum(map(len, found.assigned_work[worker].values())) <= len(sent) - ended + 3
-    assert sent[:4] == [0, 1, 2, 3]  # a group stays together
-    assert sorted(sent) == list(range(len(tests)))
-    assert found.assigned_work[worker] == {}
 
 
 # --- model hosts that are used again

@@ -214,16 +214,6 @@ def test_the_local_maxima_of_figure_2() -> None:
     assert any(modes < components for modes, components in levels)
 
 
-def test_shares_of_the_corpus_do_not_sum_to_one() -> None:
-    # section 7.4 prints 16.81 % below and 83.09 % above 5 %, of 2,438 samples
-    assert pytest.approx(99.9) == 16.81 + 83.09
-    assert not any(
-        round(100 * k / 2438, 2) == 16.81 and round(100 * (2438 - k) / 2438, 2) == 83.09
-        for k in range(2439)
-    )
-    assert 37 + 32 + 12 + 19 == 100  # the levels of section 7.6 do
-
-
 def test_the_plot_has_the_legend_rug_and_labels_of_the_published_one(times: np.ndarray) -> None:
     matrix = PerformanceMatrix.from_samples("C1", {"ammp": times}, better="lower", unit="s")
     options = MixtureOptions(resamples=0)

@@ -102,46 +102,6 @@ def test_nothing_is_left_where_no_way_leads_to_an_environment(maker, capsys):
     assert "sudo apt install python3-venv" in capsys.readouterr().err
 
 
-def test_the_first_line_tells_how_long_it_took_here(maker, capsys):
-    assert maker.names["heading"]("Python packages", 2, "[1/4] ") == (
-        "[1/4] Python packages, about 2 min"
-    )
-    maker.names["remember"]("Python packages", 98.2)
-    maker.set_up()
-    said = capsys.readouterr().out.splitlines()[0]
-    assert said == "[1/4] Python packages, about 2 min (98 s last time here)"
-
-
-PIP_SAYS = """\
-Obtaining file:///work
-Collecting numpy>=2.0 (from fairtrial)
-  Downloading numpy-2.4-cp311.whl.metadata (6.6 kB)
-Collecting scipy>=1.15
-"""
-UV_SAYS = "Resolved 27 packages in 40ms\nDownloading numpy (15.9MiB)\nInstalled 3 packages in 2s\n"
-
-
-@pytest.mark.parametrize(("text", "count"), [(PIP_SAYS, 3), (UV_SAYS, 27), ("nothing\n", 0)])
-def test_packages_are_counted_while_pip_or_uv_works(maker, text, count, capsys):
-    progress = maker.names["Progress"]()
-    for line in text.splitlines():
-        progress.heard(line)
-    progress.began -= 6
-    progress.show()
-    progress.show()  # without a terminal a line is due at 5, 10, 20, ... seconds
-    found = re.fullmatch(r" +(\d+) packages so far, \d+ s\n", capsys.readouterr().out)
-    assert int(found[1]) >= count
-    assert count or found[1] == "0"
-
-
-def test_what_fails_shows_what_it_printed():
-    code = "import sys; print('Collecting a'); print('no such index'); sys.exit(3)"
-    words = f"import runpy, sys; m = runpy.run_path({str(SCRIPT)!r}); print(m['call'](sys.executable, '-c', {code!r}))"
-    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
-    assert "no such index" in done.stdout
-    assert done.stdout.endswith("False\n")
-
-
 # --- the steps of the demo
 
 STUB = """\

@@ -1,4 +1,4 @@
-"""The recipes of docs/contributing.md: their steps are taken in a copy of the tree, which is then used.
+"""Three recipes of docs/contributing.md: their steps are taken in a copy of the tree, which is then used.
 
 Beside them, for `.ci/run`: the calibrations passed with the code that stands here.
 """
@@ -63,152 +63,6 @@ def write_tally(exported: ExportedData) -> Written:
 '''
 
 
-SIGNS = {
-    "analysis/methods/signs/__init__.py": '"""The sign test."""\n',
-    "analysis/methods/signs/result.py": '''"""What the sign test says."""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-from analysis.pages.result import Result
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignTest(Result):
-    """On how many benchmarks the candidate's median is better."""
-
-    method: ClassVar[str] = "sign-test"
-
-    better: int
-    of: int
-''',
-    "analysis/methods/signs/compare.py": '''"""The sign test: count the benchmarks that are better."""
-
-from __future__ import annotations
-
-from analysis.data.matrix import PerformanceMatrix
-from analysis.data.pair import match
-from analysis.methods.signs.result import SignTest
-
-
-def sign_test(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> SignTest:
-    """Count."""
-    pair = match(candidate, baseline)
-    less = pair.candidate.medians() < pair.baseline.medians()
-    wins = less if candidate.better == "lower" else ~less
-    return SignTest(better=int(wins.sum()), of=int(wins.size), cautions=pair.cautions)
-''',
-    "analysis/methods/signs/page.py": '''"""The sign test in words."""
-
-from __future__ import annotations
-
-from analysis.pages.model import Page, Section, Sentence, page_of
-from analysis.methods.signs.result import SignTest
-
-
-@page_of.register(SignTest)
-def _(result: SignTest) -> Page:
-    said = f"better on {result.better} of {result.of} benchmarks"
-    return Page(title="signs", sections=(Section((Sentence(said),)),), cautions=result.cautions)
-''',
-    "analysis/commands/sign_test.py": '''"""The subcommand ``sign-test``."""
-
-from __future__ import annotations
-
-import argparse
-from typing import TYPE_CHECKING, TextIO
-
-from analysis.commands.arguments import add_json, add_sides, reading, show
-
-if TYPE_CHECKING:
-    from analysis.commands.arguments import Subparsers
-
-
-def add(subparsers: Subparsers) -> None:
-    """Add ``sign-test``."""
-    parser = subparsers.add_parser("sign-test", description="Count the benchmarks that are better.")
-    add_sides(parser)
-    add_json(parser)
-    parser.set_defaults(run=_sign_test)
-
-
-def _sign_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from analysis.importers.sources import read_sides
-    from analysis.methods.signs.compare import sign_test
-
-    sides = read_sides(args.candidate, args.baseline, reading(args))
-    show(sign_test(sides.candidate, sides.baseline), out, as_json=args.json)
-    return 0
-''',
-}
-
-
-COUNTS = '''"""How many runs each variant has."""
-
-from __future__ import annotations
-
-from analysis.plots import Axes, Scale, Tick, arranged, quantity_axis
-from analysis.report.figures.layout import Drawing
-from analysis.report.subject import Subject
-from analysis.plots.sheet import Sheet
-
-
-def draw_counts(subject: Subject, sheet: Sheet) -> Drawing:
-    """Draw a bar for each variant."""
-    counts = {name: sum(matrix.runs) for name, matrix in subject.matrices.items()}
-    axes = Axes(x=Scale(-1, len(counts)))
-    axes.x_ticks = [Tick(k, name) for k, name in enumerate(counts)]
-    quantity_axis(axes, "y", Scale(0, max(counts.values())), "1")
-    for k, count in enumerate(counts.values()):
-        axes.band(k - 0.4, k + 0.4, 0, count, "ink")
-    return Drawing(
-        name=subject.anchor("counts"),
-        title="runs",
-        alt=f"Runs: {counts}.",
-        picture=arranged(sheet, [[axes]], 40.0),
-        columns=("variant", "runs"),
-        rows=tuple(counts.items()),
-    )
-'''
-
-
-CHAPTER = '''"""How many runs there are, as a chapter."""
-
-from __future__ import annotations
-
-from analysis.pages.model import Section, Sentence
-from analysis.report.chapter import Chapter
-
-
-def chapter(subject):
-    runs = subject.verdict.runs
-    return Chapter(
-        name="count",
-        folder="count",
-        anchor=subject.anchor("count"),
-        title="How many",
-        values={"runs": runs},
-        sections=lambda: (Section((Sentence(f"{runs} runs in all."),), title="How many"),),
-    )
-'''
-
-FUNCTION = '''
-
-def nmi_watchdog(situation: Situation) -> Finding:
-    """Check that the kernel's watchdog does not interrupt every CPU and hold a counter."""
-    value = situation.state.nmi_watchdog
-    if value is None:
-        return found("unknown", "not shown", f"no {path_of('nmi_watchdog')}")
-    where = read(path_of("nmi_watchdog"), value)
-    if value == 0:
-        return found("ok", "the watchdog is off", where)
-    what = "the watchdog interrupts each CPU and holds a hardware counter"
-    return found("warn", what, where, "sudo sysctl kernel.nmi_watchdog=0")
-'''
-
-
 def before(line: str, new: str) -> tuple[str, str]:
     return line, new + line
 
@@ -220,10 +74,6 @@ def after(line: str, new: str) -> tuple[str, str]:
 NEW = {
     "analysis/importers/tools/tally.py": TALLY_READ,
     "analysis/importers/exports/tally.py": TALLY_WRITE,
-    **SIGNS,
-    "analysis/report/figures/counts.py": COUNTS,
-    "analysis/report/count/chapter.py": CHAPTER,
-    "analysis/report/count/chapter.html.jinja": '<section id="{{ chapter.anchor }}"><p>{{ runs }}, all told</p></section>',
 }
 # recipe -> the files that it edits by hand: the line found there, and what becomes of it
 STEPS = {
@@ -236,41 +86,6 @@ STEPS = {
             "TARGETS: tuple[Target, ...] = (\n",
             '    Target(name="tally", said="a tally", endings=(".tally",), '
             'module="analysis.importers.exports.tally"),\n',
-        ),
-    },
-    "a method": {
-        "analysis/__init__.py": after(
-            "_ROOMS = {\n", '    "methods.signs.compare": "sign_test",\n'
-        ),
-        "analysis/registry.py": after(
-            "COMMANDS: dict[str, Command] = {\n",
-            '    "sign-test": Command("analysis.commands.sign_test:add", "judge", "count the better"),\n',
-        ),
-    },
-    "its page": {
-        "analysis/registry.py": after(
-            "PAGES = {\n", '    "SignTest": "analysis.methods.signs.page",\n'
-        )
-    },
-    "a kind of figure": {
-        "analysis/report/figures/kinds.py": after(
-            "_SUITE = {\n",
-            '    "counts": Kind("analysis.report.figures.counts", "how many runs"),\n',
-        )
-    },
-    "a chapter of the report": {
-        "analysis/registry.py": after(
-            "CHAPTERS = {\n", '    "count": "analysis.report.count.chapter",\n'
-        )
-    },
-    "a check of the host": {
-        "harness/host/state.py": before(
-            "    perf_rate: ",
-            '    nmi_watchdog: int | None = _in_file("/proc/sys/kernel/nmi_watchdog", "number")\n',
-        ),
-        "harness/host/kernel_checks.py": (
-            "\n\nCHECKS = (\n",
-            f'{FUNCTION}\n\nCHECKS = (\n    Check(nmi_watchdog, "it interrupts each CPU"),\n',
         ),
     },
     "a key of the campaign": {
@@ -334,11 +149,7 @@ runpy.run_path("tests/contract/generate.py", run_name="__main__")
 from harness.campaign.identity import identity_of
 from harness.campaign.load import load_campaign
 from harness.cli import main
-from harness.host.checks import CHECK_NAMES
-import analysis
-told = {"checks": list(CHECK_NAMES),
-        "identities": [identity_of(load_campaign(Path(name))) for name in words[1:]],
-        "public": [analysis.sign_test.__module__, "sign_test" in dir(analysis)]}
+told = {"identities": [identity_of(load_campaign(Path(name))) for name in words[1:]]}
 for command in json.loads(words[0]):
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out):  # where a help goes
@@ -350,9 +161,6 @@ print("TOLD", json.dumps(told))
 COMMANDS = [
     "export --help", "export x.tally -o y.tally", "import y.tally --dry-run --json",
     "hpt new.tally old.tally --json",
-    "sign-test x.csv y.csv --better lower", "sign-test x.csv y.csv --better lower --json", "--help",
-    "plot counts SAMPLE -o c.svg", "report SAMPLE -o page.html",
-    "report SAMPLE --format json", "report SAMPLE --format md",
     "run c.json -q --dir runs", "verdict TRIAL --metric instructions --json",
     "verdict SAMPLE --metric instructions",
 ]  # fmt: skip
@@ -379,8 +187,6 @@ def tree(tmp_path_factory):
     (place / "x.tally").write_text("tally:1;1.5;2")
     (place / "old.tally").write_text("tally:2;2.1;2.2;2.3;2.4")
     (place / "new.tally").write_text("tally:1;1.1;1.2;1.3;1.4")
-    for name, scale in (("x", 1), ("y", 2)):
-        (place / f"{name}.csv").write_text(f"a,{scale},{scale}\nb,{scale},{scale}\n")
     shutil.copy("/bin/true", place / "unknown")
     (place / "c.json").write_text(json.dumps(CAMPAIGN))
     (place / "plain.json").write_text(json.dumps(CAMPAIGN | {"isolation": {"cpus": "none"}}))
@@ -419,32 +225,6 @@ def test_a_foreign_tool_costs_a_module_and_a_row_each_way(tree, said):
     found = json.loads(said("import y.tally --dry-run --json"))
     assert (found["format"], found["cells"][0]["sum"]) == ("tally", 4.5)
     assert '"word": "faster"' in said("hpt new.tally old.tally --json")
-
-
-def test_a_method_costs_its_folder_its_command_and_three_rows(told, said):
-    command = "sign-test x.csv y.csv --better lower"
-    assert said(command) == "better on 2 of 2 benchmarks\n"
-    data = json.loads(said(f"{command} --json"))
-    assert (data["method"], data["better"], data["caution_codes"]) == ("sign-test", 2, [])
-    assert "count the better" in said("--help")
-    assert told["public"] == ["analysis.methods.signs.compare", True]
-
-
-def test_a_kind_of_figure_costs_a_file_and_a_row(tree, said):
-    assert said("plot counts SAMPLE -o c.svg") == "Runs: {'gzip-6': 60, 'gzip-1': 60}.\n"
-    assert (tree / "c.csv").read_text() == "variant,runs\ngzip-6,60\ngzip-1,60\n"
-
-
-def test_a_chapter_of_the_report_costs_a_file_a_template_and_a_row(tree, said):
-    assert said("report SAMPLE -o page.html")
-    assert '<section id="count"><p>120, all told</p>' in (tree / "page.html").read_text()
-    assert json.loads(said("report SAMPLE --format json"))["count"][0]["runs"] == 120
-    assert "120 runs in all." in said("report SAMPLE --format md")
-
-
-def test_a_check_costs_a_function_with_its_row_and_a_fact(tree, told):
-    assert "nmi_watchdog" in told["checks"]
-    assert "nmi_watchdog" in (tree / "configs/campaign.schema.json").read_text("utf-8")
 
 
 def rows(tree):

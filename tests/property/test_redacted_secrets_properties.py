@@ -29,7 +29,6 @@ from analysis.record.manifest import read_manifest
 from analysis.record.shapes import encode, encode_checked
 from tests.examples import drawn_seed
 
-SAMPLE = Path(__file__).parents[2] / "runs" / "sample"
 signed = SimpleNamespace(
     **runpy.run_path(
         str(Path(__file__).parents[1] / "unit/analysis/artifact/redacting/conftest.py")

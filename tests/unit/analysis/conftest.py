@@ -16,8 +16,6 @@ from analysis.record.run_numbers import Measurement
 from analysis.record.shapes import encode, encode_checked
 from analysis.record.trial_files import CAMPAIGN, MANIFEST, MEASUREMENTS, PLAN, Manifest, PlannedRun
 
-ENV = {"HOME": "redacted"}
-
 
 @dataclass
 class Synthetic:

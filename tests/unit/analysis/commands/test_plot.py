@@ -14,7 +14,6 @@ from analysis.report.figures.kinds import KINDS
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[4]
-SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 
 
 def execute(*words):

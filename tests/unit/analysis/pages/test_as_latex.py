@@ -9,10 +9,8 @@ import pytest
 
 from analysis.pages.as_markup import escaped, numeral, render_latex
 from analysis.pages.model import (
-    Caution,
     Column,
     CommandLine,
-    Figure,
     Page,
     Section,
     Sentence,
@@ -23,67 +21,6 @@ from analysis.pages.model import (
 
 def page(*sections, **more):
     return Page(title="A & B", sections=sections, **more)
-
-
-def test_a_table_is_aligned_at_the_points_of_its_numbers():
-    columns = (Column("", "left"), Column("time"), Column("speedup"), Column("word", "left"))
-    rows = (
-        ("a_b", Value("40.2 ms", 0.0402), Value("2.71", 2.71), "faster"),
-        ("[c]", Value("16\N{NO-BREAK SPACE}%", 0.16), Value("-0.997", -0.997), ""),
-        ("d", Value("", None), Value("", None), "x" * 30),
-    )
-    table = Table(name="some_times", columns=columns, rows=rows, notes=("", "50 %", ""))
-    lines = render_latex(page(Section((table,), title="t"))).splitlines()
-    start = lines.index(r"\toprule")
-    assert lines[start - 5 :] == [
-        r"\begin{table}[htbp]",
-        r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-        r"\caption{t}\label{tab:ft-some-times}",
-        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        r"\begin{tabular}{lrS[table-format=-1.3]>{\raggedright\arraybackslash}p{0.3\linewidth}}",
-        r"\toprule",
-        r"{} & {time} & {speedup} & {word} \\",
-        r"\midrule",
-        r"{a\_b} & \SI{40.2}{\milli\second} & 2.71 & {faster} \\",
-        r"{[c]} & \SI{16}{\percent} & -0.997 & {} \\",
-        r"\multicolumn{4}{l}{50 \%} \\",
-        rf"{{d}} & {{}} & {{}} & {{{'x' * 30}}} \\",
-        r"\bottomrule",
-        r"\end{tabular}}",
-        r"\end{table}",
-    ]
-
-
-def test_a_long_table_goes_on_over_pages():
-    rows = tuple((f"b{k}", Value(f"{k}", k)) for k in range(60))
-    table = Table(name="t", columns=(Column("", "left"), Column("n")), rows=rows, headed=False)
-    text = render_latex(page(Section((table,))))
-    assert text.count(r"\begin{longtable}{lS[table-format=2.0]}") == 1
-    assert r"\endhead" in text
-    assert r"\midrule" not in text
-
-
-def test_the_other_parts_of_a_page():
-    picture = Figure(name="f", alt="a picture", draw=lambda: None)
-    text = render_latex(
-        page(
-            Section(
-                (Sentence("[1] 5 % & more"), Section((CommandLine("run --x_y"), picture), "deep")),
-                "t",
-            ),
-            cautions=(Caution("x", "beware"),),
-            following=(Section((Sentence("then"),)),),
-        )
-    )
-    assert text.split("\n\n")[1:] == [
-        r"\section*{A \& B}",
-        r"\subsection*{t}",
-        r"{}[1] 5 \% \& more",
-        r"\subsubsection*{deep}",
-        r"\noindent\texttt{run {-}{-}x\_y}\par",
-        "\\subsection*{Cautions}\n\\begin{enumerate}\n\\item {}beware\n\\end{enumerate}",
-        "then\n",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from analysis.pages.model import (
     Caution,
     Column,
     CommandLine,
-    Figure,
     Page,
     Section,
     Sentence,
@@ -26,24 +25,6 @@ def table(**more: Any) -> Table:
     columns = (Column("", "left"), Column("time"))
     rows = (("a", Value("1.5", 1.5)), ("bcd", "10"))
     return Table(name="times", columns=columns, rows=rows, **more)
-
-
-def test_sections_are_apart_and_titles_have_a_margin() -> None:
-    text = render(
-        page(
-            Section((Sentence("It is so."), Sentence("And so."))),
-            Section((table(), CommandLine("fairtrial x")), title="evidence"),
-        )
-    )
-    assert text == (
-        "It is so.\nAnd so.\n\nevidence\n       time\n  a     1.5\n  bcd    10\n  fairtrial x"
-    )
-
-
-def test_a_table_without_headings_and_with_notes() -> None:
-    assert render(page(Section((table(headed=False),)))) == "a    1.5\nbcd   10"
-    lines = render(page(Section((table(notes=("why", "")),)))).splitlines()
-    assert lines == ["     time", "a     1.5", "      why", "bcd    10"]
 
 
 def test_what_follows_comes_after_the_numbered_cautions() -> None:
@@ -73,12 +54,6 @@ def test_a_figure_of_a_sentence_is_not_broken() -> None:
                 page(Section((Sentence(f"so it is, and p {sign} 0.03 here"),))), width=width
             )
             assert f"p {sign} 0.03" in text
-
-
-def test_inner_sections_and_pictures() -> None:
-    inner = Section((Sentence("one"), Section((Sentence("two"),), title="deeper")), title="outer")
-    picture = Figure(name="f", alt="a picture", draw=lambda: pytest.fail("never drawn"))
-    assert render(page(inner, Section((picture,)))) == "outer\n  one\n\n  deeper\n    two"
 
 
 def test_nothing_gives_nothing() -> None:

@@ -157,14 +157,6 @@ def test_the_baseline_may_be_the_leader():
     assert (look.leader, look.stop) == ("old", "decided")
 
 
-def drifting(sessions, phi, seed):
-    rng = np.random.default_rng([29, 2, seed])
-    found = [rng.standard_normal()]
-    for _ in range(sessions - 1):
-        found.append(phi * found[-1] + math.sqrt(1 - phi**2) * rng.standard_normal())
-    return 0.05 * np.array(found)
-
-
 def test_sessions_that_resemble_their_neighbours_give_no_word():
     wave = {"old": np.zeros(29), "new": 0.05 + 0.04 * np.sin(np.arange(29) / 4)}
     values = measured({"old": 0, "new": 0}, 29, own=wave)

@@ -16,7 +16,7 @@ from analysis.errors import UsageError
 from analysis.plots import Axes, Scale, arranged, quantity_axis
 from analysis.plots.drawing import ENDINGS, check_picture, picture_bytes
 from analysis.plots.palette import PRINT
-from analysis.plots.paper import SHAPES, Spots
+from analysis.plots.paper import Spots
 from analysis.plots.sheet import Sheet
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -42,26 +42,11 @@ def test_the_same_bytes_each_time_and_no_date(ending):
     assert not re.search(rb"CreationDate|<dc:date>|tIME|Software", first)
 
 
-def test_svg_is_text_with_title_and_description():
-    root = ElementTree.fromstring(drawn("svg", title="one", alt="half & <half>"))
-    assert root.get("role") == "img"
-    assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
-    assert root.findtext(f"{SVG}title") == "one"
-    assert root.findtext(f"{SVG}desc") == "half & <half>"
-    texts = ["".join(text.itertext()).strip() for text in root.iter(f"{SVG}text")]
-    assert "gzip-1 & <b>" in texts
-    assert root.get("width") == f"{85 / 25.4 * 72:.6f}pt"
-
-
 def test_svg_asks_for_nothing():
     text = drawn("svg").decode()
     assert "<!DOCTYPE" not in text
     assert not re.findall(r'(?:href|src)="(?!#)', text)
     assert "url(http" not in text
-
-
-def test_a_font_that_is_not_there_has_one_as_wide():
-    assert "'DejaVu Sans', Verdana, sans-serif" in drawn("svg").decode()
 
 
 def test_the_fonts_of_a_pdf_are_embedded_as_true_type():
@@ -126,20 +111,6 @@ def test_spots_of_a_png_have_their_fill_and_their_rim(look, shape, filled, rimme
     assert close.sum() > 100
 
 
-@pytest.mark.parametrize("shape", sorted(SHAPES))
-def test_shapes_of_an_svg_stand_around_their_place(shape):
-    found, place = spotted("faster", shape)
-    paths = re.findall(r'<path d="([^"]+)" ([^/]+)/>', found.svg())
-    (d, look) = paths[-1]
-    numbers = np.array([float(one) for one in re.findall(r"-?\d+\.?\d*", d)]).reshape(-1, 2)
-    lines = [point for line in SHAPES[shape] for point in line]
-    assert numbers == pytest.approx(place + 6 * np.array(lines), abs=0.02)
-    if shape in ("cross", "plus", "upright"):
-        assert 'fill="none"' in look
-    else:
-        assert f'fill="{PRINT.faster}"' in look
-
-
 def test_png_says_what_it_shows_and_has_print_resolution():
     png = drawn("png", title="one", alt="µs → ms")
     assert b"Title\x00one" in png
@@ -155,15 +126,6 @@ def test_control_characters_do_not_break_the_file():
     assert root.findtext(f"{SVG}desc") == "␋"
     texts = ["".join(text.itertext()).strip() for text in root.iter(f"{SVG}text")]
     assert "a␇b␛" in texts
-
-
-def test_the_letters_of_the_sheet():
-    small, large = (
-        picture_bytes(picture(sheet=sheet), "svg").decode()
-        for sheet in (SHEET, Sheet(width=85, font_size=11, font_family="DejaVu Serif"))
-    )
-    assert re.search(r"font-size: 7px; font-family: 'DejaVu Sans'", small)
-    assert re.search(r"font-size: 11px; font-family: 'DejaVu Serif'", large)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from analysis.plots import Axes, arranged, density_axis, quantity_axis, ratio_ax
 from analysis.plots.letters import broken, wide
 from analysis.plots.marks import Dots, Line, Rect
 from analysis.plots.palette import PRINT, style_of
-from analysis.plots.paper import SHAPES, Letters, Outline, style_of_roles
-from analysis.plots.scale import Scale, Tick, quantity_ticks, ratio_scale, ratio_ticks
+from analysis.plots.paper import Letters, Outline, style_of_roles
+from analysis.plots.scale import Scale, quantity_ticks, ratio_scale, ratio_ticks
 from analysis.plots.sheet import Sheet
 from tests.examples import examples
 
@@ -169,78 +169,6 @@ def test_segments_and_steps_stand_where_their_values_are():
     assert [values(part) for part in segments] == [[[0, 1], [2, 4]], [[1, 2], [3, 4]]]
     # first aside at the old height, then to the new one
     assert [values(part) for part in steps] == [[[1, 1], [2, 1], [2, 3], [3, 3], [3, 2]]]
-
-
-@pytest.mark.parametrize("sides", ["", "l"])
-def test_the_room_at_the_left_is_that_of_the_texts_there(sides):
-    ticks = [Tick(0.5, ""), Tick(0.2, "short"), Tick(0.8, "a name of many letters")]
-    axes = Axes(y_ticks=ticks, sides=sides)
-    axes.line(0.0, 0.0, 1.0, 1.0, "ink")
-    picture = arranged(SHEET, [[axes]], 50.0)
-    boxes = dict(picture.texts())
-    assert 0 <= boxes["a name of many letters"].left <= 4
-    (first, *edges) = (one for one in picture.items if isinstance(one, Outline))
-    left = first.parts[0][0, 0]
-    assert len(edges) == len(sides)
-    assert all(box.right == pytest.approx(left - (5.0 if sides else 2.5)) for box in boxes.values())
-
-
-def test_a_label_stands_in_the_middle_of_its_area_where_it_fits():
-    axes = Axes(x_label="a label that is longer than half of the sheet")
-    axes.line(0.0, 0.0, 1.0, 1.0, "ink")
-    picture = arranged(SHEET, [[axes]], 50.0)
-    ((left, _), (right, _)) = picture.items[0].parts[0]
-    ((_, box),) = picture.texts()
-    assert box.right - box.left > picture.width / 2
-    assert box.left + box.right == pytest.approx(left + right)
-
-
-def test_an_axis_may_stand_above_its_area():
-    axes = Axes(x_ticks=[Tick(0.5, "half")], x_label="share", sides="t", top=True)
-    axes.line(0.0, 0.0, 1.0, 1.0, "ink")
-    picture = arranged(SHEET, [[axes]], 50.0)
-    top = picture.items[0].parts[0][:, 1].min()
-    boxes = dict(picture.texts())
-    assert 0 <= boxes["share"].top < boxes["half"].top
-    assert boxes["half"].bottom <= top
-
-
-def test_notes_stand_below_all_areas_and_on_the_sheet():
-    axes = Axes(x_label="share")
-    notes = [
-        "one that is so long that it is broken into lines, as " + "many words " * 9 + "are",
-        "two",
-    ]
-    with_notes, without = (arranged(SHEET, [[axes]], 50.0, notes=some) for some in (notes, ()))
-    boxes = with_notes.texts()[len(without.texts()) :]
-    assert " ".join(text for text, _ in boxes) == " ".join(notes)
-    assert len(boxes) > len(notes)
-    assert all(
-        without.height <= box.top + 1 and box.bottom <= with_notes.height for _, box in boxes
-    )
-
-
-def test_a_bold_title_is_broken_by_the_width_of_bold_letters():
-    for count in range(2, 8):
-        title = " ".join(["letters in bold are wider than others"] * count)
-        axes = Axes(title=title, title_css="ink bold")
-        picture = arranged(Sheet(width=40, font_size=8), [[axes]], 40.0)
-        assert " ".join(text for text, _ in picture.texts()) == title
-        assert all(box.right <= picture.width for _, box in picture.texts())
-
-
-def test_shapes_that_point_are_mirrored_and_have_their_tip_on_that_side():
-    def mirrored(name, by):
-        return {tuple(sorted((x * by[0], y * by[1]) for x, y in line)) for line in SHAPES[name]}
-
-    for name, tip, other in (("left", (-1, 0), "right"), ("up", (0, -1), "down")):
-        flip = (-1, 1) if tip[0] else (1, -1)
-        across = (flip[1], flip[0])
-        assert mirrored(name, flip) == mirrored(other, (1, 1))
-        assert mirrored(name, across) == mirrored(name, (1, 1))
-        ((corners,),) = (SHAPES[name],)
-        far = max(corners, key=lambda at: at[0] * tip[0] + at[1] * tip[1])
-        assert far == pytest.approx((1.1 * tip[0], 1.1 * tip[1]))
 
 
 @pytest.mark.parametrize("bold", [False, True])

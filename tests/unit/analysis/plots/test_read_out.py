@@ -30,7 +30,3 @@ def test_a_value_can_be_read_from_the_dots_place(scale: Scale, value: float) -> 
     else:
         read = float(low) + (float(high) - float(low)) * share
     assert math.isclose(read, value, rel_tol=0.004)
-
-
-def test_dots_without_an_axis_do_not_mention_one() -> None:
-    assert "data-axis" not in plot(80, [dots([(0.5, 0.5)], "x", top=0, height=80)], "")

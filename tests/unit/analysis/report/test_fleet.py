@@ -10,7 +10,6 @@ import io
 import json
 import re
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from analysis.importers.sources import Reading
 from analysis.importers.trials import open_trial
 from analysis.pages import as_csv, as_markup as as_latex, as_markup as as_markdown, as_text
 from analysis.pages.model import page_of
-from analysis.plots.labels import text_width
 from analysis.record.fleet import Fleet, FleetHost, write_fleet
 from analysis.report.assembling import assemble
 from analysis.report.page import brief_page, data_page, narrow_page
@@ -250,61 +248,6 @@ def test_hosts_without_a_common_answer_are_no_sessions_of_the_sources_either(fle
     levels = {one["source"]: one["levels"] for one in told["components"] if not one["benchmark"]}
     assert levels["host"] == 3
     assert levels["session"] == 12
-
-
-def headings(folder, tmp_path):
-    """Give the texts of the pictures of runs, the first benchmark's and the timeline's."""
-    report(folder, "-o", str(tmp_path / "r.html"))
-    page = (tmp_path / "r.html").read_text()
-    parts = page.split('<div class="parts-head">')[1].split("</svg>")[0]
-    happened = page.split('class="happened-frame')[1].split("</section>")[0]
-    return page, *(re.findall(r"<text[^>]*>(.*?)</text>", svg) for svg in (parts, happened))
-
-
-def test_panels_of_runs_are_headed_by_the_hosts_names(fleet, tmp_path):
-    folder = fleet([0.10, 0.12, 0.11, 0.1], absent=("lab2",))
-    page, parts, happened = headings(folder, tmp_path)
-    assert parts == ["lab1", "lab3", "lab4"]
-    assert {"host", "lab1", "lab3", "lab4"} <= set(happened)
-    assert "session " not in [*parts, *happened]
-    assert "a panel for each host. Stroke: mean of the host" in page
-    assert "on 3 hosts, mean" in page  # the picture in words
-    assert "288 runs on 3 hosts against time" in page
-    assert "Each session that is shown" not in page
-
-
-def places(svg):
-    """Give the texts of a row of headings that are shown on a wide and on a narrow page, with their places."""
-    found = [
-        (dict(re.findall(r'(\w+)="([^"]*)"', attributes)), text)
-        for attributes, text in re.findall(r"<text([^>]*)>([^<]*)", svg)
-    ]
-    for other in ("parts-brief", "parts-word"):
-        yield [
-            (float(one.get("x", "0").rstrip("%")) / 100, text)
-            for one, text in found
-            if one.get("class") != other
-        ]
-
-
-@pytest.mark.parametrize("count", [2, 8, 30])
-def test_long_names_of_hosts_differ_where_they_are_cut_and_touch_nothing(fleet, tmp_path, count):
-    names = [f"compute-rack{k}-node{k:03}.cluster.example.org" for k in range(count)]
-    folder = fleet([0.1, 0.12] * (count // 2), names=names, benchmarks=BENCHMARKS[:1])
-    page, _, happened = headings(folder, tmp_path)
-    assert "session" not in happened
-    svg = page.split('<div class="parts-head">')[1].split("</svg>")[0]
-    for shown, pixels in zip(places(svg), (530, 220), strict=True):  # at 900 and at 360
-        assert shown
-        assert len({text for _, text in shown}) == len(shown)
-        for (at, text), (after, _) in pairwise([*shown, (1.0, "")]):
-            assert at * pixels + text_width(text) < after * pixels
-
-
-def test_a_trial_of_one_host_keeps_its_sessions(fleet, tmp_path):
-    _, parts, happened = headings(fleet([0.1, 0.1], absent=("lab1",)), tmp_path)
-    assert "session </tspan>1" in parts[0]
-    assert "session" in happened
 
 
 @pytest.mark.parametrize(

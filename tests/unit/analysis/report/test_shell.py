@@ -45,12 +45,6 @@ def told_by(*, anchor: str, title: str) -> Chapter:
     return chapter(anchor=anchor, title=title, html=title)
 
 
-def part(*, anchor: str, title: str) -> Chapter:
-    parts = "".join(f'<article id="{anchor}{k}" data-jump="{k}"></article>' for k in range(6))
-    html = f'<section id="{anchor}"><h2>{title}</h2>{parts}</section>'
-    return chapter(anchor=anchor, title=title, html=html)
-
-
 def page(*chapters: Chapter, metrics: tuple[str, ...] = ("wall",), title: str = "t") -> str:
     report = Report(
         title=title, headline="nothing", metrics=metrics, chapters=chapters, cautions=()
@@ -90,55 +84,6 @@ def test_the_title_is_escaped_and_shows_its_controls() -> None:
     assert "U+202E␀␛[31m" in whole
     assert whole.count("<script") == 1
     assert "49" not in re.search("<title>(.*?)</title>", whole)[1]
-
-
-@pytest.mark.parametrize(
-    ("markup", "expected"),
-    [
-        ('<section id="a"><h2>A</h2></section>', ["a"]),
-        ('<section id="a"><h2 id="b">A</h2><h3>B</h3></section>', ["b"]),
-        (
-            '<section id="a"><h2>A</h2><h3>B</h3><details id="d"><h3>C</h3></details></section>',
-            ["a", "d"],
-        ),
-        ('<details id="d"><summary><h3>C</h3></summary><h3 id="e">E</h3></details>', ["e"]),
-        ("<section><h2>A</h2></section><h3>B</h3>", []),
-        ('<section id="a"><h2>A <a href="#a">#</a></h2><h3 id="b">B</h3></section>', ["b"]),
-        ('<article class="x" id="q"><h3 class="y">B</h3></article>', ["q"]),
-        ('<section id="a"><h2>A</h2><section><h3>B</h3></section></section>', ["a"]),
-    ],
-)
-def test_headings_get_permalinks(markup: str, expected: list[str]) -> None:
-    found = told(markup)
-    assert re.findall(r'<a class="permalink" href="#([^"]*)"', found) == expected
-    assert re.sub(r' <a class="permalink".*?</a>', "", found) == markup
-
-
-def test_contents_are_listed_above_five_parts_only() -> None:
-    few, many = (
-        told_by(anchor="a", title="<section></section>"),
-        part(anchor="p", title="Parts & more"),
-    )
-    assert "<ul>" not in page(few)
-    assert '<li><a href="#p">Parts &amp; more</a></li>' in page(few, many)
-
-
-def test_chapters_stand_under_their_metric() -> None:
-    whole = page(
-        part(anchor="p", title="One"),
-        part(anchor="metric-2-p", title="Two"),
-        metrics=("wall", "cpu"),
-    )
-    first, second = whole.split('<div data-metric="cpu">')
-    assert 'id="p"' in first
-    assert 'id="metric-2-p"' in second
-    assert 'id="metric-2-p"' not in first
-    assert '<a href="#metric-2-p">Two · cpu</a>' in whole
-
-
-def test_the_same_report_gives_the_same_bytes() -> None:
-    chapter = part(anchor="p", title="One")
-    assert page(chapter) == page(chapter)
 
 
 def test_a_compiled_template_is_kept_by_what_it_was_made_of(tmp_path, monkeypatch) -> None:
@@ -182,23 +127,3 @@ def test_cells_are_escaped_isolated_and_sortable():
     assert "<bdi>&lt;script&gt;" in html
     assert "<caption" in html
     assert html.count('class="note"') == 1
-
-
-def test_a_table_of_labelled_lines_has_no_head():
-    table = Table(name="t", columns=(Column("a"), Column("b")), rows=(("x", "y"),), headed=False)
-    assert "<thead" not in table_html(table, "facts")
-
-
-def test_the_style_of_another_page_is_on_none() -> None:
-    nested = Chapter(
-        name="told",
-        folder="history/values",
-        anchor="a",
-        title="",
-        values={"names": {}, "tables": []},
-        sections=tuple,
-    )
-    assert ".history-night{" in page(nested)
-    assert ".bisection-likely{" not in page(nested)
-    assert ".history-night{" not in page(told_by(anchor="a", title="x"))
-    assert ".answer-kicker{" in page(nested)

@@ -23,8 +23,6 @@ from analysis.verdict.files import judge_sources
 from analysis.verdict.judging import judge
 from analysis.verdict.layouts import VariantLayouts, layouts_sentences
 
-Lines = Callable[[str, int], str | None]
-
 
 def build(variant: str, session: int, digest: str, segment: int = 0) -> bytes:
     record = BuildRecord(

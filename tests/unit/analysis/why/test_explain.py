@@ -275,9 +275,6 @@ def test_a_renamed_pair_is_no_moved_cost():
     assert not any({"cmp (app)", "compare_keys (app)"} <= set(one.rows) for one in told.opposite)
 
 
-TIMES = st.lists(st.floats(1.0, 100.0), min_size=4, max_size=6)
-
-
 @st.composite
 def made(draw):
     """Give counts of both variants and their times."""

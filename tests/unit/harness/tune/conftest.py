@@ -13,7 +13,6 @@ from harness.tune.tuner import survey
 from tests.hosts import trees as hosts
 
 CPU = hosts.CPU
-BOOT = "11111111-2222-3333-4444-555555555555"
 V1 = {"proc/cgroups": "#subsys_name\thierarchy\nnum\ncpuset\t3\t1\t1\n"}
 V2 = {
     "proc/cgroups": "#subsys_name\thierarchy\nnum\ncpuset\t0\t9\t1\n",

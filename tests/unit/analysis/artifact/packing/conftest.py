@@ -114,7 +114,3 @@ def pack(tmp_path):
         )
 
     return make
-
-
-def local(path: Path, root: Path) -> str:
-    return path.relative_to(root).as_posix()

@@ -13,8 +13,6 @@ from analysis.artifact.reproducing.documents import (
 )
 from tests.examples import examples
 
-VERSIONS = {"same_tool": True}
-
 
 def compared(stored, fresh, *, same_tool=True):
     return compare_documents(_bytes(stored), _bytes(fresh), same_tool=same_tool)

@@ -169,11 +169,6 @@ def test_components_say_where_the_variance_lies(share):
     assert f"of the variance lies {written} between sessions" in text
 
 
-def test_nothing_varies_in_a_cell():
-    still = Component(benchmark="b", variant="v", source="run", levels=3, sd=0.0, share=None)
-    assert "0 %" in told(components=(still,))
-
-
 def test_the_time_of_day_is_told_as_clocks_do():
     day = replace(CHANCE, factor="time_of_day", lowest="43165.4", highest="39600 to 61199")
     day = replace(day, effect_of="circle")
@@ -181,10 +176,6 @@ def test_the_time_of_day_is_told_as_clocks_do():
     assert "11:00:00 to 16:59:59 : 11:59:25" in wide
     assert "43165" not in wide + told(day)
     assert "12 to 27 : elsewhere" in told(ONE)  # bytes stay bytes
-
-
-def test_the_table_says_what_its_effects_are():
-    assert "effect: of 'a : b'" in told(CHANCE)
 
 
 SOURCES = ("benchmark", "host", "session", "benchmark:session", "block", "run", "iteration")
@@ -205,16 +196,6 @@ def with_components(sources, names):
         for source in sources
     )
     return result(components=parts)
-
-
-@pytest.mark.parametrize("sources", [SOURCES[:k] for k in range(2, 8)] + [SOURCES[1:6]])
-@pytest.mark.parametrize(
-    "names",
-    [("text", "old", "new"), ("a-benchmark-" * 5, "variant-" * 6 + "a", "variant-" * 6 + "b")],
-)
-def test_no_line_of_the_components_is_wider_than_a_screen(sources, names):
-    text = str(with_components(sources, names))
-    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_where_one_table_has_no_room_shares_have_their_own():

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import json
-import re
 from html.parser import HTMLParser
 
 import pytest
 
 from analysis.diagnose.result import Diagnosis, FarRun, Finding
-from analysis.pages import as_text
-from analysis.pages.model import Caution, Page, Table, Value
+from analysis.pages.model import Caution, Table, Value
 from analysis.report.benchmarks.chapter import chapter, focus_of, listed_benchmarks, opened
 from analysis.report.shell import chapter_html
 
@@ -57,34 +54,6 @@ def plain(made):
     return subject(matrix("new", NAMES, seed=2), matrix("old", NAMES))
 
 
-def test_each_benchmark_has_its_part_under_the_subjects_anchor(plain) -> None:
-    found = page(plain)
-    ids = [attrs["id"] for _, attrs in found.all if "id" in attrs]
-    assert len(ids) == len(set(ids))
-    assert {plain.anchor("benchmark", name) for name in NAMES} <= set(ids)
-    assert found.open == []
-
-
-def test_every_picture_says_its_result_or_is_hidden(plain) -> None:
-    for tag, attrs in page(plain).all:
-        if tag == "svg" and "plot" in attrs.get("class", "").split():
-            said = attrs.get("role") == "img" and len(attrs["aria-label"]) > 20
-            assert said or attrs.get("aria-hidden") == "true"
-
-
-def test_headings_are_in_order(plain) -> None:
-    levels = [int(tag[1]) for tag, _ in page(plain).all if re.fullmatch(r"h\d", tag)]
-    assert levels[0] == 2
-    assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
-
-
-def test_tables_have_captions_and_scopes(plain) -> None:
-    found = page(plain)
-    tags = [tag for tag, _ in found.all]
-    assert tags.count("table") == tags.count("caption") == len(NAMES)
-    assert all("scope" in attrs for tag, attrs in found.all if tag == "th")
-
-
 def test_names_do_nothing(made) -> None:
     matrix, subject = made
     names = {f"{EVIL}{k}": 1.0 for k in range(5)}
@@ -93,33 +62,6 @@ def test_names_do_nothing(made) -> None:
     assert not any("onerror" in attrs for _, attrs in found.all)
     assert "\u202e" not in found.text
     assert found.open == []
-
-
-def test_many_closed_parts_are_grouped_by_word(made) -> None:
-    matrix, subject = made
-    names = {f"b{k}": 1.0 for k in range(70)}
-    faster = {name: 0.5 if k < 20 else 1.0 for k, name in enumerate(names)}
-    given = subject(
-        matrix("new", faster, seed=2, sessions=3, runs=3),
-        matrix("old", names, sessions=3, runs=3),
-    )
-    found = page(given)
-    groups = [attrs for tag, attrs in found.all if attrs.get("class") == "parts-group"]
-    assert len(groups) >= 2
-    lines = [attrs for _, attrs in found.all if attrs.get("class") == "parts-line"]
-    assert len(lines) == 69  # all but the one that stands open
-
-
-def test_the_same_subject_gives_the_same_bytes(plain) -> None:
-    first, second = (str(chapter_html(chapter(plain))) for _ in range(2))
-    assert first == second
-
-
-def test_a_part_of_two_variants_and_sixty_runs_is_small(made) -> None:
-    matrix, subject = made
-    names = {f"b{k}": 1.0 for k in range(20)}
-    given = subject(matrix("new", names, seed=2, runs=6), matrix("old", names, runs=6))
-    assert len(str(chapter_html(chapter(given))).encode()) / 20 < 16_000
 
 
 def test_a_strip_of_many_runs_says_what_a_dot_is(made) -> None:
@@ -200,46 +142,6 @@ def test_the_first_where_nothing_differs(made) -> None:
     assert focus_of(given, names) == names[0]
 
 
-def test_all_of_three_are_told_in_full_and_one_stands_open(made) -> None:
-    matrix, subject = made
-    few = {name: 1.0 for name in "abc"}
-    given = with_cautions(subject(matrix("n", few, seed=2), matrix("o", few)), ("b",))
-    assert opened(given, listed_benchmarks(given)) == set("abc")
-    found = page(given)
-    of = {"parts-part": [], "parts-line": []}
-    for _, attrs in found.all:
-        if (css := attrs.get("class")) in of:
-            of[css].append(attrs["data-jump"])
-    assert of["parts-part"] == ["b"]
-    assert sorted(of["parts-line"]) == ["a", "c"]
-    assert not any("open" in attrs for tag, attrs in found.all if tag == "details")
-
-
-@pytest.mark.parametrize("names", [("n1", "n2"), ("n1", "n2", "n3")])
-def test_the_first_of_many_candidates_stands_open_and_the_others_unfold_at_once(
-    made, names
-) -> None:
-    matrix, subject = made
-    both = {"x": 1.0, "y": 2.0}
-    old = matrix("old", both)
-    each = [subject(matrix(name, both, seed=k), old) for k, name in enumerate(names, 2)]
-    first = each[0]
-    given = dataclasses.replace(
-        first,
-        matrices={k: m for one in each for k, m in one.matrices.items()},
-        verdict=dataclasses.replace(
-            first.verdict, candidates=tuple(one.candidates[0] for one in each)
-        ),
-    )
-    text = str(chapter_html(chapter(given)))
-    assert text.count('class="parts-group"') == (len(names) > 2)
-    for name in names:  # whether folded or not
-        assert text.count(f'<div class="parts-against sans" data-variant="{name}">') == 2
-    opened, _, folded = text.partition('<details class="parts-group">')
-    assert (f'<div class="parts-against sans" data-variant="{names[0]}">' in opened) is True
-    assert ("n2, n3" in re.sub("<[^>]*>", "", folded.partition("</summary>")[0])) is bool(folded)
-
-
 def test_only_what_was_asked_for(made) -> None:
     matrix, subject = made
     given = subject(matrix("n", NAMES, seed=2), matrix("o", NAMES), benchmarks=["e", "b"])
@@ -278,12 +180,6 @@ def test_session_values_and_quantiles_of_those_told_in_full(parts) -> None:
     full = [part for part in parts["benchmarks"] if part["opened"]]
     assert len(found["parts-sessions"].rows) == 5 * len(full)
     assert len(found["parts-quantiles"].rows) == 9 * len(full)
-
-
-def test_text_is_as_wide_as_a_screen(parts) -> None:
-    text = as_text.render(Page(title="parts", sections=parts.sections()))
-    assert "a  " in text
-    assert "new is" in text
 
 
 def test_json_holds_the_values_and_no_places(parts) -> None:

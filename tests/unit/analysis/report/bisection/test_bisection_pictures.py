@@ -88,11 +88,6 @@ def test_small_probabilities_have_a_scale_of_their_own(proven):
     assert f"{100 * most_of(told):g}\N{NO-BREAK SPACE}%" in str(picture(told, NAMES))
 
 
-def test_1000_commits_are_a_small_picture():
-    told = made.found([(700, 0.05)], last=1000)
-    assert len(str(picture(told, NAMES))) < 20_000
-
-
 def test_the_picture_says_its_result_in_words(proven):
     (said,) = re.findall(r'aria-label="([^"]*)"', str(picture(proven, NAMES)))
     assert proven.culprits[0].upto[:7] in said

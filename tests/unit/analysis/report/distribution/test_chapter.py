@@ -61,15 +61,6 @@ def test_the_table_has_the_quantiles_of_all_values_as_far_as_there_are_enough(se
     assert ("of all values of a session together" in found["lead"]) == (sessions > 1)
 
 
-def test_a_curve_for_each_variant_up_to_the_last_of_its_values():
-    trial, _ = PLANTED["with_values"](sessions=3, runs=2, each=400)
-    html = chapter_html(chapter(subject_of(trial)))
-    assert html.count('aria-label="b0: ') == 1
-    assert [text for text in ("0 %", "90 %", "99 %", "99.9 %", "99.99 %") if f">{text}<" in html] == [
-        "0 %", "90 %", "99 %", "99.9 %"]  # of 2,400 values  # fmt: skip
-    assert 'aria-label="b0: v0, 2,400 values: p50 ' in html
-
-
 def test_there_is_none_of_another_metric_or_where_the_values_are_not_there():
     trial, _ = PLANTED["with_values"]()
     assert chapter(subject_of(trial, "wall")) is None

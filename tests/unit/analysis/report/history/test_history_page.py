@@ -8,7 +8,6 @@ from html import unescape
 import pytest
 
 from analysis.report.history.page import history_html
-from analysis.report.history.values import values_chapter
 
 EVIL = "<script>alert(1)</script>\u202e{{7*7}}"
 
@@ -28,12 +27,6 @@ def test_the_sentence_is_the_heading(page, histories):
     (heading,) = re.findall(r"<h1>(.*?)</h1>", page)
     told = unescape(re.sub("<[^>]+>", "", heading)).replace("\N{NO-BREAK SPACE}", " ")
     assert told.lower() == sentence.lower()
-
-
-def test_each_benchmark_has_a_row_that_leads_to_its_strip(page):
-    for number, name in enumerate(("text", "logs", "json", "table", "random"), 1):
-        assert f'<a href="#strip-{number}"><bdi>{name}</bdi></a>' in page
-        assert f'id="strip-{number}"' in page
 
 
 def test_what_changed_is_said_with_its_commits_and_the_command(page, histories):
@@ -75,30 +68,11 @@ def test_all_values_stand_in_tables(page, histories):
     assert sorted(filter(None, cells)) == sorted(expected)
 
 
-def test_a_table_holds_few_benchmarks(histories):
-    from analysis.report.history.benchmarks import benchmarks_of
-    from analysis.report.history.places import places_of
-
-    history = histories.large(20, 10)
-    places = places_of((v.started_at, v.trial) for one in history.series for v in one.values)
-    chapter = values_chapter(benchmarks_of(history), places, {})
-    assert [len(one["benchmarks"]) for one in chapter["tables"]] == [8, 8, 4]
-
-
-def test_benchmarks_without_a_change_are_folded_where_there_are_many(histories):
-    assert "benchmarks without a change</summary>" in history_html(histories.large(30, 40))
-    assert "without a change</summary>" not in history_html(histories.large(12, 40))
-
-
 def test_hostile_names_are_escaped(histories):
     page = history_html(histories.usual(f"{EVIL} {{}}".replace("{{7*7}}", "{{{{7*7}}}}"), EVIL))
     assert page.count("<script>") == 1  # our own
     assert "\u202e" not in page
     assert "{{7*7}}" in page
-
-
-def test_a_page_is_the_same_every_time(page, histories):
-    assert history_html(histories.usual()) == page
 
 
 def test_100_benchmarks_of_400_nights_are_3_megabytes_at_most(histories):

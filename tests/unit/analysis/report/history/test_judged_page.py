@@ -57,25 +57,3 @@ def test_the_host_that_changed_is_marked_and_no_program(page):
     assert "history-slower" not in told
     assert told.count('class="history-host"') == 1
     assert "v1.0 itself takes" in text_of(f"<main>{told}</main>")
-
-
-def test_the_gate_is_told(page):
-    assert "Gate slower>2%" in text_of(page)
-
-
-def test_nights_of_one_day_are_told_by_their_times():
-    minutes = [
-        {"started_at": f"2026-11-27T{10 + k // 6}:{10 * (k % 6):02}:00+00:00", "trial": f"t{k}"}
-        for k in range(20)
-    ]
-    series = made.series(made.noise(20))
-    nights = tuple(
-        type(one)(**{name: getattr(one, name) for name in one.__slots__} | found)
-        for one, found in zip(series.nights, minutes, strict=True)
-    )
-    day = type(series)(
-        **{name: getattr(series, name) for name in series.__slots__} | {"nights": nights}
-    )
-    told = text_of(history_html(judge_nights(made.nights_of(day))))
-    assert "11-27 10:00" in told
-    assert "2026-11-27 to 2026-11-27" not in told

@@ -167,10 +167,6 @@ def test_five_candidates_have_the_paths_of_the_first_only(judged, draw):
     assert all(":v2" in line for line in chapter["on_request"])
 
 
-def test_the_same_trial_gives_the_same_values(judged):
-    assert published(judged()).to_dict() == published(judged()).to_dict()
-
-
 def test_no_end_is_shown_as_1_that_is_not(judged):
     # without the rule on decimals 1.0004 would be 1.00
     chapter = published(judged())

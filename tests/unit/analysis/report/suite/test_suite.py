@@ -310,14 +310,6 @@ def read(html: str) -> Balanced:
     return parser
 
 
-def test_the_markup_holds_together_and_each_picture_says_its_result(three) -> None:
-    found = read(chapter_html(suite(three)))
-    assert len(found.ids) == len(set(found.ids))
-    assert {use.removeprefix("#") for use in found.uses} <= set(found.ids)
-    assert any(alt.startswith("text: median 2.0") for alt in found.images)
-    assert any("PC1 holds" in alt for alt in found.images)
-
-
 def test_hostile_names_are_shown_and_do_nothing(subject) -> None:
     name = f"a{HOSTILE}"
     data = runs({"old": 1.0, name: 0.5, "<script>alert(1)</script>": 0.9}, benches=(HOSTILE, "b"))
@@ -343,49 +335,9 @@ def test_the_tables_hold_the_numbers_of_the_page(three) -> None:
         assert f"[{row[3].text}, {row[4].text}]" in html
 
 
-def test_the_same_subject_gives_the_same_bytes(three) -> None:
-    assert chapter_html(suite(three)) == chapter_html(suite(three))
-
-
-def test_no_text_of_the_biplot_lies_over_another(subject) -> None:
-    """The boxes are those that the placing assumes; a browser's are compared elsewhere."""
-    rng = np.random.default_rng(2)
-    data = {
-        f"variant-{k}": {
-            f"group/benchmark-{b}": (
-                np.exp(rng.normal(0, 0.2)) * np.exp(rng.normal(0, 0.01, 8))
-            ).tolist()
-            for b in range(20)
-        }
-        for k in range(5)
-    }
-    html = chapter_html(suite(subject(data)))
-    picture = next(part for part in html.split('<div class="suite-plane">') if "PC1 holds" in part)
-    texts = re.findall(
-        r'<text class="[^"]*" x="([\d.]+)%" y="([\d.]+)"(?: text-anchor="(\w+)")?>([^<]*)<', picture
-    )
-    assert len(texts) >= 5
-    boxes = []
-    for x, y, anchor, text in texts:
-        wide = 0.5 * 11.5 * len(text)  # an average sans serif
-        left = float(x) * 3.28 - {"": 0, "middle": wide / 2, "end": wide}[anchor]
-        boxes.append((left, float(y) - 9, left + wide, float(y) + 2))
-    for one, other in itertools.combinations(boxes, 2):
-        apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
-        assert apart
-
-
 def test_points_that_lie_on_each_other_have_one_label_with_both_names(subject) -> None:
     data = runs({"old": 1.0, "new": 0.2, "slow": 3.0})
     data["again"] = {bench: list(values) for bench, values in data["old"].items()}
     html = chapter_html(suite(subject(data)))
     assert re.search(r"<text[^>]*>old, again</text>", html)
     assert not re.search(r"<text[^>]*>(old|again)</text>", html)
-
-
-def test_the_boxes_of_many_candidates_are_folded_after_the_third(subject) -> None:
-    html = chapter_html(suite(subject(runs({f"v{k}": 1 + 0.1 * k for k in range(7)}))))
-    read(html)
-    before, folded = html.split("<summary>the other 3 candidates</summary>")
-    assert before.count('<table class="suite-boxes"') == 3
-    assert folded.count('<table class="suite-boxes"') == 3

@@ -230,14 +230,6 @@ def test_files_and_trials_without_times_have_no_such_chapter(subject, tmp_path):
     assert happened(subject_of(paths, Reading(better="lower"))) is None
 
 
-def test_json_holds_no_places(subject):
-    told = json.loads(json.dumps(happened(subject(TWO)).to_dict()))
-    (timeline,) = told["timelines"]
-    assert {"sessions", "alt", "findings"} <= timeline.keys()
-    assert not {"dots", "opened", "left", "width"} & timeline["sessions"][0].keys()
-    assert len(json.dumps(told)) < 20_000
-
-
 def test_tables_hold_the_values_of_the_chapter(subject):
     chapter = happened(subject(TWO))
     tables = [b for s in chapter.sections() for b in s.blocks if isinstance(b, Table)]
@@ -246,25 +238,6 @@ def test_tables_hold_the_values_of_the_chapter(subject):
     assert {panel["seconds"] for panel in panels} | {panel["higher"] for panel in panels} <= cells
     assert {one["pvalue"] for one in chapter["found"]} <= cells
     assert all(isinstance(one["pvalue"], Value) for one in chapter["found"])
-
-
-def test_the_same_trial_gives_the_same_chapter(subject):
-    assert happened(subject(TWO)).to_dict() == happened(subject(TWO)).to_dict()
-
-
-def test_one_section_with_its_picture_in_words(subject):
-    chapter = happened(subject(lambda _, s: 1.3 if (s // 30) % 2 else 1.0))
-    tags = Tags(str(chapter_html(chapter)))
-    assert tags.found[0] == ("section", {"id": "happened", "class": "folded"})
-    (picture,) = [about for tag, about in tags.found if about.get("role") == "img"]
-    assert picture["aria-label"] == chapter["timelines"][0]["alt"]
-    assert [tag for tag, _ in tags.found if tag in ("h1", "h2", "h3")] == ["h2"]
-    captions = [tag for tag, _ in tags.found if tag == "caption"]
-    assert len(captions) == len([tag for tag, _ in tags.found if tag == "table"]) == 2
-    text = "".join(tags.words)
-    for panel in chapter["timelines"][0]["sessions"]:
-        assert panel["seconds"].text in text
-        assert panel["higher"].text in text
 
 
 def test_foreign_names_are_text(subject):
@@ -311,10 +284,3 @@ def test_a_crowd_is_thinned_to_its_lowest_middle_and_highest(subject, monkeypatc
         inside = places[(places >= 0) & (places <= 1)]
         assert max(heights) == pytest.approx(inside.max(), abs=1e-3)
         assert min(heights) == pytest.approx(inside.min(), abs=1e-3)
-
-
-def test_labels_exist_for_both_widths_and_bear_no_style(subject):
-    html = str(chapter_html(happened(subject())))
-    assert 'class="happened-wide' in html
-    assert 'class="happened-narrow' in html
-    assert "style=" not in html

@@ -129,19 +129,6 @@ def test_recorded_runs_change_no_other_part_of_the_page(trial, profiled):
     assert json.loads(text) == json.loads(json.dumps(one))
 
 
-def test_a_page_without_a_profile_has_nothing_of_it(trial):
-    page = html_page(assemble([subject(trial)]))
-    assert "why-" not in page
-    assert "flame" not in page
-
-
-def test_the_flame_graph_is_folded_and_has_its_table(profiled):
-    page = html_page(assemble([subject(profiled)]))
-    assert page.count('class="plot flame"') == 1
-    assert page.index("<details><summary>Who called whom") < page.index('class="plot flame"')
-    assert html_page(assemble([subject(profiled)])) == page
-
-
 def test_without_callers_there_is_no_flame_graph(profiled, synthetic):
     profile_beside_again(profiled, synthetic, chains=None)
     found = told(profiled)
