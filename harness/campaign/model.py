@@ -14,7 +14,7 @@ from analysis.record.trial_files import StopRule
 from analysis.record.warmup_iterations import WarmupIterations
 
 Sink = Literal["file", "discard", "keep"]
-Order = Literal["shuffled", "interleaved", "alternating", "sequential"]
+Order = Literal["shuffled", "interleaved", "alternating", "drawn-start", "sequential"]
 WarmupSessions = Literal["all", "first"]
 OnDisturbance = Literal["keep", "repeat"]
 OnNeverOk = Literal["skip", "stop", "go_on"]

@@ -118,7 +118,8 @@ PROTOCOL = Section(
         "order": Key(
             choice(*get_args(Order)),
             "`shuffled`: each block in a new order; `interleaved`: each in the same;"
-            " `alternating`: forwards and backwards by turns; `sequential`: no blocks",
+            " `alternating`: forwards and backwards by turns, and so the sessions; `drawn-start`:"
+            " the same from a start drawn in each session; `sequential`: no blocks",
         ),
         "cooldown": Key(duration(), "pause before each run"),
         "pause": Key(duration(), "pause between sessions"),
@@ -149,7 +150,9 @@ PROTOCOL = Section(
         "dependentSchemas": {
             "stop": {
                 "not": {"required": ["runs"]},
-                "properties": {"order": {"enum": ["shuffled", "interleaved", "alternating"]}},
+                "properties": {
+                    "order": {"enum": [o for o in get_args(Order) if o != "sequential"]}
+                },
             }
         }
     },

@@ -76,7 +76,10 @@ def plan_session(
     ]
     stream = "order" if node is None else f"order/{node}"
     rng = random.Random(f"{seed}/{stream}/{session}")
-    turn = random.Random(f"{seed}/{stream}/turn").randrange(2) + session
+    if protocol.order == "drawn-start":
+        turn = random.Random(f"{seed}/{stream}/turn/{session}").randrange(2)
+    else:  # in step with what has a period of two sessions
+        turn = random.Random(f"{seed}/{stream}/turn").randrange(2) + session
     position = planned_runs(campaign, session - 1, left)
     rounds = protocol.warmups(session) - protocol.warmups(session - 1)
     warmups = ((0, pair) for _, pair in _rounds(pairs, rounds, protocol.order, rng, turn))
@@ -104,7 +107,7 @@ def _rounds(
 ) -> Iterator[tuple[int, _Pair]]:
     """Give `count` rounds of all cells, numbered from 1, in the campaign's order.
 
-    Alternating rounds go forwards and backwards by turns; `turn` says which way the first one goes.
+    Where `order` says so they go forwards and backwards by turns; `turn` says which way the first one goes.
     """
     if order == "sequential":
         yield from ((block, pair) for pair in pairs for block in range(1, count + 1))
@@ -113,7 +116,7 @@ def _rounds(
         cells = pairs
         if order == "shuffled":
             cells = rng.sample(pairs, len(pairs))
-        elif order == "alternating" and (turn + block) % 2:
+        elif order in ("alternating", "drawn-start") and (turn + block) % 2:
             cells = pairs[::-1]
         yield from ((block, pair) for pair in cells)
 

@@ -65,6 +65,24 @@ def differences(
     return ours - theirs
 
 
+def beside_a_neighbour(
+    starts: Flags, period: float, runs: int, sd: float, rng: np.random.Generator
+) -> Array:
+    """Give the session differences of one program under two names beside a neighbour, shape (paths, sessions).
+
+    The neighbour takes 5 % for half of each period, which counts in sessions. In a session where `starts` holds
+    the first command begins, and the two begin by turns from run to run; `sd` is that of sessions and of runs.
+    """
+    paths, sessions = starts.shape
+    at = (np.arange(2 * runs) + 0.5) / (2 * runs) + np.arange(sessions)[:, None]
+    slow = (at + period * rng.random((paths, 1, 1))) % period < period / 2
+    first = np.arange(2 * runs) // 2 % 2 == np.arange(2 * runs) % 2  # 1 0 0 1 1 0 ...
+    sign = np.where(first == starts[..., None], 1, -1)
+    logs = np.log(1.05) * slow + sd * rng.standard_normal(slow.shape)
+    noise = np.sqrt(2) * sd * rng.standard_normal((paths, sessions))
+    return np.asarray((sign * logs).sum(axis=-1) / runs + noise)
+
+
 class Words(NamedTuple):
     """What was said of each path: its word, the look at which it was said, and whether it was withheld.
 

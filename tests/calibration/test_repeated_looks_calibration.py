@@ -8,6 +8,8 @@ candidates (15 %), a look more between each two, and sessions that resemble thei
 
 from __future__ import annotations
 
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +20,14 @@ from analysis.plan.compare_looks import look_at
 from analysis.record.looks import LOOKS, OPEN_LOOKS, with_look
 from analysis.record.trial_files import LooksPlan
 from analysis.stats.repeated_looks import nominal_risk
+from harness.campaign.load import load_campaign
+from harness.trial.plan import plan_session
 from tests.calibration.compare_studies import (
+    CAP,
     DEPENDENT,
     INDEPENDENT,
     MARGIN,
+    beside_a_neighbour,
     differences,
     false_at_fixed,
     false_words,
@@ -149,6 +155,51 @@ def test_five_equal_commands_have_any_false_word_in_at_most_one_of_twenty(paths)
     # the negative control; the specification simulated 15.2 %
     assert at_least(found["not divided"], paths, 0.13)
     assert at_most(found["not divided"], paths, 0.17)
+
+
+# --- beside a neighbour; rules-2, section 3
+
+
+@cache
+def starts_of(order, paths, seeds, sessions=CAP):
+    """Tell in which sessions of which path the first command begins, by the plans of so many seeds."""
+    path = Path(tempfile.mkdtemp()) / "campaign.yaml"
+    path.write_text(
+        f"name: c\nbaseline: a\nbenchmarks: {{c: {{}}}}\nprotocol: {{runs: 1, warmup: 0, order: {order}}}\n"
+        "variants: {a: {command: [/bin/true]}, b: {command: [/bin/true]}}\n"
+    )
+    campaign = load_campaign(path)
+    drawn = [
+        [next(plan_session(campaign, seed, n)).variant == "a" for n in range(1, sessions + 1)]
+        for seed in range(seeds)
+    ]
+    return np.resize(np.array(drawn), (paths, sessions))
+
+
+NEIGHBOURS = [(runs, period) for runs in (1, 2, 4) for period in (0.5, 1, 1.9, 2, 2.05, 20)]
+
+
+@pytest.mark.parametrize(
+    ("runs", "period", "paths", "seeds"),
+    [pytest.param(1, 2, 800, 100, marks=spot_check), *((*c, 8_000, 2_000) for c in NEIGHBOURS)],
+)
+def test_no_neighbour_is_in_step_with_who_begins(runs, period, paths, seeds):
+    """At 6 %: where it takes 1.2 times what sessions scatter, all of six may begin alike; the page says it."""
+    looks = [n for n in LOOKS if n <= CAP]
+    rng = np.random.default_rng([44, 3, runs, round(100 * period), paths])
+    drawn, turned = (
+        false_words(
+            looked(
+                beside_a_neighbour(starts_of(order, paths, seeds), period, runs, 0.02, rng),
+                looks=looks,
+                margin=0.0,
+            )
+        )
+        for order in ("drawn-start", "alternating")
+    )
+    assert at_most(drawn, paths, 0.06)
+    if period == 2:  # the negative control
+        assert at_least(turned, paths, 0.3)
 
 
 # --- the product's own look

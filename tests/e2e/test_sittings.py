@@ -169,12 +169,3 @@ def test_another_program_is_refused(lab, taking):
     assert "--accept-drift" not in refused.stderr
     assert "next  fairtrial compare " in refused.stderr
     assert lab.manifest()["status"] == "complete"
-
-
-def test_what_begins_first_alternates(lab, taking):
-    one, two = taking("one", 0.06), taking("two", 0.06)
-    lab.run_fairtrial("compare", one, two, *ALONE, "--sessions", "8")
-    begin: dict[int, str] = {}
-    for row in lab.read_rows():
-        begin.setdefault(row["session"], row["variant"])
-    assert list(begin.values()) in (["one", "two"] * 4, ["two", "one"] * 4)

@@ -34,6 +34,7 @@ _ORDERS = {
     "shuffled": "interleaved, each block in a new order",
     "interleaved": "interleaved, each block in the same order",
     "alternating": "interleaved, the order turned round from block to block",
+    "drawn-start": "interleaved, the order turned round from block to block, the first drawn",
     "sequential": "one variant after the other",
 }
 _RULES = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
@@ -139,9 +140,7 @@ def _amount(subject: Subject) -> str:
         parts.append(amount_on_hosts(level, verdict.session_runs))
     elif sessions := _sessions(subject):
         where, of = ("on", "with") if verdict.outermost == "host" else ("in", "of")
-        each = _each(
-            _runs_each(subject), blocks=order in ("shuffled", "interleaved", "alternating")
-        )
+        each = _each(_runs_each(subject), blocks=order in _ORDERS and order != "sequential")
         parts.append(f"{where} {sessions}{f' {of} {each}' if each else ''}")
     if order in _ORDERS:
         parts.append(_ORDERS[order])

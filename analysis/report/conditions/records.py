@@ -40,6 +40,7 @@ _ORDER = {
     "shuffled": "blocks of all in a new order each",
     "interleaved": "blocks of all in the same order",
     "alternating": "blocks of all, forwards and backwards by turns",
+    "drawn-start": "blocks of all, forwards and backwards by turns, from a drawn start",
     "sequential": "one benchmark and variant after the other",
 }
 _GROUPS = {

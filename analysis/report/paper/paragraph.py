@@ -50,6 +50,7 @@ _ORDER = {
     "shuffled": f"{_BLOCKS}, each block in a new random order",
     "interleaved": f"{_BLOCKS}, always in the same order",
     "alternating": f"{_BLOCKS}, forwards and backwards by turns",
+    "drawn-start": f"{_BLOCKS}, forwards and backwards by turns, the first drawn in each session",
     "sequential": "one variant and benchmark after the other",
 }
 _WARMED = {"all": "in every session", "first": "in the first session"}

@@ -191,7 +191,7 @@ def _yaml(
     )
     yield "protocol:"
     yield f"  runs: {runs}"
-    yield f"  order: {'alternating' if len(wanted) == 2 else 'shuffled'}"
+    yield f"  order: {'drawn-start' if len(wanted) == 2 else 'shuffled'}"
     yield f"  warmup: {options.warmup or 0}"
     if options.warmup:
         yield "  warmup_sessions: first"

@@ -93,7 +93,7 @@ TOP = [
     ("protocol: {runs: [1]}", 18, "'runs' must be a whole number of at least 1, not a list", "[", ""),
     ("protocol: {runs: {a: 1}}", 18, "'runs' must be a whole number", "{", ""),
     ("protocol: {rums: 3}", 12, "unknown key 'rums' in protocol", "rums", "did you mean 'runs'?"),
-    ("protocol: {order: random}", 19, "'order' must be shuffled, interleaved, alternating or sequential",
+    ("protocol: {order: random}", 19, "'order' must be shuffled, interleaved, alternating, drawn-start or sequential",
      "random", ""),
     ("protocol: {order: shufled}", 19, "'order' must be", "shufled", "'shuffled'"),
     ("protocol: {cooldown: nan}", 22, "'cooldown' must be a duration such as", "nan", ""),

@@ -1,7 +1,10 @@
-"""The alternating order, and plans that variants leave; authority: enumeration by hand."""
+"""Orders that go forwards and backwards, and plans that variants leave; authority: enumeration by hand,
+and research/rules-2.md, section 3, for the start that each session draws.
+"""
 
 from __future__ import annotations
 
+import random
 import textwrap
 from itertools import chain, pairwise
 
@@ -62,7 +65,21 @@ def test_interleaved_rounds_keep_their_beginner(campaign_of):
     assert {name for one in beginners(campaign, 1, 5) for name in one.values()} == {"a"}
 
 
-@pytest.mark.parametrize("order", ["alternating", "shuffled", "sequential"])
+def test_each_session_draws_who_begins_and_the_order_of_before_keeps_its_plan(campaign_of):
+    drawn, before = (campaign_of("ab", runs=4, order=o) for o in ("drawn-start", "alternating"))
+    starts = []
+    for seed in range(40):
+        for session, blocks in enumerate(beginners(drawn, seed, 5), start=1):
+            turn = random.Random(f"{seed}/order/turn/{session}").randrange(2)
+            starts.append("ab"[(turn + 1) % 2])
+            assert [blocks[n] for n in range(1, 5)] == [*(starts[-1], "ba"[turn == 0]) * 2]
+    assert 65 < starts.count("a") < 135  # five standard deviations
+    # a trial of before is held against this plan when it goes on
+    old = ["".join(one[1] for one in beginners(before, seed, 6)) for seed in range(4)]
+    assert old == ["bababa", "bababa", "bababa", "ababab"]
+
+
+@pytest.mark.parametrize("order", ["alternating", "drawn-start", "shuffled", "sequential"])
 def test_a_variant_that_left_is_in_no_later_session(campaign_of, order):
     campaign = campaign_of("abc", runs=2, warmup=1, order=order)
     left = {"b": 3, "c": 5}

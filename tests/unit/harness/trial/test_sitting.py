@@ -36,7 +36,7 @@ from harness.trial.writer import Store
 def times(stage, monkeypatch):
     """Say how long each variant takes, in seconds, with so much noise; give what is executed."""
     monkeypatch.setattr("harness.trial.sitting_run.time", stage.clock)
-    rng = random.Random(7)
+    rng = random.Random(12)
 
     def say(noise=0.01, **seconds):
         def target(request):
@@ -53,8 +53,8 @@ def times(stage, monkeypatch):
 def comparison(stage):
     """Write and load a comparison; the last word of each command is its variant."""
 
-    def make(variants=("a", "b"), *, runs=2, warmup=0, **more):
-        order = "alternating" if len(variants) == 2 else "shuffled"
+    def make(variants=("a", "b"), *, runs=2, warmup=0, order=None, **more):
+        order = order or ("drawn-start" if len(variants) == 2 else "shuffled")
         place = {"PATH": str(stage.bin)}
         text = {
             "name": "compare",
@@ -305,9 +305,10 @@ def test_hooks_are_executed_once_a_sitting(stage, times, sit, comparison, comman
 # --- going on ------------------------------------------------------------------------------------
 
 
-def test_it_goes_on_in_the_same_list_of_looks(stage, times, sit, again):
+@pytest.mark.parametrize("order", ["drawn-start", "alternating"])  # the second: as begun by 0.5
+def test_it_goes_on_in_the_same_list_of_looks(stage, times, sit, again, comparison, order):
     times(noise=0.2, a=0.05, b=0.05)
-    first = sit(for_s=3.0)
+    first = sit(campaign=comparison(order=order), for_s=3.0)
     ended = again(for_s=3.0)
     assert ended.sessions > first.sessions
     assert looks_of(stage) == sorted(

@@ -149,7 +149,7 @@ def test_stdin_that_would_block_is_refused(make, tmp_path):
 def test_defaults_are_those_of_a_sitting(make):
     campaign = make("true", "false", runs_a_session=7)
     protocol = campaign.protocol
-    assert (protocol.runs, protocol.warmup, protocol.order) == (7, 0, "alternating")
+    assert (protocol.runs, protocol.warmup, protocol.order) == (7, 0, "drawn-start")
     assert campaign.isolation.padding == "random"
 
 
@@ -223,7 +223,7 @@ def test_the_try_counts_threads(tried):
 
 
 def test_two_commands_take_turns_and_more_are_shuffled(make):
-    assert make("true", "false").protocol.order == "alternating"
+    assert make("true", "false").protocol.order == "drawn-start"
     assert make("true", "false", "sleep 0").protocol.order == "shuffled"
 
 
