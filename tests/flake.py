@@ -1,6 +1,6 @@
 """Execute the tests again and again, idle and beside busy loops, and keep a table of what failed.
 
-``whole`` is `make test`; ``short`` are all its tests that start processes. A third of each is executed
+``whole`` is `make test`; ``short`` are those of its tests that started processes in the first whole one. A third of each is executed
 idle, a third beside two busy loops, the rest beside four, all at this program's nice value and each in
 an order of its own. Every third one is an ordinary user's, in a clone that the user owns, every third
 one has 256 open files at most. A row is written after each; an interrupted table goes on, and rows
@@ -12,6 +12,7 @@ python tests/flake.py [--whole 6] [--short 30] [--table build/flake.tsv]
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -29,7 +30,6 @@ from tests.processes import OTHER_UID
 ROOT = Path(__file__).resolve().parents[1]
 LOOPS = (0, 2, 4)
 WAYS = ("as it is", "ordinary user", "256 files")
-SHORT = "processes and (not calibration or spot_check) and not gallery"
 BUSY = (
     "import os\nabove = os.getppid()\nwhile os.getppid() == above:\n    for _ in range(10**6): pass"
 )
@@ -89,8 +89,15 @@ def outcome(text: str, code: int) -> tuple[dict[str, int], list[str]]:
 
 def execute(kind: str, number: int, loops: int, way: str, home: Path, logs: Path) -> list[str]:
     """Execute the tests once; give the row."""
-    target = ["test"] if kind == "whole" else ["unit", f"MARKS={SHORT}"]
+    costs, tests = logs / "flake-costs.json", logs / "flake-tests"
     args = f"-p no:cacheprovider --randomly-seed={1000 * (kind == 'whole') + number}"
+    target = ["test"]
+    if kind == "short":
+        found = json.loads(costs.read_text())["tests"]
+        tests.write_text("".join(f"{test}\n" for test, cost in found.items() if cost[2] > 0))
+        target = ["unit", f"TESTS=@{tests}"]
+    elif not costs.exists():
+        args += f" --costs={costs}"
     tree, before, environment = place_of(way, home)
 
     def make(*words: str) -> subprocess.CompletedProcess[str]:

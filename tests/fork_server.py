@@ -7,6 +7,7 @@ a line comes in (words, cwd, environment, stdin, out, err, seconds, host, ends),
 exit code goes out. `ends` tells whether what a command leaves behind ends with it. With `seconds` null
 the command is only started, and its process told; ``{"ended": PID}`` asks whether it has ended.
 A process may have its own `umask`, a size that no file of it exceeds (`largest_file`), and `virtual` times.
+With ``--listen PATH`` it serves whoever connects there, each by a fork, until its standard input ends.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ import os
 import pkgutil
 import resource
 import runpy
+import select
 import signal
+import socket
 import sys
 import threading
 import time
@@ -58,11 +61,37 @@ def main() -> None:
         _import_the_product()
     gc.collect()
     gc.freeze()
+    if "--listen" in sys.argv[1:]:
+        commands, answers = _connected(sys.argv[-1], commands)
     answers.write(json.dumps({"ready": True}) + "\n")
     answers.flush()
     for line in commands:
         answers.write(json.dumps(_answer(entry, json.loads(line))) + "\n")
         answers.flush()
+
+
+def _connected(path: str, commands: TextIO) -> tuple[TextIO, TextIO]:
+    """Give the streams of a connection in a fork for it; the process that listens ends here."""
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(f"{path}~")
+    listening.listen(64)
+    Path(f"{path}~").rename(path)  # from here on who finds it can connect
+    while True:
+        ready, _, _ = select.select([listening, commands], [], [])
+        if listening not in ready:
+            while True:  # what the forks used counts for this process
+                with contextlib.suppress(ChildProcessError):
+                    os.wait()
+                    continue
+                raise SystemExit(0)
+        connection, _ = listening.accept()
+        if os.fork() == 0:
+            listening.close()
+            commands.close()
+            return connection.makefile("r", encoding="utf-8"), connection.makefile(
+                "w", encoding="utf-8"
+            )
+        connection.close()
 
 
 def _import_the_product() -> None:

@@ -11,15 +11,19 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from tests.json_schemas import held
+from tests.processes import wait_until
 
 SERVER = Path(__file__).with_name("fork_server.py")
+LISTENS = "FAIRTRIAL_TESTS_WARM_PROCESS"  # where the one of all workers of xdist listens
 # read by the interpreter, the C library or the numeric libraries as they start
 _EARLY = ("PYTHON", "LD_", "LC_", "LANG", "OMP_", "OPENBLAS_", "NUMBA_", "MPL", "MKL_", "MALLOC_")
 
@@ -86,8 +90,11 @@ class Forks:
 
     def __init__(self, *, product: bool = True) -> None:
         self._loads = ["--product"] if product else []
+        self._shared = os.environ.get(LISTENS, "") if product else ""
         self._spent = 0.0
         self._process: subprocess.Popen[str] | None = None
+        self._asks: IO[str] | None = None
+        self._answers: IO[str] | None = None
         self.stage: Callable[[], dict[str, Mapping[str, object]]] = dict  # of commands of scripts
         self._early = early(AT_START)
 
@@ -167,30 +174,48 @@ class Forks:
         )  # fmt: skip
 
     def _ask(self, asked: dict[str, object]) -> dict[str, float]:
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", str(SERVER), *self._loads],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=AT_START,
-            )  # fmt: skip
-            assert self._process.stdout is not None
-            assert self._process.stdout.readline(), "the warm process did not start"
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(asked) + "\n")
-        self._process.stdin.flush()
-        found: dict[str, float] = json.loads(self._process.stdout.readline())
+        if self._asks is None or self._answers is None:
+            self._asks, self._answers = self._connect() if self._shared else self._start()
+            assert self._answers.readline(), "the warm process did not start"
+        self._asks.write(json.dumps(asked) + "\n")
+        self._asks.flush()
+        found: dict[str, float] = json.loads(self._answers.readline())
         self._spent += found["cpu"]
         Forks.spent += found["cpu"]
         return found
 
+    def _start(self) -> tuple[IO[str], IO[str]]:
+        self._process = start_server(*self._loads)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        return self._process.stdin, self._process.stdout
+
+    def _connect(self) -> tuple[IO[str], IO[str]]:
+        """Connect to the one of all workers, which listens once it is warm."""
+        connection = socket.socket(socket.AF_UNIX)
+        wait_until(Path(self._shared).exists, "the warm process listens")
+        connection.connect(self._shared)
+        with connection:
+            return connection.makefile("w", encoding="utf-8"), connection.makefile(
+                "r", encoding="utf-8"
+            )
+
     def close(self) -> None:
-        """End the warm process."""
+        """End the warm process, or the connection to it."""
+        for stream in (self._asks, self._answers):
+            if stream is not None:
+                stream.close()
+        self._asks = self._answers = None
         if self._process is not None:
-            assert self._process.stdin is not None
-            assert self._process.stdout is not None
-            self._process.stdin.close()
             self._process.wait()
-            self._process.stdout.close()
             self._process = None
-            Forks.spent -= self._spent
-            self._spent = 0.0
+            Forks.spent -= self._spent  # it counts as a child's from now on
+        self._spent = 0.0
+
+
+def start_server(*loads: str) -> subprocess.Popen[str]:
+    """Start a warm process; it ends with its standard input."""
+    return subprocess.Popen(
+        [sys.executable, "-P", str(SERVER), *loads],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=AT_START,
+    )  # fmt: skip

@@ -6,54 +6,51 @@ import fcntl
 import json
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from xdist.scheduler.loadgroup import LoadGroupScheduling
 
+from tests.forks import LISTENS, start_server
 from tests.own_network import has_left
 
-STARTS = re.compile(
-    r"\b(subprocess|Popen|fork|posix_spawn|spawnv?e?|multiprocessing|ProcessPoolExecutor|Launcher)\b"
-)
+KINDS = re.compile(r"\btests/(e2e|golden|contract)\b")
 # CPU seconds of the groups and tests of two seconds or more: `groups` in what --costs=FILE.json writes
 DEAREST: dict[str, float] = json.loads(Path(__file__).with_name("dearest.json").read_text())
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the warm process of all workers, where many tests may ask for it, while they collect."""
+    if not getattr(config.option, "tx", None) or not KINDS.search(" ".join(config.args)):
+        return
+    folder = tempfile.mkdtemp(prefix="warm-")
+    listens = f"{folder}/socket"
+    if len(listens) > 100:  # more is no address of a socket
+        shutil.rmtree(folder)
+        return
+    server = start_server("--product", "--listen", listens)
+    os.environ[LISTENS] = listens
+
+    def end() -> None:
+        server.communicate()
+        shutil.rmtree(folder)
+
+    config.add_cleanup(end)
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
-    if "processes" in item.config.option.markexpr and _starts_processes(item):
-        item.add_marker(pytest.mark.processes)
     if not item.config.pluginmanager.hasplugin("xdist"):
         return
     if item.get_closest_marker("host"):
         item.add_marker(pytest.mark.xdist_group("host"))
     elif not item.get_closest_marker("xdist_group") and _takes_of_its_module(item):
         item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-
-
-def _starts_processes(item: pytest.Item) -> bool:
-    """Tell whether a test may start processes: its module or a fixture of it names what does."""
-    known = getattr(item, "_fixtureinfo", None)
-    made = known.name2fixturedefs if known is not None else {}
-    return (
-        "forks" in made
-        or _names_a_start(item.path)
-        or any(
-            STARTS.search(" ".join(one.func.__code__.co_names))
-            for definitions in made.values()
-            for one in definitions
-            if hasattr(one.func, "__code__")
-        )
-    )
-
-
-@cache
-def _names_a_start(path: Path) -> bool:
-    return bool(STARTS.search(path.read_text("utf-8")))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -29,14 +29,14 @@ except StoreError as error:
 print(sorted(path.name for path in folder.glob("kept/*")), (folder / "build").exists())
 """
 DISK = """
-mount -t tmpfs -o size=4m none disk || exit
+mount -t tmpfs -o size=16m none disk || exit
 cat /dev/zero > disk/ballast 2>/dev/null
 "$@"
-truncate -s 1536K disk/ballast
+truncate -s 13824K disk/ballast
+"$@"
+truncate -s 12M disk/ballast
 "$@"
 rm disk/ballast
-"$@"
-mount -o remount,size=16m disk
 "$@"
 """
 CAMPAIGN = """\
