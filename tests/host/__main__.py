@@ -169,6 +169,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--write", action="store_true", help="write the table into docs/drills.md")
     args = parser.parse_args(arguments)
     began, order = time.monotonic(), [*FILES]
+    os.environ.setdefault("TMPDIR", tempfile.gettempdir())  # on a disk, as trials are
     words = [
         str(file.relative_to(ROOT))
         for file in sorted(HERE.rglob("test_*.py"), key=lambda one: (key(one) in order and order.index(key(one)), one))
