@@ -100,6 +100,8 @@ def execute(kind: str, number: int, loops: int, way: str, home: Path, logs: Path
         args += f" --costs={costs}"
     tree, before, environment = place_of(way, home)
 
+    workers = f"WORKERS={(os.cpu_count() or 1) + 1 + loops // 2}"
+
     def make(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*before, "make", "--no-print-directory", *words],
@@ -110,7 +112,7 @@ def execute(kind: str, number: int, loops: int, way: str, home: Path, logs: Path
     ready = make("setup")
     began = time.monotonic()
     with busy(loops):
-        done = make(*target, f"PYTEST_ARGS={args}") if ready.returncode == 0 else ready
+        done = make(*target, workers, f"PYTEST_ARGS={args}") if ready.returncode == 0 else ready
     seconds = time.monotonic() - began
     counts, names = outcome(done.stdout, done.returncode)
     if names:
