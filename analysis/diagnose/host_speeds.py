@@ -8,10 +8,11 @@ share of the runs had which, and in which sessions.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..stats.samples import off_ticks
 from .run_table import Floats, Integers, RunTable, Series, middle_of
 
 _WINDOWS = (1, 3, 5, 9, 17, 33, 65, 129)  # runs
@@ -104,7 +105,11 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
 def _relative(table: RunTable, series: Series) -> tuple[Floats, Floats, Floats]:
     """Give logs less their cell's median, weights (0 where unusable) and the cells' spreads."""
     cells = series.counts.shape[0]
-    logs = np.where(series.present, table.logs[series.row], np.nan).reshape(cells, -1)
+    values = table.values.copy()
+    for rows in (row[row >= 0] for row in series.row):
+        values[rows] = off_ticks(values[rows])
+    logs = replace(table, values=values).logs
+    logs = np.where(series.present, logs[series.row], np.nan).reshape(cells, -1)
     good = (np.isfinite(logs) == series.present.reshape(cells, -1)).all(axis=1)
     apart = logs - middle_of(logs)[:, None]
     spread = _NORMAL * middle_of(np.abs(apart))

@@ -41,6 +41,7 @@ from ..methods.variance_sources.fit import sources as within_trials
 from ..methods.variance_sources.modes import Explained, ModalRuns, explained
 from ..methods.variance_sources.result import ClassesBy, Sources
 from ..stats.arguments import door, stream
+from ..stats.samples import off_ticks
 from ..stats.workers import Progress, in_order
 
 if TYPE_CHECKING:
@@ -155,7 +156,8 @@ _NORMAL = 1.4826
 
 def modes_by_order(values: Floats, sessions: NDArray[np.int64]) -> Labels | None:
     """Tell of each run whether it is of the lower level (0) or the higher one (1)."""
-    x = np.log(values) if values.min() > 0 else values
+    x = off_ticks(values)
+    x = np.log(x) if values.min() > 0 else x
     runs = [np.flatnonzero(sessions == one) for one in dict.fromkeys(sessions.tolist())]
     if x.size < 2 * LEAST:
         return None

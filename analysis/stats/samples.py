@@ -95,6 +95,23 @@ def _common_step(distinct: Array) -> float | None:
     return step if off <= min(_WHOLE * step, error) else None
 
 
+_DRAW = 20261128
+
+
+def off_ticks(values: Array) -> Array:
+    """Spread the readings of a coarse clock over its ticks, the same way each time.
+
+    Medians of absolute steps between ties are 0, or a tick. Where at most half of the values (shape (n,)) are
+    distinct, each moves by half of their least difference at most; none that is positive becomes 0.
+    """
+    gaps = np.diff(np.sort(values))
+    gaps = gaps[gaps > _CLEAR * _EPSILON * np.abs(values).max(initial=0.0)]
+    if not gaps.size or 2 * (gaps.size + 1) > values.size:
+        return values
+    moved = values + gaps.min() * (np.random.default_rng(_DRAW).random(values.size) - 0.5)
+    return np.where((values > 0) & (moved <= 0), values, moved)
+
+
 _QUARTILES = 1.34  # interquartile range of a normal law, in standard deviations
 _REACH = 40.0  # standard deviations beyond which a normal curve is 0 in doubles
 

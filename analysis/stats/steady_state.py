@@ -9,6 +9,7 @@ change, after single outliers are drawn in. What differs:
 - the price is ``8 ln(n)`` times the variance of the noise **over the block length where it is largest**, from
   medians of differences of neighbouring blocks ([3]_): iterations resemble their neighbours (garbage is collected
   every few of them), and the plain variance of white noise would find changes everywhere;
+- readings of a coarse clock are spread over its ticks first: on ties those medians are 0, or a tick;
 - a level counts as the last one where it lies within 0.5 % of it;
 - of more than 4,000 iterations those behind the first 1,000 are put together, a few neighbours to a point, and each
   change is then placed to the iteration: the exact segmentation of 100,000 takes half a minute;
@@ -32,6 +33,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+
+from .samples import off_ticks
 
 if TYPE_CHECKING:
     from .samples import Array
@@ -96,7 +99,8 @@ def steady_state(values: Array, *, higher: bool = False) -> SteadyState:
     n = values.size
     if n < FEWEST or not ((values > 0) & np.isfinite(values)).all():
         return SteadyState("too few iterations", 0, (Level(0, n, float(np.median(values))),))
-    logs = np.log(values)
+    logs = np.log(off_ticks(values))
+    printed = np.log(values)
     begun = _beginning(logs)
     rest = drawn_in(logs[begun:])
     ends = _ends_of_levels(rest - np.median(rest), PRICE * noise_of(rest) * math.log(n))
@@ -105,13 +109,14 @@ def steady_state(values: Array, *, higher: bool = False) -> SteadyState:
     last = len(means) - 1
     while last and abs(means[last - 1] - means[-1]) <= SAME:
         last -= 1
+    shown = rest + (printed - logs)[begun:]
     levels = [
-        Level(a + begun, b + begun, math.exp(mean))
-        for a, b, mean in zip(starts, ends, means, strict=True)
+        Level(a + begun, b + begun, math.exp(float(shown[a:b].mean())))
+        for a, b in zip(starts, ends, strict=True)
     ]
     earlier = means[:last]
     if begun:
-        levels.insert(0, Level(0, begun, math.exp(logs[:begun].mean())))
+        levels.insert(0, Level(0, begun, math.exp(printed[:begun].mean())))
         earlier.insert(0, float(logs[:begun].mean()))
     first = levels[last + (begun > 0)].first if earlier else 0
     return SteadyState(*_word(earlier, means[-1], first, n, higher=higher), tuple(levels))

@@ -53,6 +53,42 @@ def test_words_are_right(kind: str, n: int, like: str) -> None:
         assert np.quantile(off, 0.9) <= max(5, n // 100)
 
 
+def on_ticks(spread: float, n: int, kind: str, processes: int) -> int:
+    """Count the right words of independent iterations of 100 ticks, or of what begins 5 % slower."""
+    right = 0
+    for k in range(processes):
+        rng = np.random.default_rng([44, 8, round(100 * spread), n, len(kind), k])
+        logs = spread / 100 * rng.standard_normal(n)
+        logs[: n // 5] += np.log(1.05) * (kind == "warm-up")
+        right += steady_state(np.rint(100 * np.exp(logs))).state == kind
+    return right
+
+
+TICKS = [
+    (spread, n, kind)
+    for spread in (0.25, 0.5, 0.7, 1.0, 2.0)
+    for n in (200, 1000, 2000)
+    for kind in ("flat", "warm-up")
+]
+
+
+@pytest.mark.parametrize(
+    ("spread", "n", "kind", "processes"),
+    [
+        pytest.param(0.5, 1000, "flat", 12, marks=pytest.mark.spot_check),
+        *((*cell, 200 if cell[1] < 2000 else 100) for cell in TICKS),
+    ],
+)
+def test_words_are_right_on_a_printed_clock(
+    spread: float, n: int, kind: str, processes: int
+) -> None:
+    """rules-2, section 8; the negative control takes the readings as they are printed."""
+    assert at_least(on_ticks(spread, n, kind, processes), processes, 0.98)
+    if (spread, n, kind) == (0.5, 1000, "flat"):
+        with mock.patch.object(module, "off_ticks", lambda values: values):
+            assert on_ticks(spread, n, kind, processes) < 0.75 * processes
+
+
 def by_first_differences(values: np.ndarray) -> str:
     """Call a process restless where an iteration differs from the one before by more than three sd."""
     steps = np.diff(np.log(values))

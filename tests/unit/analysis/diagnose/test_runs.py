@@ -264,6 +264,15 @@ def test_a_host_with_two_speeds_is_told_from_one_that_wanders_and_from_bimodal_p
     assert not own.two
 
 
+def test_ticks_of_one_speed_are_no_two_speeds(simulated):
+    """Authority: research/rules-2.md, section 8; stored draws of one spread a tick, 11 of 12 of which had two."""
+    for k in range(4):
+        table = simulated(np.random.default_rng([5, k]), sessions=4, runs=20)
+        mean = np.exp(0.7 * table.benchmark + 0.3 * table.variant)
+        ticks = replace(table, values=np.rint(table.values / mean / 0.05) * 0.05 * mean)
+        assert not host_speeds(ticks, series_of(ticks)).two
+
+
 def test_two_speeds_that_change_between_sessions_only(simulated):
     table = simulated(
         np.random.default_rng(14), sessions=6, runs=8, effect=lambda t: 0.1 * (t.session >= 4)

@@ -12,6 +12,7 @@ import math
 import numpy as np
 import pytest
 
+from analysis.stats.samples import off_ticks
 from analysis.stats.steady_state import (
     FEWEST,
     SHORTEST,
@@ -170,6 +171,34 @@ def test_equal_values_and_coarse_clocks_are_flat():
     assert steady_state(np.full(300, 0.25)).state == "flat"
     coarse = np.where(np.arange(300) % 50 == 7, 0.26, 0.25)
     assert steady_state(coarse).state == "flat"
+
+
+def test_readings_of_a_coarse_clock_are_spread_over_their_ticks():
+    """Authority: research/rules-2.md, section 8."""
+    fine = np.arange(1.0, 10.0)
+    assert off_ticks(fine) is fine
+    assert off_ticks(equal := np.full(9, 2.0)) is equal
+    ticks = np.array([0.0, 1.0, 3.0, 7.0] * 25)
+    moved = off_ticks(ticks) - ticks
+    drawn = np.random.default_rng(20261128).random(100) - 0.5
+    assert moved == pytest.approx(drawn)
+    low = np.array([0.3, 1.3] * 50)  # none that is positive is moved to 0 or below
+    assert (off_ticks(low) > 0).all()
+    near = np.array([0.1 + 0.2, 0.3, 1.3] * 9)  # a rounding error is no tick
+    assert abs(off_ticks(near) - near).max() > 0.1
+
+
+def test_independent_iterations_in_whole_milliseconds_are_flat_and_levels_as_printed():
+    """50 ms and a spread of half a millisecond: 61 of 100 were something else (stored draws)."""
+    for k in range(12):
+        values = np.rint(process((50.0, 1000), noise=0.01, seed=k)) / 1e3
+        assert steady_state(values).state == "flat"
+    values = np.rint(process((60.0, 300), (50.0, 700), noise=0.01)) / 1e3
+    found = steady_state(values)
+    assert (found.state, found.first) == ("warm-up", 300)
+    for one in found.levels:
+        mean = np.exp(np.log(values[one.first : one.end]).mean())
+        assert one.value == pytest.approx(mean, rel=1e-3)
 
 
 def test_the_noise_is_that_of_the_mean_of_neighbours():

@@ -107,6 +107,16 @@ def test_levels_too_near_for_the_values_are_told_by_their_order():
     assert by_order >= 14
 
 
+def test_levels_are_told_on_a_coarse_clock_too():
+    """Authority: research/rules-2.md, section 8; by steps that are mostly 0 none of these 10 was told."""
+    told = 0
+    for k in range(10):
+        values, high = levels(4, seed=k)
+        labels = modes_by_order(np.rint(values / 0.3) * 0.3, SESSIONS)
+        told += labels is not None and float((labels == high).mean()) > 0.85
+    assert told >= 2
+
+
 def test_runs_in_any_order_have_no_levels():
     values, _ = levels(3)
     told = [modes_by_order(rng(k).permutation(values), SESSIONS) is not None for k in range(40)]
