@@ -129,7 +129,7 @@ class Launcher:
         self.requests.append(copy)
         self._stage.executed.append((self._answer, copy))
         for path in (request.stdout, request.stderr):
-            if path is not None:
+            if isinstance(path, Path):
                 path.touch(mode_of_files(path.parent))
         changes = getattr(self._stage, self._answer)(copy) or {}
         killed = watch() if watch is not None else None
@@ -449,7 +449,7 @@ def _perform(
         def file(path: Path | None, mode: str) -> Any:
             return opened.enter_context(open(path or os.devnull, mode, opener=_private))
 
-        if request.stdout is None:
+        if not isinstance(request.stdout, Path):
             out = opened.enter_context(tempfile.TemporaryFile("w+b"))
         else:
             out = file(request.stdout, "w+b")
@@ -484,7 +484,10 @@ def _perform(
         os.write(guardian, b"0\n")
         out.seek(0)
         how = {"exit_code": code} if code >= 0 else {"exit_code": None, "signal": -code}
-        return out.read().decode(errors="replace"), how
+        said = out.read()
+        if isinstance(request.stdout, int):
+            os.write(request.stdout, said)
+        return said.decode(errors="replace"), how
 
 
 def asked(times: Times, day: int) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from .defaults import Table, completed, fields_of
 from .metrics.distributions import not_a_distribution
 from .metrics.quantiles import quantiles_of
 from .metrics.units import UnitError, number_in
-from .model import LAYOUT_SEED, Bound, Cell, Expect, MetricRule, Sink
+from .model import LAYOUT_SEED, SEEN_SINKS, Bound, Cell, Expect, MetricRule, Sink
 from .scalar_kinds import NAME, known_here, nearest
 from .target_schema import EXPECT, METRIC, VARIANT
 from .templates import SEED_NAME, Filler, JsonPathError, TemplateError, parse_path, parse_template
@@ -287,7 +287,7 @@ class CellMaker:
         given, path = scope.pick("expect")
         values = completed("expect.", given or {}, self.defaults)
         for key in ("sha256", "regex", "file"):
-            if values[key] is not None and stdout == "discard":
+            if values[key] is not None and stdout not in SEEN_SINKS:
                 self._discarded((*path, key), f"'{key}'", "stdout")
         if values["regex"] is not None:
             self._regex((*path, "regex"), values["regex"])
@@ -385,7 +385,7 @@ class CellMaker:
         if rule["when"] != "run":
             self._when(scope, path, rule)
         if source in sinks:
-            if rule["when"] == "run" and sinks[source] == "discard":
+            if rule["when"] == "run" and sinks[source] not in SEEN_SINKS:
                 self._discarded(path, f"the metric {quote(name)}", source, key=True)
         else:
             rule["from"] = cwd / self._file((*path, "from"), source, scope)

@@ -13,7 +13,8 @@ from analysis.record.run_numbers import Better
 from analysis.record.trial_files import StopRule
 from analysis.record.warmup_iterations import WarmupIterations
 
-Sink = Literal["file", "discard", "keep"]
+Sink = str  # "file", "discard", "keep", "pipe", "inherit", or the path of a file
+SEEN_SINKS = ("file", "keep")  # whose output can be looked at
 Order = Literal["shuffled", "interleaved", "alternating", "drawn-start", "sequential"]
 WarmupSessions = Literal["all", "first"]
 OnDisturbance = Literal["keep", "repeat"]

@@ -103,6 +103,9 @@ ENVIRONMENT = Mapped(
 INPUTS = Listed(TEXT)
 TIMEOUT = duration(positive=True)
 _SINK = choice("file", "discard", "keep")
+_STDOUT_SINK = either(
+    choice("file", "discard", "keep", "pipe", "inherit"), pattern("/.+", "an absolute path")
+)
 _EXIT_CODE = whole(0, 255)
 
 
@@ -256,11 +259,12 @@ _KEYS = {
         " benchmark's too",
     ),
     "stdout": Key(
-        _SINK,
+        _STDOUT_SINK,
         "`file`: examined, and kept when the run failed; `keep`: always kept; `discard`:"
-        " never seen",
+        " `/dev/null`; not seen either: `pipe` (read and thrown away), `inherit` (fairtrial's own) and"
+        " the path of a file",
     ),
-    "stderr": Key(_SINK, "as `stdout`"),
+    "stderr": Key(_SINK, "`file`, `keep` or `discard`"),
     "timeout": Key(
         TIMEOUT,
         "longest time of a run; takes the place of `protocol.timeout`",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -77,16 +79,28 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
 
     from ..trial.execution import Options
     from ..trial.sitting import measure, plan_sitting
-    from .comparing.campaign import again_words, campaign_of, manner_of, shell_notes
-    from .comparing.tries import try_commands
+    from .comparing.campaign import (
+        again_words,
+        campaign_of,
+        manner_of,
+        output_note,
+        shell_notes,
+    )
+    from .comparing.tries import try_commands, unread_input
     from .comparing.view import CompareView
 
     view = CompareView(err, quiet=args.quiet, verbose=args.verbose)
     manner = manner_of(args, wanted, Path.cwd())
-    for note in shell_notes(wanted, manner):
+    for note in shell_notes(wanted):
         view.say(note)
-    tried = try_commands([one.command for one in wanted], manner)
-    seconds = [one.seconds for one in tried]
+    tried = try_commands(wanted, manner)
+    unread = unread_input(sys.stdin) if args.stdin is None else None
+    noticed = output_note(wanted, tried)
+    if noticed is not None:
+        manner = dataclasses.replace(manner, output="pipe")
+    for note in filter(None, (unread, noticed)):
+        view.say(note)
+    seconds = [one.seconds if noticed is None else one.piped for one in tried]
     sitting = plan_sitting(
         seconds,
         runs=args.runs,
@@ -104,8 +118,9 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
     )
     for note in sitting.noted:
         view.say(note)
+    shells = sorted({one.shell or "" for one in wanted})
     least_s = sum(seconds) * sitting.runs * sitting.least_sessions
-    view.of(wanted, _tried(seconds, manner.shell, least_s, sitting.cap_s), sitting.cap_s)
+    view.of(wanted, _tried(seconds, shells, least_s, sitting.cap_s), sitting.cap_s)
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
         campaign = campaign_of(args, wanted, manner, Path(place), runs=sitting.runs)
         options = Options(
@@ -113,7 +128,7 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
         )
         with _by_option_names():
             ended = measure(campaign, sitting, options, view)
-    again = again_words(args, wanted)
+    again = again_words(args, wanted, manner.output)
     return _answer(args, ended, wanted, again, view=view, out=out, err=err)
 
 
@@ -254,7 +269,7 @@ def _first_line(args: argparse.Namespace, count: int) -> str:
     return f"{what}, {much} (Ctrl-C keeps what is there)"
 
 
-def _tried(seconds: Sequence[float], shell: str | None, least_s: float, cap_s: float) -> str:
+def _tried(seconds: Sequence[float], shells: Sequence[str], least_s: float, cap_s: float) -> str:
     """Say what the tries told; ``CPU`` is filled in once it is known."""
     if len(seconds) == 1:
         took = f"takes about {_short(seconds[0])}"
@@ -262,7 +277,7 @@ def _tried(seconds: Sequence[float], shell: str | None, least_s: float, cap_s: f
         took = f"each takes about {_short(seconds[0])} and {_short(seconds[1])}"
     else:
         took = f"each takes about {_short(min(seconds))} to {_short(max(seconds))}"
-    parts = [took, "CPU", "no shell" if shell is None else f"by {shell} -c"]
+    parts = [took, "CPU", " and ".join(f"by {one} -c" if one else "no shell" for one in shells)]
     if least_s > cap_s:
         parts.append(f"at least {_time(least_s)}")
     return " · ".join(parts)

@@ -237,7 +237,7 @@ def not_permitted(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchRequest:
-    """One program to execute; `stdin`, `stdout` and `stderr` ``None`` for /dev/null.
+    """One program to execute; `stdin`, `stdout` and `stderr` ``None`` for /dev/null, a number of an open file.
 
     `limits` are (resource number, soft limit) pairs; `sweep` kills what is left afterwards. `padded` is
     the variable whose length each execution tells; it is none of `env`.
@@ -248,7 +248,7 @@ class LaunchRequest:
     env: dict[bytes, bytes]
     cwd: Path
     stdin: Path | None = None
-    stdout: Path | None = None
+    stdout: Path | int | None = None
     stderr: Path | None = None
     limits: Sequence[tuple[int, int]] = ()
     timeout_s: float | None = None
@@ -299,9 +299,9 @@ def limit_numbers(limits: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
 def message_of(request: LaunchRequest) -> dict[str, Any]:
     """Write a request as the launcher reads it."""
 
-    def name(path: Path | None) -> bytes | None:
+    def name(path: Path | int | None) -> bytes | int | None:
         # The launcher stands in another folder than we do.
-        return None if path is None else os.fsencode(path.absolute())
+        return os.fsencode(path.absolute()) if isinstance(path, Path) else path
 
     timeout_ms = -1 if request.timeout_s is None else max(1, round(request.timeout_s * 1000))
     # nothing wakes up beside a program that is measured; of another one the time is counted in slices

@@ -19,6 +19,7 @@ from analysis.record.run_numbers import Measurement
 from analysis.record.sample_files import label_of
 from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun
 
+from ..campaign.model import SEEN_SINKS
 from ..errors import LauncherDiedError, LaunchError, counted
 from ..host.surroundings import Surroundings
 from ..host.variables import Concealed
@@ -28,6 +29,7 @@ from ..launch.commands import (
     HooksLauncherDiedError,
 )
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
+from ..launch.sinks import emptied, fd_of
 from ..services.group_peaks import folder_with_peaks
 from ..services.metering import (
     HookLeftovers,
@@ -121,7 +123,7 @@ def request_of(
     stderr: Path,
     further: Mapping[str, str] | None = None,
 ) -> LaunchRequest:
-    """Give what a launcher executes for a cell; what it writes goes to these files, unless it is discarded.
+    """Give what a launcher executes for a cell; what it writes goes to these files, if it is looked at.
 
     `further` variables stand before those of the campaign.
     """
@@ -134,7 +136,7 @@ def request_of(
         padded=os.fsencode(PADDING_VARIABLE),
         cwd=cell.cwd,
         stdin=cell.stdin,
-        stdout=None if cell.stdout == "discard" else stdout,
+        stdout=stdout if cell.stdout in SEEN_SINKS else fd_of(cell.stdout),
         stderr=None if cell.stderr == "discard" else stderr,
         limits=limit_numbers(context.campaign.isolation.limits),
         timeout_s=cell.timeout_s,
@@ -249,6 +251,7 @@ class Measurer:
         pad = self._padding(run)
         kept = metric_files.clear(cell)
         request = self._request(cell)
+        emptied(cell.stdout)
         self._surroundings.begin()
         self._leftovers.begin()
         self._service_meter.begin(run.variant)
@@ -358,7 +361,7 @@ class Measurer:
         """Look after a run from fairtrial's CPU: output that floods, threads, the screen."""
         context, host = self._context, self._host
         limit = self._campaign.isolation.output_limit_bytes
-        spools = [path for path in (request.stdout, request.stderr) if path is not None]
+        spools = [path for path in (request.stdout, request.stderr) if isinstance(path, Path)]
         single = warmup and self._cpus is not None and len(self._cpus) == 1
 
         def look() -> str | None:
@@ -389,7 +392,8 @@ class Measurer:
         request: LaunchRequest,
         kept: frozenset[Path],
     ) -> Examined:
-        out, err = request.stdout, request.stderr
+        out = request.stdout if isinstance(request.stdout, Path) else None
+        err = request.stderr
         limit = self._campaign.isolation.output_limit_bytes
         for path in (out, err):
             if path is not None:

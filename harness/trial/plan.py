@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from analysis.errors import StoreError
 from analysis.record.trial_files import PlannedRun
 
-from ..campaign.model import Campaign, Isolation, Order
+from ..campaign.model import SEEN_SINKS, Campaign, Isolation, Order
 from ..errors import HostError
 from ..host.placement import CpuPlan, choose_cpus
 from ..host.reader import Host
@@ -157,7 +157,9 @@ def room_needed(campaign: Campaign, sessions: int, *, kept_bytes: int = 0) -> in
     """Give the bytes that a trial may need: its rows, and what is kept of runs should all of them fail."""
     passes, isolation = campaign.protocol.passes_at_most(sessions), campaign.isolation
     rows = len(campaign.cells) * passes
-    sinks = sum(sink != "discard" for cell in campaign.cells for sink in (cell.stdout, cell.stderr))
+    sinks = sum(
+        sink in SEEN_SINKS for cell in campaign.cells for sink in (cell.stdout, cell.stderr)
+    )
     sinks += sum(bool(cell.metrics) for cell in campaign.cells)  # the values may be kept
     written = passes * sinks * isolation.output_limit_bytes
     kept = max(0, min(isolation.kept_outputs_bytes, written) - kept_bytes)

@@ -12,8 +12,8 @@ from typing import TextIO
 from ...campaign.model import Isolation
 from ...errors import duration
 from ...launch.commands import base_environment, resolve
-from .options import shell_of
-from .tries import Manner
+from .scan import wanted_commands
+from .tries import argv_of
 
 
 def attempt(args: argparse.Namespace, err: TextIO) -> int:
@@ -24,11 +24,11 @@ def attempt(args: argparse.Namespace, err: TextIO) -> int:
     LaunchError
         If its program is not there.
     """
-    manner = Manner(folder=Path.cwd(), shell=shell_of(args), stdin=args.stdin)
-    argv = manner.argv(args.attempt)
+    (one,) = wanted_commands(argparse.Namespace(**vars(args) | {"commands": [args.attempt]}))
+    argv = argv_of(one)
     environment = base_environment(Isolation(), os.environ)
-    program = resolve(argv[0], manner.folder, environment)
-    source = os.devnull if args.stdin is None else args.stdin
+    program = resolve(argv[0], Path.cwd(), environment)
+    source = one.stdin or os.devnull
     began = time.monotonic()
     with Path(source).open("rb") as stdin:
         done = subprocess.run(

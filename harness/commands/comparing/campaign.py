@@ -14,7 +14,7 @@ import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from analysis.errors import UsageError
 
@@ -23,9 +23,9 @@ from ...campaign.load import MAX_SEED, load_campaign
 from ...campaign.scalar_kinds import MAX_SECONDS
 from ...errors import CampaignError
 from ...launch.commands import check_stdin
-from .options import EVENTS, shell_of
+from .options import EVENTS, sink_of
 from .scan import WantedCommand
-from .tries import Manner, check_programs, shell_sign, spelled
+from .tries import Manner, Tried, argv_of, check_programs, shell_sign, spelled
 
 if TYPE_CHECKING:
     from ...campaign.model import Campaign
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _LEAST_S = 0.001  # the launcher counts a timeout in milliseconds
 _MOST_CODE = 255
 _CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
+_Given = TypeVar("_Given")
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 
 
@@ -48,21 +49,19 @@ def manner_of(options: Namespace, wanted: Sequence[WantedCommand], folder: Path)
     """
     _check_texts(options, wanted, folder)
     _check_bounds(options)
-    if options.stdin is not None:
-        check_stdin(options.stdin)
+    for path in filter(None, {one.stdin: None for one in wanted}):
+        check_stdin(path)
     if options.cpus is not None and not _CPUS.fullmatch(options.cpus):
         raise UsageError(
             f"'{options.cpus}' names no CPUs", "--cpus", "write auto, none, or a list such as 2,3"
         )
     manner = Manner(
         folder=folder,
-        shell=shell_of(options),
-        stdin=options.stdin,
         timeout_s=options.timeout,
         codes=tuple(range(_MOST_CODE + 1)) if options.ignore_failure else _exit_codes(options),
-        prepare=options.prepare,
+        output=sink_of(options.output),
     )
-    check_programs([one.command for one in wanted], manner)
+    check_programs(wanted, folder)
     return manner
 
 
@@ -89,22 +88,39 @@ def campaign_of(
     return dataclasses.replace(campaign, cells=cells)
 
 
-def shell_notes(wanted: Sequence[WantedCommand], manner: Manner) -> Iterator[str]:
+def shell_notes(wanted: Sequence[WantedCommand]) -> Iterator[str]:
     """Say of each command what in it only a shell would understand, where there is none."""
-    for one in wanted if manner.shell is None else ():
-        sign = shell_sign(one.command)
+    for one in wanted:
+        sign = None if one.shell else shell_sign(one.command)
         if sign:
             yield f"in {one.command!r}, {sign}"
 
 
-def again_words(options: Namespace, wanted: Sequence[WantedCommand]) -> tuple[str, ...]:
+def output_note(wanted: Sequence[WantedCommand], tried: Sequence[Tried]) -> str | None:
+    """Say which command notices ``/dev/null`` most, and that all print into a pipe therefore; None if none does."""
+    one, most = max(zip(wanted, tried, strict=True), key=lambda pair: pair[1].factor)
+    if not most.notices:
+        return None
+    return (
+        f"{one.name or one.command!r} takes {most.factor:.2g} times as long into a pipe as into /dev/null: "
+        "all print into a pipe (--output=null: into /dev/null)"
+    )
+
+
+def again_words(
+    options: Namespace, wanted: Sequence[WantedCommand], output: str | None = None
+) -> tuple[str, ...]:
     """Give the words behind ``fairtrial compare`` that measure the same commands in the same way."""
     words: list[str] = []
-    shell = shell_of(options)
-    words += [] if shell is None else [f"--shell={shell}"]
+    if any(one.shell for one in wanted):
+        words += [f"--shell={shell}" for shell in _once([one.shell or "none" for one in wanted])]
+    words += [] if output in (None, "discard") else [f"--output={output}"]
     words += ["-i"] if options.ignore_failure else []
     words += [part for code in options.exit or () for part in ("--exit", str(code))]
-    for name in ("prepare", "setup", "cleanup", "stdin", "timeout", "cpus"):
+    for name in ("prepare", "stdin"):
+        given = _once([getattr(one, name) for one in wanted])
+        words += [part for one in given if one is not None for part in (f"--{name}", str(one))]
+    for name in ("setup", "cleanup", "timeout", "cpus"):
         value = getattr(options, name)
         words += [] if value is None else [f"--{name}", str(value)]
     if options.counters is not None:
@@ -115,13 +131,19 @@ def again_words(options: Namespace, wanted: Sequence[WantedCommand]) -> tuple[st
     return (*words, *(one.command for one in wanted))
 
 
+def _once(given: list[_Given]) -> list[_Given]:
+    """Give what is the same for all commands once."""
+    return given[:1] if len(set(given)) == 1 else given
+
+
 def _check_texts(options: Namespace, wanted: Sequence[WantedCommand], folder: Path) -> None:
     """Refuse what cannot be written to the campaign, which is a UTF-8 text."""
     texts = [("the argument", one.command) for one in wanted]
     texts += [("the argument", one.name) for one in wanted if one.name is not None]
-    for name in ("prepare", "setup", "cleanup"):
+    for name in ("setup", "cleanup"):
         texts += [(f"--{name}", text) for text in (getattr(options, name),) if text is not None]
-    texts += [("--stdin", str(path.resolve())) for path in (options.stdin,) if path is not None]
+    texts += [("--prepare", one.prepare) for one in wanted if one.prepare is not None]
+    texts += [("--stdin", str(one.stdin.resolve())) for one in wanted if one.stdin is not None]
     texts += [("the folder", str(folder))]
     for what, text in texts:
         try:
@@ -171,23 +193,26 @@ def _yaml(
 ) -> Iterator[str]:
     """Write the campaign, a line each."""
     folder = manner.folder
-    named = set(wanted[0].parameters)
-    used = named & set(_PLACE.findall(options.prepare or ""))
+    prepared = _once([one.prepare for one in wanted])
+    inputs = _once([one.stdin for one in wanted])
     yield "name: compare"
-    words = ("fairtrial", "compare", *again_words(options, wanted))
+    words = ("fairtrial", "compare", *again_words(options, wanted, manner.output))
     yield f"description: {json.dumps(shlex.join(words), ensure_ascii=False)}"
     yield f"seed: {options.seed}"
     yield "variants:"
     for one in wanted:
-        argv = ", ".join(_quoted(part) for part in manner.argv(one.command))
-        values = "".join(f", {name}: {json.dumps(one.parameters[name])}" for name in sorted(used))
+        argv = ", ".join(_quoted(part) for part in argv_of(one))
+        values = f", stdin: {_stdin(one.stdin)}" if len(inputs) > 1 and one.stdin else ""
+        if len(prepared) > 1:
+            values += f", prepare: {json.dumps(one.prepare, ensure_ascii=False)}"
         yield f"  {json.dumps(one.variant)}: {{command: [{argv}]{values}}}"
     yield f"baseline: {json.dumps(wanted[0].variant)}"
     yield "benchmarks:"
     codes = ", ".join(map(str, manner.codes))
-    stdin = f", stdin: {_quoted(str(manner.stdin.resolve()))}" if manner.stdin else ""
+    stdin = f", stdin: {_stdin(inputs[0])}" if len(inputs) == 1 and inputs[0] else ""
+    output = json.dumps(manner.output or "discard", ensure_ascii=False)
     yield (
-        f"  command: {{cwd: {_quoted(str(folder))}, stdout: discard, expect: {{exit: [{codes}]}}{stdin}}}"
+        f"  command: {{cwd: {_quoted(str(folder))}, stdout: {output}, expect: {{exit: [{codes}]}}{stdin}}}"
     )
     yield "protocol:"
     yield f"  runs: {runs}"
@@ -197,7 +222,7 @@ def _yaml(
         yield "  warmup_sessions: first"
     if options.timeout is not None:
         yield f"  timeout: {spelled(options.timeout)}"
-    yield from _hooks(options, folder, named, used)
+    yield from _hooks(options, folder, prepared, set(wanted[0].parameters))
     if options.cpus is not None:
         yield "isolation:"
         yield f"  cpus: {options.cpus}"
@@ -206,9 +231,15 @@ def _yaml(
         yield f"counters: [{', '.join(json.dumps(one.strip()) for one in events.split(','))}]"
 
 
-def _hooks(options: Namespace, folder: Path, named: set[str], used: set[str]) -> Iterator[str]:
+def _stdin(path: Path) -> str:
+    return _quoted(str(path.resolve()))
+
+
+def _hooks(
+    options: Namespace, folder: Path, prepared: Sequence[str | None], named: set[str]
+) -> Iterator[str]:
     """Write what is executed around runs and sessions, each in the folder of the commands."""
-    known = {"before": options.prepare, "setup": options.setup, "cleanup": options.cleanup}
+    known = {"before": prepared[0], "setup": options.setup, "cleanup": options.cleanup}
     if any(text is not None for text in known.values()):
         yield "hooks:"
     for hook, text in known.items():
@@ -221,7 +252,7 @@ def _hooks(options: Namespace, folder: Path, named: set[str], used: set[str]) ->
                 f"--{hook}",
                 "use --prepare, which is executed before each run",
             )
-        line = _quoted(f"cd {shlex.quote(str(folder))} || exit\n{text}")
-        for name in used if hook == "before" else ():
-            line = line.replace(f"{{{{{name}}}}}", f"{{{name}}}")
+        begins = f"cd {shlex.quote(str(folder))} || exit\n"
+        each = hook == "before" and len(prepared) > 1
+        line = _quoted(begins)[:-1] + '{prepare}"' if each else _quoted(begins + text)
         yield f"  {hook}: [{{shell: {line}}}]"

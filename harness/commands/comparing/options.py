@@ -38,7 +38,6 @@ ELSEWHERE: Mapping[str, str] = {
 # options of hyperfine that are accepted, and have nothing to do
 _IGNORED: Mapping[str, str] = {
     "style": "--style: not needed; -q prints the answer only",
-    "output": "--output: not needed; what commands print is discarded",
     "sort": "--sort: not needed; commands stand as they were typed",
 }
 
@@ -148,11 +147,14 @@ def _add_amount(parser: argparse.ArgumentParser) -> None:
 
 def _add_execution(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("how commands are executed")
-    what.add_argument("-S", dest="shell", metavar="SH", help="execute each with SH -c")
+    what.add_argument(
+        "-S", dest="shell", action="append", metavar="SH", help="execute each with SH -c"
+    )
     shell = what.add_argument(
         "--shell",
         nargs="?",
         const="",
+        action="append",
         metavar="SH",
         help=f"the same; alone: {SHELL} -c (default: no shell)",
     )
@@ -171,7 +173,11 @@ def _add_execution(parser: argparse.ArgumentParser) -> None:
         help="an expected exit code; may be given again (default: 0)",
     )
     what.add_argument(
-        "-p", "--prepare", metavar="COMMAND", help="by a shell, before each run, untimed"
+        "-p",
+        "--prepare",
+        action="append",
+        metavar="COMMAND",
+        help="by a shell, before each run, untimed; one for all commands, or one for each",
     )
     what.add_argument(
         "-s", "--setup", metavar="COMMAND", help="by a shell, before the first session"
@@ -180,7 +186,18 @@ def _add_execution(parser: argparse.ArgumentParser) -> None:
         "-c", "--cleanup", metavar="COMMAND", help="by a shell, after the last session"
     )
     what.add_argument(
-        "--stdin", "--input", type=Path, metavar="FILE", help="standard input (default: /dev/null)"
+        "--stdin",
+        "--input",
+        type=_input,
+        action="append",
+        metavar="FILE",
+        help="standard input, of all or of each (default: /dev/null)",
+    )
+    what.add_argument(
+        "--output",
+        metavar="WHERE",
+        help="where they print: null, pipe, inherit or a FILE (default: null; pipe where the try "
+        "shows that /dev/null changes the time)",
     )
     what.add_argument(
         "--timeout", type=float, metavar="SECONDS", help="longest time of a run (default: none)"
@@ -211,18 +228,23 @@ def _add_answer(parser: argparse.ArgumentParser) -> None:
 
 def remarks(args: argparse.Namespace) -> Iterator[str]:
     """Say which options of hyperfine had nothing to do."""
-    if args.no_shell or args.shell == "none":
+    if args.no_shell or args.shell == ["none"]:
         yield f"{'-N' if args.no_shell else '--shell=none'}: no shell is started anyway"
     for name, said in _IGNORED.items():
         if getattr(args, name) is not None:
             yield said
 
 
-def shell_of(args: argparse.Namespace) -> str | None:
-    """Give the shell that executes the commands; None for none."""
-    if args.shell is None or args.shell == "none" or args.no_shell:
-        return None
-    return str(args.shell) or SHELL
+def shell_of(given: str | None) -> str | None:
+    """Give the shell that ``-S`` or ``--shell`` asks for; None for none."""
+    return None if given in (None, "none") else given or SHELL
+
+
+def sink_of(given: str | None) -> str | None:
+    """Give what ``--output`` names as a campaign has it; None where nothing is named."""
+    if given is None or given in ("pipe", "inherit"):
+        return given
+    return "discard" if given == "null" else str(Path(given).absolute())
 
 
 def duration(text: str) -> float:
@@ -244,6 +266,15 @@ def margin(text: str) -> float:
     if not 0 < share <= 0.5:
         raise argparse.ArgumentTypeError(f"must be per cent such as 3%, not {text!r}")
     return share
+
+
+def _input(text: str) -> Path:
+    if text == "-":
+        raise argparse.ArgumentTypeError(
+            "'-' can be read once, and each run reads anew; write it to a file: "
+            "cat > input; fairtrial compare --stdin input"
+        )
+    return Path(text)
 
 
 def _unit(text: str) -> str:

@@ -8,13 +8,18 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TypeVar
 
 from analysis.errors import UsageError
+
+from .options import shell_of
 
 MOST_COMMANDS = 50
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _SLUG = 40  # characters of a variant's name
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_Given = TypeVar("_Given")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,12 +27,16 @@ class WantedCommand:
     """One command with its parameters filled in.
 
     `name`: What it is called instead, by the user or by its parameters. `variant`: Its name in the trial.
+    `shell` reads it, or None; `prepare` is a line for a shell, before each run.
     """
 
     command: str
     name: str | None = None
     variant: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
+    shell: str | None = None
+    stdin: Path | None = None
+    prepare: str | None = None
 
 
 def wanted_commands(args: Namespace) -> tuple[WantedCommand, ...]:
@@ -40,16 +49,13 @@ def wanted_commands(args: Namespace) -> tuple[WantedCommand, ...]:
     """
     parameters = dict(_parameters(args))
     found = [
-        WantedCommand(
-            command=_filled(typed, values),
-            name=_called(values) if values and len(args.commands) == 1 else None,
-            parameters=values,
-        )
+        WantedCommand(command=_filled(typed, values), name=_called(typed, values, args))
         for typed in args.commands
         for values in _combinations(parameters)
     ]
+    found = list(_executed(found, args, parameters))
     for name in parameters:
-        if not any(f"{{{name}}}" in typed for typed in args.commands):
+        if not any(f"{{{name}}}" in text for text in (*args.commands, *(args.prepare or ()))):
             raise UsageError(
                 f"no command has the parameter {{{name}}}",
                 "-L, -P",
@@ -130,8 +136,51 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     return text
 
 
-def _called(values: Mapping[str, str]) -> str:
-    return " ".join(f"{name}={value}" for name, value in values.items())
+def _called(typed: str, values: Mapping[str, str], args: Namespace) -> str | None:
+    """Name a command by its parameters: the only one by all, another by those that it does not show."""
+    alone = len(args.commands) == 1
+    named = [
+        f"{name}={value}" for name, value in values.items() if alone or f"{{{name}}}" not in typed
+    ]
+    if not named:
+        return None
+    return " ".join(named if alone else [_filled(typed, values), *named])
+
+
+def _executed(
+    found: Sequence[WantedCommand], args: Namespace, parameters: Mapping[str, list[str]]
+) -> Iterator[WantedCommand]:
+    """Give each command what was typed for it, or for all."""
+    typed = len(args.commands)
+    shells = _for_each("-S", (None if args.no_shell else args.shell) or (), found, typed)
+    inputs = _for_each("--stdin", args.stdin or (), found, typed)
+    prepared = _for_each("--prepare", args.prepare or (), found, typed)
+    values = itertools.cycle(_combinations(parameters))
+    for one, shell, stdin, prepare in zip(found, shells, inputs, prepared, strict=True):
+        filled = _filled("" if prepare is None else prepare, now := next(values))
+        yield replace(
+            one,
+            parameters=now,
+            shell=shell_of(shell),
+            stdin=stdin,
+            prepare=None if prepare is None else filled,
+        )
+
+
+def _for_each(
+    option: str, given: Sequence[_Given], found: Sequence[object], typed: int
+) -> list[_Given | None]:
+    """Deal what an option was given to the commands: none, one for all, or one for each."""
+    count = len(found)
+    if len(given) <= 1:
+        return [given[0] if given else None] * count
+    if len(given) not in (count, typed):
+        raise UsageError(
+            f"{len(given)} {option} for {count} commands",
+            option,
+            f"give one for all, or {count} in the order of the commands",
+        )
+    return [one for one in given for _ in range(count // len(given))]
 
 
 def _named(found: list[WantedCommand], names: Sequence[str]) -> list[WantedCommand]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shlex
+import stat
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from analysis.errors import UsageError
 
@@ -20,8 +22,11 @@ from ...launch.client import LauncherClient
 from ...launch.commands import base_environment, resolve
 from ...launch.exchange import Execution, LaunchRequest
 from ...launch.interrupts import Interrupts
+from ...launch.sinks import drain, emptied, fd_of
+from .scan import WantedCommand
 
 _SHORT_S = 0.02  # what takes less is tried once more: the first run in a launcher takes longer
+_NOTICED = 1.3  # times as long into a pipe: it notices /dev/null
 _LOOK_S = 0.02  # between two looks at its threads
 _SHOWN = 3  # last lines of what it said
 # What a shell would not take for an argument: outside quotes, or outside single quotes.
@@ -33,37 +38,36 @@ _ASSIGNMENT = re.compile(r"\s*[A-Za-z_][A-Za-z0-9_]*=\S*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manner:
-    """How each command is executed: the shell that reads it, or None; what it is fed, and what counts as good.
+    """How all commands are executed: where, for how long, and what counts as good.
 
-    `codes`: The exit codes of a good run. `prepare`: A line for a shell, before each run.
+    `codes`: The exit codes of a good run. `output`: Where they print, as a campaign has it; None: as the tries tell.
     """
 
     folder: Path
-    shell: str | None = None
-    stdin: Path | None = None
     timeout_s: float | None = None
     codes: tuple[int, ...] = (0,)
-    prepare: str | None = None
+    output: str | None = None
 
-    def argv(self, command: str) -> list[str]:
-        """Split a command into arguments, or hand it to the shell as one.
 
-        Raises
-        ------
-        UsageError
-            If it is empty, or a quote is left open.
-        """
-        if self.shell is not None:
-            return [*shlex.split(self.shell), "-c", command]
-        try:
-            parts = shlex.split(command)
-        except ValueError as error:
-            raise UsageError(
-                f"the command cannot be split: {error}", command, "close the quote"
-            ) from error
-        if not parts:
-            raise UsageError("a command is empty", None, "write a program's name")
-        return parts
+def argv_of(one: WantedCommand) -> list[str]:
+    """Split a command into arguments, or hand it to its shell as one.
+
+    Raises
+    ------
+    UsageError
+        If it is empty, or a quote is left open.
+    """
+    if one.shell is not None:
+        return [*shlex.split(one.shell), "-c", one.command]
+    try:
+        parts = shlex.split(one.command)
+    except ValueError as error:
+        raise UsageError(
+            f"the command cannot be split: {error}", one.command, "close the quote"
+        ) from error
+    if not parts:
+        raise UsageError("a command is empty", None, "write a program's name")
+    return parts
 
 
 def shell_sign(command: str) -> str | None:
@@ -79,26 +83,39 @@ def shell_sign(command: str) -> str | None:
     return None if sign is None else f"no shell reads '{sign[1]}': add --shell to have one"
 
 
-def check_programs(commands: Sequence[str], manner: Manner) -> None:
+def check_programs(wanted: Sequence[WantedCommand], folder: Path) -> None:
     """Refuse commands whose program is not there, by the words that were typed."""
     environment = base_environment(Isolation(), os.environ)
-    for command in commands:
+    for one in wanted:
         try:
-            resolve(manner.argv(command)[0], manner.folder, environment)
+            resolve(argv_of(one)[0], folder, environment)
         except LaunchError as error:
-            sign = None if manner.shell else shell_sign(command)
-            raise LaunchError(error.what, command, sign or error.fix) from None
+            sign = None if one.shell else shell_sign(one.command)
+            raise LaunchError(error.what, one.command, sign or error.fix) from None
 
 
 class Tried(NamedTuple):
-    """What one try of a command showed: its seconds, and the most threads that were seen."""
+    """What one try of a command showed: its seconds, the most threads that were seen, and its seconds into a pipe."""
 
     seconds: float
     threads: int
+    piped: float
+
+    @property
+    def factor(self) -> float:
+        """How many times as long it takes into a pipe."""
+        return self.piped / self.seconds
+
+    @property
+    def notices(self) -> bool:
+        """Tell whether it skips work where it sees ``/dev/null``."""
+        return self.factor > _NOTICED
 
 
-def try_commands(commands: Sequence[str], manner: Manner) -> list[Tried]:
+def try_commands(wanted: Sequence[WantedCommand], manner: Manner) -> list[Tried]:
     """Execute each command once, unrecorded; give how long each took, and with how many threads.
+
+    A command that prints is executed once more, for the difference between ``/dev/null`` and a pipe.
 
     Raises
     ------
@@ -115,6 +132,9 @@ def try_commands(commands: Sequence[str], manner: Manner) -> list[Tried]:
         Host() as host,
     ):
         output = Path(place) / "stderr"
+        pipe = drain()
+        if manner.output is not None:
+            fd_of(manner.output)
         launcher = LauncherClient(plain, None, interrupts)
         threads = 1
 
@@ -123,42 +143,54 @@ def try_commands(commands: Sequence[str], manner: Manner) -> list[Tried]:
             counts = (host.thread_count(pid) for pid in launcher.targets())
             threads = max(threads, *(count or 0 for count in counts), 1)
 
-        def execute(argv: Sequence[str], command: str, *, measured: bool = True) -> Execution:
+        def execute(
+            argv: Sequence[str], one: WantedCommand, sink: str, *, measured: bool = True
+        ) -> float:
             request = LaunchRequest(
                 path=str(resolve(argv[0], manner.folder, environment)),
                 argv=tuple(argv),
                 env=variables,
                 cwd=manner.folder,
-                stdin=manner.stdin if measured else None,
+                stdin=one.stdin if measured else None,
+                stdout=fd_of(sink) if measured else None,
                 stderr=output,
                 timeout_s=manner.timeout_s if measured else None,
             )
+            emptied(sink)
             execution = launcher.execute(request, look if measured else None, _LOOK_S)
             good = manner.codes if measured else (0,)
             if execution.killed or execution.exit_code not in good:
-                raise _failed(command, execution, manner, output, measured=measured)
-            return execution
+                raise _failed(one, execution, manner, output, measured=measured)
+            return execution.wall_ns / 1e9
+
+        def shortest(one: WantedCommand, sink: str) -> float:
+            spent: list[float] = []
+            while not spent or (len(spent) < 2 and spent[0] < _SHORT_S):
+                if one.prepare is not None:
+                    execute(["/bin/sh", "-c", one.prepare], one, sink, measured=False)
+                spent.append(execute(argv_of(one), one, sink))
+            return min(spent)
 
         try:
-            for command in commands:
-                argv = manner.argv(command)
-                spent: list[float] = []
-                threads = 1
-                while not spent or (len(spent) < 2 and spent[0] < _SHORT_S):
-                    if manner.prepare is not None:
-                        words = ["/bin/sh", "-c", manner.prepare]
-                        execute(words, manner.prepare, measured=False)
-                    spent.append(execute(argv, command).wall_ns / 1e9)
-                found.append(Tried(min(spent), threads))
+            for one in wanted:
+                threads, before = 1, pipe.written()
+                seconds = piped = shortest(one, manner.output or "pipe")
+                if manner.output is None and pipe.written() > before:
+                    tried = Tried(shortest(one, "discard"), threads, piped)
+                    if tried.notices:  # it may have been the first one that found nothing cached
+                        piped = min(piped, shortest(one, "pipe"))
+                    seconds = tried.seconds
+                found.append(Tried(seconds, threads, piped))
         finally:
             launcher.close()
     return found
 
 
 def _failed(
-    command: str, execution: Execution, manner: Manner, output: Path, *, measured: bool
+    one: WantedCommand, execution: Execution, manner: Manner, output: Path, *, measured: bool
 ) -> LaunchError:
     """Say how a command ended, what it wrote last, and what to do about it."""
+    command = one.command if measured else one.prepare or ""
     if execution.killed and manner.timeout_s is not None:
         return LaunchError(
             f"{command!r} was ended after {spelled(manner.timeout_s)} s; nothing measured",
@@ -169,7 +201,7 @@ def _failed(
     ending = f"exit code {code}" if signal is None else f"signal {signal}"
     said = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-_SHOWN:]
     text = "".join(f"\n    {line}" for line in said)
-    sign = None if manner.shell or not measured else shell_sign(command)
+    sign = None if one.shell or not measured else shell_sign(command)
     fix = f"{sign}; or correct it" if sign else "correct it"
     if code is not None and measured:
         fix += f", or count such runs: -i (or only this code: --exit {code})"
@@ -181,3 +213,22 @@ def _failed(
 def spelled(seconds: float) -> str:
     """Write a number of seconds as a campaign has it, unrounded."""
     return repr(float(seconds)).removesuffix(".0")
+
+
+def unread_input(stream: TextIO | None) -> str | None:
+    """Say that something was piped to this process, which no command reads."""
+    try:
+        fd = -1 if stream is None else stream.fileno()
+        mode = os.fstat(fd).st_mode
+    except (OSError, ValueError):
+        return None
+    there = stat.S_ISFIFO(mode) or (stat.S_ISREG(mode) and os.fstat(fd).st_size > 0)
+    if not there or not any(ready & select.POLLIN for _, ready in _ready(fd)):
+        return None
+    return "no command reads what comes by standard input: write it to a file, and name it with --stdin FILE"
+
+
+def _ready(fd: int) -> list[tuple[int, int]]:
+    poller = select.poll()
+    poller.register(fd, select.POLLIN)
+    return poller.poll(0)

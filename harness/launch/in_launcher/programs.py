@@ -86,7 +86,7 @@ class Programs:
     def add(self, message: dict) -> None:  # type: ignore[type-arg]  # the message
         """Take in an announced program.
 
-        Keys: handle, path, argv, env, cwd, stdin, stdout, stderr (bytes), limits (list of
+        Keys: handle, path, argv, env, cwd, stdin, stdout, stderr (bytes; an open file's number), limits (list of
         (resource, soft limit)), timeout_ms (-1: none), patience_ms (what the timeout is in all beyond
         that, of a program that is not measured), grace_ms, sweep, padded (the variable whose length each
         run tells, or None).

@@ -99,7 +99,9 @@ class Launcher:
                 opened.append(sources[0])
                 os.set_blocking(sources[0], True)
             for number, stage in ((1, "stdout"), (2, "stderr")):
-                if request[stage] is not None:
+                if isinstance(request[stage], int):
+                    sources[number] = request[stage]  # which is open
+                elif request[stage] is not None:
                     sources[number] = open_output(request[stage])
                     opened.append(sources[number])
             stage = "cwd"

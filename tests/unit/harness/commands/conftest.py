@@ -16,6 +16,8 @@ def compare_options():
 
     def make(*commands, **given):
         args = parser.parse_args(["compare", "--", "true"])
+        for name in {"prepare", "shell", "stdin"} & given.keys():
+            given[name] = given[name] if isinstance(given[name], list) else [given[name]]
         return argparse.Namespace(**vars(args) | {"commands": list(commands)} | given)
 
     return make

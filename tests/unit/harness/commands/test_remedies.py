@@ -104,7 +104,7 @@ def compare(tmp_path, monkeypatch, compare_options):
         args = compare_options(*commands, **options)
         wanted = wanted_commands(args)
         manner = manner_of(args, wanted, tmp_path)
-        try_commands([one.command for one in wanted], manner)
+        try_commands(wanted, manner)
         return campaign_of(args, wanted, manner, tmp_path / "place", runs=1)
 
     return make

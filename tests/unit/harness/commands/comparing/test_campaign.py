@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from analysis.errors import UsageError
 from harness.campaign.identity import identity_of
 from harness.commands.comparing.campaign import again_words, campaign_of, manner_of, shell_notes
 from harness.commands.comparing.scan import wanted_commands
-from harness.commands.comparing.tries import try_commands
+from harness.commands.comparing.tries import try_commands, unread_input
 from harness.errors import LaunchError
 
 
@@ -32,7 +33,7 @@ def tried(tmp_path, compare_options):
     def try_them(*commands, **options):
         args = compare_options(*commands, **{"cpus": "none", **options})
         wanted = wanted_commands(args)
-        return try_commands([one.command for one in wanted], manner_of(args, wanted, tmp_path))
+        return try_commands(wanted, manner_of(args, wanted, tmp_path))
 
     return try_them
 
@@ -166,7 +167,7 @@ def test_the_description_is_the_command_line_that_measures_the_same(make, compar
     args = compare_line(*words[2:])
     assert args.commands == ["a | b 'c d'", "-x"]
     assert args.name == ["one two", "b"]
-    assert (args.exit, args.prepare, args.shell) == ([3], "make x", "sh")
+    assert (args.exit, args.prepare, args.shell) == ([3], ["make x"], ["sh"])
     assert list(again_words(args, wanted_commands(args))) == words[2:]
 
 
@@ -195,7 +196,7 @@ def test_counters_are_those_of_a_campaign(make):
 
 
 def test_each_command_is_tried(tried):
-    (short, _), (long, _) = tried("true", "sleep 0.05")
+    (short, *_), (long, *_) = tried("true", "sleep 0.05")
     assert 0 < short < long
     assert long >= 0.05
 
@@ -247,7 +248,7 @@ def test_what_prepares_is_executed_before_a_try(tried, tmp_path):
 def test_what_only_a_shell_understands_is_noted(tmp_path, compare_options):
     args = compare_options("echo $HOME", "true", cpus="none")
     wanted = wanted_commands(args)
-    (note,) = shell_notes(wanted, manner_of(args, wanted, tmp_path))
+    (note,) = shell_notes(wanted)
     assert "'$H'" in note
     assert "--shell" in note
 
@@ -266,3 +267,52 @@ def test_folder_that_is_not_utf8_is_refused_by_name(compare_options, tmp_path):
     with pytest.raises(UsageError, match="folder is not UTF-8") as caught:
         manner_of(args, wanted_commands(args), tmp_path / "caf\udce9")
     assert caught.value.where.endswith("caf\\xe9")
+
+
+def test_options_given_once_for_each_command_belong_to_each(make, tmp_path, compare_line):
+    # authority: hyperfine(1), --prepare, --shell and --input "once for each command"
+    for name in "xy":
+        (tmp_path / name).touch()
+    words = ["-p", "make {a}", "-p", "make 'b c'", "-S", "sh", "-S", "none"]
+    words += ["--stdin", str(tmp_path / "x"), "--stdin", str(tmp_path / "y"), "cat -", "tac -"]
+    args = compare_line(*words)
+    given = {name: getattr(args, name) for name in ("shell", "stdin")}
+    campaign = make(*args.commands, **given, prepare=args.prepare)
+    cells = campaign.cells
+    assert [cell.before[0].argv[-1].splitlines()[-1] for cell in cells] == args.prepare
+    assert [cell.stdin for cell in cells] == args.stdin
+    assert [cell.command.argv for cell in cells] == [("sh", "-c", "cat -"), ("tac", "-")]
+    again = compare_line(*shlex.split(campaign.description)[2:])
+    assert [getattr(again, name) for name in ("prepare", "stdin", "shell")] == [
+        args.prepare,
+        args.stdin,
+        args.shell,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("output", "sink"), [(None, "discard"), ("null", "discard"), ("pipe", "pipe"), ("f", "f")]
+)
+def test_the_output_goes_where_it_was_asked_for(make, tmp_path, monkeypatch, output, sink):
+    monkeypatch.chdir(tmp_path)
+    expected = str(tmp_path / "f") if sink == "f" else sink
+    assert make("true", output=output).cells[0].stdout == expected
+
+
+@pytest.mark.parametrize(("prints", "factor"), [("echo x; ", 30), ("", 1)])
+def test_a_command_that_skips_its_work_at_dev_null_is_noticed(tried, prints, factor):
+    # authority: GNU grep, tar and cmp, which look whether their output is /dev/null
+    looks = '[ "$(readlink /proc/$$/fd/1)" = /dev/null ] || sleep 0.1'
+    (found,) = tried(f"{prints}{looks}", shell="sh")
+    assert found.notices == (factor > 1)
+
+
+def test_what_is_piped_and_read_by_nobody_is_said(tmp_path):
+    reader, writer = os.pipe()
+    with os.fdopen(reader) as stream:
+        assert unread_input(stream) is None
+        os.write(writer, b"x")
+        assert "--stdin FILE" in unread_input(stream)
+    os.close(writer)
+    with Path(os.devnull).open() as stream:
+        assert unread_input(stream) is None

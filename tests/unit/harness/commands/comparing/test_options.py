@@ -9,7 +9,8 @@ import pytest
 from analysis.errors import UsageError
 from harness.commands.command_parser import CommandParser
 from harness.commands.compare import add
-from harness.commands.comparing.options import duration, margin, remarks, shell_of
+from harness.commands.comparing.options import duration, margin, remarks
+from harness.commands.comparing.scan import wanted_commands
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ def test_a_shell_is_asked_for_by_name_or_by_a_flag_that_eats_no_command(compare_
     # the flag stands before commands in the first examples: it may not take one
     args = compare_line(*words, "sort f | uniq", "sort -u f")
     assert args.commands == ["sort f | uniq", "sort -u f"]
-    assert shell_of(args) == shell
+    assert [one.shell for one in wanted_commands(args)] == [shell] * 2
 
 
 @pytest.mark.parametrize("option", ["--wait-for-lock", "--counters"])
@@ -60,14 +61,19 @@ def test_hyperfines_short_options(compare_line):
     ]
     args = compare_line(*words, "do {x}")
     assert (args.warmup, args.runs, args.ignore_failure, args.time_unit) == (3, 10, True, "ms")
-    assert (args.prepare, args.setup, args.cleanup, args.name) == ("prep", "setup", "clean", ["a"])
+    assert (args.prepare, args.setup, args.cleanup, args.name) == (
+        ["prep"],
+        "setup",
+        "clean",
+        ["a"],
+    )
     args = compare_line(
         "-m", "5", "-M", "50", "-S", "zsh", "-P", "x", "1", "3", "-D", "1", "do {x}"
     )
     assert (args.min_runs, args.max_runs, args.shell, args.parameter_step_size) == (
         5,
         50,
-        "zsh",
+        ["zsh"],
         "1",
     )
     long = (
@@ -77,11 +83,10 @@ def test_hyperfines_short_options(compare_line):
 
 
 def test_what_has_nothing_to_do_is_said(compare_line):
-    words = ("--style", "full", "--output", "null", "--sort", "command", "-N", "true")
+    words = ("--style", "full", "--sort", "command", "-N", "true")
     assert list(remarks(compare_line(*words))) == [
         "-N: no shell is started anyway",
         "--style: not needed; -q prints the answer only",
-        "--output: not needed; what commands print is discarded",
         "--sort: not needed; commands stand as they were typed",
     ]
     assert list(remarks(compare_line("true"))) == []

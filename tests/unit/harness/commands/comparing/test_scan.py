@@ -55,6 +55,18 @@ def test_several_commands_with_parameters_are_named_by_themselves(wanted):
     assert wanted("-L", "n", "1,2", "a {n}", "b {n}")[1] == ("a 2", None)
 
 
+def test_a_parameter_of_the_preparation_makes_commands(compare_line):
+    # authority: hyperfine's own example, --prepare 'git checkout {branch}' 'make'
+    words = ("-L", "branch", "x,y", "-p", "checkout {branch}", "make")
+    found = wanted_commands(compare_line(*words))
+    assert [(one.command, one.name, one.prepare) for one in found] == [
+        ("make", "branch=x", "checkout x"),
+        ("make", "branch=y", "checkout y"),
+    ]
+    several = wanted_commands(compare_line(*words, "make all"))
+    assert several[3].name == "make all branch=y"
+
+
 @pytest.mark.parametrize("baseline", ["gzip -6 f", "level=6"])
 def test_the_baseline_comes_first_and_the_others_keep_their_order(wanted, baseline):
     found = wanted("-L", "level", "1,6,9", "--baseline", baseline, "gzip -{level} f")
@@ -75,6 +87,9 @@ def test_the_baseline_comes_first_and_the_others_keep_their_order(wanted, baseli
         (("-P", "n", "one", "3", "do {n}"), "not a number"),
         (("-D", "2", "do"), "-P, which is missing"),
         (("--baseline", "c", "a", "b"), "no command is 'c'"),
+        (("-p", "x", "-p", "y", "a", "b", "c"), "2 --prepare for 3 commands"),
+        (("-S", "sh", "-S", "sh", "-S", "sh", "a", "b"), "3 -S for 2 commands"),
+        (("--stdin", "x", "--stdin", "y", "a"), "2 --stdin for 1 command"),
         (("-n", "old", "a", "b"), "1 name for 2 commands"),
         (("-n", "x", "-n", "x", "a", "b"), "two commands are named 'x'"),
     ],
