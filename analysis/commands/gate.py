@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TextIO
 
 from ..errors import InsufficientDataError, UsageError
-from .arguments import SIDE, add_confidence, add_json, add_reading, named, reading, show
+from .arguments import (
+    SIDE,
+    add_allow_missing,
+    add_confidence,
+    add_json,
+    add_reading,
+    named,
+    reading,
+    show,
+)
 from .files import write_file
 
 if TYPE_CHECKING:
@@ -55,6 +64,7 @@ def add(subparsers: Subparsers) -> None:
         help="what must pass: the benchmarks together (default), or each of them; either way no "
         "benchmark may be proven",
     )
+    add_allow_missing(parser, "the candidate may lack a benchmark of the baseline")
     add_reading(parser)
     add_confidence(
         parser,
@@ -119,7 +129,13 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         if found.manifest is not None:
             answer = replace(answer, following=next_of_failing(found.sources[0]))
     else:
-        answer = gate_verdict(found.verdict, args.condition, on=args.on, failing=found.failing)
+        answer = gate_verdict(
+            found.verdict,
+            args.condition,
+            on=args.on,
+            failing=found.failing,
+            allow_missing="" in (args.allow_missing or ()) or args.allow_missing or False,
+        )
     if found.verdict is not None:
         if found.manifest is not None:
             following = next_of(answer, found.verdict, found.manifest, _again(args))
@@ -144,6 +160,10 @@ def _again(args: argparse.Namespace) -> tuple[str, ...]:
     named = trial_and_variant(args.source)
     variants = [*(args.variant or ()), *([named[1]] if named is not None and named[1] else [])]
     words = [word for variant in variants for word in ("--variant", variant)]
+    words += [
+        f"--allow-missing={name}" if name else "--allow-missing"
+        for name in args.allow_missing or ()
+    ]
     if args.on != "suite":
         words += ["--on", args.on]
     if args.confidence != _CONFIDENCE:

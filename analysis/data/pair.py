@@ -23,7 +23,7 @@ import numpy as np
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
-from ..pages.short_sentence import ShortSentence
+from ..pages.short_sentence import ShortSentence, plain
 from ..stats.samples import read_only
 from ..words import shorten
 
@@ -165,16 +165,13 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
         )
     cautions = tuple(
         Caution(
-            "benchmarks-of-one-side",
+            OF_ONE_SIDE,
             f"left out, because only {matrix.name!r} has it: {figures.listed(rest, 8)}"
             if len(rest) == 1
             else f"{len(rest)} benchmarks left out, because only {matrix.name!r} has them: "
             f"{figures.listed(rest, 8)}",
-            tuple(rest),
-            ShortSentence.of(
-                f"{figures.counted(len(rest), 'benchmark')} of one side only "
-                f"{'is' if len(rest) == 1 else 'are'} left out"
-            ),
+            (matrix.name, *rest),
+            ShortSentence.of(plain(f"only {matrix.name} has {figures.listed(rest, 3)}: left out")),
         )
         for matrix in (candidate, baseline)
         if (rest := [bench for bench in matrix.benchmarks if bench not in set(common)])
@@ -186,6 +183,7 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
     )
 
 
+OF_ONE_SIDE = "benchmarks-of-one-side"  # about: the side that has them, and their names
 Mean = Literal["geometric", "harmonic", "arithmetic"]
 Centre = Literal["runs", "mean", "median"]
 MEANS: tuple[Mean, ...] = get_args(Mean)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
+from ..data.pair import OF_ONE_SIDE
 from ..errors import UsageError
 from ..methods.multilevel.law import ErrorLaw, LooksRule
 from ..methods.multilevel.page import failed_text
@@ -50,13 +51,21 @@ class GateLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MissingBenchmarks:
+    """The benchmarks that the candidate lacks, and those that the baseline does."""
+
+    candidate: tuple[str, ...] = ()
+    baseline: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GatedCandidate:
     """One candidate at the gate.
 
     `suite` is the line of these benchmarks together, that of the only benchmark where there is one,
     and None where nothing was measured. `reason` is "fails-more" or "fails-always" where
     the verdict says so of a benchmark, or of all of them, "confounded" or "one-session" where the design cannot
-    decide, "depends" where sessions that were looked at by a plan resemble the ones before them; None where the intervals decide. Of a candidate without any run that succeeded nothing
+    decide, "missing" where the candidate lacks benchmarks and nobody allowed it, "depends" where sessions that were looked at by a plan resemble the ones before them; None where the intervals decide. Of a candidate without any run that succeeded nothing
     else is known: the other fields are None, 0 and empty. `looks`, `look_alpha`, `looks_rule` and
     `risk_total` are those of the comparison. `outermost` is what the interval holds for
     more of: sessions, or hosts.
@@ -79,6 +88,7 @@ class GatedCandidate:
     reason: str | None
     suite: GateLine | None = None
     benchmarks: tuple[GateLine, ...] = ()
+    missing: MissingBenchmarks = MissingBenchmarks()
     outermost: Unit = "session"
 
     def named(self, outcome: Outcome) -> tuple[str, ...]:
@@ -151,6 +161,7 @@ _OF_THE_COMPARISON = (
     *("looks", "look_alpha", "looks_rule", "risk_total", "always_valid"),
 )
 WITHOUT = "gate-without"  # the code of what only a gate says
+MISSING = "missing"
 _UNSTEADY = "no-steady-state"
 _FAILS = ("fails-more", "fails-always")  # what the verdict says of a line whatever its speed
 
@@ -163,6 +174,7 @@ def gate(
     on: On = "suite",
     failing: Sequence[str] = (),
     metric: str | None = None,
+    allow_missing: bool | Sequence[str] = False,
 ) -> Gate:
     """Decide a condition such as ``slower>2%`` for one or several candidates.
 
@@ -190,6 +202,9 @@ def gate(
         baseline did: proven, for that reason (``fails-always``).
     metric : str, optional
         What was compared, for the record.
+    allow_missing : bool or sequence of str
+        Whether the candidate may lack benchmarks that the baseline has: all, or these. Without it such a
+        candidate does not pass.
 
     Returns
     -------
@@ -223,7 +238,7 @@ def gate(
             None,
             "use one, and as many looks for all",
         )
-    gated = [_candidate(one, asked, on) for one in found]
+    gated = [_whole(_candidate(one, asked, on), one, allowed=allow_missing) for one in found]
     cautions = merged(
         *(
             one.cautions if len(found) == 1 else [c.of(one.candidate) for c in one.cautions]
@@ -250,11 +265,23 @@ def gate(
 
 
 def gate_verdict(
-    verdict: Verdict, condition: str, *, on: On = "suite", failing: Sequence[str] = ()
+    verdict: Verdict,
+    condition: str,
+    *,
+    on: On = "suite",
+    failing: Sequence[str] = (),
+    allow_missing: bool | Sequence[str] = False,
 ) -> Gate:
     """Decide a condition by a verdict, as `gate` does, with all cautions that the verdict has."""
     results = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
-    answer = gate(results, condition, on=on, failing=failing, metric=verdict.metric)
+    answer = gate(
+        results,
+        condition,
+        on=on,
+        failing=failing,
+        metric=verdict.metric,
+        allow_missing=allow_missing,
+    )
     own = [one for one in answer.cautions if one.code == WITHOUT]
     return replace(answer, cautions=merged(verdict.cautions, own), shown=shown_cautions(verdict))
 
@@ -308,6 +335,23 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         suite=suite,
         benchmarks=benchmarks,
     )
+
+
+def _whole(
+    gated: GatedCandidate, one: Multilevel, *, allowed: bool | Sequence[str]
+) -> GatedCandidate:
+    """Let a candidate not pass that lacks benchmarks of its baseline."""
+    there = {line.name for line in one.benchmarks}
+    rest = [caution.about for caution in one.cautions if caution.code == OF_ONE_SIDE]
+    sides = {about[0]: tuple(name for name in about[1:] if name not in there) for about in rest}
+    missing = MissingBenchmarks(
+        candidate=sides.get(one.baseline, ()), baseline=sides.get(one.candidate, ())
+    )
+    refused = allowed is not True and set(missing.candidate) - set(allowed or ())
+    if not refused or gated.outcome == "proven":
+        return replace(gated, missing=missing)
+    reason = gated.reason or MISSING
+    return replace(gated, missing=missing, outcome="undecided", reason=reason)
 
 
 def _doubt(one: Multilevel) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ...errors import UsageError
 from ...record.warmup_iterations import asked_words
-from ..arguments import add_json, add_metric, add_value, named, show
+from ..arguments import add_allow_missing, add_json, add_metric, add_value, named, show
 from ..files import check_file, write_file
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _FOLDER = "runs"
 # options of nights, which ordered variants of one trial do not have
-_OF_NIGHTS = ("since", "gate", "horizon", "independent", "plain", "output")
+_OF_NIGHTS = ("since", "gate", "allow_missing", "horizon", "independent", "plain", "output")
 
 
 def add(subparsers: Subparsers) -> None:
@@ -85,6 +85,7 @@ def _add_gate(parser: argparse.ArgumentParser) -> None:
         metavar="CONDITION",
         help="hold the newest nights against those before, by a condition such as 'slower>2%%'",
     )
+    add_allow_missing(parser, "a benchmark of the nights before may be gone from the newest one")
     parser.add_argument(
         "--horizon",
         type=int,
@@ -106,6 +107,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 def _history(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ...history.judged.judging import judge_nights
+    from ...history.judged.since import with_gone
     from ...history.nights.reading import read_nights
     from ...pages.condition import parse_condition
 
@@ -139,6 +141,7 @@ def _history(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         independent=args.independent,
         asked=tuple(_again(args, places)),
     )
+    history = with_gone(history, nights, since=args.since, allowed=args.allow_missing or ())
     _show(history, args, out)
     if page is not None:
         from ...report.history.page import history_html
@@ -223,6 +226,8 @@ def _again(args: argparse.Namespace, places: Sequence[str]) -> Iterator[str]:
     for option in ("metric", "correction", "since", "gate"):
         if (value := getattr(args, option)) is not None:
             yield from (f"--{option}", value)
+    for name in args.allow_missing or ():
+        yield f"--allow-missing={name}" if name else "--allow-missing"
     yield from asked_words()
     if args.risk != 0.05:
         yield from ("--risk", f"{args.risk:g}")

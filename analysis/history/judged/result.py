@@ -221,6 +221,9 @@ class History(Result):
         Where the records of the host differ from those of the night before.
     left_out : tuple of (str, str)
         Trials that have no value, with why.
+    gone : tuple of str
+        Benchmarks with a value in 2 or more of the 8 nights before the newest and none in the newest; with a
+        gate alone, which does not pass without them.
     cut : int
         Nights beyond the newest 400, which were not read.
     following : tuple of Next
@@ -252,6 +255,7 @@ class History(Result):
     host_intervals: tuple[HostInterval, ...] = ()
     host_changes: tuple[HostChange, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
+    gone: tuple[str, ...] = ()
     cut: int = 0
     following: tuple[Next, ...] = ()
     references: tuple[str, ...] = REFERENCES
@@ -269,7 +273,7 @@ class History(Result):
         found = {one.outcome for one in self.newest}
         if "proven" in found:
             return "proven"
-        return "passed" if found == {"passed"} else "undecided"
+        return "passed" if found == {"passed"} and not self.gone else "undecided"
 
     @property
     def exit_code(self) -> int:

@@ -86,6 +86,12 @@ def _at_gate(history: History, outcome: Outcome) -> str:
     asked = parse_condition(history.gate or "")
     limit, gain = f"{asked.percent:.12g} %", asked.kind == "faster"
     some = [one for one in history.newest if one.outcome == outcome]
+    if outcome == "undecided" and history.gone:
+        was = "was" if len(history.gone) == 1 else "were"
+        return (
+            f"{listed(history.gone, 8)} {was} measured in the nights before, and not in the newest "
+            "(--allow-missing, or --since behind the end, accepts that)"
+        )
     if not some:
         return "no series goes on: nothing is decided"
     first, many = some[0], len(history.newest)

@@ -1,16 +1,19 @@
-"""From which night on nights are new: what ``--since`` means in each series."""
+"""From which night on nights are new: what ``--since`` means in each series, and what is gone from the newest one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from ...errors import UsageError
-from ..nights.model import Night, NightSeries, moment_of
+from ..alarm import NEWEST
+from ..nights.model import Night, Nights, NightSeries, moment_of
+from .result import History
 
 YESTERDAY: Final = "yesterday"
+_LEAST = 2  # nights with a value, of the 8 before the newest, that a benchmark must have to be gone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,3 +72,32 @@ def since_of(text: str, series: Iterable[NightSeries], now: datetime) -> Since:
         text,
         "write --since 2026-11-01, --since yesterday, or the name of a trial",
     )
+
+
+def with_gone(
+    history: History, nights: Nights, *, since: str | None, allowed: Sequence[str]
+) -> History:
+    """Name what is gone in `history`, if it has a gate; a fixed `since` behind the end of a series accepts that.
+
+    `allowed` names benchmarks that may be gone; "" is all.
+    """
+    if history.gate is None or "" in allowed:
+        return history
+    new = None if since is None else since_of(since, nights.series, datetime.now(UTC))
+    newest = [one for one in nights.series if one.ended is None]
+    found = [
+        one.benchmark
+        for one in newest
+        if _is_gone(one, [other for other in newest if other.campaign == one.campaign])
+        and (new is None or new.moves or new.first_new(one) < len(one.nights))
+        and one.benchmark not in allowed
+    ]
+    return replace(history, gone=tuple(dict.fromkeys(found)))
+
+
+def _is_gone(series: NightSeries, together: Sequence[NightSeries]) -> bool:
+    begun = {night.trial: night.started_at for one in together for night in one.nights}
+    earliest = datetime.min.replace(tzinfo=UTC)
+    order = sorted(begun, key=lambda trial: moment_of(begun[trial]) or earliest)
+    mine = {night.trial for night in series.nights}
+    return order[-1] not in mine and len(mine.intersection(order[-1 - NEWEST : -1])) >= _LEAST

@@ -6,7 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
-from ..gate import Gate, GatedCandidate, GateLine
+from ..gate import MISSING, Gate, GatedCandidate, GateLine
 from .page import SAID, cells_of, heading_of, level_of, notes_of, why
 from .sentence import LABELS, difference, sentence_of, sentence_of_candidate
 
@@ -31,6 +31,9 @@ def junit(gate: Gate) -> str:
             kinds["undecided"] = "skipped"
         for line in one.benchmarks:
             _case(suite, one, line.name, kinds.get(line.outcome), _said(gate, one, line))
+        kind = "error" if one.reason == MISSING else "skipped"
+        for name in one.missing.candidate:
+            _case(suite, one, name, kind, _lacking(one))
         _count(suite, list(suite))
         root.append(suite)
     _count(root, list(root.iter("testcase")))
@@ -45,6 +48,10 @@ def _said(gate: Gate, one: GatedCandidate, line: GateLine) -> str:
     found = "" if told.ratio is None else f"{told.phrase()}{interval}: "
     said = [f"{found}{gate.condition} is {SAID[line.outcome]}", why(gate, line), line.failures]
     return "; ".join(text for text in said if text)
+
+
+def _lacking(one: GatedCandidate) -> str:
+    return f"{one.baseline} has it, and {one.candidate} does not"
 
 
 def _case(suite: ET.Element, one: GatedCandidate, name: str, kind: str | None, said: str) -> None:
@@ -83,6 +90,10 @@ def _section(gate: Gate, one: GatedCandidate) -> list[str]:
         f"| {' | '.join(map(_mark, headings))} | |",
         "|---|---:|---:|---|---|",
         *(_row(gate, one, line) for line in shown),
+        *(
+            f"| {_mark(name)} | - | - | missing | {_mark(_lacking(one))} |"
+            for name in one.missing.candidate
+        ),
         "",
     ]
 

@@ -37,7 +37,7 @@ def next_of(
     once = any(one.reason == "one-build" for one in gate.candidates)
     if gate.outcome != "undecided" or manifest.origin == "imported" or once:
         return report
-    if any(one.reason in ("fails-more", "fails-always") for one in gate.candidates):
+    if any(one.reason in ("fails-more", "fails-always", "missing") for one in gate.candidates):
         return next_of_failing(path)
     if plan is not None and plan.rule == "planned":
         return report  # its one look has all the risk: it does not go on

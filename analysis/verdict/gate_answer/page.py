@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...data.pair import OF_ONE_SIDE
 from ...methods.multilevel.page import looks_text
 from ...pages.difference import Difference
 from ...pages.model import Block, Note, Page, Section, Sentence, Table, Value, columns_of, page_of
 from ...words import shorten, shown
 from ..cautions import host_cautions_in
-from ..gate import WITHOUT, Gate, GatedCandidate, GateLine, Outcome
+from ..gate import MISSING, WITHOUT, Gate, GatedCandidate, GateLine, Outcome
 from .sentence import LABELS, difference, sentence_of, sentence_of_candidate
 
 SAID: dict[Outcome, str] = {"passed": "ruled out", "proven": "proven", "undecided": "undecided"}
@@ -103,7 +104,15 @@ def notes_of(gate: Gate) -> Iterator[str]:
     """Give the notes below the answer: hosts and benchmarks that it lacks, then the cautions of a first screen."""
     yield from (one.text for one in host_cautions_in(gate.cautions))
     yield from (str(one.short) for one in gate.cautions if one.code == WITHOUT)
-    yield from (one.text for one in gate.shown.cautions)
+    refused = [one for one in gate.candidates if one.reason == MISSING]
+    told = {name for one in refused for name in one.missing.candidate}  # by the sentence
+    yield from (
+        one.text
+        for one in gate.shown.cautions
+        if one.code != OF_ONE_SIDE or told.isdisjoint(one.about)
+    )
+    if refused:
+        yield "--allow-missing, or --allow-missing=NAME, lets the gate pass without them"
     if gate.shown.hidden:
         yield f"and {gate.shown.hidden} more: fairtrial verdict --explain"
 

@@ -46,6 +46,12 @@ def sentence_of_candidate(gate: Gate, one: GatedCandidate) -> str:
         return f"no run of {ours} succeeded"
     if one.reason in ("fails-more", "fails-always"):
         return _of_failures(gate, one, ours, base)
+    if one.reason == "missing":
+        lacking = one.missing.candidate
+        count = len(lacking) + len(one.benchmarks)
+        said = f"{len(lacking)} of {figures.counted(count, 'benchmark')} of {base}"
+        were = "was" if len(lacking) == 1 else "were"
+        return f"{said} {were} not measured in {ours}: {figures.listed([*map(_name, lacking)], 8)}"
     if one.reason is not None:
         noun = "host" if one.outermost == "host" else "session"
         why = _DESIGNS.get(one.reason, one.reason).format(noun=noun)

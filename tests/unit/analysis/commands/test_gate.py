@@ -36,7 +36,7 @@ def make(synthetic, tmp_path):
         values = times(shares or SHARES, seed=seed, sessions=sessions, noise=noise)
         trial = synthetic(values, sessions=sessions, **manifest)
         if change is not None:
-            trial.rows = [change(row) for row in trial.rows]
+            trial.rows = [row for row in map(change, trial.rows) if row is not None]
         return str(trial.write(tmp_path / "runs" / name))
 
     return made
@@ -318,3 +318,35 @@ def test_what_the_verdict_shows_the_gate_shows(make):
     main(["verdict", f"{trial}:slow", "--json"], out, io.StringIO())
     told = json.loads(execute("slower>2%", f"{trial}:slow", "--json")[1])
     assert told["cautions"] == json.loads(out.getvalue())["cautions"]
+
+
+@pytest.mark.parametrize(
+    ("option", "code"),
+    [
+        ((), 7),
+        (("--on", "benchmarks"), 7),
+        (("--allow-missing=b0",), 7),
+        (("--allow-missing=b2",), 0),
+        (("--allow-missing",), 0),
+    ],
+)
+def test_a_candidate_that_lacks_a_benchmark_does_not_pass(make, tmp_path, option, code):
+    # authority: a benchmark that was renamed or crashed is no pass, and is named with its side, once
+    trial = make(change=lambda row: None if (row.variant, row.benchmark) == ("same", "b2") else row)
+    files = (tmp_path / "j.xml", tmp_path / "s.md")
+    words = (*option, "slower>2%", trial, "--variant", "same")
+    found, said, _ = execute(*words, "--junit", str(files[0]), "--summary", str(files[1]))
+    assert (found, said.count("b2")) == (code, 1)
+    case = ET.parse(files[0]).find(".//testcase[@name='b2']/*")
+    assert case.tag == ("error" if code else "skipped")
+    assert "b2 | - | - | missing" in files[1].read_text()
+    told = json.loads(execute(*words, "--json")[1])["candidates"][0]
+    assert told["missing"] == {"candidate": ["b2"], "baseline": []}
+    assert told["reason"] == ("missing" if code else None)
+    slower = make(
+        "two",
+        change=lambda row: None if (row.variant, row.benchmark) == ("slow", "b2") else row,
+    )
+    assert (
+        execute(*option, "slower>2%", slower, "--variant", "slow")[0] == 1
+    )  # what is proven stops

@@ -17,6 +17,7 @@ from analysis import changes
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.history.judged.judging import judge_nights
 from analysis.history.judged.next_commands import bisect_words
+from analysis.history.judged.since import with_gone
 from tests.unit.analysis.history.judged.made_nights import nights_of, noise, series, stepped
 
 COMMITS = tuple(f"{k:040x}" for k in range(60))
@@ -343,3 +344,32 @@ def test_files_of_two_tools_are_named_by_both():
     old = series(noise(20), campaign="pyperf", ended="campaign")
     new = series(noise(20, 2), campaign="Go", skipped=range(20))
     assert "\nGo · 40 nights" in str(judge_nights(nights_of(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("left", "since", "allowed", "gone"),
+    [
+        (0, None, (), ()),
+        (1, None, (), ("gone",)),
+        (1, None, ("other",), ("gone",)),
+        (1, None, ("gone",), ()),
+        (1, None, ("",), ()),
+        (7, None, (), ("gone",)),  # it has 2 of the 8 nights before the newest
+        (8, None, (), ()),
+        (1, "2026-11-22", (), ()),  # behind its end
+        (1, "2026-11-20", (), ("gone",)),
+    ],
+)
+def test_a_gate_does_not_pass_what_is_gone_from_the_newest_night(left, since, allowed, gone):
+    # authority: a value in 2 or more of the 8 nights before, and none in the newest
+    nights = nights_of(series(noise(60, 1), "b"), series(noise(60 - left, 2), "gone"))
+    history = judge_nights(nights, gate="slower>9%", since=since)
+    told = with_gone(history, nights, since=since, allowed=allowed)
+    assert told.gone == gone
+    assert all(name in told.sentence for name in gone)
+    if gone:
+        assert (told.outcome, told.exit_code) == ("undecided", 7)
+    else:
+        assert told.outcome == history.outcome
+    plain = judge_nights(nights)
+    assert with_gone(plain, nights, since=None, allowed=()).gone == ()
