@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from .trial import Trial
 
+CHANGED = "benchmark-changed"  # the code of a benchmark that was measured in several ways
+DEFINITIONS = "definitions"  # key of an imported trial's manifest: benchmark -> how it was measured
 _BESIDE = (CAMPAIGN, ENVIRONMENT, FINDINGS)  # files that the judge does not read
 
 
@@ -244,7 +246,8 @@ def imported_cautions(trial: Path, manifest: Manifest) -> Iterator[Caution]:
     told = [f"imported from {kind} files", *(["; ".join(told)] if told else [])]
     yield Caution("imported", ": ".join(told))
     for code, text in noted:
-        yield Caution(str(code), str(text))
+        short = ShortSentence.of(plain(str(text))) if code == CHANGED else None
+        yield Caution(str(code), str(text), short=short)
 
 
 def merged_cautions(manifest: Manifest) -> Iterator[Caution]:

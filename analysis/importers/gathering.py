@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..data.opening import STDIN, readable
+from ..data.trial_cautions import CHANGED
 from ..errors import UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
@@ -161,6 +162,33 @@ def one_variant_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list
     return [one for one in placed if one.variant not in double], told
 
 
+def one_definition(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:
+    """Give benchmarks of one name that are measured in other ways names of their own: each is another benchmark."""
+    ways: dict[str, dict[str, str]] = {}
+    for one in placed:
+        known = ways.setdefault(one.benchmark, {})
+        known.setdefault(
+            one.cell.definition, f"{one.benchmark} [{one.cell.definition or 'unknown'}]"
+        )
+    several = {name: known for name, known in ways.items() if len(known) > 1}
+    kept = [
+        replace(one, benchmark=several[one.benchmark][one.cell.definition])
+        if one.benchmark in several
+        else one
+        for one in placed
+    ]
+    told = [
+        Caution(
+            CHANGED,
+            f"{name!r} was measured in {len(known)} ways, which are not compared: "
+            f"{figures.listed([way or 'unknown' for way in known], _SHOWN)}; --benchmark KEY takes them as one",
+            (name,),
+        )
+        for name, known in several.items()
+    ]
+    return kept, told
+
+
 def one_result_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:
     """Drop results that were not measured again, but kept: under a second name, or for a second day.
 
@@ -286,7 +314,10 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
     told = [*_said(files), *_hosts(files), *_alike(placed), *copied]
     placed, cautions = one_meaning(placed, chosen.better)
     told += cautions
-    for step in (one_variant_once, one_result_once, kept_apart):
+    steps = [one_variant_once, one_result_once, kept_apart]
+    if chosen.benchmark is None:
+        steps.insert(0, one_definition)
+    for step in steps:
         placed, cautions = step(placed)
         told += cautions
     if chosen.metric is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..data.opening import readable
 from ..data.trial import read_trial
+from ..data.trial_cautions import DEFINITIONS
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
@@ -235,7 +236,9 @@ def _manifest(
     for row in rows:
         key = (row.session, row.benchmark, row.variant)
         counts[key] = counts.get(key, 0) + 1
+    ways = {one.benchmark: one.cell.definition for one in gathered.cells if one.cell.definition}
     return {
+        "further": {DEFINITIONS: ways} if ways else {},
         "trial": name,
         "tool_version": VERSION,
         "campaign_name": name,

@@ -40,7 +40,8 @@ class ForeignCell:
     does not tell whether there were any. `failed`: Failed runs, which have no value here; None
     where the file does not tell. `session`: The file's own name of the occasion on which it was
     measured, such as a start time. `keys`: Everything by which cells can be told apart, such as
-    parameters: what ``--variant`` and ``--benchmark`` choose from.
+    parameters: what ``--variant`` and ``--benchmark`` choose from. `definition`: What the file says of how it is
+    measured, such as the version of the benchmark's code: where it differs, another thing is measured.
     """
 
     benchmark: str
@@ -57,6 +58,7 @@ class ForeignCell:
     failed: int | None = None
     session: str | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
+    definition: str = ""
 
     def __post_init__(self) -> None:
         """Hold names and processes together: a name in the wrong place would join strangers."""

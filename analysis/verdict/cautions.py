@@ -281,7 +281,14 @@ _FAILED = (
     *("outcome-unknown", "fails-in-one-session", "failures-without-sessions", "benchmark-missing"),
 )
 _NOT_COMPARABLE = (
-    *("metric-not-asked", "confounded", "two-binaries", "binary-differs", "input-changed"),
+    *(
+        "metric-not-asked",
+        "benchmark-changed",
+        "confounded",
+        "two-binaries",
+        "binary-differs",
+        "input-changed",
+    ),
     *(
         "outputs-differ",
         "one-variant-twice",
@@ -394,7 +401,7 @@ def chosen_cautions(
     found: list[tuple[tuple[int, int], Caution]] = []
     for one in cautions:
         said = None if one.short is None else one.short.on(there)
-        if one.code in _OF_OTHERS and set(one.about) <= set(rows):
+        if one.code in _OF_OTHERS and set(one.about) <= there:
             continue  # they have their rows, with what happened to them
         if one.code in _RANKS and said is not None:
             touched = len(set(rows).intersection(one.about)) or len(rows)

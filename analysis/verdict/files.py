@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from ..data.question import NOT_ASKED
 from ..data.trial import Trial
+from ..data.trial_cautions import CHANGED, DEFINITIONS
+from ..errors import AnalysisError
 from ..importers.sources import Reading, Sides, read_sides, sessions_apart
 from ..importers.trials import open_trial, trial_and_variant
 from ..pages.model import Caution, merged
+from ..pages.short_sentence import ShortSentence, plain
 from .judging import judge_sides
 from .layouts import Layout, counted_layouts, drawn_layouts, layout_cautions
 from .quantile_words import basis_of
-from .sides import looks_at
+from .sides import looks_at, without
 
 if TYPE_CHECKING:
     from .result import Verdict
@@ -46,6 +49,7 @@ def judge_sources(
     trials = tuple(
         open_trial(folder, how.level, how.better, decimal=how.decimal) for folder in folders
     )
+    sides, changed = _measured_alike(sides, trials)
     answer = judge_sides(
         sides.candidate,
         sides.baseline,
@@ -57,7 +61,7 @@ def judge_sources(
     first = [one for one in sides.candidate.cautions if one.code == NOT_ASKED]
     others = [one for one in answer.cautions if one.code != NOT_ASKED]
     usual = how.metric is None or all(trial.is_usual(how.metric) for trial in trials)
-    known = merged(first, *_once(sides, trials, others), layout_cautions(drawn))
+    known = merged(first, changed, *_once(sides, trials, others), layout_cautions(drawn))
     return Sourced(
         verdict=replace(
             answer,
@@ -70,6 +74,28 @@ def judge_sources(
         sides=sides,
         trials=trials,
     )
+
+
+def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple[Caution, ...]]:
+    """Take benchmarks from the candidate that the baseline's trial measured in another way: each is another one."""
+    ways = [trial.manifest.further.get(DEFINITIONS, {}) for trial in trials]
+    if len(ways) < 2:
+        return sides, ()
+    names = [name for name, way in ways[0].items() if ways[1].get(name, way) != way]
+    said = [
+        f"{name} was measured in another way, and is not compared: {ways[0][name]} against {ways[1][name]}"
+        for name in names
+    ]
+    ours, theirs = sides.candidate, sides.baseline
+    if names and not set(ours.benchmarks) & set(theirs.benchmarks) - set(names):
+        raise AnalysisError(
+            "; ".join(said), f"{ours.name} against {theirs.name}", "measure both in one way"
+        )
+    told = [
+        Caution(CHANGED, text, (name,), ShortSentence.of(plain(text)))
+        for name, text in zip(names, said, strict=True)
+    ]
+    return replace(sides, candidate=without(ours, names) if names else ours), tuple(told)
 
 
 def _drawn(

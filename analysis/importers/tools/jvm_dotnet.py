@@ -128,6 +128,7 @@ def _cells(
         "keys": params
         | texts_of({key: result.get(key) for key in _JMH_KEYS})
         | {"benchmark": name},
+        "definition": _definition(result),
     }
     found = _jmh_cell(opened, primary, metric, better, f"{at}.primaryMetric", mode, shared)
     missing = max(1, forks) - len(found.processes) if forks is not None else 0
@@ -147,6 +148,18 @@ def _cells(
         except AnalysisError as error:  # such as "NaN", where nothing was allocated
             text = f"{key!r} of {shared['benchmark']!r} is left out: {error.what}"
             notes.append(Caution("left-out", text))
+
+
+def _definition(result: Mapping[str, Any]) -> str:
+    """Say with how many threads, which arguments of the machine and how long iterations were measured."""
+    arguments = result.get("jvmArgs")
+    said = {
+        key: text_of(result.get(key))
+        for key in ("threads", "measurementTime", "measurementBatchSize")
+    }
+    if isinstance(arguments, list):
+        said["jvmArgs"] = " ".join(map(str, arguments))
+    return ", ".join(f"{key}={text}" for key, text in said.items() if text)
 
 
 def _whole(text: str) -> str:

@@ -234,6 +234,10 @@ def read_pytest_benchmark(opened: Opened) -> ForeignFile:
     )
 
 
+def _definition(keys: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={text}" for key, text in sorted(keys.items()) if text)
+
+
 def _pytest_cell(
     opened: Opened,
     bench: Any,  # noqa: ANN401 - JSON
@@ -258,6 +262,7 @@ def _pytest_cell(
         known=True,
         inner=count_of(stats.get("iterations")),
         session=session,
+        definition=_definition({**texts_of(bench.get("params")), "timer": timer or ""}),
         keys=shared
         | texts_of(bench.get("extra_info"))
         | texts_of(bench.get("params"))
@@ -285,6 +290,7 @@ _LEFT = {
     "summaries-left-out": "{} times have no samples and are left out: asv run --record-samples",
     "skipped": "{} combinations of parameters were skipped by their benchmarks",
 }
+_DIGITS = 12  # of a version's hash
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
@@ -376,7 +382,15 @@ def _asv_cells(opened: Opened, session: str | None, left: Counter[str]) -> Itera
         row = _row(opened, given, columns, at)
         kind = about.get(name, {})
         for cell in _combinations(opened, name, row, kind, at, left):
-            yield replace(cell, variant=commit, session=session, keys={**keys, **cell.keys})
+            yield replace(
+                cell,
+                variant=commit,
+                session=session,
+                keys={**keys, **cell.keys},
+                definition=f"version {version[:_DIGITS]}"
+                if (version := text_of(row.get("version")))
+                else "",
+            )
 
 
 def _row(opened: Opened, given: object, columns: object, at: str) -> dict[str, Any]:
