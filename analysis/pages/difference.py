@@ -7,7 +7,7 @@ compared in words. Half the time and less is "2.7 times as fast" in a sentence, 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, Self
 
 from ..words import shorten, shown
@@ -80,6 +80,11 @@ class Difference:
         if low is None or high is None:
             low = high = None
         return cls(ratio, low, high, metric, unit, better)
+
+    def turned(self) -> Self:
+        """Give what the baseline has more or less than the candidate."""
+        ratio, low, high = (None if x is None else 1 / x for x in (self.ratio, self.high, self.low))
+        return replace(self, ratio=ratio, low=low, high=high)
 
     # ---- in sentences
 

@@ -177,6 +177,17 @@ class CompareAnswer(Result):
         return tuple(one for one in self.others if one.word in {"undecided", None})
 
     @property
+    def possible(self) -> tuple[str, ...]:
+        """The variants that no other one is decided to be faster than, against the baseline or the leader."""
+        slower = {one.variant for one in self.others if one.word == "slower"}
+        if any(one.word == "faster" for one in self.others):
+            slower.add(self.base.variant)
+        if self.standing is not None:
+            kept = {self.standing.leader, *self.standing.beside, *self.standing.alike}
+            slower |= {one.variant for one in self.commands if one.variant not in kept}
+        return tuple(one.variant for one in self.commands if one.variant not in slower)
+
+    @property
     def failed(self) -> int:
         """How many runs failed, of all commands."""
         return sum(one.times.failed for one in self.commands)
@@ -200,6 +211,9 @@ class CompareAnswer(Result):
             "looked_at": list(self.looked_at),
             "measuring_s": self.seconds,
             "leader": None if self.standing is None else self.standing.leader,
+            "standing": None
+            if self.standing is None
+            else plain(self.standing) | {"possible": list(self.possible)},
             "notes": list(self.said),
         }
 

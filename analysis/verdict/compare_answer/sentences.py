@@ -89,24 +89,28 @@ def _of_several(answer: CompareAnswer, called: Called) -> tuple[str, ...]:
     """Name the fastest, if each of the others is decided against it, or who may be it."""
     count = len(answer.commands)
     standing = answer.standing
-    by_variant = {one.variant: one for one in answer.commands}
-    if standing is None or len(standing.beside) + len(standing.alike) == count - 1:
-        if standing is not None and not standing.beside:
-            return (f"all {count} take the same time, within {100 * answer.verdict.margin:g} %",)
+    if standing is None:
         return (f"no fastest of {count}: nothing is decided between them",)
-    leader = by_variant[standing.leader]
-    if standing.beside:
-        tied = [called(leader), *(called(by_variant[name]) for name in standing.beside)]
-        if len(tied) > _NAMED:
+    possible = [one for one in answer.commands if one.variant in answer.possible]
+    same = f"the same within {100 * answer.verdict.margin:g} %"
+    if len(possible) == count:
+        if standing.beside:
+            return (f"no fastest of {count}: nothing is decided between them",)
+        return (f"all {count} take the same time, within {100 * answer.verdict.margin:g} %",)
+    leader = next(one for one in answer.commands if one.variant == standing.leader)
+    if len(possible) > 1:
+        possible.sort(key=lambda one: one is not leader)
+        tied = [*map(called, possible)]
+        if {one.variant for one in possible} <= {leader.variant, *standing.alike}:
             return (
-                f"fastest of {count}: one of {listed(tied, _NAMED)}",
-                "(undecided between them)",
+                f"fastest of {count}: {listed(tied, _NAMED)}",
+                f"({same}){_losers(answer, called)}",
             )
-        return (f"fastest of {count}: {' or '.join(tied)}", "(undecided between them)")
-    if standing.alike:
-        tied = [called(leader), *(called(by_variant[name]) for name in standing.alike)]
-        within = f"the same within {100 * answer.verdict.margin:g} %"
-        return (f"fastest of {count}: {listed(tied, _NAMED)}", f"({within})")
+        named = f"one of {listed(tied, _NAMED)}" if len(tied) > _NAMED else " or ".join(tied)
+        return (
+            f"fastest of {count}: {named}",
+            f"(undecided between them){_losers(answer, called)}",
+        )
     if leader is answer.base or leader.difference is None:
         return (called(leader), f"is the fastest of {count}")
     told = leader.difference
@@ -116,6 +120,29 @@ def _of_several(answer: CompareAnswer, called: Called) -> tuple[str, ...]:
     interval = f" ({told.interval()})" if told.interval() else ""
     against = f"{phrase} {told.link} {called(answer.base)}{interval}"
     return called(leader), f"is the fastest of {count}: {against}"
+
+
+def _losers(answer: CompareAnswer, called: Called) -> str:
+    """Say of each that cannot be the fastest what it takes more; of many how many they are."""
+    losers = [one for one in answer.commands if one.variant not in answer.possible]
+    if len(losers) > _NAMED:
+        return f"; {len(losers)} others are slower than one of them"
+    told = []
+    for one in losers:
+        base, difference = answer.base, one.difference
+        if one is base:  # it is told by who is faster
+            faster = next((other for other in answer.others if other.word == "faster"), None)
+            difference = (
+                None if faster is None or faster.difference is None else faster.difference.turned()
+            )
+            base = base if faster is None else faster
+        elif one.word != "slower":
+            difference = None
+        if difference is None:
+            told.append(f"; {called(one)} is slower than one of them")
+        else:
+            told.append(f"; {difference.sentence(called(one), called(base))}")
+    return "".join(told)
 
 
 def _no_answer(answer: CompareAnswer, called: Called) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from analysis.verdict.compare_answer.answer import Standing
 from analysis.verdict.compare_answer.page import screen_of
+from analysis.verdict.compare_answer.sentences import answer_sentence
 
 GZIPS = (("gzip -6 -k -c data", 0.1, 0.05), ("gzip -1 -k -c data", 0.055, 0.08))
 FIVE = (
@@ -21,8 +22,22 @@ def test_a_tie_at_the_top_is_named(compared):
     found = compared(FIVE, standing=Standing(leader="v1", beside=("v2",)))
     assert screen_of(found, short=True) == (
         """\
-fastest of 5: 'gzip -1 f' or 'gzip -2 f' (undecided between them)
+fastest of 5: 'gzip -1 f' or 'gzip -2 f'
+(undecided between them); 'gzip -6 f' takes 4.6 times as long as 'gzip -1 f';
+'gzip -7 f' takes 28 % more time than 'gzip -6 f'; 'pigz f' is slower than one
+of them
 (36 runs each in 6 sessions, 1.2 s)"""
+    )
+
+
+def test_what_is_decided_of_three_is_said_beside_what_is_not(compared):
+    # authority: rules-2, section 10 (C1): who cannot be the fastest is told, and nobody else
+    commands = (("old", 0.1, 0.003), ("new", 0.11, 0.003), ("noisy", 0.1, 0.3))
+    found = compared(commands, standing=Standing(leader="v2", beside=("v0",)))
+    assert found.possible == ("v0", "v2")
+    assert found.to_dict()["standing"]["possible"] == ["v0", "v2"]
+    assert answer_sentence(found) == (
+        "fastest of 3: 'noisy' or 'old' (undecided between them); 'new' takes 9.8 % more time than 'old'"
     )
 
 
