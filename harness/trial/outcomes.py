@@ -35,7 +35,7 @@ from ..campaign.metrics.distributions import (
     read_distribution,
 )
 from ..campaign.metrics.quantiles import quantiles_of, with_quantiles
-from ..campaign.metrics.units import UnitError, number_in
+from ..campaign.metrics.units import UnitError, is_another, number_in
 from ..campaign.templates import JsonPathError, find
 
 if TYPE_CHECKING:
@@ -59,6 +59,10 @@ class _Late(Exception):  # noqa: N818 - a signal
     """The deadline has passed."""
 
 
+_Match = tuple[str | None, str]
+_BEHIND = re.compile(r" ?([A-Za-zµμ]{1,12})(?![A-Za-z0-9_-])")  # a number
+
+
 class Matching:
     """Matches the patterns of one run, which share `seconds`."""
 
@@ -72,9 +76,13 @@ class Matching:
 
     def values(self, regex: str, text: str) -> list[str | None]:
         """Give what the group ``value``, or else the first group, holds in every match."""
+        return [value for value, _ in self.followed(regex, text)]
+
+    def followed(self, regex: str, text: str) -> list[_Match]:
+        """Give the same, and the word that stands behind each."""
         return self._found(regex, text, first=False)
 
-    def _found(self, regex: str, text: str, *, first: bool) -> list[str | None]:
+    def _found(self, regex: str, text: str, *, first: bool) -> list[_Match]:
         began = time.process_time()
         try:
             if len(text) > _LONG:
@@ -92,7 +100,7 @@ class Matching:
         finally:
             self._left = max(1e-3, self._left - (time.process_time() - began))
 
-    def _found_apart(self, regex: str, text: str, *, first: bool) -> list[str | None]:
+    def _found_apart(self, regex: str, text: str, *, first: bool) -> list[_Match]:
         """Find in a child process: it can be killed at any time."""
         us = os.getpid()
         reading, writing = os.pipe2(os.O_CLOEXEC)
@@ -127,16 +135,19 @@ class Matching:
                 f"the pattern {as_written(regex)} could not be matched: there is not enough memory"
             )
             raise NotMatched(what)
-        found: list[str | None] = marshal.loads(data)  # noqa: S302 - our own child wrote it
+        found: list[_Match] = marshal.loads(data)  # noqa: S302 - our own child wrote it
         return found
 
 
-def _find(regex: str, text: str, *, first: bool) -> list[str | None]:
+def _find(regex: str, text: str, *, first: bool) -> list[_Match]:
     pattern = re.compile(regex, re.MULTILINE)
     if first:
-        return [""] if pattern.search(text) else []
+        return [("", "")] if pattern.search(text) else []
     group: str | int = "value" if "value" in pattern.groupindex else 1
-    return [match.group(group) for match in pattern.finditer(text)]
+    return [
+        (match.group(group), behind[1] if (behind := _BEHIND.match(text, match.end(group))) else "")
+        for match in pattern.finditer(text)
+    ]
 
 
 def _answer(parent: int, writing: int, regex: str, text: str, *, first: bool) -> NoReturn:
@@ -477,7 +488,14 @@ def parsed(rule: MetricRule, text: str, where: str, matching: Matching) -> tuple
 
 def _found(rule: MetricRule, text: str, matching: Matching) -> Sequence[object]:
     if rule.regex is not None:
-        return matching.values(rule.regex, text)
+        found = matching.followed(rule.regex, text)
+        for value, behind in found:
+            if value and is_another(value, behind, rule.unit):
+                what = f"{value} is followed by '{behind}', and the metric is in {rule.unit}"
+                raise Unparsable(
+                    f"{what}: put the unit into the regex's group, so that it is converted"
+                )
+        return [value for value, _ in found]
     assert rule.json is not None, "a metric has a regex or a JSON path"
     try:
         document = json.loads(text)

@@ -73,6 +73,12 @@ def number_in(text: str, unit: str) -> float:
         raise UnitError(f"{_shown(text)} is not a finite number in {unit}") from None
 
 
+def is_another(text: str, behind: str, unit: str) -> bool:
+    """Tell whether the word behind a bare number is another unit of what `unit` measures."""
+    factor = _factor(behind, unit.partition("/")[0])
+    return factor not in (None, 1) and _PARTS.fullmatch(text) is None
+
+
 @lru_cache(maxsize=64)
 def _factor(found: str, unit: str) -> Fraction | None:
     """Give what a number in one unit is multiplied with to be one in another; a rate's divisor is the same."""

@@ -168,7 +168,7 @@ def test_named_group_is_the_value(judge):
 def test_metric_from_stderr_and_json(judge):
     cell = {
         "metrics": (
-            rule(name="e", source="stderr", regex=r"(\d+) ms"),
+            rule(name="e", source="stderr", regex=r"(\d+) ms", unit="ms"),
             rule(name="j", json="results[*].t"),
         )
     }
@@ -380,3 +380,27 @@ def test_a_log_of_a_histogram_gives_its_mean_and_says_why_it_cannot_be_read(judg
         "unparsable",
         "m: line 1: its histogram is cut off, or no base64",
     )
+
+
+@pytest.mark.parametrize(
+    ("stdout", "unit", "another"),
+    [
+        ("time 980us\n", "ms", "us"),
+        ("time 980 us\n", "ms", "us"),
+        ("time 980us/op\n", "ns", "us"),
+        ("time 980 KiB\n", "B", "KiB"),
+        ("time 980ms\n", "ms", None),
+        ("time 980 us-ascii\n", "ms", None),
+        ("time 980 rounds\n", "ms", None),
+        ("time 980\n", "ms", None),
+    ],
+)
+def test_another_unit_behind_the_group_makes_a_run_unparsable(judge, stdout, unit, another):
+    # authority: 980us are not 980 ms
+    metric = rule(regex="time ([0-9.]+)", unit=unit)
+    found = judge(stdout, cell={"metrics": (metric,)})
+    if another is None:
+        assert found.metrics["m"] == (980.0,)
+    else:
+        assert found.outcome == "unparsable"
+        assert f"followed by '{another}'" in found.detail
