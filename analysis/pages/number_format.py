@@ -63,6 +63,16 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:.{max(0, digits - 1 - exponent)}f}"
 
 
+def bound(value: float, digits: int = 3, *, upper: bool = False) -> str:
+    """Write a limit with so many significant digits, rounded away from what it claims: a lower one down, an upper one up."""
+    text = significant(value, digits)
+    beyond = float(text) < value if upper else float(text) > value
+    if not beyond or not math.isfinite(value):
+        return text
+    step = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
+    return significant(value + step / 2 if upper else value - step / 2, digits)
+
+
 def quantity(value: float, unit: str) -> str:
     """Write a value with a unit of sensible size, three significant digits."""
     scales = SCALES.get(unit, ())

@@ -229,14 +229,13 @@ def _row(line: PairLine, level: str, required: float) -> tuple[Cell, ...]:
         "t": "t on log ratios of medians",
         "resampling": f"resampling, {line.mean} means",
     }[line.rule]
-    low, high = (
-        open_end if end is None else figures.significant(end, 4)
-        for end, open_end in ((line.low, "0"), (line.high, "inf"))
-    )
+    low = "0" if line.low is None else figures.bound(line.low, 4)
+    high = "inf" if line.high is None else figures.bound(line.high, 4, upper=True)
+    told = figures.bound if line.rule == "hpt" else figures.significant  # its speedup is a limit
     between = "none" if line.low is line.high is None else f"[{low}, {high}]"
     return (
         name,
-        value_of(line.speedup, lambda x: figures.significant(x, 4), "none"),
+        value_of(line.speedup, lambda x: told(x, 4), "none"),
         "-" if line.rule == "hpt" else between,
         value_of(line.confidence, lambda x: figures.reliability(x, required), "none"),
         line.pvalue_of,

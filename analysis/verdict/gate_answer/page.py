@@ -42,7 +42,11 @@ def why(gate: Gate, line: GateLine) -> str:
 def heading_of(gate: Gate, one: GatedCandidate) -> str:
     """Name the difference that is asked for: ``more time``, ``more memory (max_rss)``, ``less (rps)``."""
     ratio = 0.5 if _asks_for_less(gate, one) else 2.0
-    metric, unit, better = gate.metric or "wall", one.unit or "s", one.better or "lower"
+    metric, unit, better = (
+        gate.metric or "wall",
+        "s" if one.unit is None else one.unit,
+        one.better or "lower",
+    )
     return Difference(ratio, None, None, metric, unit, better).amount().partition(" % ")[2]
 
 

@@ -65,7 +65,10 @@ def sentence_of_candidate(gate: Gate, one: GatedCandidate) -> str:
 def difference(gate: Gate, one: GatedCandidate, line: GateLine) -> Difference:
     """Give a line's difference in the unit of the metric."""
     return Difference.of(
-        line, metric=gate.metric or "wall", unit=one.unit or "s", better=one.better or "lower"
+        line,
+        metric=gate.metric or "wall",
+        unit="s" if one.unit is None else one.unit,
+        better=one.better or "lower",
     )
 
 

@@ -63,3 +63,12 @@ def test_long_names_lose_their_middle() -> None:
 def test_long_lists_of_names_are_counted() -> None:
     assert figures.listed(["a", "b"], 2) == "a, b"
     assert figures.listed(["a", "b", "c", "d"], 2) == "a, b and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("value", "lower", "upper"),
+    [(1.7776, "1.777", "1.778"), (0.99996, "0.9999", "1.000"), (1.5, "1.500", "1.500")],
+)
+def test_a_bound_is_rounded_away_from_what_it_claims(value, lower, upper):
+    # authority: HPT claims 1.7776 with 0.95, and 1.778 not any more
+    assert (figures.bound(value, 4), figures.bound(value, 4, upper=True)) == (lower, upper)
