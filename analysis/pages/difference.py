@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _TWICE = 2.0
 _NARROW = 3.0  # points; a narrower interval has a decimal
 _MOST = 4  # decimals at most, for ends that are nearly alike or nearly nothing
+_NOTHING = 1e3  # an interval over more than such a factor tells nothing
 _HUGE = 100.0  # shares from which on two digits are enough
 _UNNAMED = {"wall", "value", "values", "time"}  # of a time, what "time" says already
 _METRIC = 28  # columns of a metric's name
@@ -154,6 +155,8 @@ class Difference:
         if word != "undecided":
             return f"{self.sentence(candidate, baseline)}{where}"
         head = f"no difference found between {candidate} and {baseline}{where}"
+        if self.too_few:
+            return f"{head}: too few values to say more"
         return f"{head}: if there is one, it lies {told}" if (told := self.between()) else head
 
     # ---- in tables
@@ -166,9 +169,16 @@ class Difference:
         """Give the interval for a column: ``-49 to -41 %``."""
         if self.low is None or self.high is None:
             return "-"
+        if self.too_few:
+            return "too few to say"
         return f"{self._signed(self.low)} to {self._signed(self.high)} %"
 
     # ---- parts
+
+    @property
+    def too_few(self) -> bool:
+        """Whether the interval is so wide, as that of two runs may be, that its ends tell nothing."""
+        return self.low is not None and self.high is not None and self.high > _NOTHING * self.low
 
     @property
     def timed(self) -> bool:

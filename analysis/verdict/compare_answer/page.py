@@ -162,7 +162,9 @@ def _word(one: ComparedCommand, answer: CompareAnswer, *, several: bool, narrow:
     if one.word == "undecided":
         if not several or told.low is None:
             return "undecided"
-        return f"? {told.cell_interval()}" if narrow else f"? {_ends(told.interval())}"
+        return (
+            f"? {told.cell_interval()}" if narrow or told.too_few else f"? {_ends(told.interval())}"
+        )
     if one.word == "equivalent":
         return "same" if narrow else f"same within {100 * answer.verdict.margin:g} %"
     if narrow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...pages.difference import Difference
 from ...pages.number_format import significant
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def interval_of_times(verdict: Verdict) -> str:
     assert one.low is not None
     assert one.high is not None
     factor = row_unit(one.mean).factor
+    if Difference(1.0, one.low, one.high).too_few:
+        return "too few to say between what and what"
     width = (one.high - one.low) / factor
     decimals = 0 if width >= 9.5 else 1 if width >= 0.95 else 2 if width >= 0.095 else 3
     return f"{one.low / factor:.{decimals}f} to {one.high / factor:.{decimals}f}"

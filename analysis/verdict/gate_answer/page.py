@@ -60,7 +60,7 @@ def cells_of(gate: Gate, one: GatedCandidate, line: GateLine) -> tuple[Value, st
     told = difference(gate, one, line)
     less = _asks_for_less(gate, one)
     change = None if told.ratio is None else (1 - told.ratio if less else told.ratio - 1)
-    ends = [told.cell_interval()] if told.low is None else _ends(told)
+    ends = [told.cell_interval()] if told.low is None or told.too_few else _ends(told)
     if less:
         ends = [_negated(end) for end in reversed(ends)]
     if len(ends) == 2 and not any(end.startswith("-") for end in ends):

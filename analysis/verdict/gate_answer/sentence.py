@@ -96,6 +96,8 @@ def _of_line(gate: Gate, one: GatedCandidate, lines: tuple[GateLine, ...]) -> st
     also = f", and on {len(lines) - 1} more" if len(lines) > 1 else ""
     if told.low is None or told.high is None:
         return f"nothing is decided for {ours} against {base}{where}: there is no interval"
+    if line.outcome == "undecided" and told.too_few:
+        return f"nothing is decided for {ours} against {base}{where}{also}: too few values"
     if line.outcome == "undecided":
         limit = _limit(gate, one)
         what = f"the wanted gain of {limit}" if gate.asked.kind == "faster" else limit

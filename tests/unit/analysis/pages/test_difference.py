@@ -138,3 +138,13 @@ def test_words_never_contradict_the_interval(
         numbers = [float(one) for one in told.interval().replace(" %", "").split(" to ")]
         assert numbers == sorted(numbers)
         assert numbers[0] > 0
+
+
+def test_an_interval_of_two_runs_tells_nothing():
+    # authority: "between 100 % less and 5894357 % more time" helps nobody
+    found = of_ratio(1.1, 1e-5, 58_944.0)
+    assert found.answer("undecided", "a", "b", margin=0.01) == (
+        "no difference found between a and b: too few values to say more"
+    )
+    assert found.cell_interval() == "too few to say"
+    assert "between" in of_ratio(1.1, 0.05, 40.0).answer("undecided", "a", "b", margin=0.01)
