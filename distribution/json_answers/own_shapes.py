@@ -192,12 +192,13 @@ OWN: dict[type, Own] = {
     ),
     rerun.PreviewedCommand: added(stdin=str | None),
     rerun.Intent: Own(),
+    compare.Standing: added(possible=tuple[str, ...]),
     compare.ComparedCommand: only(_COMMAND | {"means": dict[str, float]}, maybe=("means",)),
     compare.CompareAnswer: Own(
         keys_of_result(verdict.Verdict)
         | {"commands": tuple[str, ...], "baseline_times": compare.ComparedCommand}
         | {"stopped_because": str | None, "looked_at": tuple[int, ...], "measuring_s": float}
-        | {"leader": str | None, "notes": tuple[str, ...]}
+        | {"leader": str | None, "notes": tuple[str, ...], "standing": compare.Standing | None}
         | {
             "candidates": [
                 hints_of(verdict.CandidateVerdict) | _COMMAND | {"means?": dict[str, float]}
