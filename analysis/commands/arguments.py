@@ -216,19 +216,6 @@ def add_plot(parser: argparse.ArgumentParser, what: str = "it") -> None:
     )
 
 
-def add_allow_missing(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add ``--allow-missing``, whose name stands behind ``=``: a source may stand behind it."""
-    allowed = parser.add_argument(
-        "--allow-missing",
-        nargs="?",
-        const="",
-        action="append",
-        metavar="NAME",
-        help=f"{what}: any, or =NAME, which may be given several times",
-    )
-    vars(allowed)["by_equals"] = True
-
-
 def add_json(
     parser: argparse.ArgumentParser | argparse._MutuallyExclusiveGroup, said: str = ""
 ) -> None:

@@ -8,16 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TextIO
 
 from ..errors import InsufficientDataError, UsageError
-from .arguments import (
-    SIDE,
-    add_allow_missing,
-    add_confidence,
-    add_json,
-    add_reading,
-    named,
-    reading,
-    show,
-)
+from .arguments import SIDE, add_confidence, add_json, add_reading, named, reading, show
 from .files import write_file
 
 if TYPE_CHECKING:
@@ -64,7 +55,7 @@ def add(subparsers: Subparsers) -> None:
         help="what must pass: the benchmarks together (default), or each of them; either way no "
         "benchmark may be proven",
     )
-    add_allow_missing(parser, "the candidate may lack a benchmark of the baseline")
+    add_allow_missing(parser)
     add_reading(parser)
     add_confidence(
         parser,
@@ -85,6 +76,28 @@ def add(subparsers: Subparsers) -> None:
     )
     _add_outputs(parser)
     parser.set_defaults(run=_gate)
+
+
+def add_allow_missing(parser: argparse.ArgumentParser) -> None:
+    """Add ``--allow-missing``, whose name stands behind ``=``: a source may stand behind it."""
+    said = (
+        "at the gate a benchmark may be gone from the newer side: any, or =NAME (again for others)"
+    )
+    allowed = parser.add_argument(
+        "--allow-missing",
+        nargs="?",
+        const="",
+        action="append",
+        metavar="NAME",
+        default=[],
+        help=said,
+    )
+    vars(allowed)["by_equals"] = True
+
+
+def allow_missing_words(args: argparse.Namespace) -> list[str]:
+    """Write ``--allow-missing`` as it was given."""
+    return [f"--allow-missing={name}" if name else "--allow-missing" for name in args.allow_missing]
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
@@ -129,13 +142,8 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         if found.manifest is not None:
             answer = replace(answer, following=next_of_failing(found.sources[0]))
     else:
-        answer = gate_verdict(
-            found.verdict,
-            args.condition,
-            on=args.on,
-            failing=found.failing,
-            allow_missing="" in (args.allow_missing or ()) or args.allow_missing or False,
-        )
+        asked = {"on": args.on, "failing": found.failing, "allow_missing": args.allow_missing}
+        answer = gate_verdict(found.verdict, args.condition, **asked)
     if found.verdict is not None:
         if found.manifest is not None:
             following = next_of(answer, found.verdict, found.manifest, _again(args))
@@ -160,10 +168,7 @@ def _again(args: argparse.Namespace) -> tuple[str, ...]:
     named = trial_and_variant(args.source)
     variants = [*(args.variant or ()), *([named[1]] if named is not None and named[1] else [])]
     words = [word for variant in variants for word in ("--variant", variant)]
-    words += [
-        f"--allow-missing={name}" if name else "--allow-missing"
-        for name in args.allow_missing or ()
-    ]
+    words += allow_missing_words(args)
     if args.on != "suite":
         words += ["--on", args.on]
     if args.confidence != _CONFIDENCE:

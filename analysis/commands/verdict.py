@@ -20,6 +20,7 @@ from .arguments import (
     show,
     weights,
 )
+from .gate import add_allow_missing, allow_missing_words
 
 if TYPE_CHECKING:
     from ..record.trial_files import Manifest
@@ -62,6 +63,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="CONDITION",
         help="then decide a condition such as 'slower>2%%', with the exit codes of 'fairtrial gate'",
     )
+    add_allow_missing(parser)
     add_judging(parser)
     add_json(parser)
     parser.set_defaults(run=_verdict)
@@ -206,11 +208,12 @@ def _gated(
     from ..verdict.gate import gate_verdict
     from ..verdict.gate_answer.next_commands import next_of
 
-    decided = gate_verdict(answer, args.gate, failing=failing)
+    decided = gate_verdict(answer, args.gate, failing=failing, allow_missing=args.allow_missing)
     alike = args.benchmark is None and not args.weight
     if decided.outcome == "undecided" and manifest is not None and alike:
-        variants = tuple(word for name in args.variant or () for word in ("--variant", name))
-        decided = replace(decided, following=next_of(decided, answer, manifest, variants))
+        words = [word for name in args.variant or () for word in ("--variant", name)]
+        words += allow_missing_words(args)
+        decided = replace(decided, following=next_of(decided, answer, manifest, tuple(words)))
     _apart(out, 1, as_json=args.json)
     shown = decided if args.json else decided.below_its_verdict()
     show(shown, out, as_json=args.json)

@@ -164,29 +164,23 @@ def one_variant_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list
 
 def one_definition(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:
     """Give benchmarks of one name that are measured in other ways names of their own: each is another benchmark."""
-    ways: dict[str, dict[str, str]] = {}
+    ways: dict[str, dict[str, None]] = {}
     for one in placed:
-        known = ways.setdefault(one.benchmark, {})
-        known.setdefault(
-            one.cell.definition, f"{one.benchmark} [{one.cell.definition or 'unknown'}]"
-        )
+        if one.cell.definition:
+            ways.setdefault(one.benchmark, {})[one.cell.definition] = None
     several = {name: known for name, known in ways.items() if len(known) > 1}
     kept = [
-        replace(one, benchmark=several[one.benchmark][one.cell.definition])
-        if one.benchmark in several
+        replace(one, benchmark=f"{one.benchmark} [{one.cell.definition}]")
+        if one.benchmark in several and one.cell.definition
         else one
         for one in placed
     ]
+    how = "measured in {} ways, which are not compared: {}; --benchmark KEY takes them as one"
     told = [
-        Caution(
-            CHANGED,
-            f"{name!r} was measured in {len(known)} ways, which are not compared: "
-            f"{figures.listed([way or 'unknown' for way in known], _SHOWN)}; --benchmark KEY takes them as one",
-            (name,),
-        )
+        f"{name!r} was {how.format(len(known), figures.listed(list(known), _SHOWN))}"
         for name, known in several.items()
     ]
-    return kept, told
+    return kept, [Caution(CHANGED, text) for text in told]
 
 
 def one_result_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:

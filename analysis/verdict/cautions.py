@@ -281,14 +281,8 @@ _FAILED = (
     *("outcome-unknown", "fails-in-one-session", "failures-without-sessions", "benchmark-missing"),
 )
 _NOT_COMPARABLE = (
-    *(
-        "metric-not-asked",
-        "benchmark-changed",
-        "confounded",
-        "two-binaries",
-        "binary-differs",
-        "input-changed",
-    ),
+    *("metric-not-asked", "benchmark-changed", "confounded", "two-binaries", "binary-differs"),
+    "input-changed",
     *(
         "outputs-differ",
         "one-variant-twice",

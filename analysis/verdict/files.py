@@ -81,21 +81,21 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
     ways = [trial.manifest.further.get(DEFINITIONS, {}) for trial in trials]
     if len(ways) < 2:
         return sides, ()
-    names = [name for name, way in ways[0].items() if ways[1].get(name, way) != way]
-    said = [
-        f"{name} was measured in another way, and is not compared: {ways[0][name]} against {ways[1][name]}"
-        for name in names
-    ]
-    ours, theirs = sides.candidate, sides.baseline
-    if names and not set(ours.benchmarks) & set(theirs.benchmarks) - set(names):
-        raise AnalysisError(
-            "; ".join(said), f"{ours.name} against {theirs.name}", "measure both in one way"
-        )
-    told = [
+    changed = {
+        name: f"{name} was measured in another way, and is not compared: {way} against {ways[1][name]}"
+        for name, way in ways[0].items()
+        if ways[1].get(name, way) != way
+    }
+    if not changed:
+        return sides, ()
+    ours = sides.candidate
+    if not set(ours.benchmarks) & set(sides.baseline.benchmarks) - set(changed):
+        raise AnalysisError("; ".join(changed.values()), ours.name, "measure both in one way")
+    told = (
         Caution(CHANGED, text, (name,), ShortSentence.of(plain(text)))
-        for name, text in zip(names, said, strict=True)
-    ]
-    return replace(sides, candidate=without(ours, names) if names else ours), tuple(told)
+        for name, text in changed.items()
+    )
+    return replace(sides, candidate=without(ours, [*changed])), tuple(told)
 
 
 def _drawn(

@@ -161,7 +161,6 @@ _OF_THE_COMPARISON = (
     *("looks", "look_alpha", "looks_rule", "risk_total", "always_valid"),
 )
 WITHOUT = "gate-without"  # the code of what only a gate says
-MISSING = "missing"
 _UNSTEADY = "no-steady-state"
 _FAILS = ("fails-more", "fails-always")  # what the verdict says of a line whatever its speed
 
@@ -174,7 +173,7 @@ def gate(
     on: On = "suite",
     failing: Sequence[str] = (),
     metric: str | None = None,
-    allow_missing: bool | Sequence[str] = False,
+    allow_missing: Sequence[str] = (),
 ) -> Gate:
     """Decide a condition such as ``slower>2%`` for one or several candidates.
 
@@ -202,9 +201,8 @@ def gate(
         baseline did: proven, for that reason (``fails-always``).
     metric : str, optional
         What was compared, for the record.
-    allow_missing : bool or sequence of str
-        Whether the candidate may lack benchmarks that the baseline has: all, or these. Without it such a
-        candidate does not pass.
+    allow_missing : sequence of str
+        Benchmarks of the baseline that a candidate may lack and still pass; "" is any.
 
     Returns
     -------
@@ -238,7 +236,7 @@ def gate(
             None,
             "use one, and as many looks for all",
         )
-    gated = [_whole(_candidate(one, asked, on), one, allowed=allow_missing) for one in found]
+    gated = [_whole(_candidate(one, asked, on), one, allow_missing) for one in found]
     cautions = merged(
         *(
             one.cautions if len(found) == 1 else [c.of(one.candidate) for c in one.cautions]
@@ -270,7 +268,7 @@ def gate_verdict(
     *,
     on: On = "suite",
     failing: Sequence[str] = (),
-    allow_missing: bool | Sequence[str] = False,
+    allow_missing: Sequence[str] = (),
 ) -> Gate:
     """Decide a condition by a verdict, as `gate` does, with all cautions that the verdict has."""
     results = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
@@ -337,21 +335,16 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     )
 
 
-def _whole(
-    gated: GatedCandidate, one: Multilevel, *, allowed: bool | Sequence[str]
-) -> GatedCandidate:
+def _whole(gated: GatedCandidate, one: Multilevel, allowed: Sequence[str]) -> GatedCandidate:
     """Let a candidate not pass that lacks benchmarks of its baseline."""
-    there = {line.name for line in one.benchmarks}
+    failing = {line.name for line in one.benchmarks}  # which have their say already
     rest = [caution.about for caution in one.cautions if caution.code == OF_ONE_SIDE]
-    sides = {about[0]: tuple(name for name in about[1:] if name not in there) for about in rest}
-    missing = MissingBenchmarks(
-        candidate=sides.get(one.baseline, ()), baseline=sides.get(one.candidate, ())
-    )
-    refused = allowed is not True and set(missing.candidate) - set(allowed or ())
-    if not refused or gated.outcome == "proven":
+    sides = {about[0]: tuple(name for name in about[1:] if name not in failing) for about in rest}
+    lacking = sides.get(one.baseline, ())
+    missing = MissingBenchmarks(candidate=lacking, baseline=sides.get(one.candidate, ()))
+    if gated.outcome == "proven" or "" in allowed or not set(lacking) - set(allowed):
         return replace(gated, missing=missing)
-    reason = gated.reason or MISSING
-    return replace(gated, missing=missing, outcome="undecided", reason=reason)
+    return replace(gated, missing=missing, outcome="undecided", reason=gated.reason or "missing")
 
 
 def _doubt(one: Multilevel) -> str | None:

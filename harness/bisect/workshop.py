@@ -26,7 +26,7 @@ from analysis.words import shown
 from ..campaign.layout_seed import layout_seed, with_layout_seed
 from ..errors import LauncherDiedError, LaunchError
 from ..host.executables import sha256_file, sha256_of
-from ..launch.client import kept_files
+from ..launch.client import kept_locks
 from ..launch.commands import SideCommands, base_environment
 from .built import EPOCH, SECONDS_OF_EPOCH, Built, NotBuilt
 from .clone import Clone
@@ -156,7 +156,7 @@ class Workshop:
             else:
                 os.ftruncate(lock, 0)
                 os.pwrite(lock, f"{os.getpid()}\n".encode("ascii"), 0)
-                kept_files.add(lock)
+                kept_locks.add(lock)
                 return
 
     def __exit__(
@@ -416,7 +416,7 @@ class Workshop:
 
     def _unlock(self) -> None:
         if self._lock is not None:
-            kept_files.discard(self._lock)
+            kept_locks.discard(self._lock)
             os.close(self._lock)
             self._lock = None
 

@@ -196,7 +196,8 @@ def either(*kinds: Scalar) -> Scalar:
         raise ValueError
 
     needs = " or ".join(kind.needs for kind in kinds)
-    return unquoted(needs, parse, {"anyOf": [kind.form for kind in kinds]})
+    found = unquoted(needs, parse, {"anyOf": [kind.form for kind in kinds]})
+    return replace(found, fix=lambda value: found.fix(value) or kinds[0].fix(value))
 
 
 def described(value: object) -> str:

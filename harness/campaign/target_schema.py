@@ -260,9 +260,8 @@ _KEYS = {
     ),
     "stdout": Key(
         _STDOUT_SINK,
-        "`file`: examined, and kept when the run failed; `keep`: always kept; `discard`:"
-        " `/dev/null`; not seen either: `pipe` (read and thrown away), `inherit` (fairtrial's own) and"
-        " the path of a file",
+        "`file`: examined, and kept when the run failed; `keep`: always kept; `discard`, `pipe` (thrown"
+        " away), `inherit` (fairtrial's own) and the path of a file: never seen",
     ),
     "stderr": Key(_SINK, "`file`, `keep` or `discard`"),
     "timeout": Key(

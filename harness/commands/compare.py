@@ -79,14 +79,8 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
 
     from ..trial.execution import Options
     from ..trial.sitting import measure, plan_sitting
-    from .comparing.campaign import (
-        again_words,
-        campaign_of,
-        manner_of,
-        output_note,
-        shell_notes,
-    )
-    from .comparing.tries import try_commands, unread_input
+    from .comparing.campaign import again_words, campaign_of, manner_of, shell_notes
+    from .comparing.tries import output_note, try_commands, unread_input
     from .comparing.view import CompareView
 
     view = CompareView(err, quiet=args.quiet, verbose=args.verbose)
@@ -94,12 +88,12 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
     for note in shell_notes(wanted):
         view.say(note)
     tried = try_commands(wanted, manner)
-    unread = unread_input(sys.stdin) if args.stdin is None else None
     noticed = output_note(wanted, tried)
     if noticed is not None:
-        manner = dataclasses.replace(manner, output="pipe")
-    for note in filter(None, (unread, noticed)):
-        view.say(note)
+        args.output, manner = "pipe", dataclasses.replace(manner, output="pipe")
+        view.say(noticed)
+    if args.stdin is None and unread_input(sys.stdin):
+        view.say("no command reads standard input: write it to a file, and name that with --stdin")
     seconds = [one.seconds if noticed is None else one.piped for one in tried]
     sitting = plan_sitting(
         seconds,
@@ -128,7 +122,7 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
         )
         with _by_option_names():
             ended = measure(campaign, sitting, options, view)
-    again = again_words(args, wanted, manner.output)
+    again = again_words(args, wanted)
     return _answer(args, ended, wanted, again, view=view, out=out, err=err)
 
 

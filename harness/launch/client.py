@@ -140,9 +140,9 @@ _STAY_NS = 20_000_000
 _ENDING_S = 15.0  # what a launcher that sweeps may need
 _CONTAINMENTS = ("pid", "user", "none")  # best first
 
-# Open files of this process that its launchers keep, too: locks, which are free once nobody writes any more behind
-# them, and what outputs go to.
-kept_files: set[int] = set()
+# Locks of this process that its launchers keep, too: what they guard is free once nobody writes there any more;
+# and the pipe that programs print to.
+kept_locks: set[int] = set()
 
 # Children of this process that are nobody's strays: there before us, or of a living launcher.
 _spared: set[int] = set()
@@ -208,7 +208,7 @@ class LauncherClient:
     ) -> tuple[str, int] | None:
         ours, theirs = socket.socketpair()
         with theirs:
-            own = [theirs.fileno(), *kept_files]
+            own = [theirs.fileno(), *kept_locks]
             try:
                 self._process = subprocess.Popen(
                     [*self._under, sys.executable, "-I", "-S", str(_SCRIPT), *map(str, own)],

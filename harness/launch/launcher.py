@@ -1,6 +1,6 @@
 """The launcher: a tiny script that spawns, times, limits, kills and reaps targets.
 
-It is executed as ``python -I -S launcher.py FD [FILE ...]``, keeps these open files until it ends, and needs the standard library only: the peak
+It is executed as ``python -I -S launcher.py FD [LOCK ...]``, keeps the locks until it ends, and needs the standard library only: the peak
 memory of the process that spawns is the floor below which a target's own peak cannot be seen, and
 a small, warm process disturbs the timing least. Everything that a target inherits (CPU affinity,
 nice, scheduling class, personality, namespace) is set here once, so that nothing has to happen

@@ -29,7 +29,7 @@ from ..launch.commands import (
     HooksLauncherDiedError,
 )
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
-from ..launch.sinks import emptied, fd_of
+from ..launch.sinks import sink_of
 from ..services.group_peaks import folder_with_peaks
 from ..services.metering import (
     HookLeftovers,
@@ -136,7 +136,7 @@ def request_of(
         padded=os.fsencode(PADDING_VARIABLE),
         cwd=cell.cwd,
         stdin=cell.stdin,
-        stdout=stdout if cell.stdout in SEEN_SINKS else fd_of(cell.stdout),
+        stdout=stdout if cell.stdout in SEEN_SINKS else sink_of(cell.stdout),
         stderr=None if cell.stderr == "discard" else stderr,
         limits=limit_numbers(context.campaign.isolation.limits),
         timeout_s=cell.timeout_s,
@@ -251,7 +251,6 @@ class Measurer:
         pad = self._padding(run)
         kept = metric_files.clear(cell)
         request = self._request(cell)
-        emptied(cell.stdout)
         self._surroundings.begin()
         self._leftovers.begin()
         self._service_meter.begin(run.variant)
@@ -355,13 +354,16 @@ class Measurer:
             known = self._requests[key] = (cell, made)  # a service may have another port now
         return known[1]
 
+    def _out(self, cell: Cell) -> Path | None:
+        return self._spools.stdout if cell.stdout in SEEN_SINKS else None
+
     def _watch(
         self, cell: Cell, request: LaunchRequest, *, warmup: bool
     ) -> Callable[[], str | None]:
         """Look after a run from fairtrial's CPU: output that floods, threads, the screen."""
         context, host = self._context, self._host
         limit = self._campaign.isolation.output_limit_bytes
-        spools = [path for path in (request.stdout, request.stderr) if isinstance(path, Path)]
+        spools = [path for path in (self._out(cell), request.stderr) if path is not None]
         single = warmup and self._cpus is not None and len(self._cpus) == 1
 
         def look() -> str | None:
@@ -392,8 +394,7 @@ class Measurer:
         request: LaunchRequest,
         kept: frozenset[Path],
     ) -> Examined:
-        out = request.stdout if isinstance(request.stdout, Path) else None
-        err = request.stderr
+        out, err = self._out(cell), request.stderr
         limit = self._campaign.isolation.output_limit_bytes
         for path in (out, err):
             if path is not None:

@@ -35,7 +35,7 @@ from ..campaign.metrics.distributions import (
     read_distribution,
 )
 from ..campaign.metrics.quantiles import quantiles_of, with_quantiles
-from ..campaign.metrics.units import UnitError, is_another, number_in
+from ..campaign.metrics.units import UnitError, check_behind, number_in
 from ..campaign.templates import JsonPathError, find
 
 if TYPE_CHECKING:
@@ -59,10 +59,6 @@ class _Late(Exception):  # noqa: N818 - a signal
     """The deadline has passed."""
 
 
-_Match = tuple[str | None, str]
-_BEHIND = re.compile(r" ?([A-Za-zµμ]{1,12})(?![A-Za-z0-9_-])")  # a number
-
-
 class Matching:
     """Matches the patterns of one run, which share `seconds`."""
 
@@ -74,15 +70,11 @@ class Matching:
         """Tell whether the pattern matches somewhere in the text."""
         return bool(self._found(regex, text, first=True))
 
-    def values(self, regex: str, text: str) -> list[str | None]:
-        """Give what the group ``value``, or else the first group, holds in every match."""
-        return [value for value, _ in self.followed(regex, text)]
-
-    def followed(self, regex: str, text: str) -> list[_Match]:
-        """Give the same, and the word that stands behind each."""
+    def spans(self, regex: str, text: str) -> list[tuple[int, int]]:
+        """Give where the group ``value``, or else the first group, is in every match; -1: not in it."""
         return self._found(regex, text, first=False)
 
-    def _found(self, regex: str, text: str, *, first: bool) -> list[_Match]:
+    def _found(self, regex: str, text: str, *, first: bool) -> list[tuple[int, int]]:
         began = time.process_time()
         try:
             if len(text) > _LONG:
@@ -100,7 +92,7 @@ class Matching:
         finally:
             self._left = max(1e-3, self._left - (time.process_time() - began))
 
-    def _found_apart(self, regex: str, text: str, *, first: bool) -> list[_Match]:
+    def _found_apart(self, regex: str, text: str, *, first: bool) -> list[tuple[int, int]]:
         """Find in a child process: it can be killed at any time."""
         us = os.getpid()
         reading, writing = os.pipe2(os.O_CLOEXEC)
@@ -131,23 +123,18 @@ class Matching:
             os.waitpid(child, 0)
             os.close(reading)
         if not data:
-            what = (
-                f"the pattern {as_written(regex)} could not be matched: there is not enough memory"
-            )
+            what = f"the pattern {as_written(regex)} cannot be matched: there is not enough memory"
             raise NotMatched(what)
-        found: list[_Match] = marshal.loads(data)  # noqa: S302 - our own child wrote it
+        found: list[tuple[int, int]] = marshal.loads(data)  # noqa: S302 - our own child wrote it
         return found
 
 
-def _find(regex: str, text: str, *, first: bool) -> list[_Match]:
+def _find(regex: str, text: str, *, first: bool) -> list[tuple[int, int]]:
     pattern = re.compile(regex, re.MULTILINE)
     if first:
-        return [("", "")] if pattern.search(text) else []
+        return [(0, 0)] if pattern.search(text) else []
     group: str | int = "value" if "value" in pattern.groupindex else 1
-    return [
-        (match.group(group), behind[1] if (behind := _BEHIND.match(text, match.end(group))) else "")
-        for match in pattern.finditer(text)
-    ]
+    return [match.span(group) for match in pattern.finditer(text)]
 
 
 def _answer(parent: int, writing: int, regex: str, text: str, *, first: bool) -> NoReturn:
@@ -281,9 +268,8 @@ def examine_after(
 
 
 def _cut(detail: str) -> str:
-    if len(detail) > _DETAIL:
-        return f"{detail[:_DETAIL]}… ({len(detail)} characters)"
-    return detail
+    cut = f"{detail[:_DETAIL]}… ({len(detail)} characters)"
+    return cut if len(detail) > _DETAIL else detail
 
 
 class _Found(NamedTuple):
@@ -479,7 +465,7 @@ def parsed(rule: MetricRule, text: str, where: str, matching: Matching) -> tuple
     """Give the values of a metric that stand in a text, as `values_in` does."""
     try:
         found = _found(rule, text, matching)
-    except (NotMatched, JsonPathError, Unparsable) as error:
+    except (NotMatched, JsonPathError, Unparsable, UnitError) as error:
         raise Unparsable(f"{rule.name}: {error}") from error
     if not found:
         raise Unparsable(f"{rule.name}: nothing in {where} matches {rule.regex or rule.json}")
@@ -488,14 +474,10 @@ def parsed(rule: MetricRule, text: str, where: str, matching: Matching) -> tuple
 
 def _found(rule: MetricRule, text: str, matching: Matching) -> Sequence[object]:
     if rule.regex is not None:
-        found = matching.followed(rule.regex, text)
-        for value, behind in found:
-            if value and is_another(value, behind, rule.unit):
-                what = f"{value} is followed by '{behind}', and the metric is in {rule.unit}"
-                raise Unparsable(
-                    f"{what}: put the unit into the regex's group, so that it is converted"
-                )
-        return [value for value, _ in found]
+        spans = matching.spans(rule.regex, text)
+        for start, end in spans:
+            check_behind(text, start, end, rule.unit)
+        return [None if start < 0 else text[start:end] for start, end in spans]
     assert rule.json is not None, "a metric has a regex or a JSON path"
     try:
         document = json.loads(text)

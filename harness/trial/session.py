@@ -14,7 +14,7 @@ from analysis.record.trial_files import Finding, GivenUp, PlannedRun, SessionEnd
 from ..host.checks import check_between
 from ..launch.client import LauncherClient
 from ..launch.interrupts import Interrupted
-from ..launch.sinks import open_all
+from ..launch.sinks import sink_of
 from .context import AfterSession, EnvironmentRecorder, SessionLauncher, TrialContext
 from .ending import RUN_CAP, Ending
 from .hopeless.in_a_row import finding_of_given_up
@@ -239,7 +239,7 @@ class TrialRun:
     def _launcher(self, session: int) -> contextlib.closing[SessionLauncher]:
         isolation, cpus = self._campaign.isolation, self._prepared.cpus.targets
         settings = self._prepared.launching
-        open_all(cell.stdout for cell in self._campaign.cells)
+        [sink_of(cell.stdout) for cell in self._campaign.cells]  # before it starts
         launcher = SessionLauncher(
             lambda: LauncherClient(isolation, cpus, self._interrupts, **settings),
             lambda found: self._look((found,), session),

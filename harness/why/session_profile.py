@@ -24,7 +24,7 @@ from analysis.record.profiles import SampledCell
 
 from ..errors import HostError, LauncherDiedError, LaunchError
 from ..launch.client import LauncherClient
-from ..launch.sinks import open_all
+from ..launch.sinks import sink_of
 from ..trial.measure import request_of
 from ..trial.plan import padding
 from ..trial.run_files import clear
@@ -103,7 +103,7 @@ class SessionProfiler:
         windows: list[_Window] = []
         failed: dict[tuple[str, str], str] = {}
         prepared = context.prepared
-        open_all(cell.stdout for cell in context.campaign.cells)
+        [sink_of(cell.stdout) for cell in context.campaign.cells]  # before it starts
         with errors.open("wb") as complaints:
             try:
                 launcher = LauncherClient(

@@ -60,16 +60,16 @@ TABLE = """
 1   reproduce a.zip -C unpacked --md --max-entries 99 --max-bytes 99M --timeout 99 --timeout-each 99 --max-memory 9G -q
 0,1,7 reproduce a.zip --rerun --yes-execute --sessions 2 --trial t --metric wall --confidence 0.9 --share --json -v
 0   verdict runs/one --variant b --benchmark one --explain --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric wall --confidence 0.9 --json
-7   verdict new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --gate 'slower>900%'
+7   verdict new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --gate 'slower>900%' --allow-missing
 0   verdict runs/one --always-valid --all
 0   verdict runs/one --pairs
 0   verdict runs/one --ratio
 0   verdict runs/one --rank
 0   verdict runs/one --best-of 3
-0,7 gate 'slower>900%' runs/one --variant b --on suite --warmup-iterations 0 --metric wall --confidence 0.9 --looks 3 --junit j.xml --summary s.md --annotations github
+0,7 gate 'slower>900%' runs/one --variant b --allow-missing=two --on suite --warmup-iterations 0 --metric wall --confidence 0.9 --looks 3 --junit j.xml --summary s.md --annotations github
 7   gate 'slower>900%' new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --json
 2   gate 'slower>900%' new.csv old.csv --better lower --always-valid
-0,7 history runs/one runs/two --benchmark one --variant b --warmup-iterations 0 --metric wall --risk 0.1 --correction bh --independent --since yesterday --gate 'slower>900%' --horizon 50 -o history.html --json
+0,7 history runs/one runs/two --benchmark one --variant b --warmup-iterations 0 --metric wall --risk 0.1 --correction bh --independent --since yesterday --gate 'slower>900%' --allow-missing --horizon 50 -o history.html --json
 0   history runs/one runs/two --plain --format md
 2   history runs/one
 0   hpt new.csv old.csv --better lower --layout rows --decimal point --level process --alpha 0.1 --speedup 1.01 --ties exact --scores raw --alternative two-sided --others --names new old --html hpt.html --confidence 0.9 --json

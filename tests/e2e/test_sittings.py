@@ -146,7 +146,7 @@ def test_run_does_not_add_to_a_comparison(lab, taking):
 def test_the_first_three_runs_of_a_command_that_fail_end_it(lab, taking):
     good = taking("good", 0.03)
     tries = lab.folder / "tries"
-    bad = taking("bad", 0.03, first=f"echo x >> {tries}; [ $(wc -l < {tries}) -lt 2 ] || exit 3")
+    bad = taking("bad", 0.03, first=f"echo x >> {tries}; [ $(wc -l < {tries}) -lt 3 ] || exit 3")
     done = lab.run_fairtrial("compare", good, bad, *ALONE)
     assert done.returncode == 1, done.stderr
     manifest = lab.manifest()

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ...errors import UsageError
 from ...record.warmup_iterations import asked_words
-from ..arguments import add_allow_missing, add_json, add_metric, add_value, named, show
+from ..arguments import add_json, add_metric, add_value, named, show
 from ..files import check_file, write_file
+from ..gate import add_allow_missing, allow_missing_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _FOLDER = "runs"
 # options of nights, which ordered variants of one trial do not have
-_OF_NIGHTS = ("since", "gate", "allow_missing", "horizon", "independent", "plain", "output")
+_OF_NIGHTS = ("since", "gate", "allow-missing", "horizon", "independent", "plain", "output")
 
 
 def add(subparsers: Subparsers) -> None:
@@ -85,7 +86,7 @@ def _add_gate(parser: argparse.ArgumentParser) -> None:
         metavar="CONDITION",
         help="hold the newest nights against those before, by a condition such as 'slower>2%%'",
     )
-    add_allow_missing(parser, "a benchmark of the nights before may be gone from the newest one")
+    add_allow_missing(parser)
     parser.add_argument(
         "--horizon",
         type=int,
@@ -141,7 +142,7 @@ def _history(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         independent=args.independent,
         asked=tuple(_again(args, places)),
     )
-    history = with_gone(history, nights, since=args.since, allowed=args.allow_missing or ())
+    history = with_gone(history, nights, since=args.since, allowed=args.allow_missing)
     _show(history, args, out)
     if page is not None:
         from ...report.history.page import history_html
@@ -197,7 +198,7 @@ def _of_variants(path: Path, args: argparse.Namespace, out: TextIO) -> int:
     from ...importers.trials import open_trial
 
     for name in _OF_NIGHTS:
-        if getattr(args, name) not in (None, False):
+        if getattr(args, name.replace("-", "_")) not in (None, False, []):
             raise UsageError(
                 f"--{name} is for the trials of several nights, and this is one trial of ordered variants",
                 str(path),
@@ -226,8 +227,7 @@ def _again(args: argparse.Namespace, places: Sequence[str]) -> Iterator[str]:
     for option in ("metric", "correction", "since", "gate"):
         if (value := getattr(args, option)) is not None:
             yield from (f"--{option}", value)
-    for name in args.allow_missing or ():
-        yield f"--allow-missing={name}" if name else "--allow-missing"
+    yield from allow_missing_words(args)
     yield from asked_words()
     if args.risk != 0.05:
         yield from ("--risk", f"{args.risk:g}")

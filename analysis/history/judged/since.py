@@ -84,20 +84,16 @@ def with_gone(
     if history.gate is None or "" in allowed:
         return history
     new = None if since is None else since_of(since, nights.series, datetime.now(UTC))
-    newest = [one for one in nights.series if one.ended is None]
-    found = [
-        one.benchmark
-        for one in newest
-        if _is_gone(one, [other for other in newest if other.campaign == one.campaign])
-        and (new is None or new.moves or new.first_new(one) < len(one.nights))
-        and one.benchmark not in allowed
-    ]
-    return replace(history, gone=tuple(dict.fromkeys(found)))
-
-
-def _is_gone(series: NightSeries, together: Sequence[NightSeries]) -> bool:
-    begun = {night.trial: night.started_at for one in together for night in one.nights}
-    earliest = datetime.min.replace(tzinfo=UTC)
-    order = sorted(begun, key=lambda trial: moment_of(begun[trial]) or earliest)
-    mine = {night.trial for night in series.nights}
-    return order[-1] not in mine and len(mine.intersection(order[-1 - NEWEST : -1])) >= _LEAST
+    going_on = [one for one in nights.series if one.ended is None]
+    gone: dict[str, None] = {}
+    for one in going_on:
+        together = [other for other in going_on if other.campaign == one.campaign]
+        begun = {night.trial: night.started_at for other in together for night in other.nights}
+        earliest = datetime.min.replace(tzinfo=UTC)
+        order = sorted(begun, key=lambda trial: moment_of(begun[trial]) or earliest)
+        mine = {night.trial for night in one.nights}
+        before = mine.intersection(order[-1 - NEWEST : -1])
+        accepted = new is not None and not new.moves and new.first_new(one) == len(one.nights)
+        if order[-1] not in mine and len(before) >= _LEAST and not accepted:
+            gone[one.benchmark] = None
+    return replace(history, gone=tuple(name for name in gone if name not in allowed))

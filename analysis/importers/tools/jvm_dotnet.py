@@ -152,13 +152,10 @@ def _cells(
 
 def _definition(result: Mapping[str, Any]) -> str:
     """Say with how many threads, which arguments of the machine and how long iterations were measured."""
+    keys = ("threads", "measurementTime", "measurementBatchSize")
     arguments = result.get("jvmArgs")
-    said = {
-        key: text_of(result.get(key))
-        for key in ("threads", "measurementTime", "measurementBatchSize")
-    }
-    if isinstance(arguments, list):
-        said["jvmArgs"] = " ".join(map(str, arguments))
+    said = {key: text_of(result.get(key)) for key in keys}
+    said["jvmArgs"] = " ".join(map(str, arguments)) if isinstance(arguments, list) else ""
     return ", ".join(f"{key}={text}" for key, text in said.items() if text)
 
 

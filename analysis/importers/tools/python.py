@@ -234,10 +234,6 @@ def read_pytest_benchmark(opened: Opened) -> ForeignFile:
     )
 
 
-def _definition(keys: Mapping[str, str]) -> str:
-    return ", ".join(f"{key}={text}" for key, text in sorted(keys.items()) if text)
-
-
 def _pytest_cell(
     opened: Opened,
     bench: Any,  # noqa: ANN401 - JSON
@@ -254,6 +250,7 @@ def _pytest_cell(
     name = bench.get("fullname") or bench.get("name")
     opened.require(isinstance(name, str), "a benchmark has no name", at=at)
     timer = text_of(within(bench, "options", "timer"))
+    way = texts_of(bench.get("params")) | {"timer": timer or ""}
     own = {"fullname": name, "name": bench.get("name"), "group": bench.get("group"), "timer": timer}
     return ForeignCell(
         benchmark=name,
@@ -262,7 +259,7 @@ def _pytest_cell(
         known=True,
         inner=count_of(stats.get("iterations")),
         session=session,
-        definition=_definition({**texts_of(bench.get("params")), "timer": timer or ""}),
+        definition=", ".join(f"{key}={text}" for key, text in way.items() if text),
         keys=shared
         | texts_of(bench.get("extra_info"))
         | texts_of(bench.get("params"))
@@ -382,15 +379,10 @@ def _asv_cells(opened: Opened, session: str | None, left: Counter[str]) -> Itera
         row = _row(opened, given, columns, at)
         kind = about.get(name, {})
         for cell in _combinations(opened, name, row, kind, at, left):
-            yield replace(
-                cell,
-                variant=commit,
-                session=session,
-                keys={**keys, **cell.keys},
-                definition=f"version {version[:_DIGITS]}"
-                if (version := text_of(row.get("version")))
-                else "",
-            )
+            version = (text_of(row.get("version")) or "")[:_DIGITS]
+            way = f"version {version}" if version else ""
+            keyed = {**keys, **cell.keys}
+            yield replace(cell, variant=commit, session=session, keys=keyed, definition=way)
 
 
 def _row(opened: Opened, given: object, columns: object, at: str) -> dict[str, Any]:

@@ -89,28 +89,20 @@ def _of_several(answer: CompareAnswer, called: Called) -> tuple[str, ...]:
     """Name the fastest, if each of the others is decided against it, or who may be it."""
     count = len(answer.commands)
     standing = answer.standing
-    if standing is None:
-        return (f"no fastest of {count}: nothing is decided between them",)
     possible = [one for one in answer.commands if one.variant in answer.possible]
-    same = f"the same within {100 * answer.verdict.margin:g} %"
+    if standing is None or (len(possible) == count and standing.beside):
+        return (f"no fastest of {count}: nothing is decided between them",)
+    within = f"within {100 * answer.verdict.margin:g} %"
     if len(possible) == count:
-        if standing.beside:
-            return (f"no fastest of {count}: nothing is decided between them",)
-        return (f"all {count} take the same time, within {100 * answer.verdict.margin:g} %",)
+        return (f"all {count} take the same time, {within}",)
     leader = next(one for one in answer.commands if one.variant == standing.leader)
     if len(possible) > 1:
-        possible.sort(key=lambda one: one is not leader)
-        tied = [*map(called, possible)]
-        if {one.variant for one in possible} <= {leader.variant, *standing.alike}:
-            return (
-                f"fastest of {count}: {listed(tied, _NAMED)}",
-                f"({same}){_losers(answer, called)}",
-            )
-        named = f"one of {listed(tied, _NAMED)}" if len(tied) > _NAMED else " or ".join(tied)
-        return (
-            f"fastest of {count}: {named}",
-            f"(undecided between them){_losers(answer, called)}",
-        )
+        tied = [called(leader), *(called(one) for one in possible if one is not leader)]
+        alike = {one.variant for one in possible} <= {leader.variant, *standing.alike}
+        few = len(tied) <= _NAMED and not alike
+        named = " or ".join(tied) if few else f"{'' if alike else 'one of '}{listed(tied, _NAMED)}"
+        why = f"the same {within}" if alike else "undecided between them"
+        return f"fastest of {count}: {named}", f"({why}){_losers(answer, called)}"
     if leader is answer.base or leader.difference is None:
         return (called(leader), f"is the fastest of {count}")
     told = leader.difference
@@ -127,22 +119,16 @@ def _losers(answer: CompareAnswer, called: Called) -> str:
     losers = [one for one in answer.commands if one.variant not in answer.possible]
     if len(losers) > _NAMED:
         return f"; {len(losers)} others are slower than one of them"
+    faster = next((one for one in answer.others if one.word == "faster"), None)
     told = []
     for one in losers:
-        base, difference = answer.base, one.difference
-        if one is base:  # it is told by who is faster
-            faster = next((other for other in answer.others if other.word == "faster"), None)
-            difference = (
-                None if faster is None or faster.difference is None else faster.difference.turned()
-            )
-            base = base if faster is None else faster
-        elif one.word != "slower":
-            difference = None
-        if difference is None:
-            told.append(f"; {called(one)} is slower than one of them")
+        if one.word == "slower" and one.difference is not None:
+            told.append(one.difference.sentence(called(one), called(answer.base)))
+        elif one is answer.base and faster is not None and faster.difference is not None:
+            told.append(faster.difference.turned().sentence(called(one), called(faster)))
         else:
-            told.append(f"; {difference.sentence(called(one), called(base))}")
-    return "".join(told)
+            told.append(f"{called(one)} is slower than one of them")
+    return "".join(f"; {text}" for text in told)
 
 
 def _no_answer(answer: CompareAnswer, called: Called) -> str:

@@ -6,7 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
-from ..gate import MISSING, Gate, GatedCandidate, GateLine
+from ..gate import Gate, GatedCandidate, GateLine
 from .page import SAID, cells_of, heading_of, level_of, notes_of, why
 from .sentence import LABELS, difference, sentence_of, sentence_of_candidate
 
@@ -31,7 +31,7 @@ def junit(gate: Gate) -> str:
             kinds["undecided"] = "skipped"
         for line in one.benchmarks:
             _case(suite, one, line.name, kinds.get(line.outcome), _said(gate, one, line))
-        kind = "error" if one.reason == MISSING else "skipped"
+        kind = "error" if one.reason == "missing" else "skipped"
         for name in one.missing.candidate:
             _case(suite, one, name, kind, _lacking(one))
         _count(suite, list(suite))

@@ -10,7 +10,7 @@ from ...pages.difference import Difference
 from ...pages.model import Block, Note, Page, Section, Sentence, Table, Value, columns_of, page_of
 from ...words import shorten, shown
 from ..cautions import host_cautions_in
-from ..gate import MISSING, WITHOUT, Gate, GatedCandidate, GateLine, Outcome
+from ..gate import WITHOUT, Gate, GatedCandidate, GateLine, Outcome
 from .sentence import LABELS, difference, sentence_of, sentence_of_candidate
 
 SAID: dict[Outcome, str] = {"passed": "ruled out", "proven": "proven", "undecided": "undecided"}
@@ -42,12 +42,9 @@ def why(gate: Gate, line: GateLine) -> str:
 def heading_of(gate: Gate, one: GatedCandidate) -> str:
     """Name the difference that is asked for: ``more time``, ``more memory (max_rss)``, ``less (rps)``."""
     ratio = 0.5 if _asks_for_less(gate, one) else 2.0
-    metric, unit, better = (
-        gate.metric or "wall",
-        "s" if one.unit is None else one.unit,
-        one.better or "lower",
-    )
-    return Difference(ratio, None, None, metric, unit, better).amount().partition(" % ")[2]
+    unit = "s" if one.unit is None else one.unit
+    told = Difference(ratio, None, None, gate.metric or "wall", unit, one.better or "lower")
+    return told.amount().partition(" % ")[2]
 
 
 def level_of(gate: Gate) -> str:
@@ -108,13 +105,11 @@ def notes_of(gate: Gate) -> Iterator[str]:
     """Give the notes below the answer: hosts and benchmarks that it lacks, then the cautions of a first screen."""
     yield from (one.text for one in host_cautions_in(gate.cautions))
     yield from (str(one.short) for one in gate.cautions if one.code == WITHOUT)
-    refused = [one for one in gate.candidates if one.reason == MISSING]
+    refused = [one for one in gate.candidates if one.reason == "missing"]
     told = {name for one in refused for name in one.missing.candidate}  # by the sentence
-    yield from (
-        one.text
-        for one in gate.shown.cautions
-        if one.code != OF_ONE_SIDE or told.isdisjoint(one.about)
-    )
+    for one in gate.shown.cautions:
+        if one.code != OF_ONE_SIDE or told.isdisjoint(one.about):
+            yield one.text
     if refused:
         yield "--allow-missing, or --allow-missing=NAME, lets the gate pass without them"
     if gate.shown.hidden:

@@ -15,6 +15,7 @@ from functools import lru_cache
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _UNIT = r"[^\s0-9+.,;:-]\S{0,19}"
 WITH_UNIT = rf"{NUMBER}(?: *{_UNIT})?"
+_BEHIND = re.compile(r" ?([A-Za-zµμ]{1,12})(?![A-Za-z0-9_-])")  # a number
 _PARTS = re.compile(rf"\s*({NUMBER})\s*({_UNIT})\s*")
 
 _TIMES = {
@@ -73,10 +74,14 @@ def number_in(text: str, unit: str) -> float:
         raise UnitError(f"{_shown(text)} is not a finite number in {unit}") from None
 
 
-def is_another(text: str, behind: str, unit: str) -> bool:
-    """Tell whether the word behind a bare number is another unit of what `unit` measures."""
-    factor = _factor(behind, unit.partition("/")[0])
-    return factor not in (None, 1) and _PARTS.fullmatch(text) is None
+def check_behind(text: str, start: int, end: int, unit: str) -> None:
+    """Refuse a bare number of a text behind which another unit of what `unit` measures stands."""
+    behind = _BEHIND.match(text, end)
+    if behind is None or not start < end or _PARTS.fullmatch(text, start, end):
+        return
+    if _factor(behind[1], unit.partition("/")[0]) not in (None, 1):
+        what = f"'{behind[1]}' follows {text[start:end]}, and the metric is in {unit}"
+        raise UnitError(f"{what}: put the unit into the regex's group")
 
 
 @lru_cache(maxsize=64)

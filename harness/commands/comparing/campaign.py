@@ -14,7 +14,7 @@ import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import UsageError
 
@@ -23,9 +23,9 @@ from ...campaign.load import MAX_SEED, load_campaign
 from ...campaign.scalar_kinds import MAX_SECONDS
 from ...errors import CampaignError
 from ...launch.commands import check_stdin
-from .options import EVENTS, sink_of
+from .options import EVENTS, output_of
 from .scan import WantedCommand
-from .tries import Manner, Tried, argv_of, check_programs, shell_sign, spelled
+from .tries import Manner, argv_of, check_programs, shell_sign, spelled
 
 if TYPE_CHECKING:
     from ...campaign.model import Campaign
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 _LEAST_S = 0.001  # the launcher counts a timeout in milliseconds
 _MOST_CODE = 255
 _CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
-_Given = TypeVar("_Given")
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 
 
@@ -59,7 +58,7 @@ def manner_of(options: Namespace, wanted: Sequence[WantedCommand], folder: Path)
         folder=folder,
         timeout_s=options.timeout,
         codes=tuple(range(_MOST_CODE + 1)) if options.ignore_failure else _exit_codes(options),
-        output=sink_of(options.output),
+        output=output_of(options.output),
     )
     check_programs(wanted, folder)
     return manner
@@ -96,25 +95,12 @@ def shell_notes(wanted: Sequence[WantedCommand]) -> Iterator[str]:
             yield f"in {one.command!r}, {sign}"
 
 
-def output_note(wanted: Sequence[WantedCommand], tried: Sequence[Tried]) -> str | None:
-    """Say which command notices ``/dev/null`` most, and that all print into a pipe therefore; None if none does."""
-    one, most = max(zip(wanted, tried, strict=True), key=lambda pair: pair[1].factor)
-    if not most.notices:
-        return None
-    return (
-        f"{one.name or one.command!r} takes {most.factor:.2g} times as long into a pipe as into /dev/null: "
-        "all print into a pipe (--output=null: into /dev/null)"
-    )
-
-
-def again_words(
-    options: Namespace, wanted: Sequence[WantedCommand], output: str | None = None
-) -> tuple[str, ...]:
+def again_words(options: Namespace, wanted: Sequence[WantedCommand]) -> tuple[str, ...]:
     """Give the words behind ``fairtrial compare`` that measure the same commands in the same way."""
     words: list[str] = []
     if any(one.shell for one in wanted):
         words += [f"--shell={shell}" for shell in _once([one.shell or "none" for one in wanted])]
-    words += [] if output in (None, "discard") else [f"--output={output}"]
+    words += [] if options.output is None else [f"--output={options.output}"]
     words += ["-i"] if options.ignore_failure else []
     words += [part for code in options.exit or () for part in ("--exit", str(code))]
     for name in ("prepare", "stdin"):
@@ -131,7 +117,7 @@ def again_words(
     return (*words, *(one.command for one in wanted))
 
 
-def _once(given: list[_Given]) -> list[_Given]:
+def _once(given: list[Any]) -> list[Any]:
     """Give what is the same for all commands once."""
     return given[:1] if len(set(given)) == 1 else given
 
@@ -196,7 +182,7 @@ def _yaml(
     prepared = _once([one.prepare for one in wanted])
     inputs = _once([one.stdin for one in wanted])
     yield "name: compare"
-    words = ("fairtrial", "compare", *again_words(options, wanted, manner.output))
+    words = ("fairtrial", "compare", *again_words(options, wanted))
     yield f"description: {json.dumps(shlex.join(words), ensure_ascii=False)}"
     yield f"seed: {options.seed}"
     yield "variants:"

@@ -147,9 +147,7 @@ def _add_amount(parser: argparse.ArgumentParser) -> None:
 
 def _add_execution(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("how commands are executed")
-    what.add_argument(
-        "-S", dest="shell", action="append", metavar="SH", help="execute each with SH -c"
-    )
+    what.add_argument("-S", dest="shell", action="append", metavar="SH", help="execute by SH -c")
     shell = what.add_argument(
         "--shell",
         nargs="?",
@@ -240,11 +238,10 @@ def shell_of(given: str | None) -> str | None:
     return None if given in (None, "none") else given or SHELL
 
 
-def sink_of(given: str | None) -> str | None:
+def output_of(given: str | None) -> str | None:
     """Give what ``--output`` names as a campaign has it; None where nothing is named."""
-    if given is None or given in ("pipe", "inherit"):
-        return given
-    return "discard" if given == "null" else str(Path(given).absolute())
+    known = {None: None, "pipe": "pipe", "inherit": "inherit", "null": "discard"}
+    return known[given] if given in known else str(Path(given or "").absolute())
 
 
 def duration(text: str) -> float:
@@ -270,10 +267,7 @@ def margin(text: str) -> float:
 
 def _input(text: str) -> Path:
     if text == "-":
-        raise argparse.ArgumentTypeError(
-            "'-' can be read once, and each run reads anew; write it to a file: "
-            "cat > input; fairtrial compare --stdin input"
-        )
+        raise argparse.ArgumentTypeError("each run reads anew, '-' once: cat > FILE, --stdin FILE")
     return Path(text)
 
 

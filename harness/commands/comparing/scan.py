@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from analysis.errors import UsageError
 
@@ -19,7 +19,6 @@ MOST_COMMANDS = 50
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _SLUG = 40  # characters of a variant's name
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
-_Given = TypeVar("_Given")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +47,24 @@ def wanted_commands(args: Namespace) -> tuple[WantedCommand, ...]:
         If parameters, names or the baseline do not fit the commands.
     """
     parameters = dict(_parameters(args))
+    pairs = [(typed, values) for typed in args.commands for values in _combinations(parameters)]
+    counts = len(pairs), len(args.commands)
+    shells = _for_each("-S", None if args.no_shell else args.shell, *counts)
+    inputs = _for_each("--stdin", args.stdin, *counts)
+    prepared = _for_each("--prepare", args.prepare, *counts)
     found = [
-        WantedCommand(command=_filled(typed, values), name=_called(typed, values, args))
-        for typed in args.commands
-        for values in _combinations(parameters)
+        WantedCommand(
+            command=_filled(typed, values),
+            name=_called(typed, values, args),
+            parameters=values,
+            shell=shell_of(shell),
+            stdin=stdin,
+            prepare=prepare and _filled(prepare, values),
+        )
+        for (typed, values), shell, stdin, prepare in zip(
+            pairs, shells, inputs, prepared, strict=True
+        )
     ]
-    found = list(_executed(found, args, parameters))
     for name in parameters:
         if not any(f"{{{name}}}" in text for text in (*args.commands, *(args.prepare or ()))):
             raise UsageError(
@@ -147,34 +158,10 @@ def _called(typed: str, values: Mapping[str, str], args: Namespace) -> str | Non
     return " ".join(named if alone else [_filled(typed, values), *named])
 
 
-def _executed(
-    found: Sequence[WantedCommand], args: Namespace, parameters: Mapping[str, list[str]]
-) -> Iterator[WantedCommand]:
-    """Give each command what was typed for it, or for all."""
-    typed = len(args.commands)
-    shells = _for_each("-S", (None if args.no_shell else args.shell) or (), found, typed)
-    inputs = _for_each("--stdin", args.stdin or (), found, typed)
-    prepared = _for_each("--prepare", args.prepare or (), found, typed)
-    values = itertools.cycle(_combinations(parameters))
-    for one, shell, stdin, prepare in zip(found, shells, inputs, prepared, strict=True):
-        filled = _filled("" if prepare is None else prepare, now := next(values))
-        yield replace(
-            one,
-            parameters=now,
-            shell=shell_of(shell),
-            stdin=stdin,
-            prepare=None if prepare is None else filled,
-        )
-
-
-def _for_each(
-    option: str, given: Sequence[_Given], found: Sequence[object], typed: int
-) -> list[_Given | None]:
+def _for_each(option: str, given: Sequence[Any] | None, count: int, typed: int) -> list[Any]:
     """Deal what an option was given to the commands: none, one for all, or one for each."""
-    count = len(found)
-    if len(given) <= 1:
-        return [given[0] if given else None] * count
-    if len(given) not in (count, typed):
+    given = given or [None]
+    if len(given) not in (1, count, typed):
         raise UsageError(
             f"{len(given)} {option} for {count} commands",
             option,

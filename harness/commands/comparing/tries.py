@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import shlex
-import stat
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,11 +20,11 @@ from ...launch.client import LauncherClient
 from ...launch.commands import base_environment, resolve
 from ...launch.exchange import Execution, LaunchRequest
 from ...launch.interrupts import Interrupts
-from ...launch.sinks import drain, emptied, fd_of
+from ...launch.sinks import drain, sink_of, waiting
 from .scan import WantedCommand
 
 _SHORT_S = 0.02  # what takes less is tried once more: the first run in a launcher takes longer
-_NOTICED = 1.3  # times as long into a pipe: it notices /dev/null
+NOTICED = 1.3  # times as long into a pipe: it notices /dev/null
 _LOOK_S = 0.02  # between two looks at its threads
 _SHOWN = 3  # last lines of what it said
 # What a shell would not take for an argument: outside quotes, or outside single quotes.
@@ -106,11 +104,6 @@ class Tried(NamedTuple):
         """How many times as long it takes into a pipe."""
         return self.piped / self.seconds
 
-    @property
-    def notices(self) -> bool:
-        """Tell whether it skips work where it sees ``/dev/null``."""
-        return self.factor > _NOTICED
-
 
 def try_commands(wanted: Sequence[WantedCommand], manner: Manner) -> list[Tried]:
     """Execute each command once, unrecorded; give how long each took, and with how many threads.
@@ -133,8 +126,6 @@ def try_commands(wanted: Sequence[WantedCommand], manner: Manner) -> list[Tried]
     ):
         output = Path(place) / "stderr"
         pipe = drain()
-        if manner.output is not None:
-            fd_of(manner.output)
         launcher = LauncherClient(plain, None, interrupts)
         threads = 1
 
@@ -152,11 +143,10 @@ def try_commands(wanted: Sequence[WantedCommand], manner: Manner) -> list[Tried]
                 env=variables,
                 cwd=manner.folder,
                 stdin=one.stdin if measured else None,
-                stdout=fd_of(sink) if measured else None,
+                stdout=sink_of(sink) if measured else None,
                 stderr=output,
                 timeout_s=manner.timeout_s if measured else None,
             )
-            emptied(sink)
             execution = launcher.execute(request, look if measured else None, _LOOK_S)
             good = manner.codes if measured else (0,)
             if execution.killed or execution.exit_code not in good:
@@ -176,14 +166,24 @@ def try_commands(wanted: Sequence[WantedCommand], manner: Manner) -> list[Tried]
                 threads, before = 1, pipe.written()
                 seconds = piped = shortest(one, manner.output or "pipe")
                 if manner.output is None and pipe.written() > before:
-                    tried = Tried(shortest(one, "discard"), threads, piped)
-                    if tried.notices:  # it may have been the first one that found nothing cached
+                    seconds = shortest(one, "discard")
+                    if piped > NOTICED * seconds:  # it may have been the first, with nothing cached
                         piped = min(piped, shortest(one, "pipe"))
-                    seconds = tried.seconds
                 found.append(Tried(seconds, threads, piped))
         finally:
             launcher.close()
     return found
+
+
+def output_note(wanted: Sequence[WantedCommand], tried: Sequence[Tried]) -> str | None:
+    """Say which command notices ``/dev/null`` most, and that all print into a pipe then; None if none does."""
+    one, most = max(zip(wanted, tried, strict=True), key=lambda pair: pair[1].factor)
+    if most.factor <= NOTICED:
+        return None
+    return (
+        f"{one.name or one.command!r} takes {most.factor:.2g} times as long into a pipe as into /dev/null: "
+        "all print into a pipe (--output=null: into /dev/null)"
+    )
 
 
 def _failed(
@@ -215,20 +215,9 @@ def spelled(seconds: float) -> str:
     return repr(float(seconds)).removesuffix(".0")
 
 
-def unread_input(stream: TextIO | None) -> str | None:
-    """Say that something was piped to this process, which no command reads."""
+def unread_input(stream: TextIO | None) -> bool:
+    """Tell whether something was piped to this process."""
     try:
-        fd = -1 if stream is None else stream.fileno()
-        mode = os.fstat(fd).st_mode
-    except (OSError, ValueError):
-        return None
-    there = stat.S_ISFIFO(mode) or (stat.S_ISREG(mode) and os.fstat(fd).st_size > 0)
-    if not there or not any(ready & select.POLLIN for _, ready in _ready(fd)):
-        return None
-    return "no command reads what comes by standard input: write it to a file, and name it with --stdin FILE"
-
-
-def _ready(fd: int) -> list[tuple[int, int]]:
-    poller = select.poll()
-    poller.register(fd, select.POLLIN)
-    return poller.poll(0)
+        return stream is not None and not stream.isatty() and waiting(stream.fileno()) > 0
+    except (OSError, ValueError):  # it is closed, or nothing that can be read
+        return False

@@ -337,6 +337,9 @@ def test_a_candidate_that_lacks_a_benchmark_does_not_pass(make, tmp_path, option
     words = (*option, "slower>2%", trial, "--variant", "same")
     found, said, _ = execute(*words, "--junit", str(files[0]), "--summary", str(files[1]))
     assert (found, said.count("b2")) == (code, 1)
+    asked = ["verdict", str(trial), "--variant", "same", "--gate", "slower>2%"]
+    allowed = [word for word in option if word.startswith("--allow")]
+    assert main([*asked, *allowed], io.StringIO(), io.StringIO()) == code
     case = ET.parse(files[0]).find(".//testcase[@name='b2']/*")
     assert case.tag == ("error" if code else "skipped")
     assert "b2 | - | - | missing" in files[1].read_text()

@@ -231,7 +231,7 @@ INSIDE = [
     ("inputs: ['']", 14, "a path must not be empty", "''", "name a file"),
     ("inputs: ['{leevl}']", 15, "unknown placeholder '{leevl}'", "{leevl}", "'{level}'"),
     ("stdin: [a]", 12, "'stdin' must be a text, not a list", "[", ""),
-    ("stdout: discrd", 13, "'stdout' must be file, discard or keep", "discrd", "'discard'"),
+    ("stdout: discrd", 13, "'stdout' must be file, discard, keep, pipe", "discrd", "'discard'"),
     ("env: {A: [x]}", 14, "'A' must be a text, not a list", "[", ""),
     ("env: {A: }", 11, "'A' must be a text, not an empty value", "A", "give a value"),
     ("env: [A]", 10, "'env' must be a mapping of keys, not a list", "[", ""),

@@ -552,10 +552,10 @@ from pathlib import Path
 from harness.campaign.model import Isolation
 from harness.launch.interrupts import Interrupts
 from harness.launch.exchange import LaunchRequest
-from harness.launch.client import LauncherClient, kept_files
+from harness.launch.client import LauncherClient, kept_locks
 for path in sys.argv[1:]:
-    kept_files.add(os.open(path, os.O_RDWR | os.O_CREAT))
-    fcntl.flock(*kept_files, fcntl.LOCK_EX)
+    kept_locks.add(os.open(path, os.O_RDWR | os.O_CREAT))
+    fcntl.flock(*kept_locks, fcntl.LOCK_EX)
 containment, shell, marker, code = sys.stdin.readline().rstrip("\\n").split(maxsplit=3)
 launcher = LauncherClient(Isolation(containment=containment), None, Interrupts())
 print(launcher.containment, launcher.pid, flush=True)

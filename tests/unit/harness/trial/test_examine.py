@@ -403,4 +403,4 @@ def test_another_unit_behind_the_group_makes_a_run_unparsable(judge, stdout, uni
         assert found.metrics["m"] == (980.0,)
     else:
         assert found.outcome == "unparsable"
-        assert f"followed by '{another}'" in found.detail
+        assert f"'{another}' follows 980" in found.detail
