@@ -21,6 +21,7 @@ def find_steps(
     margin: float = 0.01,
     stop: float = 0.95,
     sessions_max: int | None = None,
+    unit: str | None = None,
 ) -> StepSearch:
     """Find the places at which a metric changes between a good and a bad one.
 
@@ -28,7 +29,8 @@ def find_steps(
     ----------
     measure : callable
         ``measure(places)`` performs one session with these places (sorted, each once) and gives the logarithm of
-        the metric for each, larger = slower. A place that is missing or nan failed there. What it raises passes.
+        the metric for each, larger = slower, or a list of those of its runs. A place that is missing or nan failed
+        there. What it raises passes.
     commits : int
         The number of the bad place; the good one is 0.
     builds : callable, optional
@@ -45,6 +47,8 @@ def find_steps(
         The probability at which a place is proven.
     sessions_max : int, optional
         Of the whole search.
+    unit : str, optional
+        Of the metric: whole numbers are counts, unless it is of a time, a rate or a share.
 
     Returns
     -------
@@ -73,4 +77,5 @@ def find_steps(
         margin=margin,
         stop=stop,
         sessions_max=sessions_max,
+        unit=unit,
     )

@@ -25,8 +25,8 @@ def stored_trial(path: Path) -> Trial:
 
 def session_values(
     trial: Trial, session: int, metric: str, benchmarks: Sequence[str] | None = None
-) -> dict[str, float]:
-    """Give of each variant the mean logarithm of a session's runs, in the mean over benchmarks.
+) -> dict[str, float | list[float]]:
+    """Give of each variant the mean logarithm of a session's runs, in the mean over benchmarks; of one those of its runs.
 
     Parameters
     ----------
@@ -64,14 +64,16 @@ def session_values(
         )
     logs = np.log(np.where(mine, values, 1.0))
     asked = manifest.benchmarks if benchmarks is None else benchmarks
-    found: dict[str, float] = {}
+    found: dict[str, float | list[float]] = {}
     for number, variant in enumerate(manifest.variants):
-        means = []
+        runs = []
         for name in asked:
             cell = mine & (trial.variant == number)
             cell &= trial.benchmark == manifest.benchmarks.index(name)
-            means.append(float(logs[cell].mean()) if cell.any() else math.nan)
-        found[variant] = sign * math.fsum(means) / len(means)
+            runs.append(sign * logs[cell])
+        means = [float(one.mean()) if one.size else math.nan for one in runs]
+        one = len(runs) == 1 and runs[0].size > 0
+        found[variant] = runs[0].tolist() if one else math.fsum(means) / len(means)
     return found
 
 

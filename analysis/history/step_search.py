@@ -17,14 +17,14 @@ import numpy as np
 from scipy.special import stdtrit
 
 from ..errors import AnalysisError, UsageError
-from ..methods.multilevel.law import word_by_interval
+from ..methods.multilevel.compare import judged_pair
 from ..pages.model import Caution
 from ..stats.arguments import counted, shown
 from .posterior import Posterior, posterior_of
 from .search_events import Phase, SearchWatcher, Unwatched
 from .search_result import Answer, Culprit, OpenRun, PairWord, StepSearch, Why
 
-Measure = Callable[[tuple[int, ...]], Mapping[int, float]]
+Measure = Callable[[tuple[int, ...]], Mapping[int, float] | Mapping[int, float | list[float]]]
 
 PROOFS = 3  # of one interval
 DEPTH = 8  # of intervals inside intervals
@@ -46,6 +46,7 @@ def watched_steps(
     margin: float = 0.01,
     stop: float = 0.95,
     sessions_max: int | None = None,
+    unit: str | None = None,
 ) -> StepSearch:
     """Search as `find_steps` does, and tell a watcher of each phase before its sessions, of these, and of words.
 
@@ -76,14 +77,20 @@ def watched_steps(
         margin=margin,
         stop=stop,
         most=math.inf if sessions_max is None else sessions_max,
+        unit=unit,
     )
     return search.result()
 
 
-def _number(value: object, place: int) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)):
+def _numbers(value: object, place: int) -> tuple[float, ...]:
+    """Give the logarithms of a place's runs, or the one number that stands for all."""
+    several = value if isinstance(value, (list, tuple, np.ndarray)) else [value]
+    if any(
+        isinstance(one, bool) or not isinstance(one, (int, float, np.floating, np.integer))
+        for one in several
+    ):
         raise UsageError(f"measure gives {shown(value)} for place {place}", fix="give a number")
-    return float(value)
+    return tuple(map(float, several)) or (math.nan,)
 
 
 class _SpentError(Exception):
@@ -105,7 +112,9 @@ class _Search:
     margin: float
     stop: float
     most: float
+    unit: str | None
     sessions: list[dict[int, float]] = field(default_factory=list)
+    runs: dict[int, dict[int, tuple[float, ...]]] = field(default_factory=dict)
     measured: list[tuple[int, ...]] = field(default_factory=list)
     known: dict[int, bool] = field(default_factory=dict)
     failures: dict[int, int] = field(default_factory=dict)
@@ -134,13 +143,15 @@ class _Search:
             )
         values: dict[int, float] = {}
         for place in wanted:
-            value = _number(found.get(place, math.nan), place)
+            runs = _numbers(found.get(place, math.nan), place)
+            value = float(np.mean(runs))
             if math.isinf(value):
                 raise AnalysisError(
                     f"the value of place {place} is infinite", fix="give nan where a run failed"
                 )
             if not math.isnan(value):
                 values[place] = value
+                self.runs.setdefault(id(values), {})[place] = runs
                 self.failures[place] = 0
                 continue
             self.failures[place] = self.failures.get(place, 0) + 1
@@ -185,22 +196,17 @@ class _Search:
     def word(
         self, sessions: Collection[Mapping[int, float]], earlier: int, later: int, risk: float
     ) -> PairWord:
-        """Hold a later place against an earlier one, by t over the sessions that have both."""
-        d = np.array(
-            [one[earlier] - one[later] for one in sessions if earlier in one and later in one]
-        )
-        if d.size < 2 or earlier == later:
+        """Hold a later place against an earlier one, over the sessions that have both."""
+        both = [one for one in sessions if earlier in one and later in one]
+        if len(both) < 2 or earlier == later:
             return PairWord(
-                word="undecided", speedup=None, low=None, high=None, sessions=int(d.size), risk=risk
+                word="undecided", speedup=None, low=None, high=None, sessions=len(both), risk=risk
             )
-        mean, error = float(d.mean()), float(d.std(ddof=1)) / math.sqrt(d.size)
-        half = -float(stdtrit(d.size - 1, risk / 2)) * error
-        low, high = mean - half, mean + half
-        word = word_by_interval(low, high, math.log1p(self.margin)) if error > 0 else "undecided"
-        ends = (math.exp(one) for one in (mean, low, high))
-        speedup, low, high = ends
+        sides = ([self.runs[id(one)][place] for one in both] for place in (earlier, later))
+        found = judged_pair(*sides, risk=risk, margin=self.margin, unit=self.unit or "")
+        speedup, low, high = (math.exp(one) for one in found[1:])
         return PairWord(
-            word=word, speedup=speedup, low=low, high=high, sessions=int(d.size), risk=risk
+            word=found[0], speedup=speedup, low=low, high=high, sessions=len(both), risk=risk
         )
 
     def looked(self, phase: Phase, level: float) -> tuple[PairWord, list[dict[int, float]]]:

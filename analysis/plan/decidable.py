@@ -19,6 +19,7 @@ import numpy as np
 
 from ..data.trial import Trial, read_trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
+from ..methods.multilevel.exact import exact_values, identity_needs
 from .components import variance_components
 from .goal import Goal
 from .result import ComponentLine
@@ -78,7 +79,10 @@ class Decidable:
         many = "1 benchmark" if self.benchmarks == 1 else f"{self.benchmarks} benchmarks"
         many += "" if self.metric == "wall" else f" by {self.metric}"
         found = "hardly any difference of a benchmark can be decided"
-        if any(one.benchmark is not None and one.benchmark <= _HARDLY for one in shown):
+        if not shown[0].spread:
+            least = identity_needs(0, 0, _ALPHA / self.benchmarks)
+            found = f"counts that do not vary, of which {least} sessions decide every difference"
+        elif any(one.benchmark is not None and one.benchmark <= _HARDLY for one in shown):
             first, *others = shown
             suite = "" if first.suite is None else f", {_percent(first.suite)} of the suite"
             at = f"at a spread of {_percent(first.spread)}"
@@ -197,11 +201,13 @@ def _measured(trial: Trial, metric: str, sessions: int, runs: int) -> Iterator[S
         if name == manifest.baseline:
             continue
         try:
-            found = variance_components(trial.matrix(name, metric, skip_zeros=True), baseline)
+            sides = trial.matrix(name, metric, skip_zeros=True), baseline
+            found = variance_components(*sides)
         except AnalysisError:
             continue  # the others may tell it
         spread = float(np.median([_spread(line, runs) for line in found.benchmarks]))
-        if spread == 0:
+        counts = exact_values(sides[0].unit, *(s for side in sides for s in side.samples))
+        if spread == 0 and not counts:
             continue  # a coarse clock shows none: it is unknown
         suite = None if found.suite is None else _spread(found.suite, runs)
         yield _at(sessions, len(manifest.benchmarks), spread, suite, name)
@@ -233,6 +239,8 @@ def _at(
 
 
 def _told(sessions: int, spread: float, alpha: float) -> float | None:
+    if spread == 0:  # of counts
+        return None if identity_needs(sessions, sessions, alpha) else 0.0
     shift = _shift(sessions, spread, alpha)
     return None if math.isinf(shift) else math.expm1(shift)
 

@@ -293,6 +293,7 @@ _NOT_COMPARABLE = (
     ),
     *("rows-reordered", "session-misstated", "iterations-pooled", "order-unknown", "order-of-file"),
     *("benchmarks-of-one-side", "floored", "not-positive", "below-resolution", "means-of-zeros"),
+    "without-ratio",
     *("closed-loop", "layout-not-varied", "no-steady-state", "no-iteration-left", "no-iterations"),
 )
 _UNEQUAL = ("waited-unequally",)

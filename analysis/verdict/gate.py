@@ -23,6 +23,7 @@ from .cautions import NOTHING_SHOWN, ShownCautions, chosen_cautions, shown_cauti
 
 if TYPE_CHECKING:
     from ..data.levels import Unit
+    from ..methods.multilevel.exact import Identity
     from ..methods.multilevel.result import Line
     from ..pages.model import Next
     from .result import Verdict
@@ -35,7 +36,7 @@ EXIT_CODES: dict[Outcome, int] = {"passed": 0, "proven": 1, "undecided": 7}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateLine:
-    """The condition on one benchmark, or on the suite."""
+    """The condition on one benchmark, or on the suite; the last four are those of `BenchmarkLine`."""
 
     unlisted: ClassVar[frozenset[str]] = frozenset({"failures"})
 
@@ -48,6 +49,10 @@ class GateLine:
     outcome: Outcome
     reason: str | None
     failures: str = ""
+    identity: Identity | None = None
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +166,9 @@ _OF_THE_COMPARISON = (
     *("looks", "look_alpha", "looks_rule", "risk_total", "always_valid"),
 )
 WITHOUT = "gate-without"  # the code of what only a gate says
+_COUNTED = ("identity", "difference", "difference_low", "difference_high")
+_WITHOUT_INTERVAL = ("no-interval", "below-resolution", "few-sessions", "without-ratio")
+_ROUNDED = 1e-12  # of a logarithm
 _UNSTEADY = "no-steady-state"
 _FAILS = ("fails-more", "fails-always")  # what the verdict says of a line whatever its speed
 
@@ -185,7 +193,9 @@ def gate(
     is ruled out on a line where the lower end of its uncorrected interval lies above L; of all
     benchmarks where that holds for every one, which needs no correction (an intersection-union test).
     Always-valid bounds take the place of t where the comparison has them. The clock's step is
-    taken from each distance. A line without spread has no interval: it counts as p = 1, undecided.
+    taken from each distance. A line without spread has no interval: it counts as p = 1, undecided. Of what is
+    counted and does not vary p is half of the line's own, and both outcomes need it; means with a 0 among the
+    runs are tested as c - r b, with r the limit as a share of the baseline.
 
     Parameters
     ----------
@@ -299,6 +309,7 @@ class _Terms(NamedTuple):
     risk: float
     doubt: str | None
     law: ErrorLaw
+    sign: int
 
 
 def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
@@ -307,6 +318,7 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         risk=round(one.look_alpha / 2, 15),
         doubt=_doubt(one),
         law=ErrorLaw(alpha=one.look_alpha, always_valid=one.always_valid),
+        sign=1 if one.better == "higher" else -1,
     )
     chances = [_chance(line, terms) for line in one.benchmarks]
     ranks = {k: rank for k, (_, rank) in enumerate(chances) if rank is not None}
@@ -317,7 +329,10 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         for k, (line, (p, _)) in enumerate(zip(one.benchmarks, chances, strict=True))
     )
     if one.these is None:
-        measured = [line for line in benchmarks if line.speedup is not None]
+        ratios = [
+            line for line in benchmarks if line.speedup is not None and line.difference is None
+        ]
+        measured = ratios or benchmarks
         suite = measured[0] if len(measured) == 1 else None
     else:
         unsteady = any(line.reason == _UNSTEADY for line in one.benchmarks)
@@ -328,7 +343,7 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     shaken = suite is not None and suite.reason == _UNSTEADY
     return GatedCandidate(
         **{name: getattr(one, name) for name in _OF_THE_COMPARISON},
-        outcome=_outcome(suite, benchmarks, on),
+        outcome=_outcome(suite, benchmarks, on if suite else "benchmarks"),
         reason=fails or terms.doubt or (_UNSTEADY if shaken else None),
         suite=suite,
         benchmarks=benchmarks,
@@ -377,6 +392,13 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
     """
     if terms.doubt is None and getattr(line, "reason", None) in ("no-spread", _UNSTEADY):
         return None, 1.0
+    if terms.doubt is None and line.law == "identity":
+        # one number on both sides is no test, and any other inside of the limit needs the same proof
+        p = None if line.pvalue is None else line.pvalue / 2
+        return p if _beyond(line, terms) else None, p
+    if terms.doubt is None and isinstance(line, BenchmarkLine) and line.above is not None:
+        p = 1.0 - float(line.above(terms.asked.limit))
+        return (None, None) if math.isnan(p) else (max(p, sys.float_info.min),) * 2
     if terms.doubt is not None or line.speedup is None or line.error is None or line.high is None:
         return None, None
     if line.freedom is None and not line.in_parts:
@@ -386,6 +408,14 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
     both = terms.law.pvalue_of(line, distance)
     p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
     return p, p
+
+
+def _beyond(line: Line, terms: _Terms) -> bool:
+    """Tell whether what does not vary lies beyond the limit; of 0 every other number is more by any."""
+    if line.speedup is not None:
+        return math.log(line.speedup) < terms.asked.log_limit - _ROUNDED
+    one = getattr(line, "identity", None)
+    return one is not None and terms.sign * (one.candidate - one.baseline) < 0
 
 
 def _line(
@@ -399,6 +429,14 @@ def _line(
         reason = terms.doubt
     elif reason == _UNSTEADY:
         pass
+    elif line.law == "identity" and reason != "no-spread":
+        reason = "few-sessions" if rank is not None and rank > terms.risk else None
+        if reason is None:
+            outcome = "proven" if _beyond(line, terms) else "passed"
+    elif rank is not None and isinstance(line, BenchmarkLine) and line.above is not None:
+        within = bool(line.above(terms.asked.limit) <= terms.risk)
+        outcome = "passed" if within else "proven" if rank <= terms.risk else "undecided"
+        reason = "without-ratio" if outcome == "undecided" else None
     elif rank is None or line.low is None:
         reason = "no-interval" if reason in (None, "no-spread") else reason
     elif line.low > terms.asked.limit:
@@ -415,14 +453,13 @@ def _line(
         outcome=outcome,
         reason=reason,
         failures=failed_text(line) if isinstance(line, BenchmarkLine) else "",
+        **{name: getattr(line, name, None) for name in _COUNTED},
     )
 
 
 def _unanswered(one: GatedCandidate, on: On) -> tuple[Caution, ...]:
     """Say which benchmarks no interval answers for, where the suite passes without them."""
-    names = [
-        line.name for line in one.benchmarks if line.reason in ("no-interval", "below-resolution")
-    ]
+    names = [line.name for line in one.benchmarks if line.reason in _WITHOUT_INTERVAL]
     if on == "benchmarks" or one.reason is not None or not names:
         return ()
     said = f"{one.candidate}: the gate has no interval for {', '.join(names)}, and passes without"

@@ -242,6 +242,7 @@ def _lines(pairs: Sequence[_RankedPair], risk: float) -> list[PairLine]:
         turned = pair.log < 0
         word: Word = _TURNED.get(line.outcome, line.outcome) if turned else line.outcome
         settled = q <= risk / 2 if word == "equivalent" else p <= risk
+        settled |= word == "equivalent" and line.law == "identity"  # which needs no p
         words = [one.outcome for one in result.benchmarks]
         counts = words.count("faster"), words.count("slower")
         ends = (line.low, line.high)

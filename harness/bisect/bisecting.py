@@ -296,7 +296,7 @@ class UnderWay:
         if not self._journal.sessions:
             self._journal.store(self._told(None).to_dict())
 
-        def measure(places: tuple[int, ...]) -> Mapping[int, float]:
+        def measure(places: tuple[int, ...]) -> Mapping[int, float | list[float]]:
             interrupts.check()
             return sessions.measure(places)
 
@@ -311,6 +311,7 @@ class UnderWay:
                 risk=asked.risk,
                 margin=asked.margin,
                 sessions_max=asked.sessions_max,
+                unit=self._question.info.unit,
             )
         except EndNotBuiltError:
             found = self._told(None)

@@ -116,7 +116,7 @@ class Sessions:
         """Name what a commit builds to: two of one name are one program."""
         return self._built(place).identity
 
-    def measure(self, places: tuple[int, ...]) -> Mapping[int, float]:
+    def measure(self, places: tuple[int, ...]) -> Mapping[int, float | list[float]]:
         """Give the log values of one session with these commits: a stored one, else one that is measured now."""
         assert self._phase is not None, "a search tells its phase before the first session"
         name = trial_of(self._phase, places, self.commits.commits)
@@ -192,7 +192,7 @@ class Sessions:
 
     # ---- what is stored
 
-    def _values(self, stored: MeasuredSession) -> dict[int, float]:
+    def _values(self, stored: MeasuredSession) -> dict[int, float | list[float]]:
         from analysis.history.session_value import session_values
 
         asked = self.journal.asked

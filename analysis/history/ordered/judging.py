@@ -201,7 +201,7 @@ def _tested(table: SessionTable, groups: Sequence[Sequence[str]], margin: float)
     places = starts_of(groups, table.variants)
     if len(table.sessions) < 2 or not places:
         return None
-    found = contrasts_of(table.logs, places)
+    found = contrasts_of(table.logs, places, exact=table.exact)
     p, q = found.pvalue, found.pvalue_equivalent(math.log1p(margin))
     return _Tested(
         table,
@@ -229,10 +229,10 @@ def _line(one: _Tested, asked: _Asked, p: float, q: float, level: float) -> Orde
     places = _places(table, found, asked.level)
     steps: tuple[FoundStep, ...] = ()
     outcome: Outcome = "undecided"
-    if q <= asked.level / 2:
+    if q <= asked.level / 2 or found.same(math.log1p(asked.margin)):
         outcome = "equivalent"
     elif p <= asked.level:
-        steps = steps_of(table.logs, found.at, level, asked.level)
+        steps = steps_of(table.logs, found.at, level, asked.level, exact=table.exact)
         outcome = "step" if steps else "undecided"
     least = found.pvalue
     best = found.likeliest if np.isnan(least).all() else int(np.nanargmin(least))

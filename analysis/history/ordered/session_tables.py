@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import InsufficientDataError
+from ...methods.multilevel.exact import exact_values
 from ...pages.model import Caution, merged
 from ...stats.samples import Array
 
@@ -24,7 +25,7 @@ class SessionTable:
     """Mean logs of runs, larger = slower: sessions x variants, without gaps.
 
     `left_out` are variants that lack a value in more than half of the sessions, `sessions_left_out` how many
-    sessions lack one of the others.
+    sessions lack one of the others; `exact` tells whether all runs are counts.
     """
 
     name: str
@@ -33,6 +34,7 @@ class SessionTable:
     logs: Array
     left_out: tuple[str, ...]
     sessions_left_out: int
+    exact: bool = False
 
 
 def session_tables(
@@ -51,9 +53,18 @@ def session_tables(
         bench: np.stack([sign * _column(sides.get(name), bench, sessions) for name in variants], 1)
         for bench in benchmarks
     }
-    tables = [_whole(bench, cells[bench], variants, sessions) for bench in benchmarks]
     if len(benchmarks) > 1:
-        tables.append(_whole(SUITE, np.mean([*cells.values()], axis=0), variants, sessions))
+        cells[SUITE] = np.mean([*cells.values()], axis=0)
+    tables = []
+    for bench, logs in cells.items():
+        runs = [
+            row
+            for side in sides.values()
+            for name, row in zip(side.benchmarks, side.samples, strict=True)
+            if bench in (name, SUITE)
+        ]
+        whole = _whole(bench, logs, variants, sessions)
+        tables.append(replace(whole, exact=exact_values(trial.metric(metric).unit, *runs)))
     return tables, merged(*(side.cautions for side in sides.values()))
 
 

@@ -271,7 +271,7 @@ def benchmark_cautions(
     judged: LineParts, lines: Sequence[BenchmarkLine], sessions: int, noun: Unit
 ) -> Iterator[Caution]:
     """Say what holds for single benchmarks."""
-    flat = [line.name for line in lines if line.reason == "no-spread"]
+    flat = [line.name for line in lines if line.reason == "no-spread" and line.identity is None]
     if flat:
         where = _in(sessions, noun) if judged.design in ("paired", "separate") else "at all"
         yield Caution(
@@ -284,7 +284,8 @@ def benchmark_cautions(
     lonely = [
         line.name
         for line in lines
-        if line.low is None and line.reason is None and line.runs_candidate
+        if line.low is None is line.difference_low and line.identity is None
+        if line.reason is None and line.runs_candidate
     ]
     if lonely and not judged.law.always_valid:
         yield Caution(
@@ -308,8 +309,9 @@ def benchmark_cautions(
 
 def _clock_cautions(judged: LineParts, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
     """Say where the clock's step widens an interval; what is counted has no clock."""
-    for line, error in zip(lines, judged.each.error.tolist(), strict=False):  # failed ones follow
-        if line.resolution is None or line.step_log is None or line.resolution_source == "exact":
+    clocks = zip(lines, judged.each.error.tolist(), judged.exact.flags.tolist(), strict=False)
+    for line, error, counted in clocks:  # failed ones follow
+        if line.resolution is None or line.step_log is None or counted:
             continue
         if line.low is not None and (line.step_added or error <= (line.error_floor or 0.0)):
             yield Caution(
@@ -342,6 +344,14 @@ def _zero_cautions(judged: LineParts, lines: Sequence[BenchmarkLine]) -> Iterato
             f"{figures.listed(names)}",
             tuple(names),
             ShortSentence.of("arithmetic means are compared, as some runs are 0: {}", tuple(names)),
+        )
+    counted = tuple(lines[k].name for k in np.flatnonzero(judged.exact.arithmetic).tolist())
+    if counted and len(judged.each.estimate) > 1:
+        yield Caution(
+            "without-ratio",
+            f"with a 0 there is no ratio, so no mean over benchmarks holds: {figures.listed(counted)}",
+            counted,
+            ShortSentence.of("without a ratio, as runs are 0, and in no mean: {}", counted),
         )
 
 

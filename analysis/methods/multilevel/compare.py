@@ -14,8 +14,9 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,13 +39,13 @@ from .cautions import (
 )
 from .design import Layout, layout_of, run_tables, tables_of, whole_matrix, zeroed_of
 from .estimates import suite_of_cells
+from .exact import estimates_of, exact_of
 from .failures import failing_of
-from .law import ErrorLaw, Looks
+from .law import ErrorLaw, Looks, decide
 from .lines import (
     WIDEST,
     LineParts,
     benchmark_lines,
-    estimates_of,
     failed_lines,
     steady_suite,
     suite_lines,
@@ -54,6 +55,11 @@ from .lines import (
 )
 from .result import Multilevel
 from .session_values import dependence_in, resolution_of
+
+if TYPE_CHECKING:
+    from ...pages.number_format import Word
+
+_DIGITS = 14  # that are left of a value whose logarithm is known
 
 
 @door
@@ -131,17 +137,18 @@ def multilevel(
         )
     zeroed = zeroed_of(ours, theirs)
     sign = 1 if ours.better == "higher" else -1
-    tables = tables_of(layout, sign, zeroed)
-    resolution = resolution_of(
-        layout, tables, _rows(ours, theirs), sign=sign, unit=ours.unit, zeroed=zeroed
-    )
+    exact = exact_of(layout, ours.unit, zeroed)
+    layout, dark = replace(layout, arithmetic=exact.arithmetic), zeroed & ~exact.arithmetic
+    tables = tables_of(layout, sign, dark)
+    resolution = resolution_of(layout, tables, sign=sign, exact=exact.flags, zeroed=dark)
     judged = LineParts(
         design=layout.design,
         tables=tables,
-        each=estimates_of(layout.design, tables, resolution),
+        each=estimates_of(layout.design, tables, resolution, exact),
         resolution=resolution,
-        zeroed=zeroed,
-        weights=weighing,
+        exact=exact,
+        zeroed=dark,
+        weights=np.where(exact.arithmetic, 0.0, weighing),
         law=law,
         next_law=replace(law, alpha=look.next_alpha(float(confidence))),
         margin=math.log1p(margin),
@@ -219,8 +226,33 @@ def _check_levels(confidence: float, margin: float) -> None:
         )
 
 
-def _rows(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> list[tuple[Array, Array]]:
-    return list(zip(ours.samples, theirs.samples, strict=True))
+def judged_pair(
+    earlier: Sequence[Sequence[float]],
+    later: Sequence[Sequence[float]],
+    *,
+    risk: float,
+    margin: float,
+    unit: str,
+) -> tuple[Word, float, float, float]:
+    """Hold a later place of a series against an earlier one, by the logs of their runs in the same sessions.
+
+    Give the word, and the log of the speedup with its interval, which is that alone where nothing varies.
+    """
+    sides = []
+    for runs in (later, earlier):
+        session = {"": np.repeat(np.arange(len(runs)), [*map(len, runs)])}
+        values = {"": [float(f"{math.exp(x):.{_DIGITS}g}") for one in runs for x in one]}
+        sides.append(
+            PerformanceMatrix.from_samples("", values, better="lower", unit=unit, sessions=session)
+        )
+    layout = layout_of(*sides)
+    none = np.zeros(1, dtype=np.bool_)
+    exact, tables = exact_of(layout, unit, none), tables_of(layout, -1, none)
+    resolution = resolution_of(layout, tables, sign=-1, exact=exact.flags, zeroed=none)
+    each = estimates_of(layout.design, tables, resolution, exact)
+    d = decide(each, ErrorLaw(alpha=risk), math.log1p(margin), "none")
+    mean, low, high = (float(one[0]) for one in (each.estimate, d.low, d.high))
+    return d.outcome[0], mean, *((mean, mean) if math.isnan(low) else (low, high))
 
 
 def _weights(

@@ -48,7 +48,7 @@ class Layout:
     candidate's and the baseline's runs. `labels`: The sessions' ids by their number. `blocks`:
     Whether blocks are known on both sides. Without, each session counts as one block. `benchmarks`:
     How many. `outermost` ({"session", "host"}): What the sessions are; hosts only where both sides'
-    are.
+    are. `arithmetic`: Of which benchmarks values are compared, not their logs.
     """
 
     design: Design
@@ -58,6 +58,7 @@ class Layout:
     blocks: bool
     benchmarks: int
     outermost: Unit
+    arithmetic: Flags | None = None
 
     @property
     def common(self) -> Integers:
@@ -215,7 +216,7 @@ def tables_of(layout: Layout, sign: int, zeroed: Flags) -> Tables:
         session_means(layout, side, sign, zeroed) for side in (layout.ours, layout.theirs)
     )
     if layout.design == "one session, runs":
-        single = [_runs(side, layout.benchmarks, sign) for side in (layout.ours, layout.theirs)]
+        single = [_runs(layout, side, sign) for side in (layout.ours, layout.theirs)]
         for table, means in zip(single, (ours, theirs), strict=True):
             table[:, zeroed] = np.nan
             table[0, zeroed] = means.mean[means.mean.shape[0] - 1, zeroed]
@@ -237,15 +238,15 @@ def tables_of(layout: Layout, sign: int, zeroed: Flags) -> Tables:
 
 def run_tables(layout: Layout, sign: int) -> tuple[Array, Array]:
     """Give the oriented logs of all runs of each side, shape (runs, benchmarks)."""
-    return (
-        _runs(layout.ours, layout.benchmarks, sign),
-        _runs(layout.theirs, layout.benchmarks, sign),
-    )
+    return _runs(layout, layout.ours, sign), _runs(layout, layout.theirs, sign)
 
 
-def _logs(side: SideRuns, sign: int) -> Array:
-    """Give oriented logs, 0 for the runs of 0, which `session_means` compares otherwise."""
-    return sign * np.log(np.where(side.values > 0, side.values, 1.0))
+def _logs(layout: Layout, side: SideRuns, sign: int) -> Array:
+    """Give oriented logs, 0 for the runs of 0, which `session_means` compares otherwise; values of what is arithmetic."""
+    logs = np.log(np.where(side.values > 0, side.values, 1.0))
+    if layout.arithmetic is not None:
+        logs = np.where(layout.arithmetic[side.benchmark], side.values, logs)
+    return sign * logs
 
 
 class SessionCells(NamedTuple):
@@ -259,7 +260,7 @@ class SessionCells(NamedTuple):
 def session_cells(layout: Layout, side: SideRuns, sign: int = 1) -> SessionCells:
     """Sum up the runs of one side; mean logs are oriented, 0 where there is no run."""
     shape = len(layout.labels), layout.benchmarks
-    cell, logs = side.session * layout.benchmarks + side.benchmark, _logs(side, sign)
+    cell, logs = side.session * layout.benchmarks + side.benchmark, _logs(layout, side, sign)
     runs = np.bincount(cell, minlength=shape[0] * shape[1])
     mean = np.bincount(cell, logs, minlength=runs.size) / np.maximum(runs, 1)
     squares = np.asarray(np.bincount(cell, (logs - mean[cell]) ** 2, runs.size), dtype=np.float64)
@@ -282,16 +283,18 @@ def session_means(layout: Layout, side: SideRuns, sign: int, zeroed: Flags) -> _
         mean[:, zeroed] = np.where(unread, np.nan, arithmetic)[:, zeroed]
         variance[:, zeroed] = np.nan
         spread[zeroed] = np.nan
+    if layout.arithmetic is not None:
+        spread[layout.arithmetic] = np.nan
     return _Means(mean, variance, spread)
 
 
-def _runs(side: SideRuns, benchmarks: int, sign: int) -> Array:
+def _runs(layout: Layout, side: SideRuns, sign: int) -> Array:
     """Give the logs of all runs below each other, shape (most runs, benchmarks)."""
-    counts = np.bincount(side.benchmark, minlength=benchmarks)
-    table = np.full((int(counts.max()), benchmarks), np.nan)
+    counts = np.bincount(side.benchmark, minlength=layout.benchmarks)
+    table = np.full((int(counts.max()), layout.benchmarks), np.nan)
     order = np.argsort(side.benchmark, kind="stable")
     place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-    table[place, side.benchmark[order]] = _logs(side, sign)[order]
+    table[place, side.benchmark[order]] = _logs(layout, side, sign)[order]
     return table
 
 
@@ -370,7 +373,7 @@ def _common_cells(layout: Layout, sign: int) -> _BlockCells:
     for side, mine in ((a, cell[: len(a.values)]), (b, cell[len(a.values) :])):
         runs = np.bincount(mine, minlength=len(found))
         means.append(
-            np.bincount(mine, _logs(side, sign), minlength=len(found)) / np.maximum(runs, 1)
+            np.bincount(mine, _logs(layout, side, sign), minlength=len(found)) / np.maximum(runs, 1)
         )
         there &= runs > 0
     session = np.concatenate([a.session, b.session])[first]

@@ -20,6 +20,7 @@ the mean over the benchmarks' log ratios. Tables are those of `estimates`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -32,7 +33,7 @@ from ...stats.samples import Array, Integers
 FLAT = 1e-12  # logs that differ by less from their mean do not vary
 
 
-LawName = Literal["t", "welch", "banerjee", "satterthwaite", "grouped"]
+LawName = Literal["t", "welch", "banerjee", "satterthwaite", "grouped", "identity"]
 
 
 class ErrorParts(NamedTuple):
@@ -57,7 +58,7 @@ class Estimates(NamedTuple):
     the values do not vary. `values` is how many there are, on both sides together. Where an error is
     known and `freedom` is nan, no single one fits: each of its `parts` has a quantile of its own.
     `laws` names what holds where there is a single one, and where there is none. `step` is what the
-    clock adds to each half-width, None for nothing.
+    clock adds to each half-width, None for nothing. `chance` is the p-value of counts that do not vary, nan of others.
     """
 
     estimate: Array
@@ -67,6 +68,7 @@ class Estimates(NamedTuple):
     parts: ErrorParts | None = None
     laws: tuple[LawName, LawName] = ("t", "t")
     step: Array | None = None
+    chance: Array | None = None
 
     def changed(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Estimates:
         """Give what a function makes of the leading axes of each of the arrays."""
@@ -80,6 +82,7 @@ class Estimates(NamedTuple):
             else ErrorParts(*(change(part) for part in self.parts)),
             laws=self.laws,
             step=None if self.step is None else change(self.step),
+            chance=None if self.chance is None else change(self.chance),
         )
 
     @property
@@ -102,6 +105,11 @@ class Estimates(NamedTuple):
             np.where(apart, self.parts.errors, np.where(later, 0.0, one.errors)),
             np.where(apart, self.parts.freedoms, np.where(later, np.inf, one.freedoms)),
         )
+
+
+def number_of(value: float, needed: float = 0.0) -> float | None:
+    """Give a number, None for nan, or where what it belongs to is nan."""
+    return None if math.isnan(value) or math.isnan(needed) else float(value)
 
 
 def of_differences(values: Array) -> Estimates:

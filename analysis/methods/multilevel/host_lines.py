@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from ...stats.samples import Array, Flags, Indices, Integers
 from .advice import Scatter, advise
-from .estimates import Estimates, similar_half
+from .estimates import Estimates, number_of, similar_half
+from .exact import FAR, IDENTICAL, Identity, identity_pvalue, identity_reason
 from .host_effects import (
     Disagreement,
     HostDifferences,
@@ -28,7 +29,7 @@ from .host_effects import (
     differences_of,
 )
 from .law import Decisions, ErrorLaw, decide
-from .lines import NO_STEADY_STATE, corrected, decided, end_of, number_of, similar_line, spread_of
+from .lines import NO_STEADY_STATE, corrected, decided, end_of, similar_line, spread_of
 from .result import BenchmarkLine, Group, Line
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class HostEstimates:
 
     `found` are those of the benchmarks, `suite` that of their mean, arrays of one entry; `groups` and
     `suite_groups` are the hosts' (`combine.groups_of`); `outer` tells whether the values are those of
-    hosts, and the lines of hosts like these; `weights` are 0 for what some host lacks.
+    hosts, and the lines of hosts like these; `weights` are 0 for what some host lacks; `identities` are by benchmark.
     """
 
     table: HostTable
@@ -56,6 +57,30 @@ class HostEstimates:
     weights: Array
     margin: float
     correction: Correction
+    sign: int
+    identities: Mapping[int, Identity]
+
+
+def with_identities(level: HostEstimates) -> HostEstimates:
+    """Give the chance of what is one pair of numbers on all hosts: cells are hosts, or all their sessions."""
+    known: dict[int, Identity] = {}
+    estimate = level.found.estimate.copy()
+    cells = np.zeros(estimate.size)
+    for k in range(estimate.size):
+        lines = level.table.of(k)
+        each = [line.identity for line in lines if line.identity is not None]
+        if len(each) < len(lines) or len({(one.candidate, one.baseline) for one in each}) != 1:
+            continue
+        cells[k] = len(each) if level.outer else sum(one.sessions for one in each)
+        runs = sum(one.runs for one in each)
+        known[k] = replace(each[0], sessions=int(cells[k]), runs=runs)
+        if each[0].candidate * each[0].baseline == 0:
+            estimate[k] = level.sign * FAR * np.sign(each[0].candidate - each[0].baseline)
+    found = level.found._replace(estimate=estimate, chance=identity_pvalue(cells, cells))
+    least = cells[level.weights > 0].min(initial=np.inf)
+    chance = identity_pvalue(least, least) if least < np.inf else np.array(np.nan)
+    suite = level.suite._replace(chance=chance[None])
+    return replace(level, found=found, suite=suite, identities=known)
 
 
 def benchmark_lines(
@@ -72,20 +97,28 @@ def _line(level: HostEstimates, d: Decisions, k: int, failing: Failing) -> Bench
     estimates = table.each.estimate[:, k]
     there = np.flatnonzero(~np.isnan(estimates)).tolist()
     reason: str | None = failing.reason
-    if reason is None and not there:
+    identity = level.identities.get(k)
+    if reason is None and identity is not None:
+        reason = identity_reason(identity, d.outcome[k])
+    elif reason is None and not there:
         reason = next((line.reason for line in mine if line.reason), None)
     if (
         reason is None
         and there
+        and identity is None
         and math.isnan(d.low[k])
         and any(x.reason == "no-spread" for x in mine)
     ):
         reason = "no-spread"
     if reason is None and any(x.reason == NO_STEADY_STATE for x in mine):
         reason = NO_STEADY_STATE
-    outcome: Word = "undecided" if reason else d.outcome[k]
+    outcome: Word = d.outcome[k] if reason in (None, IDENTICAL) else "undecided"
+    own: dict[str, Any] = {"sessions": len(there) if level.outer else int(level.found.values[k])}
+    if identity is not None:
+        own = {"sessions": identity.sessions, "law": "identity", "identity": identity}
+        own |= {} if identity.candidate and identity.baseline else {"speedup": None}
     return BenchmarkLine(
-        **_decided(level, level.found, d, k, table.benchmarks[k]),
+        **(_decided(level, level.found, d, k, table.benchmarks[k]) | own),
         groups=_groups(level, level.found, level.groups, k),
         **corrected(d, k),
         outcome=outcome,
@@ -98,7 +131,6 @@ def _line(level: HostEstimates, d: Decisions, k: int, failing: Failing) -> Bench
         runs_baseline=sum(line.runs_baseline for line in mine),
         failed_candidate=sum(line.failed_candidate for line in mine),
         failed_baseline=sum(line.failed_baseline for line in mine),
-        sessions=len(there) if level.outer else int(level.found.values[k]),
         session_ids=tuple(table.hosts[i] for i in there) if level.outer else (),
         differences=tuple(estimates[there].tolist()) if level.outer else (),
         **{**failing._asdict(), "reason": reason},

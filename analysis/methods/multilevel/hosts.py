@@ -35,6 +35,7 @@ from .host_lines import (
     effects_of,
     more_hosts,
     suite_lines,
+    with_identities,
 )
 from .law import ErrorLaw, Looks
 from .lines import steady_suite
@@ -137,6 +138,8 @@ def _levels(
         weights=np.where(table.common, share, 0.0),
         margin=math.log1p(first.margin),
         correction=first.correction,
+        sign=1 if first.better == "higher" else -1,
+        identities={},
     )
     like_these = replace(
         on_these,
@@ -144,7 +147,7 @@ def _levels(
         suite=outer_of(inner_suite, outer_suite),
         outer=True,
     )
-    return on_these, like_these, outer, outer_suite
+    return with_identities(on_these), with_identities(like_these), outer, outer_suite
 
 
 def groups_of(each: Estimates, sessions: Integers) -> Integers:

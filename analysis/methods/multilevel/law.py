@@ -30,7 +30,7 @@ from ...stats.arguments import counted
 from ...stats.multiplicity import Correction, adjusted, holm_steps
 from ...stats.repeated_looks import nominal_risk
 from ...stats.samples import Array, Flags
-from .estimates import ErrorParts, Estimates, satterthwaite
+from .estimates import FLAT, ErrorParts, Estimates, satterthwaite
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
@@ -260,6 +260,11 @@ class ErrorLaw:
             sides.append(np.where(inside > 0, p / 2, 1 - p / 2))
         return np.maximum(np.maximum(*sides), np.where(np.isnan(sides[0]), np.nan, _LEAST))
 
+    def one_sided(self, found: Estimates) -> Array:
+        """Give the p of H0: the true value is 0 or less."""
+        p = self.pvalue(found.estimate, found.error, found.freedom, found.parts)
+        return np.where(found.estimate > 0, p / 2, 1 - p / 2)
+
     def pvalue_of(self, line: Line, distance: float) -> float:
         """Give the two-sided p of H0: the log speedup of `line` is `distance` away from where it is."""
         error = np.array(line.error, dtype=np.float64)
@@ -325,28 +330,42 @@ def word_by_interval(low: float, high: float, margin: float) -> Word:
     return "faster" if low > 0 else "slower" if high < 0 else "undecided"  # nan decides nothing
 
 
-def decide(found: Estimates, law: ErrorLaw, margin: float, correction: Correction) -> Decisions:
+def decide(
+    found: Estimates,
+    law: ErrorLaw,
+    margin: float | Array,
+    correction: Correction,
+    arithmetic: Array | None = None,
+) -> Decisions:
     """Judge the benchmarks of one candidate.
 
     Two families over the benchmarks are corrected: the two-sided p, held against alpha, and that of
     equivalence, held against alpha / 2. An estimate without spread, whose values do not vary for all that is known,
     has no interval and no p; it takes part with p = 1. The clock's step widens each interval, and every
-    distance that is tested is less by it.
+    distance that is tested is less by it. Counts that do not vary have their own p and no interval; where both sides
+    are one number they are in no family. `arithmetic` has the p of equivalence of what is not compared by logs, nan else.
     """
-    flat, step = found.error == 0, found.widening
-    half = np.where(flat, np.nan, law.half(found.error, found.freedom, found.parts) + step)
-    low, high = found.estimate - half, found.estimate + half
-    seen = np.maximum(np.abs(found.estimate) - step, 0.0)
+    chance = np.full(found.estimate.shape, np.nan) if found.chance is None else found.chance
+    sure, apart, step = ~np.isnan(chance), np.abs(found.estimate), found.widening
+    flat = (found.error == 0) & ~sure
+    half = law.half(found.error, found.freedom, found.parts) + step
+    half = np.where(flat, np.nan, np.where(sure, 0.0, half))
+    low, high = (np.where(sure, np.nan, found.estimate + side * half) for side in (-1, 1))
+    seen = np.maximum(apart - step, 0.0)
     pvalue = law.pvalue(seen, found.error, found.freedom, found.parts)
+    pvalue = np.where(sure & (apart >= FLAT), chance, pvalue)
     equivalent = law.pvalue_equivalent(
         found.estimate, found.error, found.freedom, margin - step, found.parts
     )
+    if arithmetic is not None:
+        equivalent = np.where(np.isnan(arithmetic), equivalent, arithmetic)
+    same = sure & (apart < np.maximum(margin, FLAT))
     families = [np.where(flat, 1.0, p) for p in (pvalue, equivalent)]
     ours, theirs = (adjusted(family, correction) for family in families)
-    alone = tuple(
-        word_by_interval(a, b, margin) for a, b in zip(low.tolist(), high.tolist(), strict=True)
+    alone, words = (
+        _words(found.estimate, p, np.where(same, 0.0, q), half, law.alpha)
+        for p, q in ((pvalue, equivalent), (ours, theirs))
     )
-    words = alone if correction == "none" else _words(found.estimate, ours, theirs, half, law.alpha)
     return Decisions(
         low=low,
         high=high,

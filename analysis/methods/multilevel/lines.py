@@ -15,14 +15,23 @@ from .advice import Scatter, advise
 from .design import PAIRS, Design, Tables
 from .estimates import (
     Estimates,
-    floored,
+    number_of,
     of_differences,
-    of_sides,
     shares_of,
     similar_half,
     suite_of_cells,
     suite_of_differences,
     suite_of_means,
+)
+from .exact import (
+    IDENTICAL,
+    above,
+    advice_on_identities,
+    counted_fields,
+    identity_pvalue,
+    identity_reason,
+    sides_of,
+    unjudged,
 )
 from .failures import fisher
 from .law import Decisions, ErrorLaw, decide, word_by_interval
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...pages.number_format import Word
     from ...stats.multiplicity import Correction
+    from .exact import Exact
     from .failures import Failing
     from .session_values import Resolution
 
@@ -44,6 +54,7 @@ WIDEST = 700.0  # logs whose exponential is a number
 def decided(found: Estimates, d: Decisions, k: int, name: str) -> dict[str, Any]:
     """Give the numbers of a line, from entry `k` of estimates and decisions."""
     known = not math.isnan(d.low[k])
+    law = None if found.chance is None or math.isnan(found.chance[k]) else "identity"
     errors, freedoms = (found.parts or found.own_parts()).of(k)
     return {
         "name": name,
@@ -52,7 +63,7 @@ def decided(found: Estimates, d: Decisions, k: int, name: str) -> dict[str, Any]
         "high": end_of(d.high[k]),
         "error": number_of(found.error[k], d.low[k]),
         "freedom": number_of(found.freedom[k], d.low[k]),
-        "law": found.laws[math.isnan(found.freedom[k])] if known else None,
+        "law": found.laws[math.isnan(found.freedom[k])] if known else law,
         "errors": errors if known else None,
         "freedoms": freedoms if known else None,
         "pvalue": number_of(d.pvalue[k]),
@@ -94,23 +105,20 @@ def spread_of(sd: float) -> float | None:
     return None if math.isnan(sd) else math.expm1(min(sd, WIDEST))
 
 
-def number_of(value: float, needed: float = 0.0) -> float | None:
-    """Give a number, None for nan, or where what it belongs to is nan."""
-    return None if math.isnan(value) or math.isnan(needed) else float(value)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LineParts:
     """What both kinds of lines are made of.
 
     `margin` is that of the log ratio, `sign` -1 where less is better; `each` are the benchmarks'
-    estimates, `resolution` what the clock adds to them, `zeroed` tells which have runs of 0. `next_law` has the level of the next look.
+    estimates, `resolution` what the clock adds to them, `exact` what is counted, `zeroed` tells which times have
+    runs of 0. `next_law` has the level of the next look.
     """
 
     design: Design
     tables: Tables
     each: Estimates
     resolution: Resolution
+    exact: Exact
     zeroed: Flags
     weights: Array
     law: ErrorLaw
@@ -119,31 +127,6 @@ class LineParts:
     sign: int
     unit: str
     correction: Correction
-
-
-def estimates_of(design: Design, tables: Tables, resolution: Resolution) -> Estimates:
-    """Give the estimate of each benchmark, with its error where the design has one."""
-    added = np.where(np.isnan(resolution.added), 0.0, resolution.added)
-    if design in PAIRS:
-        found = of_differences(tables.differences)
-        return floored(found, resolution.floor)._replace(step=added)
-    sides = _sides(tables, resolution)
-    found = of_sides(*sides)._replace(step=added)
-    return unjudged(found) if design == "confounded" else found
-
-
-def _sides(tables: Tables, resolution: Resolution) -> tuple[Estimates, Estimates]:
-    """Give the mean of each side, with its own floor."""
-    return (
-        floored(of_differences(tables.ours), resolution.floor_ours),
-        floored(of_differences(tables.theirs), resolution.floor_theirs),
-    )
-
-
-def unjudged(found: Estimates) -> Estimates:
-    """Give the estimates without their errors."""
-    nothing = np.full(found.estimate.shape, np.nan)
-    return found._replace(error=nothing, freedom=nothing, parts=None)
 
 
 # ---- benchmarks
@@ -156,17 +139,26 @@ def benchmark_lines(
     failing: Mapping[str, Failing],
 ) -> tuple[BenchmarkLine, ...]:
     """Give a line for each benchmark that both matrices have."""
-    d = decide(judged.each, judged.law, judged.margin, judged.correction)
-    reasons = [_reason(judged, failing[name], k) for k, name in enumerate(ours.benchmarks)]
+    raw, wide = judged.exact.arithmetic, math.exp(judged.margin)
+    sides = (above(judged, slice(None), limit) for limit in (1 / wide, wide))
+    equivalent = np.maximum(next(sides), 1.0 - next(sides))
+    margins = np.where(raw, 0.0, judged.margin)
+    d = decide(judged.each, judged.law, margins, judged.correction, equivalent)
+    reasons = [
+        _reason(judged, failing[name], d.outcome[k], k) for k, name in enumerate(ours.benchmarks)
+    ]
     words: list[Word] = [
-        "undecided" if reason else word for reason, word in zip(reasons, d.outcome, strict=True)
+        "undecided" if reason not in (None, IDENTICAL) else word
+        for reason, word in zip(reasons, d.outcome, strict=True)
     ]
     asked = [
         word == "undecided" and not reason for word, reason in zip(words, reasons, strict=True)
     ]
-    advice = _advice(judged, np.array(asked), (d.steps, d.steps_equivalent))
+    advice = _advice(judged, np.array(asked) & ~raw, (d.steps, d.steps_equivalent))
+    advice |= advice_on_identities(judged, reasons, d.steps)
     t, values = judged.tables, judged.tables.differences if judged.tables.rows else None
-    means = [_means(table, judged.sign) for table in (t.ours, t.theirs)]
+    means = [_means(table, judged.sign, raw) for table in (t.ours, t.theirs)]
+    logs = judged.each._replace(estimate=np.where(raw, np.nan, judged.each.estimate))
     lines = []
     for k, name in enumerate(ours.benchmarks):
         there = np.empty(0, dtype=np.intp)
@@ -174,7 +166,7 @@ def benchmark_lines(
             there = np.flatnonzero(~np.isnan(values[:, k]))
         lines.append(
             BenchmarkLine(
-                **decided(judged.each, d, k, name),
+                **(decided(logs, d, k, name) | counted_fields(judged, d, k, means)),
                 **corrected(d, k),
                 outcome=words[k],
                 more_sessions=advice.get(k),
@@ -188,7 +180,7 @@ def benchmark_lines(
                 failed_baseline=theirs.failed.get(name, 0),
                 sessions=_sessions(judged.design, int(judged.each.values[k])),
                 session_ids=tuple(t.rows[i] for i in there),
-                differences=() if values is None else tuple(values[there, k].tolist()),
+                differences=() if values is None or raw[k] else tuple(values[there, k].tolist()),
                 **(failing[name]._asdict() | _clock(judged, k) | {"reason": reasons[k]}),
             )
         )
@@ -240,9 +232,11 @@ def withheld_suite(line: Line) -> Line:
     return replace(line, outcome="undecided")
 
 
-def _reason(judged: LineParts, failing: Failing, k: int) -> str | None:
+def _reason(judged: LineParts, failing: Failing, word: Word, k: int) -> str | None:
     if failing.reason is not None:
         return failing.reason
+    if (identity := judged.exact.identity(k)) is not None:
+        return identity_reason(identity, word)
     if judged.zeroed[k] and np.isnan(judged.each.estimate[k]):
         return "below-resolution"
     if judged.each.error[k] == 0:
@@ -266,10 +260,11 @@ def _sessions(design: Design, count: int) -> int:
     return 0 if design == "confounded" else 1
 
 
-def _means(table: Array, sign: int) -> list[float | None]:
-    """Give the geometric mean of each benchmark over the rows of a table."""
-    mean = of_differences(table).estimate
-    return [None if math.isnan(m) else math.exp(sign * m) for m in mean.tolist()]
+def _means(table: Array, sign: int, raw: Flags) -> list[float | None]:
+    """Give the mean of each benchmark over the rows of a table: the geometric one of logs."""
+    mean = sign * of_differences(table).estimate
+    mean = np.where(raw, mean, np.exp(np.where(raw, 0.0, mean)))
+    return [number_of(m) for m in mean.tolist()]
 
 
 # ---- the suite
@@ -277,7 +272,7 @@ def _means(table: Array, sign: int) -> list[float | None]:
 
 def suite_lines(judged: LineParts) -> tuple[Line, Line] | None:
     """Give the lines of these benchmarks and of others like them; None unless there are two."""
-    if int((~np.isnan(judged.each.estimate)).sum()) < 2:
+    if int((~np.isnan(judged.each.estimate) & ~judged.exact.arithmetic).sum()) < 2:
         return None
     t, weights, clock = judged.tables, judged.weights, judged.resolution
     floors = clock.floor_ours, clock.floor_theirs
@@ -289,6 +284,10 @@ def suite_lines(judged: LineParts) -> tuple[Line, Line] | None:
         found = suite_of_means(t.ours, t.theirs, weights, floors)
     share = shares_of(judged.each.estimate, weights)
     found = found._replace(step=np.asarray((share * judged.each.widening).sum()))
+    if (judged.exact.constant | (share == 0)).all():
+        # the values of all benchmarks in one cell are one value of that cell
+        chance = identity_pvalue(*judged.exact.cells[:, share > 0].min(axis=1))
+        found = found._replace(chance=chance)
     if judged.design == "confounded":
         found = unjudged(found)
     one = found.as_rows()
@@ -305,7 +304,7 @@ def suite_lines(judged: LineParts) -> tuple[Line, Line] | None:
         more_sessions=advice[0] if advice else None,
     )
     half = judged.law.half(found.error, found.freedom, found.parts) + found.widening
-    half = np.where(found.error == 0, np.nan, half)
+    half = np.where((found.error == 0) & (d.outcome[0] == "undecided"), np.nan, half)
     wide = similar_half(judged.each.estimate, weights, half, judged.law.alpha)
     return these, similar_line(these.speedup, float(found.estimate), float(wide), judged.margin)
 
@@ -336,7 +335,7 @@ def _advice(judged: LineParts, asked: Flags, steps: tuple[Array, Array]) -> dict
     if judged.design == "paired":
         sides = [(judged.each, t.within, t.differences)]
     elif judged.design == "separate":
-        ours, theirs = _sides(t, judged.resolution)
+        ours, theirs = sides_of(t, judged.resolution, judged.exact)
         sides = [(ours, t.within_ours, t.ours), (theirs, t.within_theirs, t.theirs)]
     else:
         return {}

@@ -156,7 +156,7 @@ def reason_text(line: Line) -> str:
         return f"gate stops: {failed_text(line)}"
     if line.reason == "fails-always":
         return f"no run succeeds: {failed_text(line)}"
-    told = _REASONS.get(line.reason or "", ""), failed_text(line)
+    told = few_sessions_text(line) or _REASONS.get(line.reason or "", ""), failed_text(line)
     return "; ".join(text for text in told if text)
 
 
@@ -304,3 +304,19 @@ def _verdict(result: Multilevel, line: Line) -> tuple[Cell, ...]:
         said(line.outcome, timed=result.timed),
         note,
     )
+
+
+def count_text(value: float, unit: str) -> str:
+    """Write a count in full, with its unit."""
+    told = "" if unit in ("count", "counts") else figures.unit_text(unit)
+    return f"{value:.16g} {told}".strip()
+
+
+def few_sessions_text(line: BenchmarkLine, unit: str = "count") -> str:
+    """Say what is not decided yet: ``2 against 1 in all runs, but 2 sessions: 1 more decides``; else ""."""
+    one, more = line.identity, line.more_sessions
+    if one is None or line.reason not in ("no-spread", "few-sessions"):
+        return ""
+    a, b = (count_text(value, unit) for value in (one.candidate, one.baseline))
+    more_text = "" if more is None else f": {more.sessions} more decide{'s' * (more.sessions == 1)}"
+    return f"{a} against {b} in all runs, but {figures.counted(one.sessions, 'session')}{more_text}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
     from ...pages.number_format import Word
     from ...record.run_numbers import Better
     from ...stats.multiplicity import Correction
+    from ...stats.samples import Array
     from .design import Design
     from .estimates import LawName
+    from .exact import Identity, Scale
     from .failures import Fails
     from .law import LooksRule
     from .session_values import SessionDependence, Source
@@ -99,11 +102,12 @@ class Line:
     error, freedom : float or None
         Standard error of the log of the speedup, and its degrees of freedom; these are None also where
         no single number fits (`law` "banerjee" or "grouped").
-    law : {"t", "welch", "banerjee", "satterthwaite", "grouped"} or None
+    law : {"t", "welch", "banerjee", "satterthwaite", "grouped", "identity"} or None
         What gave interval and p-values: t of paired values; of two sides Welch's t where they have
         equally many values, else Banerjee's bound; of several hosts, or of the cells of one session, t
         with Satterthwaite's freedom where all have equally many values, else a part for each group. On
-        hosts like these "t" of the hosts' values, with the part on these hosts beside it.
+        hosts like these "t" of the hosts' values, with the part on these hosts beside it. "identity": of
+        what is counted and varies on neither side the chance that sessions fall apart so.
     errors, freedoms : tuple of float or None
         The independent parts of the error, and their degrees of freedom: of both sides, candidate
         first, or of the groups; on hosts like these the part between hosts comes first. `error` is the
@@ -192,9 +196,10 @@ class BenchmarkLine(Line):
         Where sides are paired: the sessions behind it, or within one session its blocks.
     differences : tuple of float
         The log differences of these, positive when the candidate is better.
-    reason : {"confounded", "fails-more", "fails-always", "below-resolution", "no-spread", "depends", "no-steady-state"} or None
+    reason : {"confounded", "fails-more", "fails-always", "below-resolution", "no-spread", "few-sessions", "identical", "depends", "no-steady-state"} or None
         Why the word is "undecided" in spite of numbers. "no-spread": session values do not differ, and
-        the clock's step is unknown. "depends": sessions that were looked at by a plan resemble the
+        the clock's step is unknown, or of what is counted there are fewer than three; "few-sessions": more of them
+        are needed for the risk. "identical" is a reason for "equivalent": one number on both sides. "depends": sessions that were looked at by a plan resemble the
         ones before them. "no-steady-state": more than a tenth of a side's runs never become steady, or
         not as many as of the other side.
     fails : Fails or None
@@ -205,10 +210,17 @@ class BenchmarkLine(Line):
     fails_proven : bool
         Whether failing is proven, which stops a gate.
     resolution : float or None
-        The clock's step in the unit of the values; None where it is unknown.
-    resolution_source : {"exact", "runs", "other benchmarks"} or None
-        How it is known: 1 of what is counted; the greatest common step of the runs, of which some are
-        equal; the least of these of the other benchmarks.
+        The step of the values, in their unit: the greatest of which all differences within each side are
+        multiples; None where it is unknown.
+    resolution_source : {"runs", "others"} or None
+        What shows it: the runs, of which some are equal where they are measured; or it is the least of
+        the other benchmarks, on whose grid all runs lie.
+    identity : Identity or None
+        Both numbers where all runs are counted and no side varies: `law` is "identity".
+    scale : {"log", "arithmetic"}
+        What is compared: logs, or of counts with a 0 among them the means, in the unit.
+    difference, difference_low, difference_high : float or None
+        On the arithmetic scale: candidate less baseline, with the interval.
     step_log, error_floor : float or None
         The step on the log scale, and the standard error that rounding to it gives at least: `error`
         is no less.
@@ -237,6 +249,14 @@ class BenchmarkLine(Line):
     resolution_source: Source | None = None
     step_log: float | None = None
     error_floor: float | None = None
+    identity: Identity | None = None
+    scale: Scale = "log"
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    above: Callable[[float], Array] | None = None  # arithmetic: p of "at most this speedup"
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"above"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -20,7 +20,6 @@ or three sessions t then finds a difference that is none, and no interval of fin
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -36,19 +35,16 @@ from .estimates import FLAT, of_differences
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
 
-Source = Literal["exact", "runs", "other benchmarks"]
-
-EXACT = frozenset(
-    {"B", "byte", "bytes", "1", "count", "counts", "instructions"}
-)  # units of what is counted
+Source = Literal["runs", "others"]
+_NEAR = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Resolution:
     """The clock's step and what follows from it, arrays over the benchmarks; nan where it is unknown.
 
-    `step`: The smallest difference between two values, in their unit. `sources` (tuple of {"exact",
-    "runs", "other benchmarks"} or None): How it is known. `log`: The same on the log scale, at the
+    `step`: The greatest of which all differences within each side are multiples, in their unit. `sources` (tuple
+    of {"runs", "others"} or None): How it is known. `log`: The same on the log scale, at the
     smaller of both means. `floor_ours`, `floor_theirs`: The least standard error of each side's
     mean. `added`: What is added to half-widths: 0 or `log`.
     """
@@ -69,20 +65,21 @@ class Resolution:
 def resolution_of(
     layout: Layout,
     tables: Tables,
-    samples: Sequence[tuple[Array, Array]],
     *,
     sign: int,
-    unit: str,
+    exact: Flags,
     zeroed: Flags,
 ) -> Resolution:
-    """Find the clock's step of each benchmark."""
-    step, sources = _steps([np.concatenate(both) for both in samples], unit)
+    """Find the step of each benchmark; only that of a clock can be added, what is `exact` is not rounded."""
+    step, sources = _steps(layout, exact)
     means = (sign * of_differences(table).estimate for table in (tables.ours, tables.theirs))
     with np.errstate(invalid="ignore"):  # nan, where the step is unknown or a side has no mean
         log = np.logaddexp(0.0, np.log(step) - np.minimum(*means))
+    if layout.arithmetic is not None:
+        log = np.where(layout.arithmetic, step, log)
     ours, theirs = (log * np.sqrt(shares / 12.0) / count for shares, count in _rounding(layout))
     with np.errstate(invalid="ignore"):
-        coarse = zeroed | (_spread(layout) < log / 2)
+        coarse = ~exact & (zeroed | (_spread(layout) < log / 2))
     return Resolution(
         step=step,
         sources=sources,
@@ -93,20 +90,37 @@ def resolution_of(
     )
 
 
-def _steps(values: Sequence[Array], unit: str) -> tuple[Array, tuple[Source | None, ...]]:
-    found = np.full(len(values), np.nan)
-    sources: list[Source | None] = [None] * len(values)
-    for k, runs in enumerate(values):
-        if unit in EXACT and (runs == np.rint(runs)).all():
-            found[k], sources[k] = 1.0, "exact"
-        elif np.unique(runs).size < runs.size and (step := clock_step(runs)) is not None:
+def _steps(layout: Layout, exact: Flags) -> tuple[Array, tuple[Source | None, ...]]:
+    samples = [
+        [side.values[side.benchmark == k] for side in (layout.ours, layout.theirs)]
+        for k in range(layout.benchmarks)
+    ]
+    found = np.full(len(samples), np.nan)
+    sources: list[Source | None] = [None] * len(samples)
+    for k, sides in enumerate(samples):
+        step = _step_within(*sides, exact=bool(exact[k]))
+        if step is not None:
             found[k], sources[k] = step, "runs"
-    of_runs = [found[k] for k, source in enumerate(sources) if source == "runs"]
-    if of_runs:
-        for k, source in enumerate(sources):
-            if source is None:
-                found[k], sources[k] = min(of_runs), "other benchmarks"
+    of_clocks = [found[k] for k, source in enumerate(sources) if source and not exact[k]]
+    for k, sides in enumerate(samples):
+        if of_clocks and not exact[k] and sources[k] is None:
+            runs, step = np.concatenate(sides), min(of_clocks)
+            common = clock_step(np.append(runs, runs.min() + step)) or 0.0
+            if math.isclose(common, step, rel_tol=_NEAR):  # all runs lie on that grid
+                found[k], sources[k] = step, "others"
     return found, tuple(sources)
+
+
+def _step_within(*sides: Array, exact: bool) -> float | None:
+    """Give the step that the runs show within each side, where they are counts or any two of all are equal."""
+    runs = np.concatenate(sides)
+    if not exact and np.unique(runs).size == runs.size:
+        return None
+    steps = [clock_step(one) for one in sides if np.ptp(one) > 0]
+    known = [one for one in steps if one is not None]
+    if not known or len(known) < len(steps):
+        return None
+    return known[0] if len(known) == 1 else clock_step(np.array([0.0, *known]))
 
 
 def _rounding(layout: Layout) -> list[tuple[Array, Array]]:

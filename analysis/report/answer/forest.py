@@ -240,6 +240,8 @@ def _note(line: BenchmarkLine, result: Multilevel, *, lacking: bool) -> str:
         return f"fails {line.failed_candidate} of {line.failed_candidate + line.runs_candidate}"
     if line.reason is not None and (told := reason_text(line)):
         return told
+    if line.identity is not None:
+        return "in all runs"
     if line.low is None:
         return _without(result, line.sessions)
     if lacking:

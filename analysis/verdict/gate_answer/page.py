@@ -20,6 +20,8 @@ _REASONS = {
     "below-resolution": "below the clock's step",
     "no-interval": "no interval",
     "no-steady-state": "no steady state",
+    "few-sessions": "too few sessions",
+    "without-ratio": "no ratio",
 }
 _NAME = 24  # columns for a name
 _MOST = 12  # benchmarks shown of a candidate; those that did not pass come first

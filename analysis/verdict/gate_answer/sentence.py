@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from ...pages import number_format as figures
 from ...pages.difference import Difference
 from ...words import shorten, shown
+from ..screen.sentence import counted_sentence
 
 if TYPE_CHECKING:
+    from ...pages.number_format import Word
     from ..gate import Gate, GatedCandidate, GateLine, Outcome
 
 LABELS: dict[Outcome, str] = {"passed": "PASS", "proven": "STOP", "undecided": "OPEN"}
@@ -94,6 +96,14 @@ def _of_line(gate: Gate, one: GatedCandidate, lines: tuple[GateLine, ...]) -> st
     if one.design == "hosts" or one.outermost == "host":
         where += " on hosts like these"
     also = f", and on {len(lines) - 1} more" if len(lines) > 1 else ""
+    word: Word = "undecided" if line.outcome == "undecided" else "slower"
+    counted = counted_sentence(line, told, (ours, base), word, where)
+    if line.outcome != "undecided" and told.low is None:  # what does not vary, and suites of it
+        same = f"{ours} {told.same()} as {base}{where}"
+        counted = counted or (told.sentence(ours, base) + where if line.speedup != 1 else same)
+        return f"{counted}{also}: {_verdict(gate, one, line)}"
+    if counted:
+        return f"{counted}{also}: {_limit(gate, one)} is neither proven nor ruled out"
     if told.low is None or told.high is None:
         return f"nothing is decided for {ours} against {base}{where}: there is no interval"
     if line.outcome == "undecided" and told.too_few:

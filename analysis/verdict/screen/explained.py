@@ -68,7 +68,7 @@ def _would_settle(result: Multilevel) -> Iterator[str]:
     told = []
     for line in lines:
         advice = advice_text(line, result.outermost, short=True)
-        if isinstance(line, BenchmarkLine) and line.reason is not None:
+        if isinstance(line, BenchmarkLine) and line.reason and line.law != "identity":
             continue
         if advice:
             name = f"these {len(result.benchmarks)}" if line is result.these else line.name

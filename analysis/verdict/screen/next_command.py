@@ -244,9 +244,10 @@ def _open(one: CandidateVerdict, *, several: bool) -> Iterator[_Open]:
         return
     lines: list[Line] = [*result.benchmarks, *([result.these] if result.these else [])]
     for line in lines:
-        if line.outcome != "undecided" or line.speedup is None:
+        told = line.law == "identity" and line.more_sessions is not None
+        if line.outcome != "undecided" or (line.speedup is None and not told):
             continue
-        if isinstance(line, BenchmarkLine) and line.reason is not None:
+        if isinstance(line, BenchmarkLine) and line.reason is not None and not told:
             continue
         more = line.more_sessions
         if result.looks_rule == "repeated" and isinstance(line, BenchmarkLine):

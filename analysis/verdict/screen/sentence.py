@@ -10,12 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...methods.multilevel.page import count_text, few_sessions_text
 from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.difference import Difference
 from ...words import shorten, shown
 
 if TYPE_CHECKING:
+    from ...pages.number_format import Word
+    from ..gate import GateLine
     from ..result import CandidateVerdict, Verdict
 
 NameOf = Callable[[str], str]
@@ -134,10 +137,41 @@ def _of_one(one: CandidateVerdict, verdict: Verdict, named: NameOf) -> str:
     if line is None or why:
         return f"no answer for {ours} against {base}{where}: {why or 'there is no common mean'}"
     told = difference(line, verdict)
+    if isinstance(line, BenchmarkLine) and (
+        counted := counted_sentence(line, told, (ours, base), line.outcome, where)
+    ):
+        return counted
     answer = told.answer(line.outcome, ours, base, margin=verdict.margin, where=where)
     if line.outcome == "undecided" or not (interval := told.interval()):
         return answer
     return f"{answer} ({interval})"
+
+
+def counted_sentence(
+    line: BenchmarkLine | GateLine, told: Difference, names: tuple[str, str], word: Word, where: str
+) -> str:
+    """Say what is counted in its unit, where a ratio says less or nothing; else ""."""
+    (ours, base), low, high = names, line.difference_low, line.difference_high
+    if line.identity is not None:
+        one = line.identity
+        a, b = (count_text(value, told.unit) for value in (one.candidate, one.baseline))
+        runs = f"in all {one.runs} runs"
+        if one.candidate == one.baseline:
+            return f"{ours} {told.same()} as {base}{where}: {a} {runs}"
+        side = "more" if one.candidate > one.baseline else "less"
+        side += ", within the margin" * (word == "equivalent")
+        each = f" of {figures.counted(one.sessions, 'session')} each"
+        return f"{ours} {told.verb} {a}, {base} {b}{told.label}{where}, {runs}{each}: {side}"
+    if low is None or high is None or line.low is not None:
+        return ""
+    sides = [
+        f"{count_text(float(f'{abs(end):.3g}'), told.unit)} {'less' if end < 0 else 'more'}"
+        for end in (low, high)
+    ]
+    if word == "undecided":
+        head = f"no difference found between {ours} and {base}{where}"
+        return f"{head}: if there is one, it lies between {' and '.join(sides)}{told.label}"
+    return f"{ours} {told.verb} {' to '.join(sides)}{told.label} than {base}{where}"
 
 
 def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
@@ -154,13 +188,16 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
                 f"{line.failed_candidate} of {total} runs of {name} failed, "
                 f"{line.failed_baseline} of {other} of the other"
             )
-        if line.reason in _REASONS:
-            return _REASONS[line.reason]
+        told = few_sessions_text(line, result.unit) or _REASONS.get(line.reason or "", "")
+        if told or line.difference_low is not None:
+            return told
     elif any(one.reason == "no-steady-state" for one in result.benchmarks):
         return _REASONS["no-steady-state"]
     if line.low is None or line.high is None:
         if any(one.code == "one-build" for one in result.cautions):
             return "each was built once, and one value has no interval"
+        if any(one.reason == "no-spread" for one in result.benchmarks):
+            return _REASONS["no-spread"]
         return f"there are too few {result.outermost}s for an interval"
     if not line.low <= 1 <= line.high:
         if result.withheld:

@@ -241,7 +241,7 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         analysis.find_steps,
         {"measure": lambda places: {k: 0.01 * k + 1e-4 * (k % 2) for k in places}, "commits": 2}
         | {"builds": lambda _: True, "programs": lambda place: place, "looks": (3, 4)}
-        | {"risk": 0.1, "margin": 0.01, "stop": 0.9, "sessions_max": 50},
+        | {"risk": 0.1, "margin": 0.01, "stop": 0.9, "sessions_max": 50, "unit": "s"},
     ),
     "ordered_variants": (
         analysis.ordered_variants,

@@ -385,3 +385,56 @@ def test_what_was_measured_once_is_pooled_and_not_missed(made: Maker) -> None:
     assert line.left_out == ()
     assert [one.variant for one in line.places] == ["c-3", "c-4", "c-5", "c-7", "c-8"]
     assert line.steps[0].variant == "c-5"
+
+
+# ---- of counts
+
+
+def counts(levels: Sequence[int], sessions: int = 6) -> np.ndarray:
+    return np.tile(np.log(levels), (sessions, 1))
+
+
+def test_counts_that_no_variant_varies_in_have_the_p_of_an_identity() -> None:
+    """Around the step cells are sessions times variants; elsewhere a side holds two numbers, and sessions count."""
+    found = contrasts_of(counts([100, 100, 100, 200, 200, 200]), range(1, 6), exact=True)
+    alone, around = 2 * 4.0**-6, 2 * 4.0**-18
+    assert found.pvalue.tolist() == pytest.approx([alone, alone, around, alone, alone])
+    table = counts([100, 100, 100, 200, 200, 200])
+    (step,) = steps_of(table, range(1, 6), 0.05, 0.05, exact=True)
+    assert (step.at, step.first, step.last) == (3, 3, 3)
+    assert (step.difference, step.half) == pytest.approx((math.log(2), 0.0))
+    assert steps_of(table, range(1, 6), 0.05, 0.05) == ()  # of a clock nothing is known
+
+
+def test_two_steps_of_counts_are_found_and_two_sessions_are_too_few() -> None:
+    table = counts([5, 5, 7, 7, 7, 9, 9])
+    found = steps_of(table, range(1, 7), 0.05, 0.05, exact=True)
+    assert [one.at for one in found] == [2, 5]
+    assert steps_of(table[:2], range(1, 7), 0.05, 0.05, exact=True) == ()
+
+
+@pytest.mark.parametrize(
+    ("levels", "same"), [([7] * 4, True), ([1000, 1000, 1004, 1004], True), ([7, 7, 8, 8], False)]
+)
+def test_counts_within_the_margin_are_equivalent(levels: list[int], same: bool) -> None:
+    for sessions, enough in ((2, False), (3, True)):
+        found = contrasts_of(counts(levels, sessions), range(1, 4), exact=True)
+        assert found.same(math.log(1.01)) == (same and enough)
+    assert np.isnan(contrasts_of(counts([7] * 4), range(1, 4), exact=True).pvalue).all()
+
+
+@pytest.mark.parametrize("unit", ["B", "s"])
+def test_a_series_of_sizes_has_its_step(
+    synthetic: Callable[..., Any], tmp_path: Path, unit: str
+) -> None:
+    sizes = {name: {"text": [1.0] * 12} for name in NAMES}
+    one = synthetic(sizes, sessions=4, metrics={"size": {"unit": unit, "better": "lower"}})
+    one.rows = [
+        replace(row, metrics={"size": (100.0 if row.variant < "c-4" else 200.0,)})
+        for row in one.rows
+    ]
+    found = ordered_variants(
+        read_trial(one.write(tmp_path / "t")), variants=NAMES, metric="size"
+    ).benchmarks[0]
+    assert found.outcome == ("step" if unit == "B" else "undecided")
+    assert [step.variant for step in found.steps] == (["c-4"] if unit == "B" else [])

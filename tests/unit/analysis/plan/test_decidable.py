@@ -56,7 +56,8 @@ def test_a_difference_of_that_size_is_found_in_four_of_five_simulated_trials(
 def test_the_verdict_turns_where_the_law_says(benchmarks):
     # half of the interval at Holm's first step, by which the power was reckoned
     sessions, sd = 6, 0.02
-    pattern = np.array([1, -1, 1, -1, 1, -1]) * sd / math.sqrt(1.2)  # of that standard deviation
+    pattern = np.array([1.2, -1.2, 1, -1, 0.8, -0.8])  # no two values are equal: no clock shows
+    pattern *= sd / pattern.std(ddof=1)
     border = float(stdtrit(sessions - 1, 1 - 0.025 / benchmarks)) * sd / math.sqrt(sessions)
     ids = {f"b{k}": list(range(sessions)) for k in range(benchmarks)}
     theirs = {name: [1.0] * sessions for name in ids}
@@ -145,3 +146,25 @@ def test_the_spread_is_that_of_an_earlier_trial_of_the_same_cells():
         decidable_by(flat, 6, 8)
     # a trial of other cells tells nothing
     assert plan_decides([SAMPLE], **asked | {"variants": (base, "z")}).trial is None
+
+
+@pytest.mark.parametrize(
+    ("sessions", "told"),
+    [
+        (
+            3,
+            "3 sessions, 2 benchmarks by size: counts that do not vary, of which 4 sessions decide",
+        ),
+        (
+            4,
+            "4 sessions, 2 benchmarks by size: counts that do not vary, of which 4 sessions decide",
+        ),
+    ],
+)
+def test_counts_that_do_not_vary_need_sessions_and_no_size(synthetic, tmp_path, sessions, told):
+    runs = {name: {"x": [1.0] * 6, "y": [1.0] * 6} for name in ("old", "new")}
+    one = synthetic(runs, sessions=2, metrics={"size": {"unit": "B", "better": "lower"}})
+    one.rows = [replace(row, metrics={"size": (7.0,)}) for row in one.rows]
+    found = decidable_by(read_trial(one.write(tmp_path / "t")), sessions, 3, "size")
+    assert str(found).startswith(told)
+    assert found.at[0].benchmark == (0.0 if sessions > 3 else None)

@@ -166,23 +166,9 @@ def test_hosts_of_one_session_of_one_run_leave_the_spread_of_the_hosts():
     assert level.disagreements == ()
 
 
-def test_hosts_without_any_spread_prove_no_more_than_the_clock_shows():
-    results = fleet([0.1, 0.1, 0.1], noise=0.0)
-    whole, level = over_hosts(results)
-    own = next(iter(results.values())).benchmarks[0]
-    assert own.resolution_source == "runs"
-    for line in (whole.benchmarks[0], level.benchmarks[0]):
-        assert line.step_added == pytest.approx(own.step_added)
-        half = (math.log(line.high) - math.log(line.low)) / 2
-        assert half > line.step_added > 0
-        assert line.outcome == "undecided"
-    assert level.disagreements == ()
-    effect = level.effects[0]
-    assert (effect.low, effect.high) == pytest.approx((own.low, own.high))
-
-
-def test_hosts_whose_sessions_do_not_differ_decide_nothing():
-    results = fleet([0.0, 0.0], noise=0.0)
+@pytest.mark.parametrize("effect", [0.0, 0.1])
+def test_hosts_whose_sessions_do_not_differ_decide_nothing(effect):
+    results = fleet([effect] * 2, noise=0.0)
     whole, level = over_hosts(results)
     for line in (whole.benchmarks[0], level.benchmarks[0]):
         assert (line.low, line.outcome, line.reason) == (None, "undecided", "no-spread")

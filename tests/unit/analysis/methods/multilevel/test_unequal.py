@@ -188,8 +188,11 @@ def test_a_side_without_spread_leaves_the_other_sides_t():
 
 
 def test_sides_without_any_spread_are_as_wide_as_the_clock_leaves_them():
-    """Authority: the floor rho sqrt(sum 1/n / 12) / S of each side, Banerjee's bound, and the step."""
-    (line,) = compared({"b": [0.02] * 2}, {"b": [0.0] * 5}).benchmarks
+    """Authority: the floor rho sqrt(sum 1/n / 12) / S of each side, Banerjee's bound, and the step of another one."""
+    ticks = {"c": [math.log(1.02), 0.0]}, {"c": [0.0, math.log(1.02), 0.0, 0.0, 0.0]}
+    sides = ({"b": [math.log(1.02)] * 2} | ticks[0], {"b": [0.0] * 5} | ticks[1])
+    line = compared(*sides).benchmarks[0]
+    assert line.resolution_source == "others"
     floors = [line.step_log / math.sqrt(12 * n) for n in (2, 5)]
     assert line.errors == pytest.approx(floors)
     each = [stats.t.isf(0.025, n - 1) * e for n, e in zip((2, 5), floors, strict=True)]

@@ -167,16 +167,6 @@ def test_intervals_that_overlap_may_differ_all_the_same(answer):
     assert (line.difference, line.agreement) == ("larger", "differs")
 
 
-def test_values_without_spread_tell_no_more_than_their_clocks(answer):
-    flat, other = answer({"b": [0.1] * 3}), answer({"b": [0.2] * 3})
-    (line,) = compared(flat, other).benchmarks
-    step = line.old.step_added + line.new.step_added
-    assert step > 0.1
-    assert line.error > 0
-    assert math.log(line.high / line.ratio) > step
-    assert line.difference == "undecided"
-
-
 @pytest.mark.parametrize("grown", [True, False])
 def test_a_side_without_spread_or_a_known_clock_is_not_compared(answer, grown):
     flat, other = answer({"b": [0.0] * 3}), answer({"b": [0.2, 0.21, 0.23]})
