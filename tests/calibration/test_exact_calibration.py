@@ -141,7 +141,7 @@ def test_a_side_that_is_constant_by_chance_makes_no_more_false_words(n, m, runs)
 
 def test_without_the_others_spread_it_would(monkeypatch):
     """The negative control: the rule for two sides as it was."""
-    monkeypatch.setattr("analysis.methods.multilevel.lines.as_the_other", lambda side, *_: side)
+    monkeypatch.setattr("analysis.methods.multilevel.exact.as_the_other", lambda side, *_: side)
     assert lower(one_sided_constant(3, 20, 30, 200), 200) > 0.1
 
 
