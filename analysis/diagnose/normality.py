@@ -258,6 +258,7 @@ def grown_bandwidth(values: Array) -> float:
     return float(windows[bisect_left(range(200), 1, key=smooth)])
 
 
+_DRAWS = 11  # of a study of means: one alone gives sizes from 10 to none for the same values
 _REFERENCES = (
     "H. W. Lilliefors, JASA 62, 1967; G. E. Dallal and L. Wilkinson, Am. Statistician 40, 1986",
     "T. Chen et al., Statistical performance comparisons of computers, HPCA 2012, section 3",
@@ -276,14 +277,17 @@ class NormalityRow:
     why: str | None
 
     def departs(self, risk: float) -> bool | None:
-        """Tell whether a test rejects normality at a risk; None where no test was possible."""
-        tests = [test for test in (self.lilliefors, self.shapiro) if test is not None]
-        return any(test.pvalue <= risk for test in tests) if tests else None
+        """Tell whether Lilliefors' test rejects normality at a risk; None where it was not possible."""
+        return None if self.lilliefors is None else self.lilliefors.pvalue <= risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NormalityStudy(Result):
-    """The studies on one matrix."""
+    """The studies on one matrix.
+
+    `mean_trials` are those of the first of the `draws`. `enough` is the median over the draws of the size from
+    which on means look normal, `enough_low` and `enough_high` the least and the largest; None: beyond the sizes.
+    """
 
     method: ClassVar[str] = "normality"
 
@@ -293,7 +297,10 @@ class NormalityStudy(Result):
     suite: NormalityRow
     mean_trials: tuple[MeanTrial, ...]
     enough: int | None
+    enough_low: int | None
+    enough_high: int | None
     seed: int | None
+    draws: int = _DRAWS
     references: tuple[str, ...] = _REFERENCES
 
 
@@ -316,7 +323,7 @@ def normality(
     matrix : PerformanceMatrix
         The runs of one variant.
     risk : float
-        Below which p a trial of means counts as not normal.
+        Of calling normal values not normal; in a study of means the trials of a draw share it.
     rng : numpy.random.Generator
         Where the draws of the study of means come from.
     seed : int, optional
@@ -333,9 +340,10 @@ def normality(
         _row(name, values) for name, values in zip(matrix.benchmarks, matrix.samples, strict=True)
     )
     trials: tuple[MeanTrial, ...] = ()
+    low = enough = high = None
     cautions = list(matrix.cautions)
     try:
-        trials = mean_sample_size(runs_of(matrix), rng=rng)
+        trials, (low, enough, high) = sizes_enough(runs_of(matrix), risk=risk, rng=rng)
     except AnalysisError as error:
         cautions.append(Caution("no-study-of-means", f"no study of means: {error.what}"))
     few = tuple(row.name for row in rows if row.n < FEW_RUNS)
@@ -351,7 +359,9 @@ def normality(
         benchmarks=rows,
         suite=_row("medians", matrix.medians()),
         mean_trials=trials,
-        enough=_enough(trials, risk),
+        enough=enough,
+        enough_low=low,
+        enough_high=high,
         seed=seed,
         cautions=tuple(cautions),
     )
@@ -379,10 +389,30 @@ def _row(name: str, values: Array) -> NormalityRow:
     )
 
 
-def _enough(trials: Sequence[MeanTrial], risk: float) -> int | None:
-    enough = None
-    for trial in reversed(trials):
-        if trial.pvalue <= risk:
-            break
-        enough = trial.size
-    return enough
+def sizes_enough(
+    values: ArrayLike, *, risk: float, rng: np.random.Generator
+) -> tuple[tuple[MeanTrial, ...], tuple[int | None, int | None, int | None]]:
+    """Give the trials of the first of 11 draws, and the least, median and largest size from which on means look normal.
+
+    In a draw that is the size after the last whose p is at most risk / 15; None is beyond the sizes.
+    """
+    draws = [mean_sample_size(values, rng=rng) for _ in range(_DRAWS)]
+    found: list[int | None] = []
+    for trials in draws:
+        enough = None
+        for trial in reversed(trials):
+            if trial.pvalue <= risk / len(trials):
+                break
+            enough = trial.size
+        found.append(enough)
+    found.sort(key=lambda size: size or math.inf)
+    return draws[0], (found[0], found[_DRAWS // 2], found[-1])
+
+
+def from_on(low: int | None, enough: int | None, high: int | None) -> str:
+    """Say from which size on means look normal, and what single draws say."""
+    last = MEAN_SIZES[-1]
+    head = f"look normal from samples of {enough} on"
+    head = f"do not look normal within samples of {last}" if enough is None else head
+    ends = (f"more than {last}" if size is None else f"{size}" for size in (low, high))
+    return head if low == high else f"{head} ({' to '.join(ends)} in nine of ten draws)"

@@ -20,7 +20,7 @@ from ..pages.model import (
 from ..words import shorten
 from .central_limit import DRAWS, ESTIMATES, CentralLimitCount, CentralLimitStudy, Draws
 from .estimators import ESTIMATORS, EstimatorRow, EstimatorSpread
-from .normality import NormalityRow, NormalityStudy
+from .normality import NormalityRow, NormalityStudy, from_on
 from .result import CellLine, Diagnosis, Finding
 from .wording import plural, speeds_text
 
@@ -184,7 +184,7 @@ def _far(found: Diagnosis) -> tuple[Sentence, ...]:
 
 @page_of.register(NormalityStudy)
 def _normality_study_page(study: NormalityStudy) -> Page:
-    tested = [row for row in study.benchmarks if row.shapiro is not None]
+    tested = [row for row in study.benchmarks if row.lilliefors is not None]
     off = sum(row.departs(study.risk) is True for row in tested)
     answer = (
         f"{off} of {len(tested)} benchmarks of {study.name} do not look normal; of the medians over "
@@ -224,14 +224,11 @@ def _look_of(row: NormalityRow, risk: float) -> str:
 def _means(study: NormalityStudy) -> tuple[Sentence, ...]:
     if not study.mean_trials:
         return ()
-    last = study.mean_trials[-1]
-    found = f"do not look normal up to samples of {last.size}"
-    if study.enough is not None:
-        found = f"look normal from samples of {study.enough} on"
+    found = from_on(study.enough_low, study.enough, study.enough_high)
     seed = "" if study.seed is None else f", seed {study.seed}"
     return (
         Sentence(
-            f"means of runs (relative to their benchmark's median, {last.means} means a trial{seed}) "
+            f"means of runs (relative to their benchmark's median, {study.mean_trials[0].means} means a trial{seed}) "
             f"{found}"
         ),
     )

@@ -65,12 +65,11 @@ def significant(value: float, digits: int = 3) -> str:
 
 def bound(value: float, digits: int = 3, *, upper: bool = False) -> str:
     """Write a limit with so many significant digits, rounded away from what it claims: a lower one down, an upper one up."""
-    text = significant(value, digits)
-    beyond = float(text) < value if upper else float(text) > value
-    if not beyond or not math.isfinite(value):
+    text, way = significant(value, digits), 1 if upper else -1
+    if not math.isfinite(value) or way * (float(text) - value) >= -1e-12 * abs(value):
         return text
     step = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
-    return significant(value + step / 2 if upper else value - step / 2, digits)
+    return significant(value + way * step / 2, digits)
 
 
 def quantity(value: float, unit: str) -> str:

@@ -231,7 +231,7 @@ def _row(line: PairLine, level: str, required: float) -> tuple[Cell, ...]:
     }[line.rule]
     low = "0" if line.low is None else figures.bound(line.low, 4)
     high = "inf" if line.high is None else figures.bound(line.high, 4, upper=True)
-    told = figures.bound if line.rule == "hpt" else figures.significant  # its speedup is a limit
+    told = figures.bound if line.rule == "hpt" else figures.significant  # a limit
     between = "none" if line.low is line.high is None else f"[{low}, {high}]"
     return (
         name,

@@ -395,7 +395,7 @@ SESSIONS = (
 )
 ALONE = "quartiles of pooled runs; `alone` has each benchmark's session interval (schema 2)"
 SAID = "those of the pooled runs went with them; the key is there, with what sessions leave to say"
-KEPT = ("cautions",)  # keys that are still there with another content
+KEPT = ("cautions", "enough")  # keys that are still there with another content
 GONE: tuple[tuple[str, str, str | None, str], ...] = (
     ("hpt", r"\$(\.r_speedup)?\.faster", None, FLAG),
     ("resample", r"\$(\.interval)?\.faster", None, FLAG),
@@ -403,6 +403,12 @@ GONE: tuple[tuple[str, str, str | None, str], ...] = (
     ("verdict", r"\$\.candidates\[\d+\]\.(benchmarks|speedup|hpt)", None, SESSIONS),
     ("verdict", r"\$\.spreads", None, ALONE),
     ("verdict", r"\$\.cautions", None, SAID),
+    (
+        "diagnose",
+        r"\$\.enough",
+        None,
+        "one draw at 5 % said another size with each seed; now of eleven",
+    ),
 )
 # sentences for a person, which may be reworded; these could not be explained, or hold no longer
 REWORDED = (

@@ -123,7 +123,7 @@ def _other_rules(report: HptReport) -> Section:
                 _RULES[row.rule],
                 value_of(row.confidence, lambda x: figures.reliability(x, required), "none"),
                 value_of(row.confidence_loss, "{:+.1%}".format, "none"),
-                value_of(row.speedup, lambda x: figures.significant(x, 4), "none"),
+                value_of(row.speedup, lambda x: figures.bound(x, 4), "none"),
                 value_of(row.speedup_error, "{:+.1%}".format, "none"),
             )
             for row in report.others
@@ -141,7 +141,7 @@ def other_lines(report: HptReport) -> Iterator[str]:
     required, tested = report.context.required, report.context.speedup_under_test
     for row in report.others:
         reached = value_of(row.confidence, lambda x: figures.reliability(x, required), "none").text
-        speedup = value_of(row.speedup, lambda x: figures.significant(x, 4), "none").text
+        speedup = value_of(row.speedup, lambda x: figures.bound(x, 4), "none").text
         yield (
             f"{_RULES[row.rule]}: confidence {reached} at {tested:g}, "
             f"largest speedup with {required:g}: {speedup}"

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...diagnose.normality import grown_bandwidth, lilliefors, normal_curves, runs_of, sample_means
+from ...diagnose.normality import (
+    from_on,
+    grown_bandwidth,
+    lilliefors,
+    normal_curves,
+    runs_of,
+    sample_means,
+    sizes_enough,
+)
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages.number_format import pvalue
 from ...plots.axes import Axes, Key, quantity_axis
@@ -103,11 +111,14 @@ def draw_means(subject: Subject, sheet: Sheet) -> Drawing:
     a density is the smallest that leaves it one peak.
     """
     found: dict[str, dict[int, NDArray[np.float64]]] = {}
-    why = "there is no variant"
+    why, told = "there is no variant", list[str]()
     for name, matrix in list(subject.matrices.items())[:_MOST]:
         try:
-            drawn = sample_means(runs_of(matrix), rng=stream(_SEED, "mean sample size", name))
+            runs = runs_of(matrix)
+            drawn = sample_means(runs, rng=stream(_SEED, "mean sample size", name))
             found[name] = {size: (x - x.mean()) / x.std(ddof=1) for size, x in drawn}
+            _, least = sizes_enough(runs, risk=0.05, rng=stream(_SEED, "mean sample size", name))
+            told.append(f"{name}: means {from_on(*least)}")
         except AnalysisError as error:
             why = error.what
     if not found:
@@ -123,7 +134,6 @@ def draw_means(subject: Subject, sheet: Sheet) -> Drawing:
     several = len(found) > 1
     panels: list[Axes] = []
     rows: list[tuple[Number, ...]] = []
-    enough: dict[str, int | None] = dict.fromkeys(found)
     sizes = list(next(iter(found.values())))
     across = _ACROSS if sheet.width > _BROAD else _ACROSS_NARROW
     for size in sizes:
@@ -142,14 +152,7 @@ def draw_means(subject: Subject, sheet: Sheet) -> Drawing:
             elif not several:
                 axes.title += f", p {pvalue(p)}"
             rows.append((name, size, means[size].size, p))
-            enough[name] = None if p <= 0.05 else enough[name] or size
         panels.append(axes)
-    told = [
-        f"{name}: Lilliefors' test rejects none from {least} runs on"
-        if least is not None
-        else f"{name}: Lilliefors' test rejects the largest too"
-        for name, least in enough.items()
-    ]
     panels[len(sizes) - across // 2 - 1].x_label = "mean of n runs, in standard deviations"
     high = -(-len(panels) // across) * (_HIGH + 3 * sheet.font_size * POINT)
     return Drawing(

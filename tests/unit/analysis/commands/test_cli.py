@@ -127,7 +127,7 @@ def test_hpt_writes_a_page(files: tuple[str, str], tmp_path: Path) -> None:
 
 def test_diagnose_normality(trial: str, files: tuple[str, str]) -> None:
     _, text = execute("diagnose", files[0], "--normality")
-    assert "0 of 6 benchmarks of x do not look normal" in text
+    assert "0 of 0 benchmarks of x do not look normal" in text
     data = json.loads(
         execute("diagnose", f"{trial}:new", "--normality", "--json", "--seed", "3")[1]
     )

@@ -117,7 +117,7 @@ def test_study_of_a_matrix() -> None:
     assert by["four"].shapiro is not None
     assert study.suite.n == 4
     text = str(study)
-    assert "1 of 3 benchmarks of new do not look normal" in text
+    assert "1 of 2 benchmarks of new do not look normal" in text
     assert "1 of 4 benchmarks have fewer than 20 runs" in text
     assert "150 means a trial, seed 5)" in text
     assert json.loads(json.dumps(study.to_dict(), allow_nan=False))["seed"] == 5
@@ -138,12 +138,29 @@ def test_the_commands_numbers_are_those_of_its_seed() -> None:
     assert study.mean_trials == expected
 
 
-def test_enough_is_the_size_after_the_last_rejection() -> None:
-    rows = {"b": np.random.default_rng(1).lognormal(0, 1.2, 300)}
+def test_enough_is_the_median_of_the_sizes_after_the_last_rejection() -> None:
+    # authority: rules-2, 11: eleven draws, each at risk / 15
+    rows = {"b": np.random.default_rng(1).lognormal(0, 0.8, 300)}
     study = normality(matrix(rows), rng=rng(1))
-    sizes = [t.size for t in study.mean_trials if t.pvalue <= study.risk]
-    assert sizes
-    assert study.enough is None or study.enough > max(sizes)
+    values, draws, found = rows["b"] / np.median(rows["b"]), rng(1), []
+    for _ in range(11):
+        trials = mean_sample_size(values, rng=draws)
+        rejected = [k for k, trial in enumerate(trials) if trial.pvalue <= 0.05 / 15]
+        found.append([*MEAN_SIZES, 999][max(rejected, default=-1) + 1])
+    told = (study.enough_low, study.enough, study.enough_high)
+    assert told == (min(found), np.median(found), max(found))
+    assert told[0] < told[1] < told[2]
+    said = f"from samples of {told[1]} on ({told[0]} to {told[2]} in nine of ten draws)"
+    assert said in str(study)
+
+
+def test_runs_do_not_look_normal_by_lilliefors_alone() -> None:
+    # authority: rules-2, 11: a union of two tests at 5 % calls 8 % of normal samples not normal
+    values = 10 + np.sort(rng(3).normal(size=50))
+    values[-1] += 0.4 * (values[-1] - values[0])
+    row = normality(matrix({"b": values}), rng=rng()).benchmarks[0]
+    assert row.shapiro.pvalue < 0.05 < row.lilliefors.pvalue
+    assert row.departs(0.05) is False
 
 
 def test_constant_suite_says_what_is_missing() -> None:
