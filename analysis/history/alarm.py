@@ -4,6 +4,14 @@ The m newest values all lie above the j-th largest of n reference values with pr
 C(m+j-1, m) / C(n+m, m), exactly, for exchangeable values of any continuous law: a permutation of n + m values puts the
 m new ones among the m + j - 1 largest. With j the largest for which that is at most risk / horizon / 5, for
 each of five m, a false alarm within the horizon has at most the risk, by addition.
+
+That the newest are within the limit rests on the larger of two half widths, times the series' inflation: Banerjee's
+([1]_), which holds where the newest scatter more, and that of pooled spreads, which holds where nights are skewed.
+
+References
+----------
+.. [1] S. K. Banerjee, "Approximate confidence interval for linear functions of means of k populations when the
+   population variances are not equal", Sankhya 22, 1960.
 """
 
 from __future__ import annotations
@@ -23,11 +31,16 @@ from ..stats.samples import Array
 
 Direction = Literal["slower", "faster"]
 AlarmWord = Literal["proven", "ruled-out", "undecided"]
+Withheld = Literal["nights-depend", "drift"]
 
 NIGHTS = (2, 3, 4, 6, 8)  # newest values that are looked at
 NEWEST = 8  # of the values since the last change, no reference
 FEWEST = 8  # values of a reference
 _RULED_OUT = 0.025
+_DEPENDS = math.sqrt(
+    3.0
+)  # the inflation of an autocorrelation of .5: beyond it nothing is ruled out
+_DRIFTS = 24  # nights from which on the newest are held against the first ones too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +50,9 @@ class Alarm:
     `word`: "proven" where they are beyond it, "ruled-out" where their mean is within it (one-sided at
     97.5 %), else "undecided". `nights`: How many newest values decided; 0 where undecided. `reference`: How
     many values they were held against. `limit`: The ratio of times that was allowed. `risk_each`: The chance that a look at one
-    number of newest values alarms falsely.
+    number of newest values alarms falsely. `reason`: Why nothing is ruled out although the mean lies within the
+    limit: "nights-depend" (neighbours resemble each other by more than .5), "drift" (the newest are beyond it
+    against the first ones of the series); else None.
     """
 
     word: AlarmWord
@@ -45,6 +60,7 @@ class Alarm:
     reference: int
     limit: float
     risk_each: float
+    reason: Withheld | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Give it as JSON types."""
@@ -95,18 +111,29 @@ def alarm_of(
         risk_each = float(ndtr(inflation * ndtri(risk_each)))
     word: AlarmWord = "undecided"
     nights = 0
+    reason: Withheld | None = None
     if reference.size >= FEWEST:
         nights = _beyond(reference, new, risk_each)
+        newest = new[-NEWEST:]
         if nights:
             word = "proven"
-        elif (within := _within(reference, new[-NEWEST:])) > 0:
-            word, nights = "ruled-out", within
+        elif (
+            newest.size > 1
+            and _apart(reference, newest) + half_of(reference, newest, inflation) < 0
+        ):
+            if inflation > _DEPENDS:
+                reason = "nights-depend"
+            elif since is None and direction == "slower" and _drifts(values, x):
+                reason = "drift"
+            else:
+                word, nights = "ruled-out", int(newest.size)
     return Alarm(
         word=word,
         nights=nights,
         reference=int(reference.size),
         limit=float(limit),
         risk_each=risk_each,
+        reason=reason,
     )
 
 
@@ -129,12 +156,29 @@ def _beyond(reference: Array, new: Array, risk: float) -> int:
     return 0
 
 
-def _within(reference: Array, new: Array) -> int:
-    """Give how many newest values show that their mean is within the limit; 0 where they do not."""
-    if new.size < 2:
-        return 0
+def _apart(before: Array, behind: Array) -> float:
+    return float(behind.mean() - before.mean())
+
+
+def banerjee_half(before: Array, behind: Array) -> float:
+    """Give Banerjee's half width at 95 % of the difference of two means, of two values each at least ([1]_)."""
+    parts = (
+        float(stdtrit(one.size - 1, _RULED_OUT)) ** 2 * float(one.var(ddof=1)) / one.size
+        for one in (before, behind)
+    )
+    return math.sqrt(sum(parts))
+
+
+def half_of(reference: Array, new: Array, inflation: float) -> float:
+    """Give the half width by which newest values are within a limit, of two values each at least."""
     freedom = reference.size + new.size - 2
     squares = sum(float(np.square(part - part.mean()).sum()) for part in (reference, new))
     error = math.sqrt(squares / freedom * (1 / reference.size + 1 / new.size))
-    bound = float(new.mean() - reference.mean()) - float(stdtrit(freedom, _RULED_OUT)) * error
-    return int(new.size) if bound < 0 else 0
+    pooled = -float(stdtrit(freedom, _RULED_OUT)) * error
+    return inflation * max(pooled, banerjee_half(reference, new))
+
+
+def _drifts(values: Array, x: Array) -> bool:
+    """Tell whether the newest are surely beyond the limit against the first; `x` is `values` less it."""
+    first, newest = values[:NEWEST], x[-NEWEST:]
+    return values.size >= _DRIFTS and _apart(first, newest) > banerjee_half(first, newest)

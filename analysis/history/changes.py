@@ -40,8 +40,9 @@ MOST = LENGTHS[-1]
 CORRECTED = 20  # values from which on it can be told how much neighbours resemble each other
 RISKS = (0.001, 0.2)
 _RESEMBLES = 1.64  # over the root of the number of values: an autocorrelation that is corrected for
+_WIDEST = 300.0  # of a half width of logarithms that can be written as a ratio
 _BETWEEN = (-0.3, 0.9)  # an autocorrelation is taken to lie there
-_LEVEL = 0.95  # of the interval of a step
+_RISK = 0.05  # of the interval of a step, shared by all places at which it might have been
 REFERENCES = (
     'P. Fryzlewicz, "Narrowest significance pursuit: inference for multiple change-points in linear '
     'models", Journal of the American Statistical Association 119, 2024',
@@ -59,15 +60,17 @@ class ChangeInterval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What changed at a place: the speedup of the nights from it on over those before, with its 95 % interval.
+    """The speedup of later nights over those before, with its interval; above 1 the later ones are faster.
 
-    Above 1 the later nights are faster. `low` and `high` are Welch's t over nights, None where either side has
-    one night only or nothing varies.
+    At a place that was chosen for its size the interval is Welch's t at the risk .05 / (2 T), with T the nights of the
+    series, so that it holds after the choice. `level`: What the interval holds with. `low`, `high`: None where either
+    side has one night only or nothing varies.
     """
 
     speedup: float
     low: float | None
     high: float | None
+    level: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -339,26 +342,34 @@ def steps_of(x: Array, places: Sequence[int]) -> tuple[Step, ...]:
     """Give the speedup at each place between the segments on both sides of it."""
     ends = (0, *places, x.size)
     parts = [x[a:b] for a, b in itertools.pairwise(ends)]
-    return tuple(step_between(a, b) for a, b in itertools.pairwise(parts))
+    risk = _RISK / (2 * max(x.size, 1))
+    return tuple(
+        step_of(a, b, _welch_half(a, b, risk), 1 - risk) for a, b in itertools.pairwise(parts)
+    )
 
 
-def step_between(before: Array, behind: Array) -> Step:
-    """Give the speedup of the values behind over those before, with Welch's interval."""
+def step_of(before: Array, behind: Array, half: float, level: float) -> Step:
+    """Give the speedup of the values behind over those before; a `half` width of 0, or beyond all numbers, is no interval."""
     difference = float(before.mean() - behind.mean())  # larger = slower: fewer is faster
+    ends = (
+        (math.exp(difference - half), math.exp(difference + half))
+        if 0 < half < _WIDEST
+        else (None, None)
+    )
+    return Step(speedup=math.exp(difference), low=ends[0], high=ends[1], level=level)
+
+
+def _welch_half(before: Array, behind: Array, risk: float) -> float:
+    """Give the half width of Welch's interval; 0 where there is none."""
     if before.size < 2 or behind.size < 2:
-        return Step(speedup=math.exp(difference), low=None, high=None)
+        return 0.0
     parts = [float(one.var(ddof=1)) / one.size for one in (before, behind)]
     if sum(parts) <= 0:
-        return Step(speedup=math.exp(difference), low=None, high=None)
+        return 0.0
     freedom = sum(parts) ** 2 / sum(
         part**2 / (one.size - 1) for part, one in zip(parts, (before, behind), strict=True)
     )
-    half = -float(stdtrit(freedom, (1 - _LEVEL) / 2)) * math.sqrt(sum(parts))
-    return Step(
-        speedup=math.exp(difference),
-        low=math.exp(difference - half),
-        high=math.exp(difference + half),
-    )
+    return -float(stdtrit(freedom, risk / 2)) * math.sqrt(sum(parts))
 
 
 def _cautions(x: Array, seen: LookedAt) -> Iterator[Caution]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Page, Section, Sentence, Table, Value, columns_of, page_of, value_of
-from .changes import Changes, Step
+from .changes import Changes
 from .search_result import Culprit, PairWord, StepSearch
 
 
-def _said(line: Step | PairWord | Culprit) -> str:
+def _said(line: PairWord | Culprit) -> str:
     """Say how the later side differs: ``takes 5 % more time (4 to 6 %)``."""
     found = Difference.of(line)
     ends = found.interval()
@@ -42,7 +42,7 @@ def _changes_page(result: Changes) -> Page:
                         f"{one.first} to {one.last}" if one.first < one.last else f"{one.first}",
                         value_of(place),
                         Value(figures.pvalue(one.pvalue), one.pvalue),
-                        f"from there on it {_said(step)} than before",
+                        f"from there on it {Difference.of(step).ranged('before')}",
                     )
                     for one, place, step in zip(
                         result.intervals, result.places, result.steps, strict=True

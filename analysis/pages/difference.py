@@ -137,6 +137,25 @@ class Difference:
         what = f" {self._noun}" if self._noun else ""
         return f"between {self._side(self.low)} and {self._side(self.high)}{what}{self.label}"
 
+    def ranged(self, than: str = "") -> str:
+        """Say the interval in the place of the amount: ``takes 3.1 to 3.9 % more time than B``.
+
+        Without an interval it is the phrase.
+        """
+        ends, times = self.interval(), self._times
+        amount = self.amount().partition("% ")[2]
+        if not ends or self.low is None or self.high is None:
+            text = self.phrase()
+        elif self.too_few:
+            text, times = f"{self.verb} {amount} (too few values to say how much)", None
+        elif (self.low - 1) * (self.high - 1) <= 0:
+            text, times = f"{self.verb} {self.between()}", None
+        elif times is not None:
+            text = self.phrase().replace(self._multiple(times), ends, 1)
+        else:
+            text, times = f"{self.verb} {ends} {amount}", None
+        return f"{text} {'than' if times is None else 'as'} {than}" if than else text
+
     def same(self) -> str:
         """Say that two sides are equivalent: ``takes the same time``, to be followed by ``as B, within 1 %``."""
         what = f"the same {self._noun}" if self._noun else "the same"

@@ -7,9 +7,21 @@ from typing import NamedTuple
 import numpy as np
 
 from ...pages.condition import Condition
-from ..alarm import FEWEST, NEWEST, NIGHTS, Alarm, Direction, alarm_of, begin_of_reference
-from ..changes import Changes, Step, step_between
+from ..alarm import (
+    FEWEST,
+    NEWEST,
+    NIGHTS,
+    Alarm,
+    Direction,
+    alarm_of,
+    banerjee_half,
+    begin_of_reference,
+    half_of,
+)
+from ..changes import Changes, Step, step_of
 from .result import Outcome
+
+_LEVEL = 0.95
 
 _CONDITION_OF_GAIN: dict[str, Outcome] = {
     "proven": "passed",
@@ -27,11 +39,14 @@ class Gated(NamedTuple):
     """What the gate says of one series.
 
     `against`: The newest nights, those that decided or up to 8, against the reference; None where either side
-    has none. `reason`: Why it is undecided, else None.
+    has none. `reference`: The number of its first value, and that behind its last. `drift`: The newest 8 against the
+    first 8 of the series, where that withholds the answer. `reason`: Why it is undecided, else None.
     """
 
     alarm: Alarm
     against: Step | None
+    reference: tuple[int, int]
+    drift: Step | None
     outcome: Outcome
     reason: str | None
 
@@ -60,11 +75,21 @@ def gated(
     )
     outcome = (_CONDITION_OF_GAIN if gain else _CONDITION)[alarm.word]
     first_new = max(begins, found.values.size - NEWEST) if since is None else since
-    reference = found.values[(begins if since is None else 0) : first_new]
+    span = (begins if since is None else 0, first_new)
+    reference = found.values[slice(*span)]
     new = found.values[first_new:][-(alarm.nights or NEWEST) :]
     reason = None
     if outcome == "undecided":
         few = reference.size < FEWEST
-        reason = "few-nights" if few else "few-new" if new.size < NIGHTS[0] else "between"
-    against = step_between(reference, new) if reference.size and new.size else None
-    return Gated(alarm, against, outcome, reason)
+        between = alarm.reason or "between"
+        reason = "few-nights" if few else "few-new" if new.size < NIGHTS[0] else between
+    against = drift = None
+    if reference.size and new.size:
+        half = (
+            half_of(reference, new, found.inflation) if min(reference.size, new.size) > 1 else 0.0
+        )
+        against = step_of(reference, new, half, _LEVEL)
+    if reason == "drift":
+        first, newest = found.values[:NEWEST], found.values[-NEWEST:]
+        drift = step_of(first, newest, banerjee_half(first, newest), _LEVEL)
+    return Gated(alarm, against, span, drift, outcome, reason)

@@ -85,6 +85,8 @@ def judged_series(judge: Judge, one: Searched) -> SeriesHistory:
         segments=segments,
         alarm=None if at_gate is None else at_gate.alarm,
         against=None if at_gate is None else at_gate.against,
+        reference=None if at_gate is None else _segment(series, found, *at_gate.reference),
+        drift=None if at_gate is None else at_gate.drift,
         outcome=None if at_gate is None else at_gate.outcome,
         reason=None if at_gate is None else at_gate.reason,
     )
@@ -118,17 +120,24 @@ def _values(series: NightSeries) -> Iterator[SeriesValue]:
 
 
 def _segments(series: NightSeries, found: Changes) -> Iterator[Segment]:
-    for first, end in itertools.pairwise((0, *found.places, len(series.nights))):
-        mean = float(found.values[first:end].mean())
-        yield Segment(
-            first=series.nights[first].trial,
-            last=series.nights[end - 1].trial,
-            first_value=first,
-            last_value=end - 1,
-            nights=end - first,
-            speedup=_speedup(series, mean),
-            metric_value=_metric_value(series, mean),
-        )
+    for ends in itertools.pairwise((0, *found.places, len(series.nights))):
+        if (one := _segment(series, found, *ends)) is not None:
+            yield one
+
+
+def _segment(series: NightSeries, found: Changes, first: int, end: int) -> Segment | None:
+    if first >= end:
+        return None
+    mean = float(found.values[first:end].mean())
+    return Segment(
+        first=series.nights[first].trial,
+        last=series.nights[end - 1].trial,
+        first_value=first,
+        last_value=end - 1,
+        nights=end - first,
+        speedup=_speedup(series, mean),
+        metric_value=_metric_value(series, mean),
+    )
 
 
 def _interval(

@@ -19,7 +19,7 @@ from ...pages.model import (
     page_of,
 )
 from ...words import shorten, shown
-from .labels import difference, label_of, name_of, said, span_of
+from .labels import difference, label_of, name_of, sized, span_of
 from .next_commands import newest_changes, short_commit
 from .result import History, HistoryInterval, HostInterval, SeriesHistory
 from .sentence import LABELS, alarm_alone, measured, sentence_of, several_variants
@@ -81,7 +81,12 @@ def _heading(history: History) -> Iterator[Sentence]:
             if len(history.series) > 1
             else "{risk} risk that any does not"
         )
-        yield Sentence(f"each interval below holds a change: {rule.format(risk=risk)}")
+        sizes = (
+            "; sizes allow for the place being chosen"
+            if any(one.intervals for one in history.newest)
+            else ""
+        )
+        yield Sentence(f"each interval below holds a change: {rule.format(risk=risk)}{sizes}")
     alone = alarm_alone(history)
     if alone is not None:
         yield Sentence(alone)
@@ -184,13 +189,13 @@ def _changes(
     told = changes[:_CHANGES]
     yield Table(
         name="changes",
-        columns=columns_of("<", "<between", "change", "<95 % interval"),
+        columns=columns_of("<", "<between", "<at least .. at most", "estimate"),
         rows=tuple(
             (
                 name_of(series, several=several),
                 between(series, one.first_value, one.last_value),
-                _change(series, one),
                 difference(series, one.step).cell_interval(),
+                _change(series, one),
             )
             for series, one in told
         ),
@@ -253,7 +258,7 @@ def _of_host(history: History, one: HostInterval) -> str:
     what = f": {_listed(one.environment)}" if one.environment else ""
     holds = "; speedups are paired and hold" if one.cause == "host" else ""
     return (
-        f"{shorten(shown(one.baseline), 24)} itself {said(series, one.step)} on "
+        f"{shorten(shown(one.baseline), 24)} itself {sized(series, one.step)} on "
         f"{shorten(shown(one.benchmark), 24)}, between {between(series, one.first_value, one.last_value)}: "
         f"{one.words}{what}{holds}"
     )

@@ -109,8 +109,9 @@ class SeriesHistory:
     risk of its intervals, after the correction. `pvalue_adjusted`: The share of series without a change, after
     the correction, that have such a p anywhere. `segments`: Between the places of its intervals. `alarm`, `outcome`: What the gate
     says; None without a gate, and of a series that has ended. `against`: The
-    newest nights, those that decided or up to 8, against the nights of reference. `reason`: Why the gate is undecided:
-    "few-nights", "few-new", "no-night" (none since yesterday), "between"; else None.
+    newest nights, those that decided or up to 8, against the nights of `reference`; its interval is what a pass rests on.
+    `drift`: The newest 8 nights against the first 8, where that withholds a pass. `reason`: Why the gate is undecided:
+    "few-nights", "few-new", "no-night" (none since yesterday), "nights-depend", "drift", "between"; else None.
     """
 
     benchmark: str
@@ -136,6 +137,8 @@ class SeriesHistory:
     segments: tuple[Segment, ...]
     alarm: Alarm | None = None
     against: Step | None = None
+    reference: Segment | None = None
+    drift: Step | None = None
     outcome: Outcome | None = None
     reason: str | None = None
 

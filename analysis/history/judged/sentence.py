@@ -8,7 +8,7 @@ from ...pages.condition import parse_condition
 from ...pages.number_format import counted, listed
 from ..alarm import NEWEST
 from .cautions import NO_NIGHT
-from .labels import difference, label_of, name_of, said
+from .labels import difference, label_of, name_of, said, sized
 from .next_commands import newest_changes
 from .since import YESTERDAY
 
@@ -71,9 +71,8 @@ def _changed(history: History) -> str:
         return f"{subject} in {when}"
     series, one = changes[0]
     label = label_of(series.values)
-    link = difference(series, one.step).link
     last = (
-        f"{_names(history, [series])} {said(series, one.step)} {link} before, from {label(one.place_value)} on"
+        f"{_names(history, [series])} {sized(series, one.step, 'before')}, from {label(one.place_value)} on"
         f"{'' if series.paired else ', by host or program'}"
     )
     changed = len({id(one) for one, _ in changes})
@@ -96,20 +95,11 @@ def _at_gate(history: History, outcome: Outcome) -> str:
         return "no series goes on: nothing is decided"
     first, many = some[0], len(history.newest)
     if outcome == "undecided" and first.reason != "between":
-        some = [one for one in some if one.reason == first.reason]
-        names = _names(history, some)
-        if first.reason == "no-night":
-            newest = label_of(first.values)(len(first.values) - 1)
-            return f"{names}: no night since {history.since}, the newest is {newest}"
-        if first.reason == "few-new":
-            return f"{names}: fewer than 2 nights are new, which decide nothing"
-        held = first.alarm.reference if first.alarm is not None else 0
-        newest = "" if _fixed(history) else " before the newest 8"
-        return f"{names}: {counted(held, 'night')} of reference{newest}, and 8 are needed"
+        return _why_open(history, [one for one in some if one.reason == first.reason], limit)
+    against = _against(some)
     if outcome == "passed" and many > 1:
         what = f"have the wanted gain of {limit}" if gain else f"are within the {limit} allowed"
-        against = "" if _fixed(history) else ", against the nights since their last change"
-        return f"all {many} {_noun(history)} {what}{against}"
+        return f"all {many} {_noun(history)} {what} {against}"
     names = _names(history, [first])
     also = f", and {len(some) - 1} more" if len(some) > 1 else ""
     if first.against is None:
@@ -120,11 +110,11 @@ def _at_gate(history: History, outcome: Outcome) -> str:
         what = wanted if gain else limit
         if _beyond(first.against, asked.limit, gain=gain):
             return (
-                f"{names} {said(first, first.against)} {told.link} before{also}, but its newest nights do not "
-                f"all lie beyond {limit}: {what} is neither proven nor ruled out"
+                f"{names} {said(first, first.against)} {told.link} before{also}, {against}, but its newest nights do "
+                f"not all lie beyond {limit}: {what} is neither proven nor ruled out"
             )
         between = told.between() or "an unknown amount"
-        return f"{names} {told.verb} {between} than before{also}: {what} is neither proven nor ruled out"
+        return f"{names} {told.verb} {between} than before{also}, {against}: {what} is neither proven nor ruled out"
     if gain:
         what = f"{wanted} is {'' if outcome == 'passed' else 'not '}there"
     else:
@@ -135,10 +125,40 @@ def _at_gate(history: History, outcome: Outcome) -> str:
         )
     rests = ""
     if first.alarm is not None:
-        rests = (
-            f", by {counted(first.alarm.nights, 'newest night')} against {first.alarm.reference}"
-        )
+        rests = f", by {counted(first.alarm.nights, 'newest night')} {against}"
     return f"{names} {said(first, first.against)} {told.link} before{also}{rests}: {what}"
+
+
+def _why_open(history: History, some: Sequence[SeriesHistory], limit: str) -> str:
+    """Say why nothing is decided of some series with one reason, which their intervals are not."""
+    first, names, against = some[0], _names(history, some), _against(some)
+    if first.reason == "no-night":
+        newest = label_of(first.values)(len(first.values) - 1)
+        return f"{names}: no night since {history.since}, the newest is {newest}"
+    if first.reason == "few-new":
+        return f"{names}: fewer than 2 nights are new {against}, which decide nothing"
+    if first.reason == "nights-depend":
+        alike = f"(r {first.autocorrelation or 0:.2f})"
+        return f"{names}: within {limit} {against}, but neighbouring nights resemble each other too much to rely on it {alike}"
+    if first.reason == "drift" and first.drift is not None:
+        told = said(first, first.drift)
+        return f"{names}: within {limit} {against}, but {told} than the first 8 nights; --since NIGHT accepts what came before"
+    held = first.alarm.reference if first.alarm is not None else 0
+    newest = "" if _fixed(history) else " before the newest 8"
+    return f"{names}: {counted(held, 'night')} of reference{newest}, and 8 are needed"
+
+
+def _against(some: Sequence[SeriesHistory]) -> str:
+    """Name the nights of reference; of several series that with most, and how many the others have."""
+    held = [(one.reference.nights, one) for one in some if one.reference is not None]
+    if not held:
+        return "without any before"
+    least = min(nights for nights, _ in held)
+    most, widest = max(held, key=lambda pair: pair[0])
+    label, span = label_of(widest.values), widest.reference
+    many = counted(most, "night") if least == most else f"{least} to {most} nights"
+    ends = "" if span is None else f" ({label(span.first_value)} to {label(span.last_value)})"
+    return f"against {many}{ends}"
 
 
 def measured(history: History) -> str:

@@ -135,7 +135,7 @@ def _part(series: SeriesHistory, history: History, places: Places) -> Part:
             last=at[one.last_value],
             best=(at[one.place_value - 1] + at[one.place_value]) / 2,
             css="slower" if one.step.speedup < 1 else "faster",
-            text=difference(series, one).cell().replace("-", "\N{MINUS SIGN}"),
+            text=_size(difference(series, one)).replace("-", "\N{MINUS SIGN}"),
         )
         for one in series.intervals
     )
@@ -152,6 +152,10 @@ def _part(series: SeriesHistory, history: History, places: Places) -> Part:
     )
     ended = "" if series.ends is None else f"{series.ends} changed"
     return Part(values, levels, shades, hosts, ended)
+
+
+def _size(found: Difference) -> str:
+    return found.cell() if found.low is None else found.cell_interval()
 
 
 def _level(series: SeriesHistory, one: Segment) -> float | None:
@@ -177,7 +181,7 @@ def alt_of(benchmark: Benchmark, places: Places) -> str:
 
 def _said(series: SeriesHistory, one: HistoryInterval, places: Places) -> str:
     first, last = (night(series, k, places) for k in (one.first_value, one.last_value))
-    return f"between {first} and {last} {difference(series, one).phrase()}"
+    return f"between {first} and {last} {difference(series, one).ranged()}"
 
 
 def night(series: SeriesHistory, number: int, places: Places) -> str:

@@ -257,7 +257,6 @@ def _strip(one: Benchmark, history: History, places: Places) -> Mapping[str, Any
 def _change(series: SeriesHistory, one: HistoryInterval, places: Places) -> Mapping[str, Any]:
     """Give the evidence of a change: where, how much, whose, and how to go on."""
     found = difference(series, one)
-    ends = found.interval()
     command = ""
     if one.good is not None and one.bad is not None:
         words = (
@@ -274,7 +273,7 @@ def _change(series: SeriesHistory, one: HistoryInterval, places: Places) -> Mapp
         "last": night(series, one.last_value, places),
         "gap": f"; {counted(one.missing, 'night')} missing" if one.missing else "",
         "place": night(series, one.place_value, places),
-        "text": f"{found.phrase()}{f' ({ends})' if ends else ''}",
+        "text": found.ranged(),
         "style": "slower" if one.step.speedup < 1 else "faster",
         "words": one.words,
         "environment": [in_short(text, _TEXT) for text in one.environment],
@@ -315,5 +314,5 @@ def _hosts(one: Benchmark, history: History, places: Places) -> Iterator[str]:
             why = f": {in_short('; '.join(found.environment), _TEXT)}" if found.environment else ""
             yield (
                 f"Between {shown(days[found.first])} and {shown(days[found.last])} "
-                f"{in_short(found.baseline)} itself {step.phrase()}{why}."
+                f"{in_short(found.baseline)} itself {step.ranged()}{why}."
             )

@@ -192,7 +192,7 @@ def usual(name: str = "{}", words: str = "") -> History:
         pvalue=1e-4,
         place=nights[22].trial,
         place_value=22,
-        step=Step(speedup=1.062, low=1.05, high=1.07),
+        step=Step(speedup=1.062, low=1.05, high=1.07, level=0.999),
         missing=0,
         cause="host",
         environment=(kernel,),

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.stats import ttest_ind
+from scipy.stats import t, ttest_ind
 
 from analysis import changes
 from analysis.errors import AnalysisError, UsageError
@@ -23,6 +23,13 @@ SERIES = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=0, max_size=
 
 def night(n: int, seed: int, sd: float = 0.01) -> np.ndarray:
     return np.random.default_rng(seed).normal(0, sd, n)
+
+
+def alike(r: float, n: int, sd: float, seed: int) -> np.ndarray:
+    noise = night(n, seed, sd)
+    for k in range(1, n):
+        noise[k] = r * noise[k - 1] + math.sqrt(1 - r * r) * noise[k]
+    return noise
 
 
 def stepped(n: int, place: int, size: float, seed: int = 1) -> np.ndarray:
@@ -39,7 +46,10 @@ def test_a_step_is_found_with_its_place_and_size() -> None:
     assert found.places == (30,)
     (step,) = found.steps
     assert step.speedup == pytest.approx(math.exp(x[:30].mean() - x[30:].mean()), rel=1e-12)
-    welch = ttest_ind(x[:30], x[30:], equal_var=False).confidence_interval(0.95)
+    assert (
+        step.level == 1 - 0.05 / 120
+    )  # rules-2, section 6: it holds after the choice of the place
+    welch = ttest_ind(x[:30], x[30:], equal_var=False).confidence_interval(step.level)
     assert (step.low, step.high) == pytest.approx(
         (math.exp(welch.low), math.exp(welch.high)), rel=1e-9
     )
@@ -206,6 +216,43 @@ def test_an_alarm_is_proven_ruled_out_or_neither() -> None:
     assert quiet.word == "ruled-out"
     assert changes(stepped(60, 50, 0.02)).alarm(1.02, since=50).word == "undecided"
     assert changes(night(60, 5)).alarm(1.02, since=5).word == "undecided"  # a reference of five
+
+
+def within(reference, new, inflation=1.0):
+    """Give the half width of research/rules-2.md, section 6, by its formula."""
+    n, m = reference.size, new.size
+    v, w = reference.var(ddof=1), new.var(ddof=1)
+    pooled = ((n - 1) * v + (m - 1) * w) / (n + m - 2) * (1 / n + 1 / m)
+    banerjee = t.ppf(0.975, n - 1) ** 2 * v / n + t.ppf(0.975, m - 1) ** 2 * w / m
+    return inflation * max(t.ppf(0.975, n + m - 2) * math.sqrt(pooled), math.sqrt(banerjee))
+
+
+@pytest.mark.parametrize("scatter", [0.2, 1.0, 5.0])
+def test_what_is_within_the_limit_holds_where_the_newest_nights_scatter_more(scatter) -> None:
+    words = set()
+    for seed in range(1, 20):
+        x = night(63, seed)
+        x[60:] *= scatter
+        bound = float(x[60:].mean() - x[:60].mean()) + within(x[:60], x[60:], changes(x).inflation)
+        for limit, word in ((bound + 1e-9, "ruled-out"), (bound - 1e-9, "undecided")):
+            assert changes(x).alarm(math.exp(limit), since=60).word == word
+        words.add(changes(x).alarm(1.02, since=60).word)
+    assert ("ruled-out" in words) == (scatter < 5)
+
+
+def test_nights_that_depend_on_each_other_and_a_slow_drift_are_not_passed() -> None:
+    depends = changes(alike(0.9, 138, 0.003, seed=3))
+    alarm = depends.alarm(1.02, since=130)
+    assert depends.autocorrelation > 0.5
+    assert (alarm.word, alarm.reason) == ("undecided", "nights-depend")
+    assert changes(alike(0.0, 138, 0.003, seed=3)).alarm(1.02, since=130).word == "ruled-out"
+    drift = night(130, 4) * 0.3 + 0.001 * np.arange(130)
+    assert (changes(drift).alarm(1.02).word, changes(drift).alarm(1.02).reason) == (
+        "undecided",
+        "drift",
+    )
+    assert changes(drift).alarm(1.5).word == "ruled-out"  # 13 % are within 50 %
+    assert changes(drift[-23:]).alarm(1.02).reason is None  # fewer than 24 nights
 
 
 @pytest.mark.parametrize(("before", "takes", "seed"), [(8, 8, 2), (20, 8, 2), (60, 6, 1)])

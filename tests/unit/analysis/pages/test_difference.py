@@ -88,6 +88,11 @@ def test_whole_sentences() -> None:
         same.answer("equivalent", "A", "B", margin=0.01) == "A takes the same time as B, within 1 %"
     )
     assert same.interval() == "0.6 % less to 0.8 % more"
+    assert less.ranged("B") == "takes 41 to 49 % less time than B"
+    assert unclear.ranged("B") == "takes between 2 % less and 3 % more time than B"
+    assert of_ratio(4.6, 4.5, 4.7).ranged("B") == "takes 4.5 to 4.7 times as long as B"
+    assert of_ratio(0.2, 0.19, 0.21).ranged() == "is 4.8 to 5.3 times as fast"
+    assert Difference(1.2, None, None).ranged("B") == "takes 20 % more time than B"
     assert unclear.answer("undecided", "A", "B", margin=0.01) == (
         "no difference found between A and B: if there is one, it lies between 2 % less and 3 % more time"
     )
@@ -138,6 +143,7 @@ def test_words_never_contradict_the_interval(
         numbers = [float(one) for one in told.interval().replace(" %", "").split(" to ")]
         assert numbers == sorted(numbers)
         assert numbers[0] > 0
+        assert told.too_few or told.interval() in told.ranged()
 
 
 def test_an_interval_of_two_runs_tells_nothing():

@@ -108,7 +108,7 @@ def test_a_baseline_that_changed_alone_is_the_host():
     assert not history.series[0].intervals
     (one,) = history.host_intervals
     assert (one.cause, one.words) == ("host", "host changed here")
-    assert "v1.0 itself takes 6" in str(history)
+    assert "v1.0 itself takes 5.7 to 7.5 % more time on text" in str(history)
     assert "speedups are paired and hold" in " ".join(str(history).split())
 
 
@@ -179,6 +179,49 @@ def test_the_alarm_is_that_of_one_series_at_its_share_of_the_risk():
     assert history.series[0].alarm.reference == 52
     assert history.series[1].outcome == "passed"
     assert history.exit_code == 1
+
+
+AGAINST = "against 52 nights (2026-09-24 to 2026-11-14)"
+DRIFT = noise(130, 4, 0.003) + 0.001 * np.arange(130)
+
+
+@pytest.mark.parametrize(
+    ("logs", "asked", "said", "nights"),
+    [
+        (noise(60), {}, f"by 8 newest nights {AGAINST}: within the 2 % allowed", 52),
+        (stepped(0.06, 52, 60), {}, f"by 3 newest nights {AGAINST}: more than the 2 % allowed", 52),
+        (
+            noise(60, sd=0.05),
+            {},
+            f"than before, {AGAINST}: 2 % is neither proven nor ruled out",
+            52,
+        ),
+        (
+            DRIFT,
+            {},
+            "text: within 2 % against 12 nights (2027-01-12 to 2027-01-23), but takes 13.3 % more time (12.9 to "
+            "13.8 %) than the first 8 nights; --since NIGHT accepts what came before",
+            12,
+        ),
+        (DRIFT, {"since": "2027-01-24"}, "more than the 2 % allowed", 122),
+    ],
+)
+def test_the_gate_says_against_which_nights(logs, asked, said, nights):
+    """Authority: research/rules-2.md, section 6."""
+    history = judge_nights(nights_of(series(logs)), gate="slower>2%", **asked)
+    assert history.sentence.endswith(said)
+    reference = history.to_dict()["series"][0]["reference"]
+    first = history.series[0].values[reference["first_value"]].trial
+    assert (reference["first"], reference["nights"]) == (first, nights)
+
+
+def test_several_series_name_the_longest_reference():
+    history = judge_nights(
+        nights_of(series(noise(60)), series(noise(30, 2), "logs")), gate="slower>2%"
+    )
+    assert history.sentence == (
+        "all 2 benchmarks are within the 2 % allowed against 22 to 52 nights (2026-09-24 to 2026-11-14)"
+    )
 
 
 def test_without_since_the_reference_moves():
