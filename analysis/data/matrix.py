@@ -21,6 +21,7 @@ from ..pages.result import cautions_to_dict, short
 from ..record.run_numbers import Better
 from ..stats.arguments import door, numbers
 from ..stats.samples import median, read_only
+from .cut_runs import CutOff, given_cut
 from .failed_runs import Failed, failures_of, failures_to_json, of_some
 from .iterations.warmup import IterationsOfCell
 from .levels import (
@@ -36,7 +37,9 @@ from .levels import (
 from .number_text import Decimal, Layout
 
 _ROWS = ("samples", "blocks", "sessions", "iterations", "run_of")  # an array a benchmark
-_FROM_TABLE = ("blocks", "sessions", "processes", "failed", "cautions", "metric", "origin")
+_FROM_TABLE = (
+    *("blocks", "sessions", "processes", "failed", "cut", "cautions", "metric", "origin"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,6 +78,8 @@ class PerformanceMatrix:
         What was measured, and the file or folder that it was read from; None when unknown.
     with_zeros : PerformanceMatrix or None
         Benchmarks that have runs of 0, of which no ratio exists; for `analysis.multilevel` only.
+    cut : mapping or None
+        Benchmark -> those of its failed runs that a time limit ended; None: nobody knows whether there are such.
     outermost : {"session", "host"}
         What `sessions` are: "host" where each host of a fleet is taken as one session.
     judged_iterations : mapping
@@ -98,6 +103,7 @@ class PerformanceMatrix:
     metric: str | None = None
     origin: str | None = None
     with_zeros: PerformanceMatrix | None = None
+    cut: Mapping[str, CutOff] | None = None
     outermost: Unit = "session"
     of_builds: bool = False  # whether its values are numbers of builds, and not of runs
     judged_iterations: Mapping[str, IterationsOfCell] = field(default_factory=dict)
@@ -117,6 +123,7 @@ class PerformanceMatrix:
         cautions: Sequence[Caution] = (),
         trial: str | None = None,
         failed: Failed | None = None,
+        cut: Mapping[str, int] | None = None,
         metric: str | None = None,
         origin: str | None = None,
     ) -> Self:
@@ -146,6 +153,9 @@ class PerformanceMatrix:
             so, and never takes their blocks and sessions for the same ones.
         failed : mapping of str to int or mapping, optional
             Benchmark -> how many further runs failed, or ``{session: how many}``.
+        cut : mapping of str to int, optional
+            Benchmark -> how many of these a time limit ended; ``{}``: none. By default nobody knows, and
+            comparisons withhold what a longer time of them would overturn.
         metric, origin : str, optional
             What was measured, and where it was read.
 
@@ -200,6 +210,7 @@ class PerformanceMatrix:
             trial=trial,
             failed=lost.totals,
             failed_by_session=lost.by_session,
+            cut=given_cut(cut),
         )
 
     @classmethod
@@ -358,6 +369,9 @@ class PerformanceMatrix:
             "sessions": None if self.sessions is None else rows(self.sessions),
             "iterations": by_run,
             "failed": failures_to_json(self),
+            "cut": None
+            if self.cut is None
+            else {bench: one.runs for bench, one in self.cut.items()},
             "metric": self.metric,
             "origin": self.origin,
             **cautions_to_dict(self.cautions),

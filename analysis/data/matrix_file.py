@@ -40,6 +40,7 @@ class MatrixTable:
     sessions: dict[str, list[Any]] | None = None
     processes: dict[str, list[int]] | None = None
     failed: Failed | None = None
+    cut: dict[str, int] | None = None
     metric: str | None = None
     origin: str | None = None
 
@@ -200,6 +201,8 @@ def _particulars(source: str, data: dict[str, Any], located: dict[str, Any]) -> 
             raise AnalysisError(what, source)
     if data.get("failed") is not None:
         extra["failed"] = failures_from_json(data["failed"], data.get("sessions"), source)
+    if isinstance(data.get("cut"), dict):
+        extra["cut"] = data["cut"]
     texts, codes = (_texts(source, data, key) for key in ("cautions", "caution_codes"))
     codes += ["noted"] * (len(texts) - len(codes))  # files of the first version have texts only
     extra["cautions"] = tuple(map(Caution, codes, texts))

@@ -32,6 +32,7 @@ from ..record.trial_files import (
 )
 from ..record.warmup_iterations import warmup_of
 from ..stats.samples import read_only
+from .cut_runs import cut_of_trial
 from .failed_runs import failures_of_rows
 from .iterations.stored import judged_counts, judged_values, printed_counts
 from .iterations.warmup import JudgedIterations, iteration_cautions, of_cells
@@ -385,7 +386,7 @@ def _matrix(
     cautions: tuple[Caution, ...],
 ) -> PerformanceMatrix:
     info = trial.metric(metric)
-    blocks = None
+    blocks = ids = None
     # of imported runs most stand in none: that is block 0
     if trial.manifest.origin != "imported" or (trial.block[trial.measured] > 0).all():
         ids = trial.session * (int(trial.block.max()) + 1) + trial.block
@@ -417,6 +418,9 @@ def _matrix(
         cautions=cautions,
         trial=str(trial.path.resolve()),
         failed=failures.totals,
+        cut=cut_of_trial(
+            trial, metric, trial.variant == trial.manifest.variants.index(variant), ids
+        ),
         failed_by_session=failures.by_session,
         session_order=_order(trial),
         outermost=trial.outermost,

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ..data.cut_runs import cut_rows
 from ..data.trial import Trial, read_trial
 from ..errors import AnalysisError
 from ..methods.multilevel.compare import multilevel
+from ..methods.multilevel.cut_off import Cut, cut_between, together
 from ..pages.number_format import Word
 from ..record.run_numbers import METRIC_NUMBERS
 from ..stats.multiplicity import adjusted
@@ -42,7 +44,7 @@ def session_values(
     Returns
     -------
     dict
-        Variant -> value. Warm-ups and failed runs are left out; a variant without any run left of one of the
+        Variant -> value. Warm-ups and failed runs are left out, those that their time limit ended count with it; a variant without any run left of one of the
         benchmarks is nan.
 
     Raises
@@ -54,8 +56,9 @@ def session_values(
     """
     manifest = trial.manifest
     sign = -1.0 if trial.metric(metric).better == "higher" else 1.0
-    values = trial.values(metric)
-    mine = trial.judged(metric) & (trial.session == session) & np.isfinite(values)
+    cut, _, bounds = cut_rows(trial, metric)
+    values = np.where(cut, bounds, trial.values(metric))
+    mine = (trial.judged(metric) | cut) & (trial.session == session) & np.isfinite(values)
     if (values[mine] <= 0).any():
         raise AnalysisError(
             f"{metric} of a run is {values[mine].min():g}: it has no ratio to others",
@@ -75,6 +78,17 @@ def session_values(
         one = len(runs) == 1 and runs[0].size > 0
         found[variant] = runs[0].tolist() if one else math.fsum(means) / len(means)
     return found
+
+
+def cut_in(
+    trial: Trial, candidate: str, baseline: str, metric: str, benchmarks: Sequence[str]
+) -> Cut | None:
+    """Count the runs of two variants that their time limit ended; None without any, or where a variant is not there."""
+    names = trial.manifest.variants
+    if candidate not in names or baseline not in names:
+        return None
+    ours, theirs = (trial.matrix(name, metric) for name in (candidate, baseline))
+    return together(cut_between(ours, theirs, bench) for bench in benchmarks)
 
 
 def runs_of_variants(
@@ -123,6 +137,7 @@ def words_of_metrics(
         Metrics that cannot be judged are left out: unknown, without spread, or with values of 0.
     """
     found: list[tuple[str, float, float, float, float, float]] = []
+    cuts: list[Cut | None] = []
     for metric in dict.fromkeys((*METRIC_NUMBERS, *trial.manifest.metrics)):
         if metric == without:
             continue
@@ -139,6 +154,7 @@ def words_of_metrics(
         numbers = (line.speedup, line.low, line.high, line.pvalue, line.pvalue_equivalent)
         if any(one is None for one in numbers):
             continue
+        cuts.append(line.cut)
         found.append((metric, *numbers))  # type: ignore[arg-type]  # none of them is None
     different: Array = adjusted(np.array([one[4] for one in found]), "holm")
     equal: Array = adjusted(np.array([one[5] for one in found]), "holm")
@@ -147,15 +163,19 @@ def words_of_metrics(
             metric=metric,
             unit=trial.metric(metric).unit,
             better=trial.metric(metric).better,
-            word=_word(math.log(speedup), p, q, risk),
+            word=_kept(_word(math.log(speedup), p, q, risk), cut),
             speedup=speedup,
             low=low,
             high=high,
         )
-        for (metric, speedup, low, high, _, _), p, q in zip(
-            found, different.tolist(), equal.tolist(), strict=True
+        for (metric, speedup, low, high, _, _), cut, p, q in zip(
+            found, cuts, different.tolist(), equal.tolist(), strict=True
         )
     )
+
+
+def _kept(word: Word, cut: Cut | None) -> Word:
+    return "undecided" if cut is not None and cut.withholds(word) else word
 
 
 def _word(estimate: float, different: float, equal: float, risk: float) -> Word:

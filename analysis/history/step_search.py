@@ -18,6 +18,7 @@ from scipy.special import stdtrit
 
 from ..errors import AnalysisError, UsageError
 from ..methods.multilevel.compare import judged_pair
+from ..methods.multilevel.cut_off import Cut
 from ..pages.model import Caution
 from ..stats.arguments import counted, shown
 from .posterior import Posterior, posterior_of
@@ -47,10 +48,12 @@ def watched_steps(
     stop: float = 0.95,
     sessions_max: int | None = None,
     unit: str | None = None,
+    cut: Callable[[int, int], Cut | None] | None = None,
 ) -> StepSearch:
     """Search as `find_steps` does, and tell a watcher of each phase before its sessions, of these, and of words.
 
-    Parameters and errors are those of `find_steps`.
+    Parameters and errors are those of `find_steps`. ``cut(earlier, later)`` tells of both places' runs that their
+    time limit ended, the later place's as the candidate's.
     """
     counted("commits", commits, most=1_000_000)
     ordered = tuple(looks)
@@ -78,6 +81,7 @@ def watched_steps(
         stop=stop,
         most=math.inf if sessions_max is None else sessions_max,
         unit=unit,
+        cut=cut,
     )
     return search.result()
 
@@ -113,6 +117,7 @@ class _Search:
     stop: float
     most: float
     unit: str | None
+    cut: Callable[[int, int], Cut | None] | None
     sessions: list[dict[int, float]] = field(default_factory=list)
     runs: dict[int, dict[int, tuple[float, ...]]] = field(default_factory=dict)
     measured: list[tuple[int, ...]] = field(default_factory=list)
@@ -204,9 +209,11 @@ class _Search:
             )
         sides = ([self.runs[id(one)][place] for one in both] for place in (earlier, later))
         found = judged_pair(*sides, risk=risk, margin=self.margin, unit=self.unit or "")
+        cut = None if self.cut is None else self.cut(earlier, later)
+        word = "undecided" if cut is not None and cut.withholds(found[0]) else found[0]
         speedup, low, high = (math.exp(one) for one in found[1:])
         return PairWord(
-            word=found[0], speedup=speedup, low=low, high=high, sessions=len(both), risk=risk
+            word=word, speedup=speedup, low=low, high=high, sessions=len(both), risk=risk
         )
 
     def looked(self, phase: Phase, level: float) -> tuple[PairWord, list[dict[int, float]]]:

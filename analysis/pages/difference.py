@@ -68,6 +68,7 @@ class Difference:
     metric: str = "wall"
     unit: str = "s"
     better: str = "lower"
+    mark: str = ""  # "≥ " or "≤ " where a side's runs are lower bounds
 
     @classmethod
     def of(
@@ -80,7 +81,10 @@ class Difference:
             low, high = (None if end is None else 1 / end for end in (high, low))
         if low is None or high is None:
             low = high = None
-        return cls(ratio, low, high, metric, unit, better)
+        cut = getattr(line, "cut", None)
+        marks = ("", "") if cut is None else (cut.mark(0), cut.mark(1).replace("≥", "≤"))
+        mark = marks[0] or marks[1] if not all(marks) else ""
+        return cls(ratio, low, high, metric, unit, better, mark)
 
     def turned(self) -> Self:
         """Give what the baseline has more or less than the candidate."""
@@ -120,15 +124,15 @@ class Difference:
         """Give the interval in the unit of the phrase: ``41 to 49 %``, ``4.5 to 4.7``; "" where there is none."""
         if self.low is None or self.high is None:
             return ""
+        least = "≥ " * bool(self.mark)  # of what is decided either bound says "at least"
         if self._times is not None:
             ends = (1 / self.high, 1 / self.low) if self._faster else (self.low, self.high)
             if ends[0] > 1:
-                return " to ".join(map(self._multiple, ends))
+                return least + " to ".join(map(self._multiple, ends))
         if (self.low - 1) * (self.high - 1) <= 0:
             return f"{self._side(self.low)} to {self._side(self.high)}"
-        return (
-            " to ".join(map(self._points, sorted((abs(self.low - 1), abs(self.high - 1))))) + " %"
-        )
+        shares = sorted((abs(self.low - 1), abs(self.high - 1)))
+        return f"{least}{' to '.join(map(self._points, shares))} %"
 
     def between(self) -> str:
         """Say where the difference lies: ``between 3 % less and 2 % more time``; "" where nobody knows."""
@@ -182,7 +186,7 @@ class Difference:
 
     def cell(self) -> str:
         """Give the change for a narrow column: ``-45 %``, ``+20 %``, ``-`` where it is unknown."""
-        return "-" if self.ratio is None else f"{self._signed(self.ratio)} %"
+        return "-" if self.ratio is None else f"{self.mark}{self._signed(self.ratio)} %"
 
     def cell_interval(self) -> str:
         """Give the interval for a column: ``-49 to -41 %``."""
@@ -190,7 +194,7 @@ class Difference:
             return "-"
         if self.too_few:
             return "too few to say"
-        return f"{self._signed(self.low)} to {self._signed(self.high)} %"
+        return f"{self.mark}{self._signed(self.low)} to {self._signed(self.high)} %"
 
     # ---- parts
 

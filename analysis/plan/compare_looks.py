@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ..data.cut_runs import CutOff
 from ..data.matrix import PerformanceMatrix
 from ..methods.multilevel.advice import sessions_needed
 from ..methods.multilevel.compare import multilevel
@@ -141,7 +142,7 @@ def look_at(
     ----------
     values : mapping
         Variant -> session -> its runs, in `unit`: the k-th run of a session belongs to the session's k-th
-        block. None where a run failed: its block is left out of the comparison.
+        block. None where a run failed: its block is left out of the comparison; minus its limit where that ended it.
     plan : LooksPlan
         How the trial is looked at; `left` are those that left at earlier looks.
     baseline : str
@@ -218,17 +219,20 @@ def _side(
     """Put the runs of a variant into a matrix, as a trial does; None without one that counts."""
     runs, blocks, of = [], [], []
     failed: dict[int, int] = {}
+    cut: list[tuple[float, int, int]] = []
     for session, row in sessions.items():
         for block, value in enumerate(row, 1):
-            if value is None:
+            if value is None or value < 0:
                 failed[session] = failed.get(session, 0) + 1
+                if value is not None:
+                    cut.append((-value, session, session * _BLOCKS + block))
                 continue
             runs.append(value)
             of.append(session)
             blocks.append(session * _BLOCKS + block)
     if not runs:
         return None
-    return PerformanceMatrix.from_samples(
+    made = PerformanceMatrix.from_samples(
         name,
         {_BENCHMARK: runs},
         better=better,
@@ -236,7 +240,14 @@ def _side(
         sessions={_BENCHMARK: of},
         blocks={_BENCHMARK: blocks},
         failed={_BENCHMARK: failed} if failed else None,
+        cut={},
+        metric="wall",
     )
+    if not cut:
+        return made
+    bounds, sessions_of, blocks_of = map(np.array, zip(*cut, strict=True))
+    found = CutOff(len(cut), float(bounds.min()), bounds, sessions_of, blocks_of)
+    return replace(made, cut={_BENCHMARK: found})
 
 
 def _leader(found: Sequence[CandidateLook], baseline: str) -> str | None:
@@ -246,6 +257,8 @@ def _leader(found: Sequence[CandidateLook], baseline: str) -> str | None:
     for one in found:
         if one.line is None or one.line.speedup is None:
             continue
+        if one.line.cut is not None and one.line.cut.candidate:
+            continue  # it may be far slower
         known = True
         if one.line.speedup > at:
             best, at = one.variant, one.line.speedup

@@ -6,6 +6,7 @@ known of it stands here and nowhere else. A number that a later version adds say
 Standard library only.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal, NamedTuple
@@ -20,6 +21,15 @@ Outcome = Literal[
     "ok", "exit", "signal", "timeout", "unparsable", "output-mismatch", "output-limit", "hook-failed",
     "service-failed",
 ]  # fmt: skip
+
+
+_LIMIT = re.compile(r"timeout of ([0-9.e+-]+) s")
+
+
+def limit_of(detail: str | None, lasted_s: float) -> float:
+    """Give the time limit that ended a run, as its `detail` says it; how long it lasted where that says nothing."""
+    found = _LIMIT.search(detail or "")
+    return float(found[1]) if found else lasted_s
 
 
 class RunNumber(NamedTuple):

@@ -214,7 +214,13 @@ def _gone(names: Sequence[str]) -> ShortSentence | None:
 
 
 def _failed(trial: Trial, variants: Collection[str], rows: Collection[str]) -> Iterator[Caution]:
-    failed = [run for run in trial.failures() if not run.warmup and run.variant in variants]
+    failed = [
+        run
+        for run in trial.failures()
+        if not run.warmup and run.variant in variants
+        # a comparison counts these with their limit, or says that they have no value
+        if not (run.outcome == "timeout" and run.benchmark in rows and len(variants) > 1)
+    ]
     if not failed:
         return
     kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(r.outcome for r in failed).items())
@@ -277,7 +283,7 @@ def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]
 
 # what changes the meaning of a shown number, the gravest first; all else is told by --explain and in JSON
 _FAILED = (
-    *("fails-always", "fails-more", "failed-left-out", "given-up", "variant-left-out"),
+    *("fails-always", "fails-more", "cut-off", "failed-left-out", "given-up", "variant-left-out"),
     *("outcome-unknown", "fails-in-one-session", "failures-without-sessions", "benchmark-missing"),
 )
 _NOT_COMPARABLE = (

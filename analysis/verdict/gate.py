@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from ..data.pair import OF_ONE_SIDE
 from ..errors import UsageError
+from ..methods.multilevel.cut_off import CUT_OFF, Cut
 from ..methods.multilevel.law import ErrorLaw, LooksRule
 from ..methods.multilevel.page import failed_text
 from ..methods.multilevel.result import BenchmarkLine, Multilevel
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..methods.multilevel.exact import Identity
     from ..methods.multilevel.result import Line
     from ..pages.model import Next
+    from ..pages.number_format import Word
     from .result import Verdict
 
 
@@ -53,6 +55,7 @@ class GateLine:
     difference: float | None = None
     difference_low: float | None = None
     difference_high: float | None = None
+    cut: Cut | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +173,12 @@ _COUNTED = ("identity", "difference", "difference_low", "difference_high")
 _WITHOUT_INTERVAL = ("no-interval", "below-resolution", "few-sessions", "without-ratio")
 _ROUNDED = 1e-12  # of a logarithm
 _UNSTEADY = "no-steady-state"
+# the word that a longer time of a side's cut runs would overturn as it would the outcome
+_STANDS_FOR: dict[Outcome, Word] = {
+    "passed": "faster",
+    "proven": "slower",
+    "undecided": "undecided",
+}
 _FAILS = ("fails-more", "fails-always")  # what the verdict says of a line whatever its speed
 
 
@@ -325,7 +334,7 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     # a line without spread has no p, and takes the place of the largest
     corrected = dict(zip(ranks, adjusted(list(ranks.values()), "holm").tolist(), strict=True))
     benchmarks = tuple(
-        _line(line, terms, p, corrected.get(k), line.reason)
+        _line(line, terms, p, corrected.get(k), None if line.reason == CUT_OFF else line.reason)
         for k, (line, (p, _)) in enumerate(zip(one.benchmarks, chances, strict=True))
     )
     if one.these is None:
@@ -340,11 +349,13 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         suite = replace(alone, name="suite", pvalue_condition_adjusted=None)
     reasons = [line.reason for line in benchmarks]
     fails = next((reason for reason in _FAILS if reason in reasons), None)
-    shaken = suite is not None and suite.reason == _UNSTEADY
+    outcome = _outcome(suite, benchmarks, on if suite else "benchmarks")
+    doubts = (_UNSTEADY, *((CUT_OFF,) if outcome == "undecided" else ()))
+    shaken = suite is not None and suite.reason in doubts
     return GatedCandidate(
         **{name: getattr(one, name) for name in _OF_THE_COMPARISON},
-        outcome=_outcome(suite, benchmarks, on if suite else "benchmarks"),
-        reason=fails or terms.doubt or (_UNSTEADY if shaken else None),
+        outcome=outcome,
+        reason=fails or terms.doubt or (suite.reason if suite is not None and shaken else None),
         suite=suite,
         benchmarks=benchmarks,
     )
@@ -443,6 +454,9 @@ def _line(
         outcome = "passed"
     elif rank <= terms.risk:
         outcome = "proven"
+    cut = line.cut if reason is None else None
+    if cut and (cut.withholds(_STANDS_FOR[outcome]) or (outcome == "undecided" and cut.known)):
+        outcome, reason = "undecided", CUT_OFF
     return GateLine(
         name=line.name,
         speedup=line.speedup,
@@ -452,6 +466,7 @@ def _line(
         pvalue_condition_adjusted=None if p is None else rank,
         outcome=outcome,
         reason=reason,
+        cut=line.cut,
         failures=failed_text(line) if isinstance(line, BenchmarkLine) else "",
         **{name: getattr(line, name, None) for name in _COUNTED},
     )

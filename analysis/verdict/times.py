@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.cut_runs import cut_rows
+
 if TYPE_CHECKING:
     from ..data.trial import Trial
 
@@ -30,7 +32,7 @@ class VariantTimes:
     `user`, `system`: Processor time of a run, arithmetic mean of the sessions' means, in seconds. `minimum`,
     `maximum`: Of the runs' wall times, in seconds. `max_rss`: Peak memory of a run, likewise a mean, in bytes.
     `runs`, `sessions`: Runs that count, and sessions that have any. `failed`: Runs that failed, without
-    warm-ups.
+    warm-ups; `cut`: of these, those that their time limit ended, which count with it.
     """
 
     mean: float | None
@@ -43,6 +45,7 @@ class VariantTimes:
     runs: int
     sessions: int
     failed: int
+    cut: int = 0
 
 
 def times_of(trial: Trial) -> dict[Cell, VariantTimes]:
@@ -52,7 +55,8 @@ def times_of(trial: Trial) -> dict[Cell, VariantTimes]:
     replaced rows of repeated runs, and runs that are there for their counters alone go into no mean.
     """
     failed = trial.candidates & (trial.outcome != 0) & ~trial.apart("wall")
-    used = trial.judged("wall")
+    cut, _, limits = cut_rows(trial, "wall")
+    used = trial.judged("wall") | cut
     found: dict[Cell, VariantTimes] = {}
     for cell, rows, lost in _cells(trial, used, failed):
         numbers = {
@@ -60,7 +64,7 @@ def times_of(trial: Trial) -> dict[Cell, VariantTimes]:
             for name in ("wall_ns", "user_s", "system_s", "max_rss_bytes")
         }
         sessions = trial.session[rows]
-        walls = numbers["wall_ns"] / 1e9
+        walls = np.where(cut[rows], limits[rows], numbers["wall_ns"] / 1e9)
         mean, spread = _geometric(walls, sessions)
         known = walls[np.isfinite(walls)]
         found[cell] = VariantTimes(
@@ -71,9 +75,10 @@ def times_of(trial: Trial) -> dict[Cell, VariantTimes]:
             minimum=float(known.min()) if known.size else None,
             maximum=float(known.max()) if known.size else None,
             max_rss=_arithmetic(numbers["max_rss_bytes"], sessions),
-            runs=int(rows.size),
+            runs=int((~cut[rows]).sum()),
             sessions=int(np.unique(sessions).size),
             failed=lost,
+            cut=int(cut[rows].sum()),
         )
     return found
 

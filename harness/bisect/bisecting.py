@@ -286,6 +286,7 @@ class UnderWay:
         self._began = time.monotonic()
         self._before_s = float(read_state(journal.folder).get("seconds") or 0.0)
         self._sessions: Sessions | None = None
+        self._cut_places: set[int] = set()
 
     def carried_out(self, sessions: Sessions, interrupts: Interrupts) -> Bisection:
         """Search, store what was found, and give it."""
@@ -312,6 +313,7 @@ class UnderWay:
                 margin=asked.margin,
                 sessions_max=asked.sessions_max,
                 unit=self._question.info.unit,
+                cut=self._cut,
             )
         except EndNotBuiltError:
             found = self._told(None)
@@ -387,6 +389,7 @@ class UnderWay:
             },
             fails_more=fails_more(counts, question.commits.last),
             unsteady=self._unsteady() if ended else (),
+            cut=tuple(sorted(self._cut_places)),
             same_program=same_programs(built, self._heard.measured),
             one_program=search is not None
             and search.answer == "no-difference"
@@ -424,6 +427,23 @@ class UnderWay:
                 before = counts.get(places[variant], (0, 0))
                 counts[places[variant]] = (before[0] + failed, before[1] + made)
         return counts
+
+    def _cut(self, earlier: int, later: int) -> Any:  # noqa: ANN401 - what analysis.history counts
+        """Count the runs of two places that their time limit ended, over all trials."""
+        from analysis.history.session_value import cut_in
+        from analysis.methods.multilevel.cut_off import together
+
+        sessions, asked = self._sessions, self._journal.asked
+        assert sessions is not None
+        names = [self._question.commits.commits[place].name for place in (later, earlier)]
+        trials = map(sessions.trial, sessions.trials)
+        found = together(
+            cut_in(trial, names[0], names[1], asked.metric, asked.benchmarks) for trial in trials
+        )
+        if found is not None:
+            self._cut_places |= {later} if found.candidate else set()
+            self._cut_places |= {earlier} if found.baseline else set()
+        return found
 
     def _unsteady(self) -> tuple[int, ...]:
         """Give the places of which too many runs reach no steady state, in one of the trials."""

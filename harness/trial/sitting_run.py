@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.record.looks import looked_after
-from analysis.record.run_numbers import Measurement
+from analysis.record.run_numbers import Measurement, limit_of
 from analysis.record.shapes import records_of
 from analysis.record.trial_files import (
     MEASUREMENTS,
@@ -42,7 +42,7 @@ IN_A_ROW = 3  # failed runs of a command from the beginning of a sitting: it end
 
 
 class Values:
-    """What a look takes: of each variant and session the wall time of each block, None of a failed run."""
+    """What a look takes: of each variant and session the wall time of each block, as `look_at` says."""
 
     def __init__(self) -> None:
         self._runs: dict[str, dict[int, dict[int, float | None]]] = defaultdict(
@@ -71,19 +71,22 @@ class Values:
             self.runs += 1
         there = row.outcome == "ok" and row.wall_ns is not None
         value = row.wall_ns / 1e9 if there and row.wall_ns else None
+        if row.outcome == "timeout" and row.wall_ns:
+            value = -limit_of(row.detail, row.wall_ns / 1e9)
         self._runs[row.variant][row.session][row.block] = value
 
     def seconds(self) -> float:
         """Give how long the runs of a session take: one of each variant's mean session, added up."""
         total = 0.0
         for sessions in self._runs.values():
-            sums = [sum(filter(None, blocks.values())) for blocks in sessions.values()]
+            sums = [sum(abs(run) for run in blocks.values() if run) for blocks in sessions.values()]
             total += sum(sums) / len(sums)
         return total
 
     def mean_s(self, variant: str) -> float:
         """Give how long a run of a variant takes; 0 where nobody knows."""
-        runs = [run for blocks in self._runs[variant].values() for run in blocks.values() if run]
+        those = self._runs[variant].values()
+        runs = [abs(run) for blocks in those for run in blocks.values() if run]
         return sum(runs) / len(runs) if runs else 0.0
 
     def upto(self, session: int) -> dict[str, dict[int, list[float | None]]]:

@@ -66,7 +66,7 @@ class Surroundings:
     """What a search among places does not know of itself.
 
     `good`, `bad`: What the user called them. `skipped`: Why each place cannot be measured. `fails_more`: Places whose runs
-    fail more often than those of good and bad. `unsteady`: Places of which too many runs reach no steady state. `same_program`: Places that build to the program of the
+    fail more often than those of good and bad. `unsteady`: Places of which too many runs reach no steady state. `cut`: Of which time limits ended some. `same_program`: Places that build to the program of the
     measurable commit before. `one_program`: Whether good and bad are one program. `proofs`: The trial of each proof by its number.
     `layouts_drawn`: Whether each session builds anew, so that intervals speak for layouts too.
     Other fields are those of `Bisection`.
@@ -88,6 +88,7 @@ class Surroundings:
     skipped: Mapping[int, str] = field(default_factory=dict)
     fails_more: tuple[int, ...] = ()
     unsteady: tuple[int, ...] = ()
+    cut: tuple[int, ...] = ()
     same_program: tuple[int, ...] = ()
     one_program: bool = False
     layouts_drawn: bool = False
@@ -306,6 +307,12 @@ def _cautions(
             "fails-more",
             f"runs of {_list(about.fails_more, named)} fail more often than those of {named[0].short} and "
             f"{named[-1].short}: only those that succeed are compared",
+        )
+    if about.cut:
+        yield Caution(
+            "cut-off",
+            f"runs of {_list(about.cut, named)} were stopped at their limit and count as at least that: what a longer "
+            "time would overturn is undecided. Raise the limit",
         )
     if about.unsteady:
         yield Caution(

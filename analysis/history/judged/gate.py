@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,12 +53,20 @@ class Gated(NamedTuple):
 
 
 def gated(
-    found: Changes, asked: Condition, *, since: int | None, risk: float, horizon: int, series: int
+    found: Changes,
+    asked: Condition,
+    *,
+    since: int | None,
+    risk: float,
+    horizon: int,
+    series: int,
+    cut: Sequence[tuple[bool, bool]],
 ) -> Gated:
     """Hold the newest nights of a series against those before.
 
     ``slower>2%`` is proven by an alarm, and passes where the mean of the newest nights lies within the limit.
     ``faster<5%`` is passed by an alarm of being faster by more, and proven where the mean shows that it is not.
+    What a longer time of runs that were `cut`, of the candidate's or the baseline's, would overturn is undecided.
     """
     gain = asked.kind == "faster"
     direction: Direction = "faster" if gain else "slower"
@@ -83,6 +92,11 @@ def gated(
         few = reference.size < FEWEST
         between = alarm.reason or "between"
         reason = "few-nights" if few else "few-new" if new.size < NIGHTS[0] else between
+    later, before = cut[first_new:], cut[(begins if since is None else 0) : first_new]
+    longer = any(one for one, _ in later) or any(base for _, base in before)
+    shorter = any(base for _, base in later) or any(one for one, _ in before)
+    if (outcome == "passed" and longer) or (outcome == "proven" and shorter):
+        outcome, reason = "undecided", "cut-off"
     against = drift = None
     if reference.size and new.size:
         half = (

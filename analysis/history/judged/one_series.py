@@ -54,6 +54,7 @@ def judged_series(judge: Judge, one: Searched) -> SeriesHistory:
             risk=judge.risk,
             horizon=judge.horizon,
             series=judge.gates,
+            cut=[night.cut for night in series.nights],
         )
         if moves and first_new == len(series.nights) and at_gate.outcome != "proven":
             at_gate = at_gate._replace(outcome="undecided", reason="no-night")  # who measures?

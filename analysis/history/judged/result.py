@@ -111,7 +111,7 @@ class SeriesHistory:
     says; None without a gate, and of a series that has ended. `against`: The
     newest nights, those that decided or up to 8, against the nights of `reference`; its interval is what a pass rests on.
     `drift`: The newest 8 nights against the first 8, where that withholds a pass. `reason`: Why the gate is undecided:
-    "few-nights", "few-new", "no-night" (none since yesterday), "nights-depend", "drift", "between"; else None.
+    "few-nights", "few-new", "no-night" (none since yesterday), "nights-depend", "drift", "cut-off", "between"; else None.
     """
 
     benchmark: str

@@ -30,7 +30,7 @@ from ...version import VERSION
 from .kept_trial import KeptTrial
 
 KEPT = ".fairtrial-nights.jsonl"  # beside the trials
-_RULE = 1  # how values are made: another one makes them anew
+_RULE = 2  # how values are made: another one makes them anew
 _RACE_NS = 2_000_000_000  # what changed so shortly before may change again without a new time
 _READABLE = 0o444
 

@@ -31,6 +31,7 @@ class Night:
     the baseline. `host_facts`: The sections host, cpu, memory and kernel of the environment record of
     the first session, and `targets` with the baseline's own alone: a record that `diff` of
     `record.environment_changes` compares with another night's. Of a fleet ``{"hosts": {name: record}}``.
+    `cut`: Whether a time limit ended runs of the candidate, and of the baseline.
     """
 
     trial: str
@@ -44,6 +45,7 @@ class Night:
     baseline_sha256: str | None = None
     baseline_commit: str | None = None
     host_facts: Mapping[str, Any] = field(default_factory=dict)
+    cut: tuple[bool, bool] = (False, False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -224,21 +224,42 @@ def _cautions(
             ShortSentence.of(f"{counted(len(open_ones), 'night')} not complete"),
         )
     yield from _unsteady(raws)
+    yield from _cut(raws)
     yield from _alternating(raws)
+
+
+def _cells(raws: Sequence[RawNight], name: str) -> tuple[dict[str, list[str]], str]:
+    """Give the nights of each cell that a field names, and say it."""
+    nights: dict[str, list[str]] = {}
+    for raw in raws:
+        for cell in dict.fromkeys(x for part in raw.parts.values() for x in getattr(part, name)):
+            nights.setdefault(cell, []).append(raw.name)
+    told = "; ".join(f"{cell} in {figures_of(names)}" for cell, names in [*nights.items()][:3])
+    more = f"; and {counted(len(nights) - 3, 'more cell')}" if len(nights) > 3 else ""
+    return nights, f"{told}{more}"
+
+
+def _cut(raws: Sequence[RawNight]) -> Iterator[Caution]:
+    """Say in how many nights time limits ended runs, whose times are lower bounds."""
+    nights, told = _cells(raws, "cut")
+    if nights:
+        yield Caution(
+            "cut-off",
+            f"runs were stopped at their limit and count as at least that: {told}",
+            tuple(dict.fromkeys(cell.rpartition(" / ")[0] for cell in nights)),
+            ShortSentence.of(
+                "in some nights runs of {} were stopped at their limit", tuple(nights)
+            ),
+        )
 
 
 def _unsteady(raws: Sequence[RawNight]) -> Iterator[Caution]:
     """Say in how many nights cells have no steady state: their values are those of all iterations."""
-    nights: dict[str, list[str]] = {}
-    for raw in raws:
-        for cell in dict.fromkeys(one for part in raw.parts.values() for one in part.unsteady):
-            nights.setdefault(cell, []).append(raw.name)
+    nights, told = _cells(raws, "unsteady")
     if nights:
-        told = "; ".join(f"{cell} in {figures_of(names)}" for cell, names in [*nights.items()][:3])
-        more = f"; and {counted(len(nights) - 3, 'more cell')}" if len(nights) > 3 else ""
         yield Caution(
             "no-steady-state",
-            f"too many runs reach no steady state: {told}{more}. The values of such nights are those of all "
+            f"too many runs reach no steady state: {told}. The values of such nights are those of all "
             "iterations, and no speed of the program's own",
             tuple(dict.fromkeys(cell.rpartition(" / ")[0] for cell in nights)),
             ShortSentence.of(

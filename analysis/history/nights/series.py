@@ -260,7 +260,12 @@ def _night(raw: RawNight, benchmark: int, variant: str, *, paired: bool) -> Nigh
         baseline_sha256=theirs.pop() if paired and complete and len(theirs) == 1 else None,
         baseline_commit=_commit(raw, baseline) if paired else None,
         host_facts=_facts(raw, name, paired=paired),
+        cut=(_cut(raw, name, variant), paired and _cut(raw, name, baseline)),
     )
+
+
+def _cut(raw: RawNight, benchmark: str, variant: str) -> bool:
+    return any(f"{benchmark} / {variant}" in part.cut for part in raw.parts.values())
 
 
 def _facts(raw: RawNight, benchmark: str, *, paired: bool) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...data.columns import read_plan
+from ...data.cut_runs import cut_rows
 from ...data.host_record import BOOT_ARGUMENTS, SessionEnvironment, read_environments
 from ...data.merging.campaigns import StatedCampaign
 from ...data.protocol import settings_of
@@ -83,6 +84,7 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
         campaign=plain_campaign(campaign),
         host_record=_host_record(path, manifest, environments),
         unsteady=tuple(unsteady),
+        cut=tuple(_cut_cells(trial, metric)),
     )
 
 
@@ -177,6 +179,14 @@ def _values(
                 commit=commits.get(name),
             ),
         )
+
+
+def _cut_cells(trial: Trial, metric: str) -> Iterator[str]:
+    """Name benchmark and variant of the cells that have runs which their time limit ended."""
+    names = trial.manifest.benchmarks, trial.manifest.variants
+    rows = np.flatnonzero(cut_rows(trial, metric)[0])
+    cells = np.unique(np.stack([trial.benchmark[rows], trial.variant[rows]]), axis=1).T.tolist()
+    yield from (f"{names[0][bench]} / {names[1][variant]}" for bench, variant in cells)
 
 
 def _column(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...data.cut_runs import with_bounds
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import match
 from ...errors import UsageError
@@ -37,6 +38,7 @@ from .cautions import (
     suite_cautions,
     unequal_cautions,
 )
+from .cut_off import bounded, bounded_suite, cut_between, cut_cautions
 from .design import Layout, layout_of, run_tables, tables_of, whole_matrix, zeroed_of
 from .estimates import suite_of_cells
 from .exact import estimates_of, exact_of
@@ -128,7 +130,8 @@ def multilevel(
     pair = match(*whole)
     ours, theirs = pair.candidate, pair.baseline
     weighing = _weights(weights, ours.benchmarks, (*whole[0].benchmarks, *whole[1].benchmarks))
-    layout = layout_of(ours, theirs)
+    counted = match(*map(with_bounds, whole))
+    layout = layout_of(counted.candidate, counted.baseline)
     if always_valid and layout.design != "paired":
         raise UsageError(
             "a confidence sequence needs sides that share two sessions or more",
@@ -162,14 +165,15 @@ def multilevel(
         *failed_lines(*whole, failing),
     )
     suite = suite_lines(judged)
-    dependence = dependence_in(layout, tables, ours, theirs)
+    dependence = dependence_in(layout, tables, counted.candidate, counted.baseline)
     if (
         look.rule == "repeated" and dependence is not None and dependence.warned
     ):  # as `withheld` says
         lines = tuple(map(withheld, lines))
         suite = None if suite is None else (withheld_suite(suite[0]), withheld_suite(suite[1]))
     lines = without_steady_state(lines, whole[0].judged_iterations, whole[1].judged_iterations)
-    suite = steady_suite(suite, lines)
+    lines = tuple(bounded(line, cut_between(*whole, line.name)) for line in lines)
+    suite = bounded_suite(steady_suite(suite, lines), lines)
     sessions = _sessions(layout)
     cautions: tuple[Caution, ...] = (
         *data_cautions(pair),
@@ -189,6 +193,7 @@ def multilevel(
             dependence=dependence,
             looks_rule=look.rule,
         ),
+        *cut_cautions(lines, (ours.name, theirs.name), wall=ours.metric == "wall"),
         *(() if suite is None else suite_cautions(int((~np.isnan(judged.each.estimate)).sum()))),
     )
     if ours.of_builds:

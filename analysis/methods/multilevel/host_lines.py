@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ...stats.samples import Array, Flags, Indices, Integers
 from .advice import Scatter, advise
+from .cut_off import bounded, together
 from .estimates import Estimates, number_of, similar_half
 from .exact import FAR, IDENTICAL, Identity, identity_pvalue, identity_reason
 from .host_effects import (
@@ -88,7 +89,13 @@ def benchmark_lines(
 ) -> tuple[BenchmarkLine, ...]:
     """Give a line for each benchmark."""
     d = decide(level.found, level.law, level.margin, level.correction)
-    return tuple(_line(level, d, k, failing[name]) for k, name in enumerate(level.table.benchmarks))
+    return tuple(
+        bounded(
+            _line(level, d, k, failing[name]),
+            together(one.cut for one in level.table.of(k)),
+        )
+        for k, name in enumerate(level.table.benchmarks)
+    )
 
 
 def _line(level: HostEstimates, d: Decisions, k: int, failing: Failing) -> BenchmarkLine:
@@ -249,7 +256,8 @@ def more_hosts(
             outer.changed(lambda part: part[some]),
             (d.steps[some], d.steps_equivalent[some]),
         )
-    if suite is not None and suite[0].outcome == "undecided" and outer_suite.error[0] > 0:
+    open_ = suite is not None and suite[0].outcome == "undecided" and suite[0].cut is None
+    if open_ and outer_suite.error[0] > 0:
         found += _advice(level, [None], outer_suite, (np.ones(1), np.ones(1)))
     return tuple(found)
 

@@ -25,6 +25,7 @@ from ...pages import number_format as figures
 from ...pages.model import Caution
 from ...stats.samples import Integers
 from .cautions import failing_cautions
+from .cut_off import bounded_suite
 from .estimates import ErrorParts, Estimates, in_groups, of_differences
 from .failures import failing_over_hosts
 from .host_effects import HostLevel, HostTable, table_of
@@ -74,9 +75,9 @@ def over_hosts(
         [{line.name: line for line in one.benchmarks} for one in results.values()], risk=alpha / 2
     )
     lines = benchmark_lines(like_these, failing)
-    suite = steady_suite(suite_lines(like_these), lines)
+    suite = bounded_suite(steady_suite(suite_lines(like_these), lines), lines)
     own = benchmark_lines(on_these, failing)
-    own_suite = steady_suite(suite_lines(on_these), own)
+    own_suite = bounded_suite(steady_suite(suite_lines(on_these), own), own)
     tests, disagreements = disagreements_of(table, alpha)
     level = HostLevel(
         hosts=table.hosts,

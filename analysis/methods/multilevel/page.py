@@ -48,6 +48,7 @@ _REASONS = {
     "no-spread": "sessions do not differ, and the clock's step is unknown",
     "depends": "sessions resemble the ones before them",
     "no-steady-state": "runs without a steady state",
+    "cut-off": "runs that failed, or were stopped at their limit, could overturn it",
 }
 _TWO_SESSIONS = 2  # degrees of freedom that any side has of more sessions than two
 _MANY = 4  # looks from which on a trial that grows had better have bounds for every look
@@ -276,14 +277,17 @@ def _table(result: Multilevel) -> Table:
     )
 
 
+def mean_cell(line: BenchmarkLine, side: int, unit: str) -> Value:
+    """Give the mean of the candidate (0) or the baseline (1); one with cut runs is a lower bound."""
+    mean = (line.mean_candidate, line.mean_baseline)[side]
+    mark = "" if line.cut is None else line.cut.mark(side)
+    return Value("-" if mean is None else f"{mark}{figures.quantity(mean, unit)}", mean)
+
+
 def _row(result: Multilevel, line: BenchmarkLine) -> tuple[Cell, ...]:
-    means = (line.mean_baseline, line.mean_candidate)
     return (
         shorten(line.name, _BENCHMARK),
-        *(
-            Value("-" if mean is None else figures.quantity(mean, result.unit), mean)
-            for mean in means
-        ),
+        *(mean_cell(line, side, result.unit) for side in (1, 0)),
         *_verdict(result, line),
     )
 

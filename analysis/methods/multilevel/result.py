@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ...record.run_numbers import Better
     from ...stats.multiplicity import Correction
     from ...stats.samples import Array
+    from .cut_off import Cut
     from .design import Design
     from .estimates import LawName
     from .exact import Identity, Scale
@@ -128,9 +129,11 @@ class Line:
         The word.
     more_sessions : MoreSessions or None
         Where undecided and computable.
+    cut : Cut or None
+        How many runs of both sides their time limit ended, and whether words are withheld for it.
     """
 
-    derived: ClassVar[tuple[str, ...]] = ("word", "pvalue_of")
+    derived: ClassVar[tuple[str, ...]] = ("word", "pvalue_of", "limit_s")
 
     name: str
     speedup: float | None
@@ -148,6 +151,12 @@ class Line:
     groups: tuple[Group, ...] | None = None
     pvalue_welch: float | None = None
     step_added: float | None = None
+    cut: Cut | None = None
+
+    @property
+    def limit_s(self) -> float | None:
+        """The least time limit that ended a run, as which it counts; None without any."""
+        return None if self.cut is None else self.cut.limit_s
 
     @property
     def word(self) -> Word:
@@ -196,12 +205,13 @@ class BenchmarkLine(Line):
         Where sides are paired: the sessions behind it, or within one session its blocks.
     differences : tuple of float
         The log differences of these, positive when the candidate is better.
-    reason : {"confounded", "fails-more", "fails-always", "below-resolution", "no-spread", "few-sessions", "identical", "depends", "no-steady-state"} or None
+    reason : {"confounded", "fails-more", "fails-always", "below-resolution", "no-spread", "few-sessions", "identical", "depends", "no-steady-state", "cut-off"} or None
         Why the word is "undecided" in spite of numbers. "no-spread": session values do not differ, and
         the clock's step is unknown, or of what is counted there are fewer than three; "few-sessions": more of them
         are needed for the risk. "identical" is a reason for "equivalent": one number on both sides. "depends": sessions that were looked at by a plan resemble the
         ones before them. "no-steady-state": more than a tenth of a side's runs never become steady, or
-        not as many as of the other side.
+        not as many as of the other side. "cut-off": runs were ended by their time limit, and a longer time of
+        them could overturn the word.
     fails : Fails or None
         How many runs failed in each session of both sides; None where that is not known.
     pvalue_fails, pvalue_fails_adjusted : float or None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...data.cut_runs import with_bounds
 from ...data.pair import match
 from ...stats.samples import Array, Integers
 from .design import layout_of, session_means, tables_of, whole_matrix, zeroed_of
@@ -40,7 +41,7 @@ def means_of_pair(
     candidate: PerformanceMatrix, baseline: PerformanceMatrix, sessions: Collection[object]
 ) -> SessionMeans | None:
     """Give the mean difference over those of `sessions` that hold both sides; None without one."""
-    ours, theirs = whole_matrix(candidate), whole_matrix(baseline)
+    ours, theirs = (with_bounds(whole_matrix(one)) for one in (candidate, baseline))
     shared = _session_ids(ours) & _session_ids(theirs) & set(sessions)
     ours_then, theirs_then = _in_sessions(ours, shared), _in_sessions(theirs, shared)
     if ours_then is None or theirs_then is None:
@@ -66,7 +67,7 @@ def means_of_pair(
 
 def means_of_one(matrix: PerformanceMatrix, sessions: Collection[object]) -> SessionMeans | None:
     """Give the mean log of one variant over some sessions; None where it has no run in them."""
-    whole = _in_sessions(whole_matrix(matrix), set(sessions))
+    whole = _in_sessions(with_bounds(whole_matrix(matrix)), set(sessions))
     if whole is None:
         return None
     layout = layout_of(whole, whole)

@@ -27,10 +27,10 @@ def notes_of(answer: CompareAnswer) -> list[str]:
     found: list[str] = []
     for one in answer.commands:
         if one.failing is not None and (one.answered or one is answer.base):
-            verb = "is" if one.failing.failed == 1 else "are"
-            found.append(
-                f"{one.failing.said} of {one.shown} failed and {verb} left out ({one.failing.how})"
-            )
+            left = f"and {'is' if one.failing.failed == 1 else 'are'} left out"
+            if one.times.cut:
+                left = f"and {one.times.cut} of them count with their limit, as at least that"
+            found.append(f"{one.failing.said} of {one.shown} failed {left} ({one.failing.how})")
         elif one.failing is not None and len(answer.others) > 1:
             found.append(
                 f"no answer for {one.shown}: {one.failing.said} failed ({one.failing.how})"

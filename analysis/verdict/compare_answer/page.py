@@ -104,7 +104,7 @@ def _columns(answer: CompareAnswer) -> dict[str, list[str]]:
         times = one.times
         unit = row_unit(times.mean, answer.units)
         cells = (
-            unit.time(times.mean),
+            f"{'≥ ' * bool(times.cut)}{unit.time(times.mean)}",
             _spread(times.spread),
             unit.time(times.user),
             unit.time(times.system),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...pages.number_format import counted, listed
 from ...words import shown
+from ..screen.sentence import REASONS
 from .names import quoted, short_names
 from .table_numbers import interval_of_times, seconds_text, time_text
 
@@ -72,6 +73,8 @@ def _parts(answer: CompareAnswer, called: Called) -> tuple[str, ...]:
     assert one.difference is not None
     ours, base = called(one), called(answer.base)
     word = one.word or "undecided"
+    if one.line is not None and one.line.reason == "cut-off":
+        return (f"no answer for {ours} against {base}: {REASONS['cut-off']}",)
     said = one.difference.answer(word, ours, base, margin=answer.verdict.margin)
     if word == "undecided" or not said.startswith(ours):
         return (said,)

@@ -41,6 +41,8 @@ _REASONS = {
     "depends-new": "the second's sessions resemble the ones before them",
     "no-steady-state-old": "in the first too many runs reach no steady state",
     "no-steady-state-new": "in the second too many runs reach no steady state",
+    "cut-off-old": "runs of the first were stopped at their limit",
+    "cut-off-new": "runs of the second were stopped at their limit",
     "fails-more-old": "in the first the candidate fails more often than the baseline",
     "fails-more-new": "in the second the candidate fails more often than the baseline",
     "too-wide": "the second is too short to see it",

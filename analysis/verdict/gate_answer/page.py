@@ -22,6 +22,7 @@ _REASONS = {
     "no-steady-state": "no steady state",
     "few-sessions": "too few sessions",
     "without-ratio": "no ratio",
+    "cut-off": "stopped at its limit",
 }
 _NAME = 24  # columns for a name
 _MOST = 12  # benchmarks shown of a candidate; those that did not pass come first

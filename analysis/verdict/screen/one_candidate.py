@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from ...methods.multilevel.page import advice_text, level_text, reason_text
+from ...methods.multilevel.page import advice_text, level_text, mean_cell, reason_text
 from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.as_text import natural_width
@@ -216,11 +215,9 @@ def with_short_suite(table: Table) -> Table:
 
 def _row(line: BenchmarkLine, verdict: Verdict, mark: str) -> tuple[Cell, ...]:
     spreads = [s for s in (line.spread_candidate, line.spread_baseline) if s is not None]
-    write = partial(figures.quantity, unit=verdict.unit)
     return (
         shorten(shown(line.name), _NAME),
-        value_of(line.mean_baseline, write),
-        value_of(line.mean_candidate, write),
+        *(mean_cell(line, side, verdict.unit) for side in (1, 0)),
         change(line, verdict),
         change_interval(line, verdict),
         value_of(max(spreads, default=None), spread_text),

@@ -26,11 +26,12 @@ _NAME = 28  # columns of a variant's name
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _LISTED = 3  # names of those between which nothing is decided
 _UNNAMED = "command"  # the only benchmark of commands that were compared: nobody named it
-_REASONS = {
+REASONS = {
     "below-resolution": "the runs are below the clock's resolution",
     "no-spread": "sessions do not differ, and the clock's step is unknown",
     "depends": "sessions resemble the ones before them",
     "no-steady-state": "too many runs reach no steady state",
+    "cut-off": "runs that failed, or were stopped at their limit, could overturn it",
 }
 
 
@@ -188,20 +189,22 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
                 f"{line.failed_candidate} of {total} runs of {name} failed, "
                 f"{line.failed_baseline} of {other} of the other"
             )
-        told = few_sessions_text(line, result.unit) or _REASONS.get(line.reason or "", "")
+        told = few_sessions_text(line, result.unit) or REASONS.get(line.reason or "", "")
         if told or line.difference_low is not None:
             return told
     elif any(one.reason == "no-steady-state" for one in result.benchmarks):
-        return _REASONS["no-steady-state"]
+        return REASONS["no-steady-state"]
+    elif (cut := line.cut) and (cut.known or not (line.low or 0) <= 1 <= (line.high or 2)):
+        return REASONS["cut-off"]
     if line.low is None or line.high is None:
         if any(one.code == "one-build" for one in result.cautions):
             return "each was built once, and one value has no interval"
         if any(one.reason == "no-spread" for one in result.benchmarks):
-            return _REASONS["no-spread"]
+            return REASONS["no-spread"]
         return f"there are too few {result.outermost}s for an interval"
     if not line.low <= 1 <= line.high:
         if result.withheld:
-            return _REASONS["depends"]
+            return REASONS["depends"]
         return f"runs of {name} failed where those of the other did not"
     return ""
 
@@ -246,7 +249,10 @@ def _ranked(one: CandidateVerdict, named: NameOf) -> _Ranked:
         return _Ranked(one.variant, 0.0, math.inf, one)
     if unanswered(one.multilevel, line, named(one.variant)):
         return _Ranked(one.variant, 0.0, math.inf, one)
-    return _Ranked(one.variant, line.low, line.high, one)
+    if line.cut is None:
+        return _Ranked(one.variant, line.low, line.high, one)
+    low = 0.0 if line.cut.withholds("faster") else line.low
+    return _Ranked(one.variant, low, math.inf if line.cut.withholds("slower") else line.high, one)
 
 
 def _leader(

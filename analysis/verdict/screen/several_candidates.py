@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...methods.multilevel.page import level_text
+from ...methods.multilevel.page import level_text, mean_cell
 from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.model import Cell, Column, Sentence, Table, Value, columns_of, value_of
@@ -87,17 +87,17 @@ def _side_by_side(
     verdict: Verdict, known: _Known, names: Sequence[str], marks: Mapping[str, str]
 ) -> Table:
     """Set a row for each benchmark: the baseline's time, and of each candidate its time and the difference."""
-    write = partial(figures.quantity, unit=verdict.unit)
     rows: list[tuple[Cell, ...]] = []
     for name in names:
         lines = [_line(result, name) for _, result in known]
-        base = next((line.mean_baseline for line in lines if line is not None), None)
-        cells: list[Cell] = [shorten(shown(name), _NAME), value_of(base, write)]
+        first = next((line for line in lines if line is not None), None)
+        base = Value("-", None) if first is None else mean_cell(first, 1, verdict.unit)
+        cells: list[Cell] = [shorten(shown(name), _NAME), base]
         for line in lines:
             if line is None:
                 cells += ["-", ""]
             else:
-                cells += [value_of(line.mean_candidate, write), _marked(line, verdict)]
+                cells += [mean_cell(line, 0, verdict.unit), _marked(line, verdict)]
         rows.append((*cells, marks.get(name, "")))
     most = max(len(result.benchmarks) for _, result in known)
     for label, suite in (
