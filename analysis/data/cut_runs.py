@@ -52,10 +52,8 @@ def cut_rows(trial: Trial, metric: str) -> tuple[Flags, Floats, Floats]:
     return cut, limits, values if grows else np.full(len(trial), np.nan)
 
 
-def cut_of_trial(trial: Trial, metric: str, mine: Flags, blocks: Any) -> dict[str, CutOff] | None:  # noqa: ANN401 - ids, or None
-    """Give them by benchmark; None where nobody knows why runs failed, as of another tool's."""
-    if trial.manifest.origin == "imported":
-        return None
+def cut_of_trial(trial: Trial, metric: str, mine: Flags, blocks: Any) -> dict[str, CutOff]:  # noqa: ANN401 - ids, or None
+    """Give them by benchmark."""
     cut, limits, values = cut_rows(trial, metric)
     found = {}
     for k, name in enumerate(trial.manifest.benchmarks):

@@ -90,28 +90,28 @@ def bounded_suite(
 def cut_cautions(
     lines: Sequence[BenchmarkLine], names: tuple[str, str], *, wall: bool
 ) -> Iterator[Caution]:
-    """Say of each benchmark how many runs of which side were cut, and as what they count."""
+    """Say how many runs of which side were cut, and as what they count."""
+    found: dict[str, list[tuple[str, str]]] = {}
     for line in lines:
         cut = line.cut
         if cut is None or line.reason == "fails-always":
             continue
         limit = "" if cut.limit_s is None else figures.quantity(cut.limit_s, "s")
-        stopped = f"were stopped at their limit{' of ' * bool(limit)}{limit} and"
-        what = f"{stopped} count as {limit if wall else 'what they used until then'}: it is at least this"
+        what = f"were stopped at their limit{' of ' * bool(limit)}{limit} and "
+        what += f"count as {limit if wall else 'what they used until then'}: it is at least this"
         if not cut.bounds:
-            what = f"{stopped} have no value: no word is given"
+            what = f"{what.partition(' and ')[0]} and have no value: no word is given"
         if not cut.known:
             what = "failed, and nobody knows whether at a time limit"
-        totals = (
-            line.runs_candidate + line.failed_candidate,
-            line.runs_baseline + line.failed_baseline,
-        )
-        both = zip((cut.candidate, cut.baseline), totals, names, strict=True)
-        told = "; ".join(f"{n} of {total} runs of {name}" for n, total, name in both if n)
-        where = f"{line.name}: " * (len(lines) > 1)
-        short = (
-            f"{told}: stopped at their limit" if cut.known else f"{told} failed, and may be longer"
-        )
-        yield Caution(
-            CUT_OFF, f"{where}{told} {what}", (line.name,), ShortSentence.of(plain(where + short))
-        )
+        ours = cut.candidate, line.runs_candidate + line.failed_candidate, names[0]
+        theirs = cut.baseline, line.runs_baseline + line.failed_baseline, names[1]
+        told = " and ".join(f"{n} of {of} runs of {name}" for n, of, name in (ours, theirs) if n)
+        found.setdefault(what, []).append((line.name, told))
+    for what, cells in found.items():
+        those = tuple(name for name, _ in cells)
+        said = [f"{told}{f' on {name}' * (len(lines) > 1)}" for name, told in cells]
+        head = what.partition(" and ")[0].partition(",")[0]
+        short = ShortSentence.of(f"runs of {{}} {head}", those)
+        if len(lines) == 1:
+            short = ShortSentence.of(plain(f"{cells[0][1]} {head}"))
+        yield Caution(CUT_OFF, f"{figures.listed(said)} {what}", those, short)

@@ -50,7 +50,9 @@ def _row(row, hang, outcome, *, said, metrics):
     value = row.wall_ns / 1e9
     cut = row.block == 1 and (row.variant, row.session) in hang
     counted = {"events": (value,)} if metrics is COUNTED else {}
-    row = replace(row, metrics=counted if cut else counted or ({"own": (value,)} if metrics else {}))
+    row = replace(
+        row, metrics=counted if cut else counted or ({"own": (value,)} if metrics else {})
+    )
     if not cut:
         return row
     detail = f"ended after its timeout of {LIMIT:g} s" if said and outcome == "timeout" else None
@@ -161,7 +163,9 @@ def test_a_look_counts_as_the_verdict_does(trial):
     read = trial(0.5, HANGS["both"])
     values = {name: {} for name in read.manifest.variants}
     for k in range(len(read)):
-        row = values[read.manifest.variants[int(read.variant[k])]].setdefault(int(read.session[k]), [])
+        row = values[read.manifest.variants[int(read.variant[k])]].setdefault(
+            int(read.session[k]), []
+        )
         row.append(float(read.numbers["wall_ns"][k]) / 1e9 if read.outcome[k] == 0 else -LIMIT)
     plan = LooksPlan(rule="planned", looks=(6,))
     seen = look_at(values, plan, baseline="old", final=True).candidates[0].line

@@ -44,7 +44,9 @@ def side(name, failed, *, sessions=6, first=1, better="lower", counts=True, seed
     if not counts:
         lost = {bench: sum(by.values()) for bench, by in lost.items()}
     assert all(len(told) == sessions for told in failed.values())
-    return PerformanceMatrix.from_samples(name, rows, better=better, sessions=ids, failed=lost)
+    return PerformanceMatrix.from_samples(
+        name, rows, better=better, sessions=ids, failed=lost, cut={}
+    )
 
 
 def compared(ours, theirs, **more):

@@ -188,7 +188,7 @@ def test_a_caution_of_all_benchmarks_marks_none(subject: Make) -> None:
         ]
 
     answer = gather(subject({"base": EVEN, "fast": FAST}, change=all_fail_once))
-    assert "failed-left-out" in {doubt.code for doubt in answer.doubts}
+    assert "cut-off" in {doubt.code for doubt in answer.doubts}
     assert all(row.marks == () for row in rows_of(answer.columns[0]))
 
 
