@@ -135,6 +135,8 @@ def _why_open(history: History, some: Sequence[SeriesHistory], limit: str) -> st
     if first.reason == "no-night":
         newest = label_of(first.values)(len(first.values) - 1)
         return f"{names}: no night since {history.since}, the newest is {newest}"
+    if first.reason == "cut-off":
+        return f"{names}: runs that were stopped at their limit could overturn the answer"
     if first.reason == "few-new":
         return f"{names}: fewer than 2 nights are new {against}, which decide nothing"
     if first.reason == "nights-depend":

@@ -110,7 +110,7 @@ def cut_cautions(
     for what, cells in found.items():
         those = tuple(name for name, _ in cells)
         said = [f"{told}{f' on {name}' * (len(lines) > 1)}" for name, told in cells]
-        head = what.partition(" and ")[0].partition(",")[0]
+        head = what.partition(" and ")[0].replace("failed,", "failed, maybe at a time limit")
         short = ShortSentence.of(f"runs of {{}} {head}", those)
         if len(lines) == 1:
             short = ShortSentence.of(plain(f"{cells[0][1]} {head}"))

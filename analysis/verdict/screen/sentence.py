@@ -192,10 +192,8 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
         told = few_sessions_text(line, result.unit) or REASONS.get(line.reason or "", "")
         if told or line.difference_low is not None:
             return told
-    elif any(one.reason == "no-steady-state" for one in result.benchmarks):
-        return REASONS["no-steady-state"]
-    elif (cut := line.cut) and (cut.known or not (line.low or 0) <= 1 <= (line.high or 2)):
-        return REASONS["cut-off"]
+    elif told := _of_the_suite(result, line):
+        return told
     if line.low is None or line.high is None:
         if any(one.code == "one-build" for one in result.cautions):
             return "each was built once, and one value has no interval"
@@ -207,6 +205,13 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
             return REASONS["depends"]
         return f"runs of {name} failed where those of the other did not"
     return ""
+
+
+def _of_the_suite(result: Multilevel, line: Line) -> str:
+    if any(one.reason == "no-steady-state" for one in result.benchmarks):
+        return REASONS["no-steady-state"]
+    taken = line.cut and (line.cut.known or not (line.low or 0) <= 1 <= (line.high or 2))
+    return REASONS["cut-off"] if taken else ""
 
 
 # ---- several candidates
