@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.cut_runs import cut_rows
 from ..data.trial import Trial, read_trial
-from ..errors import AnalysisError
+from ..errors import AnalysisError, InsufficientDataError
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.cut_off import Cut, cut_between, together
 from ..pages.number_format import Word
@@ -87,7 +87,10 @@ def cut_in(
     names = trial.manifest.variants
     if candidate not in names or baseline not in names:
         return None
-    ours, theirs = (trial.matrix(name, metric) for name in (candidate, baseline))
+    try:
+        ours, theirs = (trial.matrix(x, metric, carry_zeros=True) for x in (candidate, baseline))
+    except InsufficientDataError:
+        return None  # nothing of it is judged
     return together(cut_between(ours, theirs, bench) for bench in benchmarks)
 
 

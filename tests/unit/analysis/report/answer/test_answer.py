@@ -183,12 +183,12 @@ def test_cautions_are_numbered_and_mark_their_lines(subject: Make) -> None:
 def test_a_caution_of_all_benchmarks_marks_none(subject: Make) -> None:
     def all_fail_once(trial: Any) -> None:
         trial.rows = [
-            replace(row, outcome="timeout") if row.session == 2 and row.block == 1 else row
+            replace(row, outcome="exit") if row.session == 2 and row.block == 1 else row
             for row in trial.rows
         ]
 
     answer = gather(subject({"base": EVEN, "fast": FAST}, change=all_fail_once))
-    assert "cut-off" in {doubt.code for doubt in answer.doubts}
+    assert "failed-left-out" in {doubt.code for doubt in answer.doubts}
     assert all(row.marks == () for row in rows_of(answer.columns[0]))
 
 
