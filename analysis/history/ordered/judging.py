@@ -229,7 +229,9 @@ def _line(one: _Tested, asked: _Asked, p: float, q: float, level: float) -> Orde
     places = _places(table, found, asked.level)
     steps: tuple[FoundStep, ...] = ()
     outcome: Outcome = "undecided"
-    if q <= asked.level / 2 or found.same(math.log1p(asked.margin)):
+    if table.cut:
+        pass
+    elif q <= asked.level / 2 or found.same(math.log1p(asked.margin)):
         outcome = "equivalent"
     elif p <= asked.level:
         steps = steps_of(table.logs, found.at, level, asked.level, exact=table.exact)

@@ -25,7 +25,8 @@ class SessionTable:
     """Mean logs of runs, larger = slower: sessions x variants, without gaps.
 
     `left_out` are variants that lack a value in more than half of the sessions, `sessions_left_out` how many
-    sessions lack one of the others; `exact` tells whether all runs are counts.
+    sessions lack one of the others; `exact` tells whether all runs are counts, `cut` whether
+    their time limit ended some, so that nothing is decided.
     """
 
     name: str
@@ -35,6 +36,7 @@ class SessionTable:
     left_out: tuple[str, ...]
     sessions_left_out: int
     exact: bool = False
+    cut: bool = False
 
 
 def session_tables(
@@ -55,6 +57,7 @@ def session_tables(
     }
     if len(benchmarks) > 1:
         cells[SUITE] = np.mean([*cells.values()], axis=0)
+    cut = {bench for side in sides.values() for bench in side.cut or ()} & {*benchmarks}
     tables = []
     for bench, logs in cells.items():
         runs = [
@@ -64,8 +67,12 @@ def session_tables(
             if bench in (name, SUITE)
         ]
         whole = _whole(bench, logs, variants, sessions)
-        tables.append(replace(whole, exact=exact_values(trial.metric(metric).unit, *runs)))
-    return tables, merged(*(side.cautions for side in sides.values()))
+        exact = exact_values(trial.metric(metric).unit, *runs)
+        tables.append(
+            replace(whole, exact=exact, cut=bool(cut if bench == SUITE else bench in cut))
+        )
+    told = [Caution("cut-off", f"runs were stopped at their limit: {', '.join(sorted(cut))} undecided")]
+    return tables, merged(*(side.cautions for side in sides.values()), told if cut else [])
 
 
 def _column(side: PerformanceMatrix | None, bench: str, sessions: Sequence[int]) -> Array:

@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 
 from analysis.data.trial import read_trial
+from analysis.history.changes import changes
+from analysis.history.judged.gate import gated
 from analysis.history.session_value import cut_in, session_values
 from analysis.methods.multilevel.compare import multilevel
+from analysis.pages.condition import parse_condition
 from analysis.plan.compare_looks import look_at
 from analysis.record.trial_files import LooksPlan
 from analysis.verdict.compare_answer.answer import NamedCommand, answer_of
@@ -178,3 +181,17 @@ def test_bisect_counts_them_by_place(trial):
     found = cut_in(trial(0.5, HANGS["candidate"]), "new", "old", "wall", ("b",))
     assert (found.candidate, found.baseline, found.withholds("slower")) == (2, 0, False)
     assert cut_in(trial(0.5, name="clean"), "new", "old", "wall", ("b",)) is None
+
+
+def test_a_history_passes_nothing_that_a_longer_time_could_overturn():
+    rng = np.random.default_rng([2, 27])
+    values = 0.01 * rng.standard_normal(40)
+    none = [(False, False)] * 40
+    for behind, outcome, withheld_by in ((0.0, "passed", 0), (0.2, "proven", 1)):
+        found = changes(values + np.repeat([0.0, behind], [32, 8]))
+        for side in (None, 0, 1):
+            cut = none if side is None else [*none[:-1], (side == 0, side == 1)]
+            asked = parse_condition("slower>5%")
+            told = gated(found, asked, since=32, risk=0.05, horizon=100, series=1, cut=cut)
+            kept = outcome if side != withheld_by else "undecided"
+            assert (told.outcome, told.reason == "cut-off") == (kept, side == withheld_by)
