@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -81,17 +82,16 @@ def session_values(
 
 
 def cut_in(
-    trial: Trial, candidate: str, baseline: str, metric: str, benchmarks: Sequence[str]
+    trials: Iterable[Trial], candidate: str, baseline: str, metric: str, benchmarks: Sequence[str]
 ) -> Cut | None:
-    """Count the runs of two variants that their time limit ended; None without any, or where a variant is not there."""
-    names = trial.manifest.variants
-    if candidate not in names or baseline not in names:
-        return None
-    try:
-        ours, theirs = (trial.matrix(x, metric, carry_zeros=True) for x in (candidate, baseline))
-    except InsufficientDataError:
-        return None  # nothing of it is judged
-    return together(cut_between(ours, theirs, bench) for bench in benchmarks)
+    """Count over trials the runs of two variants that their time limit ended; None without any."""
+    found: list[Cut | None] = []
+    for trial in trials:
+        if {candidate, baseline} <= {*trial.manifest.variants}:
+            with suppress(InsufficientDataError):  # nothing of it is judged
+                sides = [trial.matrix(x, metric, carry_zeros=True) for x in (candidate, baseline)]
+                found += [cut_between(sides[0], sides[1], bench) for bench in benchmarks]
+    return together(found)
 
 
 def runs_of_variants(

@@ -431,15 +431,12 @@ class UnderWay:
     def _cut(self, earlier: int, later: int) -> Any:  # noqa: ANN401 - what analysis.history counts
         """Count the runs of two places that their time limit ended, over all trials."""
         from analysis.history.session_value import cut_in
-        from analysis.methods.multilevel.cut_off import together
 
         sessions, asked = self._sessions, self._journal.asked
         assert sessions is not None
         names = [self._question.commits.commits[place].name for place in (later, earlier)]
         trials = map(sessions.trial, sessions.trials)
-        found = together(
-            cut_in(trial, names[0], names[1], asked.metric, asked.benchmarks) for trial in trials
-        )
+        found = cut_in(trials, names[0], names[1], asked.metric, asked.benchmarks)
         if found is not None:
             self._cut_places |= {later} if found.candidate else set()
             self._cut_places |= {earlier} if found.baseline else set()

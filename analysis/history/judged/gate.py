@@ -87,12 +87,12 @@ def gated(
     span = (begins if since is None else 0, first_new)
     reference = found.values[slice(*span)]
     new = found.values[first_new:][-(alarm.nights or NEWEST) :]
-    reason = None
+    reason: str | None = None
     if outcome == "undecided":
         few = reference.size < FEWEST
         between = alarm.reason or "between"
         reason = "few-nights" if few else "few-new" if new.size < NIGHTS[0] else between
-    later, before = cut[first_new:], cut[(begins if since is None else 0) : first_new]
+    later, before = cut[first_new:], cut[slice(*span)]
     longer = any(one for one, _ in later) or any(base for _, base in before)
     shorter = any(base for _, base in later) or any(one for one, _ in before)
     if (outcome == "passed" and longer) or (outcome == "proven" and shorter):

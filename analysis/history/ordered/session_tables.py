@@ -71,7 +71,9 @@ def session_tables(
         tables.append(
             replace(whole, exact=exact, cut=bool(cut if bench == SUITE else bench in cut))
         )
-    told = [Caution("cut-off", f"runs were stopped at their limit: {', '.join(sorted(cut))} undecided")]
+    told = [
+        Caution("cut-off", f"runs were stopped at their limit: {', '.join(sorted(cut))} undecided")
+    ]
     return tables, merged(*(side.cautions for side in sides.values()), told if cut else [])
 
 

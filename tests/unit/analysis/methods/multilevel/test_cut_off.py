@@ -178,9 +178,9 @@ def test_a_look_counts_as_the_verdict_does(trial):
 
 
 def test_bisect_counts_them_by_place(trial):
-    found = cut_in(trial(0.5, HANGS["candidate"]), "new", "old", "wall", ("b",))
+    found = cut_in([trial(0.5, HANGS["candidate"])], "new", "old", "wall", ("b",))
     assert (found.candidate, found.baseline, found.withholds("slower")) == (2, 0, False)
-    assert cut_in(trial(0.5, name="clean"), "new", "old", "wall", ("b",)) is None
+    assert cut_in([trial(0.5, name="clean")], "new", "old", "wall", ("b",)) is None
 
 
 def test_a_history_passes_nothing_that_a_longer_time_could_overturn():
