@@ -104,7 +104,7 @@ def alarm_of(
     sign = 1.0 if direction == "slower" else -1.0
     x = sign * (values - math.log(limit))
     first_new = max(begins, values.size - NEWEST) if since is None else since
-    reference = sign * values[(begins if since is None else 0) : first_new]
+    reference = sign * values[begins:first_new]
     new = x[first_new:]
     risk_each = risk / horizon / len(NIGHTS) / series
     if inflation > 1.0:

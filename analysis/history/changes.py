@@ -150,7 +150,8 @@ class Changes(Result):
         UsageError
             If `limit` is not positive, `since` lies outside of the series, or a count is below 1.
         """
-        begins = begin_of_reference([one.last for one in self.intervals], self.values.size)
+        ends = [one.last for one in self.intervals] if since is None else []
+        begins = begin_of_reference(ends, self.values.size)
         return alarm_of(
             self.values,
             limit,

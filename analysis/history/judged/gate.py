@@ -62,7 +62,7 @@ def gated(
     series: int,
     cut: Sequence[tuple[bool, bool]],
 ) -> Gated:
-    """Hold the newest nights of a series against those before.
+    """Hold the newest nights of a series against those before; of a `since`, those since a change eight before it.
 
     ``slower>2%`` is proven by an alarm, and passes where the mean of the newest nights lies within the limit.
     ``faster<5%`` is passed by an alarm of being faster by more, and proven where the mean shows that it is not.
@@ -70,7 +70,8 @@ def gated(
     """
     gain = asked.kind == "faster"
     direction: Direction = "faster" if gain else "slower"
-    begins = begin_of_reference([one.last for one in found.intervals], found.values.size)
+    count = found.values.size if since is None else since
+    begins = begin_of_reference([one.last for one in found.intervals], count)
     alarm = alarm_of(
         np.asarray(found.values),
         1.0 / asked.limit,
@@ -84,7 +85,7 @@ def gated(
     )
     outcome = (_CONDITION_OF_GAIN if gain else _CONDITION)[alarm.word]
     first_new = max(begins, found.values.size - NEWEST) if since is None else since
-    span = (begins if since is None else 0, first_new)
+    span = (begins, first_new)
     reference = found.values[slice(*span)]
     new = found.values[first_new:][-(alarm.nights or NEWEST) :]
     reason: str | None = None

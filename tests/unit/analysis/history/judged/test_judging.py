@@ -203,7 +203,26 @@ DRIFT = noise(130, 4, 0.003) + 0.001 * np.arange(130)
             "13.8 %) than the first 8 nights; --since NIGHT accepts what came before",
             12,
         ),
-        (DRIFT, {"since": "2027-01-24"}, "more than the 2 % allowed", 122),
+        (
+            DRIFT,
+            {"since": "2027-01-24"},
+            "12 nights (2027-01-12 to 2027-01-23): within the 2 % allowed",
+            12,
+        ),
+        # a slow-down that was meant is accepted by a night some nights behind it
+        (
+            stepped(0.05, 50, 100, 3),
+            {},
+            "than the first 8 nights; --since NIGHT accepts what came before",
+            33,
+        ),
+        (
+            stepped(0.05, 50, 100, 3),
+            {"since": "2026-12-10"},
+            "against 18 nights (2026-11-22 to 2026-12-09): within the 2 % allowed",
+            18,
+        ),
+        (stepped(0.05, 50, 100, 3), {"since": "2026-11-13"}, "more than the 2 % allowed", 50),
     ],
 )
 def test_the_gate_says_against_which_nights(logs, asked, said, nights):
