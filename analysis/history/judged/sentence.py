@@ -136,7 +136,7 @@ def _why_open(history: History, some: Sequence[SeriesHistory], limit: str) -> st
         newest = label_of(first.values)(len(first.values) - 1)
         return f"{names}: no night since {history.since}, the newest is {newest}"
     if first.reason == "cut-off":
-        return f"{names}: runs that were stopped at their limit could overturn the answer"
+        return f"{names}: runs that were stopped at their limit could overturn the answer {against}"
     if first.reason == "few-new":
         return f"{names}: fewer than 2 nights are new {against}, which decide nothing"
     if first.reason == "nights-depend":
@@ -147,7 +147,7 @@ def _why_open(history: History, some: Sequence[SeriesHistory], limit: str) -> st
         return f"{names}: within {limit} {against}, but {told} than the first 8 nights; --since NIGHT accepts what came before"
     held = first.alarm.reference if first.alarm is not None else 0
     newest = "" if _fixed(history) else " before the newest 8"
-    return f"{names}: {counted(held, 'night')} of reference{newest}, and 8 are needed"
+    return f"{names}: {counted(held, 'night')} of reference{newest}{_span(first)}, and 8 are needed"
 
 
 def _against(some: Sequence[SeriesHistory]) -> str:
@@ -157,10 +157,14 @@ def _against(some: Sequence[SeriesHistory]) -> str:
         return "without any before"
     least = min(nights for nights, _ in held)
     most, widest = max(held, key=lambda pair: pair[0])
-    label, span = label_of(widest.values), widest.reference
     many = counted(most, "night") if least == most else f"{least} to {most} nights"
-    ends = "" if span is None else f" ({label(span.first_value)} to {label(span.last_value)})"
-    return f"against {many}{ends}"
+    return f"against {many}{_span(widest)}"
+
+
+def _span(one: SeriesHistory) -> str:
+    """Give the dates of the nights of reference in brackets; "" where there are none."""
+    label, held = label_of(one.values), one.reference
+    return "" if held is None else f" ({label(held.first_value)} to {label(held.last_value)})"
 
 
 def measured(history: History) -> str:

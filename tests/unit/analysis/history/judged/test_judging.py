@@ -197,6 +197,12 @@ DRIFT = noise(130, 4, 0.003) + 0.001 * np.arange(130)
             52,
         ),
         (
+            noise(12),
+            {},
+            "text: 4 nights of reference before the newest 8 (2026-09-24 to 2026-09-27), and 8 are needed",
+            4,
+        ),
+        (
             DRIFT,
             {},
             "text: within 2 % against 12 nights (2027-01-12 to 2027-01-23), but takes 13.3 % more time (12.9 to "
