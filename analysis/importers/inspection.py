@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -89,7 +89,7 @@ def _cells(gathered: GatheredCells) -> Iterator[InspectedCell]:
             values=len(values),
             first=values[0] if values else None,
             last=values[-1] if values else None,
-            sum=math.fsum(values) if values else None,  # the same digits under every Python
+            sum=_sum(values),
             processes=len(one.cell.processes) if one.cell.known else None,
             iterations=sizes.pop() if len(sizes) == 1 else None,
             warmups=one.cell.warmups,
@@ -97,6 +97,14 @@ def _cells(gathered: GatheredCells) -> Iterator[InspectedCell]:
             source=one.source,
             session=one.cell.session,
         )
+
+
+def _sum(values: Sequence[float]) -> float | None:
+    """Give the sum, of the same digits under every Python; None where a double cannot hold it."""
+    try:
+        return math.fsum(values) if values else None
+    except OverflowError:
+        return None
 
 
 _NAME, _VARIANT = 32, 24

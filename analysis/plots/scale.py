@@ -128,7 +128,8 @@ def quantity_scale(values: Iterable[float], *, log: bool = True, room: float = 0
 
     Logarithmic only where all values are positive. A single value has 5 % of itself around it.
     """
-    known = [v for v in values if math.isfinite(v)]
+    # what is nearer to 0 than any logarithm of an axis is drawn there
+    known = [v if abs(v) > math.exp(-_FARTHEST) else 0.0 for v in values if math.isfinite(v)]
     if not known:
         return Scale(0.0, 1.0)
     low, high = min(known), max(known)

@@ -25,6 +25,7 @@ _DOUBLES = {0x0C72124E, 0x0C72124F}
 _HEAD = struct.Struct(">iiiiqqd")
 _MOST_BYTES = 1 << 26  # of one histogram, unpacked: the finest of 64 bits has less
 _MOST_DIGITS = 5
+_MOST_BUCKETS = 1 << 20  # that hold values, in a whole log
 
 
 class HdrError(ValueError):
@@ -80,6 +81,8 @@ def read_log(text: str, tag: str | None = None) -> HdrHistogram:
             if tag is None or tag == found[0]:
                 one = decoded(found[1])
                 counts.update(one.counts)
+                if len(counts) > _MOST_BUCKETS:
+                    raise HdrError(f"more than {_MOST_BUCKETS} buckets hold values up to here")
                 middles += one.middles
         except HdrError as error:
             raise HdrError(f"line {number}: {error}") from None
@@ -162,8 +165,11 @@ def _counted(data: bytes) -> HdrHistogram:
         octave, step = (index >> half) - 1, index & ((1 << half) - 1)
         octave, step = (0, step) if octave < 0 else (octave, step + (1 << half))
         width = octave + unit
-        if step << width > 2 * highest:
+        # looked at before it is shifted: a run of zeros may skip to any bucket
+        if step.bit_length() + width > highest.bit_length() + 1 or step << width > 2 * highest:
             raise HdrError(f"its histogram is damaged: it counts values beyond {highest}")
+        if len(counts) == _MOST_BUCKETS:
+            raise HdrError(f"its histogram has more than {_MOST_BUCKETS} buckets with values")
         counts[((step + 1) << width) - 1] = number
         middles += number * ((step << width) + ((1 << width) >> 1))
         index += 1

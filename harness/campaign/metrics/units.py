@@ -12,10 +12,11 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"  # linear on any text
 _UNIT = r"[^\s0-9+.,;:-]\S{0,19}"
 WITH_UNIT = rf"{NUMBER}(?: *{_UNIT})?"
 _BEHIND = re.compile(r" ?([A-Za-zµμ]{1,12})(?![A-Za-z0-9_-])")  # a number
+_LONGEST = 1024  # characters; a double has at most 767 digits that count
 _PARTS = re.compile(rf"\s*({NUMBER})\s*({_UNIT})\s*")
 
 _TIMES = {
@@ -52,6 +53,8 @@ def number_in(text: str, unit: str) -> float:
         If it is no finite number, or its unit is not known or measures something else.
     """
     parts = None
+    if len(text) > _LONGEST:
+        raise UnitError(f"{_shown(text)} is no number: it has {len(text)} characters")
     try:
         number = float(text)
     except ValueError:

@@ -11,16 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .units import NUMBER, UnitError, number_in
+from .units import UnitError, number_in
 
-_TABLE = re.compile(r"^[ \t]*Latency Distribution([^\n]*)\n((?:[ \t]*[0-9.]+%[ \t]+\S+[ \t]*\r?\n?)+)", re.M)  # fmt: skip
-_ROW = re.compile(r"([0-9]+(?:\.[0-9]+)?)%[ \t]+(\S+)")
-_FINE = re.compile(rf"^[ \t]*({NUMBER})[ \t]+([01]\.[0-9]+)[ \t]+[0-9]+[ \t]+(?:[0-9.]+|inf)[ \t]*\r?$", re.M)  # fmt: skip
-_MEAN = re.compile(r"^[ \t]*Latency[ \t]+([0-9.]+[a-z]+)(?=[ \t])", re.M)
-_REQUESTS = re.compile(r"^[ \t]*([0-9]+) requests in ", re.M)
-_RECORDED = re.compile(
-    r"Total count[ \t]*=[ \t]*([0-9]+)\]"
-)  # wrk2: without those of its calibration
+# Every part has an end, so that no text of a program takes longer than its length.
+_TABLE = re.compile(r"^[ \t]*Latency Distribution([^\n]*)\n((?:[ \t]*[0-9.]{1,24}%[ \t]+\S{1,24}[ \t]*(?:\r?\n|\Z))+)", re.M)  # fmt: skip
+_ROW = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,14})?)%[ \t]+(\S+)")
+_FINE = re.compile(r"^[ \t]*([0-9.]{1,24})[ \t]+([01]\.[0-9]{1,20})[ \t]+[0-9]{1,18}[ \t]+(?:[0-9.]{1,24}|inf)[ \t]*\r?$", re.M)  # fmt: skip
+_MEAN = re.compile(r"^[ \t]*Latency[ \t]+([0-9.]{1,24}[a-z]{1,8})(?=[ \t])", re.M)
+_REQUESTS = re.compile(r"^[ \t]*([0-9]{1,18}) requests in ", re.M)
+_RECORDED = re.compile(r"Total count[ \t]{0,24}=[ \t]{0,24}([0-9]{1,18})\]")  # wrk2: without those of its calibration
 _FINE_UNIT = "ms"
 
 
