@@ -28,22 +28,26 @@ _TRIES, _PAUSE_S = 20, 0.05  # to delete a folder in which somebody ends
 # Objects that the user's own submodules have are borrowed too, where they have them.
 _BORROWED = ("submodule.alternateLocation=superproject", "submodule.alternateErrorStrategy=info")
 
+_CHECKOUT = ("checkout", "--quiet", "--force", "--detach")
+
 # Executes a command in a folder, as a build step; and git with some words.
 Execute = Callable[[Command, Path], object]
 Write = Callable[..., None]
 
 
 class Clone:
-    """The clone in `path`."""
+    """The clone in `path`; what is git's own there is as it was made before each commit, whatever builds did to it."""
 
     def __init__(self, commits: CommitRange, folder: Path) -> None:
         self._commits = commits
         self.path = folder / NAME
+        self._as_made = folder / f"{NAME}.git"  # without objects and submodules
         self._made = False
 
     def remove(self) -> None:
         """Delete the clone, whatever became of it."""
-        remove_tree(self.path)
+        for path in (self.path, self._as_made):
+            remove_tree(path)
         self._made = False
 
     def make(self, write: Write) -> None:
@@ -65,6 +69,7 @@ class Clone:
             write(self.path, "config", "remote.origin.url", origin)
         for setting in NO_HOOKS:  # also for what a build asks of git
             write(self.path, "config", *setting.split("=", 1))
+        shutil.copytree(self.path / ".git", self._as_made, symlinks=True)
         self._made = True
 
     def check_out(self, commit: Commit, write: Write, execute: Execute) -> None:
@@ -77,21 +82,38 @@ class Clone:
         LaunchError
             If the submodules cannot be had; `execute` says so.
         """
-        for entry in self.path.iterdir():
-            if entry.name != ".git":
-                remove_tree(entry)
-        (self.path / ".git" / "index").unlink(missing_ok=True)  # with what a build noted in it
-        write(self.path, "checkout", "--quiet", "--force", "--detach", commit.sha)
+        try:
+            self._restore()
+            write(self.path, *_CHECKOUT, commit.sha)
+        except (GitError, OSError):  # a build may have left anything, also where submodules lie
+            self.remove()
+            self.make(write)
+            write(self.path, *_CHECKOUT, commit.sha)
         if (self.path / ".gitmodules").is_file():
             settings = (part for one in (*NO_HOOKS, *_BORROWED) for part in ("-c", one))
             update = ("submodule", "--quiet", "update", "--init", "--recursive", "--force")
             execute(Command(argv=("git", *settings, *update), mark=commit.name), self.path)
 
+    def _restore(self) -> None:
+        """Take out what a build left: its files, and whatever it did to git's own."""
+        for entry in self.path.iterdir():
+            if entry.name != ".git":
+                remove_tree(entry)
+        own = self.path / ".git"
+        if own.is_symlink():
+            raise NotADirectoryError(own)
+        for entry in own.iterdir():
+            if entry.name not in {"objects", "modules"}:
+                remove_tree(entry)
+        shutil.copytree(self._as_made, own, symlinks=True, dirs_exist_ok=True)
+
     def hand_over(self, tree: Path) -> None:
         """Give away the files, without what is git's own; the clone is empty then."""
         self.path.rename(tree)
         self.path.mkdir(mode=0o700)
-        (tree / ".git").rename(self.path / ".git")
+        own = tree / ".git"
+        if os.path.lexists(own):  # packaging may take it away
+            own.rename(self.path / ".git")
         _make_a_tree_of_its_own(tree, self.path)
 
     def _origin(self) -> str | None:

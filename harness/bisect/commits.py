@@ -14,6 +14,7 @@ from analysis.errors import UsageError
 from analysis.words import shown
 
 from ..errors import counted
+from ..host.commits import is_blob
 from .git_calls import GitError, git
 
 MOST = 1000  # commits, unless all are asked for
@@ -191,7 +192,7 @@ def _not_on_the_line(root: Path, good: str, bad: str, before: list[str]) -> Usag
 def _notes(root: Path) -> tuple[str, ...]:
     """Tell what is in the work tree and in no commit, and what the repository lacks."""
     notes = []
-    if _said(root, "status", "--porcelain", "-z", "--untracked-files=no"):
+    if _is_changed(root):
         notes.append(
             "the work tree has changes that are not committed: commits are measured as they are, "
             "the campaign as it is in the work tree"
@@ -202,6 +203,18 @@ def _notes(root: Path) -> tuple[str, ...]:
             "git fetch --refetch --no-filter brings them all"
         )
     return tuple(notes)
+
+
+def _is_changed(root: Path) -> bool:
+    """Tell whether the index, or a file as it lies there, differs from HEAD; `git status` would execute filters."""
+    if _said(root, "diff-index", "--cached", "--name-only", "-z", "HEAD", "--"):
+        return True
+    # by the times of files alone: ":MODE MODE BLOB ..." and the name
+    entries = _said(root, "diff-files", "-z", "--ignore-submodules=dirty").split("\0")
+    return any(
+        not is_blob(root / name, about.split(" ")[2])
+        for about, name in zip(entries[::2], entries[1::2], strict=False)
+    )
 
 
 def _said(root: Path, *words: str) -> str:

@@ -147,7 +147,7 @@ class _Tree:
                 continue
             blob = held.get(names[file])
             built = blob is None and names[file] not in listed
-            if built or (blob is not None and _is_blob(file, blob)):
+            if built or (blob is not None and is_blob(file, blob)):
                 yield file, _Answer(commit)
             else:
                 yield file, _Answer(None, self._another(file), against=True)
@@ -194,7 +194,7 @@ def _is_below(file: Path, root: Path) -> bool:
     return file.is_relative_to(root) and ".git" not in file.relative_to(root).parts
 
 
-def _is_blob(file: Path, name: str) -> bool:
+def is_blob(file: Path, name: str) -> bool:
     """Tell whether a file has the content that git calls by this name, without any of its filters."""
     algorithm = "sha1" if len(name) == 40 else "sha256"
     digest = hashlib.new(algorithm, usedforsecurity=False)
