@@ -76,6 +76,20 @@ def shaped(kind: type[T], data: object, name: str = "it") -> T:
     return record
 
 
+def refuse_other_words(record: object) -> None:
+    """Refuse a record, or one within it, where a field of a fixed set of words holds another one."""
+    hints = typing.get_type_hints(type(record))
+    for part in dataclasses.fields(record):  # type: ignore[arg-type]  # it is one of a dataclass
+        value = getattr(record, part.name)
+        either = [one for one in _alternatives(hints[part.name]) if one is not types.NoneType]
+        words = [word for one in either for word in typing.get_args(one)]
+        if typing.get_origin(either[0]) is Literal and value is not None and value not in words:
+            raise ShapeError(f"{part.name} is {json.dumps(value)[:60]}, and must be one of {words}")
+        for one in value if isinstance(value, tuple) else (value,):
+            if dataclasses.is_dataclass(one):
+                refuse_other_words(one)
+
+
 def check(kind: type, data: object) -> None:
     """Hold a JSON value against a kind of record as `shaped` does, without making one: it is faster."""
     if type(data) is not dict:
@@ -153,8 +167,9 @@ def _record(kind: type, whole: str = "it") -> _Reader:
 def _reader(hint: Any) -> _Reader:  # noqa: ANN401 - whatever an annotation is
     either = _alternatives(hint)
     if len(either) > 1:
-        (one,) = (part for part in either if part is not types.NoneType)
-        return _or_none(_reader(one))
+        first, *others = (_reader(part) for part in either if part is not types.NoneType)
+        read_one = _either(first, others[0]) if others else first
+        return _or_none(read_one) if types.NoneType in either else read_one
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin is tuple:
         reader = _reader(inner[0])
@@ -170,6 +185,16 @@ def _reader(hint: Any) -> _Reader:  # noqa: ANN401 - whatever an annotation is
     if dataclasses.is_dataclass(hint):
         return _record(hint)  # type: ignore[arg-type]  # a class is hashable
     return _READERS[str if origin is Literal else hint]
+
+
+def _either(first: _Reader, second: _Reader) -> _Reader:
+    def read(value: Any, at: str) -> Any:  # noqa: ANN401 - any JSON value
+        try:
+            return first(value, at)
+        except ShapeError:
+            return second(value, at)
+
+    return read
 
 
 def _or_none(reader: _Reader) -> _Reader:

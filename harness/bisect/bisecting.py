@@ -131,7 +131,7 @@ def question_of(request: Request) -> Question:
     """
     then = None
     if request.resume is not None:
-        then = Asked.of(read_state(request.resume)["asked"])
+        then = read_state(request.resume).asked
     good = request.good or (then.good if then else None)
     bad = request.bad or (then.bad if then else None)
     if not good or not bad:
@@ -284,7 +284,7 @@ class UnderWay:
         self._question, self._journal, self._listener = question, journal, listener
         self._heard: Heard = Heard()
         self._began = time.monotonic()
-        self._before_s = float(read_state(journal.folder).get("seconds") or 0.0)
+        self._before_s = read_state(journal.folder).seconds or 0.0
         self._sessions: Sessions | None = None
         self._cut_places: set[int] = set()
 

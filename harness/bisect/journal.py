@@ -17,14 +17,22 @@ from typing import Any, Self
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.bisections import BISECTION
-from analysis.record.shapes import checksum_holds, encode_checked
+from analysis.record.shapes import (
+    ShapeError,
+    checksum_holds,
+    encode_checked,
+    opened,
+    parse,
+    shaped,
+)
 from analysis.record.warmup_iterations import WarmupIterations
 
-from ..trial.folder import append_synced, cut, storing, sync_folder, write_synced
+from ..trial.folder import append_synced, cut, open_inside, storing, sync_folder, write_synced
 
 STATE, SESSIONS, LOCK = BISECTION, "sessions.jsonl", ".lock"
 SCHEMA = 1
 _FRESH = ".bisect.json.new"
+_RESTORE = "restore it from a copy, or begin anew"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +79,6 @@ class Asked:
             for value in (getattr(self, name),)
         }
 
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Self:
-        """Read it; a key that is not known belongs to a later version."""
-        known = {name: data[name] for name in cls.__slots__ if name in data}
-        lists = {name: tuple(known[name]) for name in ("benchmarks", "looks")}
-        return cls(**known | lists)
-
     def refuse_another(self, now: Asked, where: Path) -> None:
         """Refuse to go on where something else is asked now.
 
@@ -115,6 +116,16 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return "not given" if value is None else str(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What of ``bisect.json`` a bisection goes on with."""
+
+    store_schema: int
+    asked: Asked
+    state: str | None = None
+    seconds: float | None = None
 
 
 @dataclass(slots=True)
@@ -158,8 +169,7 @@ class Journal:
         StoreError
             If it is none, is damaged, has a newer schema, or another process writes it.
         """
-        state = read_state(folder)
-        journal = cls(folder, Asked.of(state["asked"]))
+        journal = cls(folder, read_state(folder).asked)
         journal._take()
         try:
             journal._read()
@@ -170,7 +180,7 @@ class Journal:
 
     def _take(self) -> None:
         with storing(self.folder / LOCK):
-            fd = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fd = open_inside(self.folder, LOCK, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -188,23 +198,26 @@ class Journal:
     def _read(self) -> None:
         """Read the list of sessions; a torn last line is cut off, since its session stands in its trial."""
         where = self.folder / SESSIONS
-        try:
-            data = where.read_bytes()
-        except FileNotFoundError:
-            data = b""  # killed before the first
+        data = b""
+        if os.path.lexists(where):  # it was not killed before the first
+            with opened(where) as file:
+                data = file.read()
         whole = 0
         for number, line in enumerate(data.splitlines(keepends=True), 1):
             if not (line.endswith(b"\n") and checksum_holds(line[:-1])):
                 if whole + len(line) == len(data) and not line.endswith(b"\n"):
                     break
                 what = "the line does not have its checksum: the file was changed or is damaged"
-                raise StoreError(what, f"{where}:{number}", "restore it from a copy, or begin anew")
-            row = json.loads(line)
-            self.sessions.append(
-                MeasuredSession(
-                    trial=row["trial"], session=row["session"], places=tuple(row["places"])
-                )
-            )
+                raise StoreError(what, f"{where}:{number}", _RESTORE)
+            try:
+                one = shaped(MeasuredSession, parse(line), "the line")
+            except ShapeError as error:
+                what = f"{error}: the file was changed or is damaged"
+                raise StoreError(what, f"{where}:{number}", _RESTORE) from None
+            if Path(one.trial).is_absolute() or ".." in Path(one.trial).parts:
+                what = f"the trial {one.trial!r} lies outside of the bisection's folder"
+                raise StoreError(what, f"{where}:{number}", _RESTORE)
+            self.sessions.append(one)
             whole += len(line)
         if whole < len(data):
             with storing(where):
@@ -246,7 +259,7 @@ class Journal:
         self.close()
 
 
-def read_state(folder: Path) -> dict[str, Any]:
+def read_state(folder: Path) -> State:
     """Read ``bisect.json``.
 
     Raises
@@ -255,23 +268,20 @@ def read_state(folder: Path) -> dict[str, Any]:
         If it is not there, cannot be read, or a newer version wrote it.
     """
     where = folder / STATE
-    try:
-        state = json.loads(where.read_bytes())
-        schema, asked = state["store_schema"], state["asked"]
-        Asked.of(asked)
-    except FileNotFoundError:
-        what = "there is no bisection"
+    if not os.path.lexists(where):
         fix = "name the folder that 'fairtrial bisect' printed, such as runs/bisect-NAME"
-        raise StoreError(what, str(folder), fix) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        what = f"it cannot be read: {error}"
-        raise StoreError(what, str(where), "restore it from a copy, or begin anew") from error
-    if schema > SCHEMA:
-        what = f"it has the schema {schema}, and {SCHEMA} is the newest known here"
+        raise StoreError("there is no bisection", str(folder), fix)
+    try:
+        with opened(where) as file:
+            state = shaped(State, parse(file.read()))
+    except (OSError, ShapeError) as error:
+        raise StoreError(f"it cannot be read: {error}", str(where), _RESTORE) from None
+    if state.store_schema > SCHEMA:
+        what = f"it has the schema {state.store_schema}, and {SCHEMA} is the newest known here"
         raise StoreError(
             what, str(where), "use the fairtrial version that wrote it, or a newer one"
         )
-    return dict(state)
+    return state
 
 
 def begins_there(folder: Path) -> bool:
@@ -294,7 +304,7 @@ def newest_unfinished(folder: Path, campaign: str | None) -> Path:
                 state = read_state(path.parent)
             except StoreError:
                 continue
-            if state.get("state") != "ended" and campaign in (None, state["asked"]["campaign"]):
+            if state.state != "ended" and campaign in (None, state.asked.campaign):
                 found.append((path.stat().st_mtime, path.parent))
     if not found:
         what = "there is no bisection to go on with"

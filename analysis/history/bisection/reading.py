@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
+import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
 from ...errors import StoreError
-from ...pages.model import Caution
 from ...record.bisections import BISECTION
-from ..search_result import PairWord
-from .result import (
-    Bisection,
-    End,
-    NamedCommit,
-    OpenStep,
-    OtherMetric,
-    PlaceProbability,
-    Probe,
-    ProvenStep,
-    SkippedCommit,
-)
-
-_Kind = TypeVar("_Kind")
-_LISTS: dict[str, type[Any]] = {
-    "open": OpenStep,
-    "skipped": SkippedCommit,
-    "probes": Probe,
-    "posterior": PlaceProbability,
-    "other_metrics": OtherMetric,
-}
+from ...record.shapes import document_of, refuse_other_words, shaped
+from .result import Bisection
 
 
 def bisection_in(folder: Path) -> Bisection:
@@ -43,17 +22,10 @@ def bisection_in(folder: Path) -> Bisection:
         If there is none, or its file is no JSON or lacks what a bisection has.
     """
     path = folder / BISECTION
-    try:
-        found = json.loads(path.read_bytes())
-    except OSError as error:
-        raise StoreError(
-            f"the bisection cannot be read: {error.strerror}",
-            str(path),
-            "name the folder that fairtrial bisect made",
-        ) from error
-    except ValueError as error:
-        raise _damaged(f"it is no JSON ({error})", path) from error
-    return bisection_from(found, path)
+    fix = "name the folder that fairtrial bisect made"
+    if not os.path.lexists(path):
+        raise StoreError("the bisection cannot be read: it is not there", str(path), fix)
+    return bisection_from(document_of(path, "bisection", fix), path)
 
 
 def bisection_from(found: object, path: Path | None = None) -> Bisection:
@@ -76,37 +48,24 @@ def bisection_from(found: object, path: Path | None = None) -> Bisection:
             "read it with the version that wrote it, or a newer one",
         )
     try:
-        return _bisection(found)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _damaged(f"it lacks or misstates {error}", path) from error
+        told = shaped(_Cautions, found)
+        pairs = zip(told.caution_codes, told.cautions, strict=True)
+        cautions = [{"code": code, "text": text} for code, text in pairs]
+        bisection = shaped(Bisection, {**found, "cautions": cautions})
+        refuse_other_words(bisection)
+    except ValueError as error:  # a ShapeError, or one more of the one than of the other
+        raise _damaged(str(error), path) from None
+    return bisection
+
+
+@dataclass(frozen=True, slots=True)
+class _Cautions:
+    """They stand in two lists, as in every answer."""
+
+    caution_codes: tuple[str, ...]
+    cautions: tuple[str, ...]
 
 
 def _damaged(what: str, path: Path | None) -> StoreError:
     fix = "take the folder's copy, or search anew: its trials can be read by themselves"
     return StoreError(f"the bisection is damaged: {what}", None if path is None else str(path), fix)
-
-
-def _bisection(found: Mapping[str, Any]) -> Bisection:
-    values = {name: found[name] for name in _names(Bisection) if name != "cautions"}
-    for name, kind in _LISTS.items():
-        values[name] = tuple(_made(kind, one) for one in values[name])
-    values |= {name: tuple(map(_step, values[name])) for name in ("culprits", "refuted")}
-    values |= {name: _made(End, values[name]) for name in ("good", "bad")}
-    values |= {name: tuple(values[name]) for name in ("benchmarks", "looks", "references")}
-    values["first"] = _made(PairWord, values["first"])
-    codes = zip(found["caution_codes"], found["cautions"], strict=True)
-    return Bisection(**values, cautions=tuple(Caution(code, text) for code, text in codes))
-
-
-def _step(one: Mapping[str, Any]) -> ProvenStep:
-    sides = {name: _made(PairWord, one[name]) for name in ("before", "behind")}
-    commits = tuple(_made(NamedCommit, commit) for commit in one["commits"])
-    return _made(ProvenStep, {**one, **sides, "commits": commits})
-
-
-def _names(kind: type) -> list[str]:
-    return [one.name for one in dataclasses.fields(kind)]
-
-
-def _made(kind: type[_Kind], one: Mapping[str, Any]) -> _Kind:
-    return kind(**{name: one[name] for name in _names(kind)})

@@ -19,7 +19,9 @@ _ROW = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,14})?)%[ \t]+(\S+)")
 _FINE = re.compile(r"^[ \t]*([0-9.]{1,24})[ \t]+([01]\.[0-9]{1,20})[ \t]+[0-9]{1,18}[ \t]+(?:[0-9.]{1,24}|inf)[ \t]*\r?$", re.M)  # fmt: skip
 _MEAN = re.compile(r"^[ \t]*Latency[ \t]+([0-9.]{1,24}[a-z]{1,8})(?=[ \t])", re.M)
 _REQUESTS = re.compile(r"^[ \t]*([0-9]{1,18}) requests in ", re.M)
-_RECORDED = re.compile(r"Total count[ \t]{0,24}=[ \t]{0,24}([0-9]{1,18})\]")  # wrk2: without those of its calibration
+_RECORDED = re.compile(
+    r"Total count[ \t]{0,24}=[ \t]{0,24}([0-9]{1,18})\]"
+)  # wrk2: without those of its calibration
 _FINE_UNIT = "ms"
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,9 +108,10 @@ def test_it_is_read_back_from_its_json(found: dict[str, Bisection], tmp_path: Pa
     [
         (None, "cannot be read"),
         ("{", "is no JSON"),
-        ("[]", "not what fairtrial bisect writes"),
+        ("[]", "no schema number"),
+        ('{"method": "hpt", "schema": 1}', "not what fairtrial bisect writes"),
         ('{"method": "bisect", "schema": 9}', "schema 9"),
-        ('{"method": "bisect", "schema": 1}', "lacks or misstates"),
+        ('{"method": "bisect", "schema": 1}', "lacks caution_codes, cautions"),
     ],
 )
 def test_a_damaged_file_is_an_error(text: str | None, said: str, tmp_path: Path) -> None:
@@ -115,6 +119,37 @@ def test_a_damaged_file_is_an_error(text: str | None, said: str, tmp_path: Path)
         (tmp_path / BISECTION).write_text(text)
     with pytest.raises(StoreError, match=said):
         bisection_in(tmp_path)
+
+
+def leaves(value: object, at: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
+    yield at
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, one in inner:
+        yield from leaves(one, (*at, key))
+
+
+def test_whatever_stands_in_a_place_it_is_read_or_refused(found: dict[str, Bisection]) -> None:
+    """Authority: 736 of 3,371 files with one changed value were tracebacks, and a word of theirs stood in a page."""
+    text, refused = json.dumps(found["proven"].to_dict()), 0
+    for at in (at for at in leaves(json.loads(text)) if at):
+        for value in (None, -1, "<b>x", [[1]]):
+            changed = json.loads(text)
+            place = functools.reduce(operator.getitem, at[:-1], changed)
+            place[at[-1]] = value
+            try:
+                told = bisection_from(changed)
+            except StoreError:
+                refused += 1
+                continue
+            assert told.sentence
+            assert "<b>x" not in {one.word for one in (*told.culprits, *told.refuted)}
+    assert refused > 500
 
 
 def test_a_key_of_a_newer_version_is_left_out(found: dict[str, Bisection]) -> None:

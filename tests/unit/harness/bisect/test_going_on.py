@@ -12,6 +12,7 @@ import pytest
 
 from analysis.errors import StoreError, UsageError
 from analysis.history.step_search import watched_steps
+from analysis.record.shapes import encode_checked
 from harness.bisect.built import Built, NotBuilt
 from harness.bisect.commits import Commit, CommitRange
 from harness.bisect.journal import (
@@ -265,12 +266,47 @@ def test_what_was_asked_is_read_as_it_was_written(tmp_path):
     with Journal.begin(tmp_path / "one", asked(sessions_max=7)) as journal:
         journal.store({"state": "under-way", "seconds": 3.0})
     state = read_state(tmp_path / "one")
-    assert Asked.of(state["asked"]) == asked(sessions_max=7)
-    assert state["seconds"] == 3.0
-    state["store_schema"] = 99
-    (tmp_path / "one" / "bisect.json").write_text(json.dumps(state))
-    with pytest.raises(StoreError, match="schema 99"):
+    assert state.asked == asked(sessions_max=7)
+    assert state.seconds == 3.0
+    path = tmp_path / "one" / "bisect.json"
+    stored = json.loads(path.read_bytes())
+    for change, said in (
+        ({"store_schema": 99}, "schema 99"),
+        ({"seconds": "3"}, "finite number"),
+        ({"asked": []}, "object"),
+    ):
+        path.write_text(json.dumps(stored | change))
+        with pytest.raises(StoreError, match=said):
+            read_state(tmp_path / "one")
+    path.write_text("[" * 200000)
+    with pytest.raises(StoreError, match="nested too deeply"):
         read_state(tmp_path / "one")
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"trial": 1, "session": 1, "places": [0]}, "must be a text"),
+        ({"trial": "a", "session": 1}, "lacks places"),
+        ({"trial": "a", "session": 1, "places": "0"}, "must be a list"),
+        ({"trial": "../a", "session": 1, "places": [0]}, "outside of the bisection"),
+    ],
+)
+def test_a_session_of_another_shape_is_refused(tmp_path, row, said):
+    Journal.begin(tmp_path / "one", asked()).close()
+    (tmp_path / "one" / "sessions.jsonl").write_bytes(encode_checked(row) + b"\n")
+    with pytest.raises(StoreError, match=said):
+        Journal.reopen(tmp_path / "one")
+
+
+def test_a_lock_that_leads_elsewhere_is_not_followed(tmp_path):
+    Journal.begin(tmp_path / "one", asked()).close()
+    (tmp_path / "precious").write_text("of the user")
+    (tmp_path / "one" / ".lock").unlink()
+    (tmp_path / "one" / ".lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(StoreError, match="symbolic link"):
+        Journal.reopen(tmp_path / "one")
+    assert (tmp_path / "precious").read_text() == "of the user"
 
 
 def test_the_newest_that_is_not_ended_goes_on(tmp_path):

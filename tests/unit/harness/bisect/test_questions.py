@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from analysis.errors import UsageError
+from analysis.record.shapes import shaped
 from harness.bisect.bisecting import Request, question_of
 from harness.bisect.expecting import expected
 from harness.bisect.journal import Asked
@@ -84,12 +85,12 @@ def test_iterations_are_those_that_were_asked_and_stay_so(asked):
     _print_t(request.campaign)
     first = question_of(request).asked
     assert first.warmup_iterations == "auto"
-    stored = Asked.of(json.loads(json.dumps(first.to_dict())))
+    stored = shaped(Asked, json.loads(json.dumps(first.to_dict())))
     assert stored == first
     with pytest.raises(UsageError, match="--warmup-iterations of this bisection was auto, and now"):
         stored.refuse_another(replace(first, warmup_iterations=3), request.campaign)
     old = {key: one for key, one in first.to_dict().items() if key != "warmup_iterations"}
-    assert Asked.of(old).warmup_iterations is None  # of a version without it
+    assert shaped(Asked, old).warmup_iterations is None  # of a version without it
 
 
 def test_iterations_of_what_has_none_are_refused(asked):
