@@ -203,7 +203,8 @@ class Workshop:
             logs.mkdir(mode=0o700, parents=True, exist_ok=True)
             for path in logs.iterdir():
                 path.unlink()
-            commands = SideCommands(self._cpus, self._interrupts)
+            limit = self._recipe.campaign.isolation.output_limit_bytes
+            commands = SideCommands(self._cpus, self._interrupts, limit)
             try:
                 self._clone.make(writing_git(commands, logs / _GIT_LOG))
                 return self._built(commit, key, commands, logs)

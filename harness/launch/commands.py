@@ -6,6 +6,7 @@ seen by the targets, and a server that ``setup`` starts stays until the session'
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -21,6 +22,7 @@ from ..host.executables import sha256_file
 from .client import LauncherClient
 from .exchange import Execution, LaunchRequest, descendants
 from .interrupts import Interrupted, Interrupts
+from .matching import last_output
 
 
 def base_environment(isolation: Isolation, inherited: Mapping[str, str]) -> dict[str, str]:
@@ -163,11 +165,17 @@ class BuildCost:
 
 
 class SideCommands:
-    """Executes builds and hooks; starts its launcher when the first one comes."""
+    """Executes builds and hooks, whose logs hold `limit_bytes` at most; starts its launcher when the first one comes."""
 
-    def __init__(self, cpus: tuple[int, ...] | None, interrupts: Interrupts) -> None:
+    def __init__(
+        self,
+        cpus: tuple[int, ...] | None,
+        interrupts: Interrupts,
+        limit_bytes: int = Isolation().output_limit_bytes,
+    ) -> None:
         self._cpus = cpus
         self._interrupts = interrupts
+        self._limit = limit_bytes
         self._launcher: LauncherClient | None = None
 
     def close(self) -> None:
@@ -227,7 +235,9 @@ class SideCommands:
                 timeout_s=timeout_s,
                 sweep=False,  # a server that setup starts must live on
             )
-            execution = self._running().execute(request)
+            execution = self._running().execute(
+                request, lambda: "output-limit" if self._floods(log) else None
+            )
         except LaunchError as error:
             if self._launcher is not None and self._launcher.dead:
                 self._launcher = None  # the clean-up gets a new one
@@ -235,6 +245,13 @@ class SideCommands:
             failure = HooksLauncherDiedError if died else CommandFailedError
             what = f"{name} cannot be executed: {error.what}"
             raise failure(what, command.mark, error.fix) from error
+        if execution.killed == "output-limit" or self._floods(log):
+            self.sweep()  # whoever it started may still write
+            with contextlib.suppress(OSError):
+                os.truncate(log, self._limit)
+            what = f"{name} wrote more than {self._limit} bytes and was ended"
+            fix = f"read {log}; if it needs to write so much, raise isolation.output_limit"
+            raise CommandFailedError(what, command.mark, fix)
         if execution.killed == "timeout":
             fix = f"read {log}; if it needs more time, raise {setting}"
             raise CommandFailedError(f"{name} was ended after {timeout_s:g} s", command.mark, fix)
@@ -245,6 +262,12 @@ class SideCommands:
             what = f"{name} failed with {ending}: {' '.join(command.argv)}{_tail(log)}"
             raise CommandFailedError(what, command.mark, f"the whole output is in {log}")
         return execution
+
+    def _floods(self, log: Path) -> bool:
+        try:
+            return log.lstat().st_size > self._limit
+        except OSError:
+            return False
 
     def build(
         self,
@@ -301,8 +324,4 @@ def _largest(steps: Iterable[Execution], number: str) -> int | None:
 
 
 def _tail(log: Path) -> str:
-    try:
-        lines = log.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()
-    except OSError:
-        return ""
-    return "".join(f"\n    {line}" for line in lines[-6:])
+    return "".join(f"\n    {line}" for line in last_output(log).rstrip().splitlines()[-6:])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from ..errors import LaunchError
 from ..host.executables import sha256_file
 from ..host.tree import format_cpus
 from ..launch.commands import CommandFailedError, resolve, unused_log
+from ..launch.matching import Matching, NotMatched
 from .service_process import ServiceFailedError, ServiceProcess
 from .sockets import free_port, hidden_among, holder_of, is_free, listening, sockets_of
 
@@ -341,7 +342,7 @@ class RunningServices:
     def _await_ready(self, process: ServiceProcess) -> None:
         service, ready = process.service, process.service.ready
         began, pause, foreign = time.monotonic(), _LOOK_S, 0
-        pattern = None if ready.output is None else re.compile(ready.output, re.MULTILINE)
+        matching = Matching(self._interrupts, ready.timeout_s)
         while True:
             how = process.how_it_ended()
             if how is not None:
@@ -350,9 +351,19 @@ class RunningServices:
                 )
                 fix = f"the whole output is in {process.log}"
                 raise ServiceFailedError(what, service.command.mark, fix)
+            if self._floods(process):
+                self._end_at_once(process)
+                what = f"the service '{service.label}' wrote more than isolation.output_limit before it was ready"
+                raise ServiceFailedError(what, service.command.mark, f"read {process.log}")
             left = ready.timeout_s - (time.monotonic() - began)
-            if pattern is not None:
-                is_ready = process.has_written(pattern)
+            if ready.output is not None:
+                try:
+                    is_ready = process.has_written(partial(matching.matches, ready.output))
+                except NotMatched as error:
+                    self._end_at_once(process)
+                    what = f"the service '{service.label}' was not ready: {error}"
+                    fix = f"write services.{service.name}.ready.output so that it ends on any line"
+                    raise ServiceFailedError(what, service.command.mark, fix) from None
             elif ready.command is not None:
                 is_ready = self._says_yes(process, max(left, 0.1))
             else:

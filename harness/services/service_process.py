@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,13 +18,15 @@ from ..errors import LauncherDiedError, LaunchError
 from ..launch.client import LauncherClient
 from ..launch.commands import resolve
 from ..launch.exchange import Execution, LaunchRequest, children, descendants
+from ..launch.matching import last_output, opened_output
 
 if TYPE_CHECKING:
     from ..campaign.model import Service
     from ..launch.interrupts import Interrupts
     from ..meters.cgroups import RunGroups
 
-_LAST_LINES, _LAST_BYTES = 6, 8192
+_LAST_LINES = 6
+_LONGEST_LINE = 1 << 16
 _IN_USE = re.compile(r"address (?:is )?(?:already )?in use|EADDRINUSE", re.IGNORECASE)
 _SIGNALS = {"TERM": signal.SIGTERM, "INT": signal.SIGINT, "QUIT": signal.SIGQUIT}
 
@@ -152,26 +154,21 @@ class ServiceProcess:
 
     def written(self) -> str:
         """Give the end of its output, as far as it has one."""
-        if self.log is None:
-            return ""
-        try:
-            with self.log.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(0, size - _LAST_BYTES))
-                return file.read().decode("utf-8", "replace")
-        except OSError:
-            return ""
+        return last_output(self.log)
 
-    def has_written(self, pattern: re.Pattern[str]) -> bool:
+    def has_written(self, matches: Callable[[str], bool]) -> bool:
         """Tell whether a whole line of its output matches; lines that were looked at before are not again."""
         if self.log is None:
             return False
-        with contextlib.suppress(OSError), self.log.open("rb") as file:
+        with contextlib.suppress(OSError), opened_output(self.log) as file:
             size = file.seek(0, os.SEEK_END)  # it may be written faster than read
             file.seek(self._searched)
-            while self._searched < size and (line := file.readline()).endswith(b"\n"):
+            while self._searched < size:
+                line = file.readline(_LONGEST_LINE)  # a longer one is taken in parts
+                if not line.endswith(b"\n") and len(line) < _LONGEST_LINE:
+                    break
                 self._searched += len(line)
-                if pattern.search(line[:-1].decode("utf-8", "replace")):
+                if matches(line.removesuffix(b"\n").decode("utf-8", "replace")):
                     return True
         return False
 

@@ -208,7 +208,9 @@ def readied(
             energy = contextlib.closing(prepared.energy)
             away = on_housekeeping_cpus(prepared)
             with prepared.host, contextlib.closing(prepared.grouping), energy, away:
-                commands = SideCommands(prepared.cpus.housekeeping, interrupts)
+                commands = SideCommands(
+                    prepared.cpus.housekeeping, interrupts, campaign.isolation.output_limit_bytes
+                )
                 try:
                     yield TrialContext(
                         campaign=campaign,

@@ -29,6 +29,7 @@ from ..launch.commands import (
     HooksLauncherDiedError,
 )
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
+from ..launch.matching import Matching
 from ..launch.sinks import sink_of
 from ..services.group_peaks import folder_with_peaks
 from ..services.metering import (
@@ -41,7 +42,7 @@ from ..services.running import DEATH_S
 from ..services.service_process import ServiceFailedError
 from . import run_files as metric_files
 from .metering import SessionEnergy, counters_of
-from .outcomes import Examined, Matching, examine, examine_after
+from .outcomes import Examined, examine, examine_after
 from .plan import padding
 from .repeating import finding_of_standstill, repeats_of
 from .run_files import Spools
@@ -288,7 +289,7 @@ class Measurer:
         after_s = None
         try:
             after_s = self._hooks("after", cell.after, run)
-            examined = examine_after(cell, examined, kept, Matching(self._context.interrupts))
+            examined = examine_after(cell, examined, kept, self._matching())
         except CommandFailedError as error:
             examined = self._blamed(run, _hook_failed(error))
         energy = self._energy.metrics(spent, execution.wall_ns)  # nothing of a discarded run
@@ -405,7 +406,7 @@ class Measurer:
             *(out, err, limit),
             kept=kept,
             conceal=self._conceal,
-            matching=Matching(self._context.interrupts),
+            matching=self._matching(),
             memory_limited="memory" in self._campaign.isolation.limits,
         )
         if examined.outcome != "ok":
@@ -416,6 +417,10 @@ class Measurer:
                     path, f"{label_of(run.position, warmup=run.warmup)}.{name}", limit
                 )
         return examined
+
+    def _matching(self) -> Matching:
+        limit = self._campaign.isolation.output_limit_bytes
+        return Matching(self._context.interrupts, limit_bytes=limit)
 
     def _refuse_full_disk(self) -> None:
         space = os.statvfs(self._outputs)

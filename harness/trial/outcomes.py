@@ -1,30 +1,16 @@
-"""What a run wrote, held against what the campaign expects of it: outcome and parsed metrics.
-
-Python's `re` may find no end, and looks for signals only once in some thousands of steps: a handler that
-raises ends it there, and a long text is matched by a child. The deadline is one of processor time.
-"""
+"""What a run wrote, held against what the campaign expects of it: outcome and parsed metrics."""
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import functools
 import hashlib
 import json
-import marshal
 import math
-import os
-import re
-import select
-import signal
-import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from signal import SIGKILL, Signals
-from types import FrameType
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.record.quantiles import quantile_of
 
@@ -37,141 +23,13 @@ from ..campaign.metrics.distributions import (
 from ..campaign.metrics.quantiles import quantiles_of, with_quantiles
 from ..campaign.metrics.units import UnitError, check_behind, number_in
 from ..campaign.templates import JsonPathError, find
+from ..launch.matching import Matching, NotMatched, as_written
 
 if TYPE_CHECKING:
     from analysis.record.run_numbers import Outcome
 
     from ..campaign.model import Cell, MetricRule, When
     from ..launch.exchange import Execution
-    from ..launch.interrupts import Interrupts
-
-_DEADLINE_S = 10.0
-_LONG = 1 << 16  # characters; 4096 scans of so many take half a second
-_LOOK_S = 0.1
-_PR_SET_PDEATHSIG = 1
-
-
-class NotMatched(Exception):  # noqa: N818 - becomes an outcome, not an error
-    """A pattern found no end; the text says why."""
-
-
-class _Late(Exception):  # noqa: N818 - a signal
-    """The deadline has passed."""
-
-
-class Matching:
-    """Matches the patterns of one run, which share `seconds`."""
-
-    def __init__(self, interrupts: Interrupts | None = None, seconds: float | None = None) -> None:
-        self._interrupts = interrupts
-        self._seconds = self._left = _DEADLINE_S if seconds is None else seconds
-
-    def matches(self, regex: str, text: str) -> bool:
-        """Tell whether the pattern matches somewhere in the text."""
-        return bool(self._found(regex, text, first=True))
-
-    def spans(self, regex: str, text: str) -> list[tuple[int, int]]:
-        """Give where the group ``value``, or else the first group, is in every match; -1: not in it."""
-        return self._found(regex, text, first=False)
-
-    def _found(self, regex: str, text: str, *, first: bool) -> list[tuple[int, int]]:
-        began = time.process_time()
-        try:
-            if len(text) > _LONG:
-                return self._found_apart(regex, text, first=first)
-            with contextlib.ExitStack() as stack:
-                if self._interrupts is not None:
-                    stack.enter_context(self._interrupts.at_once())
-                stack.enter_context(_deadline(self._left))
-                return _find(regex, text, first=first)
-        except _Late:
-            what = (
-                f"the pattern was too slow: {as_written(regex)} found no end in {self._seconds:g} s"
-            )
-            raise NotMatched(what) from None
-        finally:
-            self._left = max(1e-3, self._left - (time.process_time() - began))
-
-    def _found_apart(self, regex: str, text: str, *, first: bool) -> list[tuple[int, int]]:
-        """Find in a child process: it can be killed at any time."""
-        us = os.getpid()
-        reading, writing = os.pipe2(os.O_CLOEXEC)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of threads: the child needs none
-            child = os.fork()
-        if not child:
-            _answer(us, writing, regex, text, first=first)
-        os.close(writing)
-        ready = select.poll()
-        ready.register(reading, select.POLLIN)
-        data = b""
-        try:
-            while True:
-                if ready.poll(_LOOK_S * 1000):
-                    more = os.read(reading, 1 << 20)
-                    if not more:
-                        break
-                    data += more
-                    continue
-                if self._interrupts is not None:
-                    self._interrupts.check()
-                self._left -= _LOOK_S
-                if self._left <= 0:
-                    raise _Late
-        finally:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            os.close(reading)
-        if not data:
-            what = f"the pattern {as_written(regex)} cannot be matched: there is not enough memory"
-            raise NotMatched(what)
-        found: list[tuple[int, int]] = marshal.loads(data)  # noqa: S302 - our own child wrote it
-        return found
-
-
-def _find(regex: str, text: str, *, first: bool) -> list[tuple[int, int]]:
-    pattern = re.compile(regex, re.MULTILINE)
-    if first:
-        return [(0, 0)] if pattern.search(text) else []
-    group: str | int = "value" if "value" in pattern.groupindex else 1
-    return [match.span(group) for match in pattern.finditer(text)]
-
-
-def _answer(parent: int, writing: int, regex: str, text: str, *, first: bool) -> NoReturn:
-    """Be the child: find, write what was found, and end; die by signals, and with the parent."""
-    try:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() == parent:
-            with os.fdopen(writing, "wb") as answer:
-                answer.write(marshal.dumps(_find(regex, text, first=first)))
-    finally:
-        os._exit(0)
-
-
-@contextlib.contextmanager
-def _deadline(seconds: float) -> Iterator[None]:
-    """Raise `_Late` in the midst of what is computed, once the time has passed."""
-
-    def late(_number: int, _frame: FrameType | None) -> None:
-        raise _Late
-
-    before = signal.signal(signal.SIGPROF, late)
-    try:
-        # again and again: what is raised while an object is destroyed gets lost
-        signal.setitimer(signal.ITIMER_PROF, seconds, _LOOK_S)
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
-def as_written(regex: str) -> str:
-    """Give a pattern in quotes as it stands in the campaign: backslashes are not doubled."""
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in regex)
-    return f"'{shown}'"
-
 
 _DETAIL = 240  # characters of a reason; a program may print megabytes
 
@@ -292,7 +150,8 @@ def _read(
         run = rule.when == "run"
         absent = "this run has not written it" if run else "no hook after this run has written it"
         if is_distribution(rule):
-            read = distributions[rule.name] = _distribution(rule, _text_in(rule, path, absent))
+            text = _text_in(rule, path, absent, matching)
+            read = distributions[rule.name] = _distribution(rule, text, matching)
             found[rule.name] = () if read.mean is None else (read.mean,)
         else:
             found[rule.name] = values_in(rule, path, matching, absent)
@@ -442,22 +301,22 @@ def values_in(rule: MetricRule, path: Path, matching: Matching, absent: str) -> 
 
     Raises Unparsable, which says what is wrong.
     """
-    return parsed(rule, _text_in(rule, path, absent), path.name, matching)
+    return parsed(rule, _text_in(rule, path, absent, matching), path.name, matching)
 
 
-def _text_in(rule: MetricRule, path: Path, absent: str) -> str:
+def _text_in(rule: MetricRule, path: Path, absent: str, matching: Matching) -> str:
     try:
-        if isinstance(rule.source, Path) and not path.is_file():
-            raise Unparsable(f"{rule.name}: {path}: No such file: {absent}")
-        return path.read_text(encoding="utf-8", errors="replace")
+        return matching.text(path)
+    except FileNotFoundError:
+        raise Unparsable(f"{rule.name}: {path}: No such file: {absent}") from None
     except OSError as error:
         raise Unparsable(f"{rule.name}: {path}: {error.strerror}") from error
 
 
-def _distribution(rule: MetricRule, text: str) -> Distribution:
+def _distribution(rule: MetricRule, text: str, matching: Matching) -> Distribution:
     try:
-        return read_distribution(rule, text)
-    except DistributionError as error:
+        return matching.within(lambda: read_distribution(rule, text), "reading what it wrote")
+    except (DistributionError, NotMatched) as error:
         raise Unparsable(f"{rule.name}: {error}") from error
 
 
@@ -469,7 +328,9 @@ def parsed(rule: MetricRule, text: str, where: str, matching: Matching) -> tuple
         raise Unparsable(f"{rule.name}: {error}") from error
     if not found:
         raise Unparsable(f"{rule.name}: nothing in {where} matches {rule.regex or rule.json}")
-    return tuple(_number(rule, value) for value in found)
+    return matching.within(
+        lambda: tuple(_number(rule, value) for value in found), f"{rule.name}: reading its numbers"
+    )
 
 
 def _found(rule: MetricRule, text: str, matching: Matching) -> Sequence[object]:

@@ -20,6 +20,7 @@ from ...launch.client import LauncherClient
 from ...launch.commands import base_environment, resolve
 from ...launch.exchange import Execution, LaunchRequest
 from ...launch.interrupts import Interrupts
+from ...launch.matching import last_output
 from ...launch.sinks import drain, sink_of, waiting
 from .scan import WantedCommand
 
@@ -129,10 +130,12 @@ def try_commands(wanted: Sequence[WantedCommand], manner: Manner) -> list[Tried]
         launcher = LauncherClient(plain, None, interrupts)
         threads = 1
 
-        def look() -> None:
+        def look() -> str | None:
             nonlocal threads
             counts = (host.thread_count(pid) for pid in launcher.targets())
             threads = max(threads, *(count or 0 for count in counts), 1)
+            floods = output.exists() and output.lstat().st_size > plain.output_limit_bytes
+            return "output-limit" if floods else None
 
         def execute(
             argv: Sequence[str], one: WantedCommand, sink: str, *, measured: bool = True
@@ -147,7 +150,7 @@ def try_commands(wanted: Sequence[WantedCommand], manner: Manner) -> list[Tried]
                 stderr=output,
                 timeout_s=manner.timeout_s if measured else None,
             )
-            execution = launcher.execute(request, look if measured else None, _LOOK_S)
+            execution = launcher.execute(request, look, _LOOK_S)
             good = manner.codes if measured else (0,)
             if execution.killed or execution.exit_code not in good:
                 raise _failed(one, execution, manner, output, measured=measured)
@@ -191,6 +194,9 @@ def _failed(
 ) -> LaunchError:
     """Say how a command ended, what it wrote last, and what to do about it."""
     command = one.command if measured else one.prepare or ""
+    if execution.killed == "output-limit":
+        what = f"{command!r} wrote more than {Isolation().output_limit_bytes} bytes to its standard error; nothing measured"
+        return LaunchError(what, None, "let it write less: 2>/dev/null with --shell")
     if execution.killed and manner.timeout_s is not None:
         return LaunchError(
             f"{command!r} was ended after {spelled(manner.timeout_s)} s; nothing measured",
@@ -199,7 +205,7 @@ def _failed(
         )
     code, signal = execution.exit_code, execution.signal
     ending = f"exit code {code}" if signal is None else f"signal {signal}"
-    said = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-_SHOWN:]
+    said = last_output(output).strip().splitlines()[-_SHOWN:]
     text = "".join(f"\n    {line}" for line in said)
     sign = None if one.shell or not measured else shell_sign(command)
     fix = f"{sign}; or correct it" if sign else "correct it"

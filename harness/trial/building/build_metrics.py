@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..outcomes import Matching, Unparsable, parsed, values_in
+from ...launch.matching import Matching
+from ..outcomes import Unparsable, parsed, values_in
 
 if TYPE_CHECKING:
     from ...campaign.model import Cell, MetricRule

@@ -26,7 +26,8 @@ from ...campaign.layout_seed import with_layout_seed
 from ...campaign.session_builds import SessionBuilds
 from ...host.executables import sha256_file
 from ...launch.commands import BuildCost, CommandFailedError, hashes, resolve_all
-from ..outcomes import Matching, Unparsable
+from ...launch.matching import Matching
+from ..outcomes import Unparsable
 from .build_metrics import Numbers, numbers_of
 from .drift import drift, target_drift
 
@@ -185,9 +186,9 @@ class TrialBuilds:
         """Read the numbers of a build."""
         context = self._context
         try:
-            return numbers_of(
-                self._cells_of(build.variant), cost.logs, programs, Matching(context.interrupts)
-            )
+            limit = context.campaign.isolation.output_limit_bytes
+            matching = Matching(context.interrupts, limit_bytes=limit)
+            return numbers_of(self._cells_of(build.variant), cost.logs, programs, matching)
         except Unparsable as error:
             what = f"the build of '{build.variant}' has no such number: {error}"
             logs = ", ".join(map(str, cost.logs))

@@ -9,7 +9,8 @@ import pytest
 
 from harness.campaign.model import Bound, Expect, MetricRule
 from harness.launch.exchange import Execution
-from harness.trial.outcomes import Examined, Matching, examine, examine_after
+from harness.launch.matching import Matching
+from harness.trial.outcomes import Examined, examine, examine_after
 from harness.trial.run_files import clear
 
 ENDED = Execution(
@@ -235,7 +236,7 @@ def test_directory_as_metric_file_is_unparsable(judge, tmp_path):
 
 @pytest.mark.parametrize("place", ["expect", "metric"])
 def test_a_pattern_that_is_too_slow_makes_a_run_unparsable(judge, monkeypatch, place):
-    monkeypatch.setattr("harness.trial.outcomes._DEADLINE_S", 0.05)
+    monkeypatch.setattr("harness.launch.matching._DEADLINE_S", 0.05)
     slow = r"^(a+)+$"
     cell = {
         "expect": {"expect": Expect(stdout_regex=slow)},

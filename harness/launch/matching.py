@@ -1,0 +1,219 @@
+"""Reads what programs wrote, whatever that is: within a time, of a bounded size, and never deaf to a signal.
+
+Python's `re` may find no end, and looks for signals only once in some thousands of steps: a handler that
+raises ends it there, and a long text is matched by a child. The deadline is one of processor time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import marshal
+import os
+import re
+import select
+import signal
+import stat
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, TypeVar
+
+from ..campaign.model import Isolation
+
+if TYPE_CHECKING:
+    from .interrupts import Interrupts
+
+T = TypeVar("T")
+
+_DEADLINE_S = 10.0
+_LONG = 1 << 16  # characters; 4096 scans of so many take half a second
+_MOST_FOUND = 1 << 20  # values of one run
+_LOOK_S = 0.1
+_PR_SET_PDEATHSIG = 1
+
+
+class NotMatched(Exception):  # noqa: N818 - becomes an outcome, not an error
+    """A pattern found no end; the text says why."""
+
+
+class _Late(Exception):  # noqa: N818 - a signal
+    """The deadline has passed."""
+
+
+class Matching:
+    """Reads what one run wrote, all of it in `seconds`, and no file of more than `limit_bytes`."""
+
+    def __init__(
+        self,
+        interrupts: Interrupts | None = None,
+        seconds: float | None = None,
+        limit_bytes: int = Isolation().output_limit_bytes,
+    ) -> None:
+        self._interrupts, self._limit = interrupts, limit_bytes
+        self._seconds = self._left = _DEADLINE_S if seconds is None else seconds
+
+    def matches(self, regex: str, text: str) -> bool:
+        """Tell whether the pattern matches somewhere in the text."""
+        return bool(self._found(regex, text, first=True))
+
+    def spans(self, regex: str, text: str) -> list[tuple[int, int]]:
+        """Give where the group ``value``, or else the first group, is in every match; -1: not in it."""
+        return self._found(regex, text, first=False)
+
+    def text(self, path: Path) -> str:
+        """Give what a file holds.
+
+        Raises
+        ------
+        OSError
+            If it is not there, is no regular file, or holds more than the limit; strerror says it in words.
+        """
+        with opened_output(path) as file:
+            data = file.read(self._limit + 1)
+        if len(data) > self._limit:
+            what = f"it holds more than {self._limit} bytes (isolation.output_limit)"
+            raise OSError(errno.EFBIG, what)
+        text = data.decode("utf-8", "replace")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def within(self, read: Callable[[], T], what: str) -> T:
+        """Give what `read` gives, which only computes, if it ends in time; `what` begins the sentence where not."""
+        with contextlib.ExitStack() as stack:
+            if self._interrupts is not None:
+                stack.enter_context(self._interrupts.at_once())
+            return self._timed(lambda: _in_time(read, self._left), what)
+
+    def _timed(self, read: Callable[[], T], what: str) -> T:
+        began = time.process_time()
+        try:
+            return read()
+        except _Late:
+            raise NotMatched(f"{what} found no end in {self._seconds:g} s") from None
+        finally:
+            self._left = max(1e-3, self._left - (time.process_time() - began))
+
+    def _found(self, regex: str, text: str, *, first: bool) -> list[tuple[int, int]]:
+        what = f"the pattern was too slow: {as_written(regex)}"
+        if len(text) <= _LONG:
+            return self.within(lambda: _find(regex, text, first=first), what)
+        found = self._timed(lambda: self._found_apart(regex, text, first=first), what)
+        if len(found) > _MOST_FOUND:
+            raise NotMatched(f"{as_written(regex)} matches more than {_MOST_FOUND} times")
+        return found
+
+    def _found_apart(self, regex: str, text: str, *, first: bool) -> list[tuple[int, int]]:
+        """Find in a child process: it can be killed at any time."""
+        us = os.getpid()
+        reading, writing = os.pipe2(os.O_CLOEXEC)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of threads: the child needs none
+            child = os.fork()
+        if not child:
+            _answer(us, writing, regex, text, first=first)
+        os.close(writing)
+        ready = select.poll()
+        ready.register(reading, select.POLLIN)
+        data = b""
+        try:
+            while True:
+                if ready.poll(_LOOK_S * 1000):
+                    more = os.read(reading, 1 << 20)
+                    if not more:
+                        break
+                    data += more
+                    continue
+                if self._interrupts is not None:
+                    self._interrupts.check()
+                self._left -= _LOOK_S
+                if self._left <= 0:
+                    raise _Late
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            os.close(reading)
+        if not data:
+            what = f"the pattern {as_written(regex)} cannot be matched: there is not enough memory"
+            raise NotMatched(what)
+        found: list[tuple[int, int]] = marshal.loads(data)  # noqa: S302 - our own child wrote it
+        return found
+
+
+def _find(regex: str, text: str, *, first: bool) -> list[tuple[int, int]]:
+    pattern = re.compile(regex, re.MULTILINE)
+    if first:
+        return [(0, 0)] if pattern.search(text) else []
+    group: str | int = "value" if "value" in pattern.groupindex else 1
+    return [match.span(group) for match in islice(pattern.finditer(text), _MOST_FOUND + 1)]
+
+
+def _answer(parent: int, writing: int, regex: str, text: str, *, first: bool) -> NoReturn:
+    """Be the child: find, write what was found, and end; die by signals, and with the parent."""
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() == parent:
+            with os.fdopen(writing, "wb") as answer:
+                answer.write(marshal.dumps(_find(regex, text, first=first)))
+    finally:
+        os._exit(0)
+
+
+def opened_output(path: Path) -> BinaryIO:
+    """Open a file that a program made or may have replaced: a pipe does not wait, a link is not followed.
+
+    Raises OSError with words as its `strerror`.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a symbolic link, which is not followed") from None
+        raise
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return os.fdopen(fd, "rb")
+
+
+def last_output(path: Path | None, most: int = 8192) -> str:
+    """Give the end of what a program wrote; nothing where that is no file that can be read."""
+    with contextlib.suppress(OSError):
+        if path is not None:
+            with opened_output(path) as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - most))
+                return file.read(most).decode("utf-8", "replace")
+    return ""
+
+
+def _in_time(read: Callable[[], T], seconds: float) -> T:
+    with _deadline(seconds):
+        return read()
+
+
+@contextlib.contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """Raise `_Late` in the midst of what is computed, once the time has passed."""
+
+    def late(_number: int, _frame: FrameType | None) -> None:
+        raise _Late
+
+    before = signal.signal(signal.SIGPROF, late)
+    try:
+        # again and again: what is raised while an object is destroyed gets lost
+        signal.setitimer(signal.ITIMER_PROF, seconds, _LOOK_S)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def as_written(regex: str) -> str:
+    """Give a pattern in quotes as it stands in the campaign: backslashes are not doubled."""
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in regex)
+    return f"'{shown}'"
