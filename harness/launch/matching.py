@@ -17,7 +17,7 @@ import signal
 import stat
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from types import FrameType
@@ -60,6 +60,12 @@ class Matching:
     def matches(self, regex: str, text: str) -> bool:
         """Tell whether the pattern matches somewhere in the text."""
         return bool(self._found(regex, text, first=True))
+
+    def any_line(self, regex: str, lines: Sequence[str]) -> bool:
+        """Tell whether the pattern matches somewhere in one of the lines."""
+        pattern = re.compile(regex, re.MULTILINE)
+        what = f"the pattern was too slow: {as_written(regex)}"
+        return self.within(lambda: any(map(pattern.search, lines)), what)
 
     def spans(self, regex: str, text: str) -> list[tuple[int, int]]:
         """Give where the group ``value``, or else the first group, is in every match; -1: not in it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -358,7 +357,7 @@ class RunningServices:
             left = ready.timeout_s - (time.monotonic() - began)
             if ready.output is not None:
                 try:
-                    is_ready = process.has_written(partial(matching.matches, ready.output))
+                    is_ready = matching.any_line(ready.output, process.new_lines())
                 except NotMatched as error:
                     self._end_at_once(process)
                     what = f"the service '{service.label}' was not ready: {error}"

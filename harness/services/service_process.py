@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..meters.cgroups import RunGroups
 
 _LAST_LINES = 6
-_LONGEST_LINE = 1 << 16
+_AT_ONCE = 1 << 22  # bytes; of a line without an end as many are one
 _IN_USE = re.compile(r"address (?:is )?(?:already )?in use|EADDRINUSE", re.IGNORECASE)
 _SIGNALS = {"TERM": signal.SIGTERM, "INT": signal.SIGINT, "QUIT": signal.SIGQUIT}
 
@@ -156,21 +156,18 @@ class ServiceProcess:
         """Give the end of its output, as far as it has one."""
         return last_output(self.log)
 
-    def has_written(self, matches: Callable[[str], bool]) -> bool:
-        """Tell whether a whole line of its output matches; lines that were looked at before are not again."""
+    def new_lines(self) -> list[str]:
+        """Give the whole lines that it has written since they were asked for, of some megabytes at most."""
         if self.log is None:
-            return False
+            return []
         with contextlib.suppress(OSError), opened_output(self.log) as file:
-            size = file.seek(0, os.SEEK_END)  # it may be written faster than read
             file.seek(self._searched)
-            while self._searched < size:
-                line = file.readline(_LONGEST_LINE)  # a longer one is taken in parts
-                if not line.endswith(b"\n") and len(line) < _LONGEST_LINE:
-                    break
-                self._searched += len(line)
-                if matches(line.removesuffix(b"\n").decode("utf-8", "replace")):
-                    return True
-        return False
+            data = file.read(_AT_ONCE)
+            end = data.rfind(b"\n") + 1 or (len(data) if len(data) == _AT_ONCE else 0)
+            self._searched += end
+            if end:
+                return data[:end].decode("utf-8", "replace").removesuffix("\n").split("\n")
+        return []
 
     def last_lines(self) -> str:
         """Give the last lines of its output, each indented below what says so; nothing where it wrote none."""

@@ -349,31 +349,65 @@ def test_a_sign_is_a_whole_line_and_each_line_is_looked_at_once(place, monkeypat
     )
     looked_at = []
 
-    class Noting:
-        def search(self, line):
-            looked_at.append(line)
-            return line == "up"
+    def any_line(_self, _regex, lines):
+        looked_at.extend(lines)
+        return "up" in lines
 
     services = place.services("s: {command: [PYTHON, slow.py], ready: {output: up}}")
-    monkeypatch.setattr("harness.services.running.re.compile", lambda *_: Noting())
+    monkeypatch.setattr("harness.services.running.Matching.any_line", any_line)
     with place.standing(services):
-        monkeypatch.undo()
+        pass
     assert looked_at == ["no", "no", "up"]
 
 
 def test_a_log_that_floods_ends_the_service(place):
     (place.folder / "flood.py").write_text(
-        "import time\nprint('up')\nfor _ in range(20): print('x' * 100000, flush=True)\ntime.sleep(1000)"
+        "import os, sys, time\nsys.argv[1:] and print('up', flush=True)\n"
+        "while sys.argv[1:] and not os.path.exists('go'): time.sleep(.01)\n"
+        "for _ in range(20): print('x' * 100000, flush=True)\ntime.sleep(1000)"
     )
     services = place.services(
-        "s: {command: [PYTHON, flood.py], ready: {output: up}}\nisolation: {output_limit: 1MB}"
+        "s: {command: [PYTHON, flood.py, late], ready: {output: up}}\nisolation: {output_limit: 1MB}"
     )
     with place.standing(services):
+        (place.folder / "go").touch()
         while (found := services.died("a")) is None:
             time.sleep(0.01)
     assert found.startswith(
         "the service 's' wrote more than isolation.output_limit and was ended\n"
     )
+    services = place.services(
+        "s: {command: [PYTHON, flood.py], ready: {output: up}}\nisolation: {output_limit: 1MB}"
+    )
+    with (
+        pytest.raises(ServiceFailedError, match="output_limit before it was ready"),
+        place.standing(services),
+    ):
+        pass
+
+
+def test_a_pattern_without_an_end_is_no_reason_to_wait(place):
+    """Authority: `^(a+)+$` on 40 letters and a digit takes 2^40 steps, and passed the timeout unseen."""
+    services = place.services(
+        "s: {command: [sh, -c, 'echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1; sleep 1000'], "
+        "ready: {output: '^(a+)+$', timeout: 1s}}"
+    )
+    with (
+        pytest.raises(ServiceFailedError, match="the pattern was too slow"),
+        place.standing(services),
+    ):
+        pass
+
+
+def test_what_lies_in_place_of_a_log_is_not_waited_for(place):
+    """Authority: a FIFO there waits for a writer for ever."""
+    services = place.services(ONE % ("", ""))
+    with place.standing(services):
+        process = next(iter(services._processes.values()))
+        process.log.unlink()
+        os.mkfifo(process.log)
+        assert process.last_lines() == ""
+        assert process.new_lines() == []
 
 
 def test_the_port_of_a_run_is_filled_in_once_as_long_as_it_stays(place):

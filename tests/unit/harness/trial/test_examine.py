@@ -226,9 +226,22 @@ def test_metric_from_a_file_must_be_of_this_run(judge, make_cell, tmp_path):
     assert "may be an earlier run's" in kept.detail
 
 
-def test_directory_as_metric_file_is_unparsable(judge, tmp_path):
-    cell = {"metrics": (rule(source=tmp_path, regex="(.*)s"),)}
-    assert judge(cell=cell, started_ns=0).outcome == "unparsable"
+def test_what_is_no_file_of_the_run_or_is_larger_than_an_output_may_be_is_unparsable(
+    judge, tmp_path
+):
+    large, link, pipe = (tmp_path / name for name in ("large", "link", "pipe"))
+    with large.open("wb") as file:
+        file.truncate(6 << 30)
+    link.symlink_to(large)
+    os.mkfifo(pipe)  # without a writer, which is not waited for
+    for path, said in (
+        (tmp_path, "no regular file"),
+        (large, "more than 67108864 bytes (isolation.output_limit)"),
+        (link, "a symbolic link"),
+        (pipe, "no regular file"),
+    ):
+        judged = judge(cell={"metrics": (rule(source=path, regex="(.*)s"),)})
+        assert (judged.outcome, said in judged.detail) == ("unparsable", True), judged.detail
 
 
 # --- patterns without an end -------------------------------------------------------------------

@@ -97,6 +97,8 @@ def _packed(body: bytes, *, cookie: int = 0x1C849313, digits: int = 3, shift: in
         (_packed(b"\x82"), "cut off"),
         (_packed(b"\x00"), "a count of 0"),
         (_packed(b"\xff\xff\x7f\x02"), "counts values beyond 1000"),
+        # zeros that skip 2^55 buckets: to shift by so many bits takes all memory
+        (_packed(b"\xff" * 8 + b"\x7f\x02"), "counts values beyond 1000"),
         (base64.b64encode(struct.pack(">Ii", 0x1C849309, 0)).decode(), "of an older version"),
         (base64.b64encode(struct.pack(">Ii", 0x0C72124F, 0)).decode(), "floating-point values"),
         (base64.b64encode(struct.pack(">Ii", 0x1C849313, 0)).decode(), "is not compressed"),

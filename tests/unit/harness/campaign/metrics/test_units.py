@@ -57,6 +57,8 @@ def test_a_number_is_given_in_the_declared_unit(text, unit, number):
         ("1e999ms", "s", "is not a finite number"),
         ("1e308h", "ns", "is not a finite number in ns"),
         ("ms", "ms", "'ms' is not a finite number"),
+        ("1" * 400_000 + "x" * 30, "s", "it has 400030 characters"),  # quadratic once: no end in 40 s
+        ("1" * 400_000 + " s", "ms", "it has 400002 characters"),
     ],
 )  # fmt: skip
 def test_what_is_not_known_is_said(text, unit, why):

@@ -85,6 +85,9 @@ def test_wrk2_with_its_finer_table_and_without_what_is_uncorrected(text: str) ->
         ("Requests/sec: 7\n", "ms", "it holds no table 'Latency Distribution' of wrk"),
         (WRK * 2, "ms", "it holds 2 tables"),
         (WRK, "MB", "cannot be converted to MB"),
+        # quadratic once: 40 s for 300,000 digits; and numbers of more digits than Python reads
+        ("Latency Distribution\n" + "1" * 300_000, "ms", "it holds no table"),
+        ("Latency Distribution\n" + "1." * 150_000 + "%  5ms\n", "ms", "it holds no table"),
     ],
 )
 def test_what_cannot_be_read_is_said(text: str, unit: str, said: str) -> None:
