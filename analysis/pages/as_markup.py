@@ -313,7 +313,7 @@ def _markdown_section(section: Section, level: int) -> Iterator[str]:
 def _markdown_block(block: Block, level: int) -> Iterator[str]:
     match block:
         case Sentence(text=text):
-            yield _paragraph(text)
+            yield markdown_line(text)
         case CommandLine(line=line):
             yield _fenced(shown(line))
         case Note(text=text):
@@ -351,8 +351,8 @@ def _markdown_text(text: str) -> str:
     return re.sub("[&<>$@]", lambda found: _ENTITIES[found.group()], marked)
 
 
-def _paragraph(text: str) -> str:
-    """Escape a text that begins a line, where some marks would begin a list or a heading."""
+def markdown_line(text: str) -> str:
+    """Clean and escape a text that may begin a line, where some marks would begin a list or a heading."""
     return _OPENING.sub(_opened, _markdown_text(text))
 
 
@@ -368,7 +368,7 @@ def _fenced(line: str) -> str:
 
 
 def _markdown_cautions(cautions: Iterable[Caution]) -> list[str]:
-    said = [f"{number}. {_paragraph(caution.text)}" for number, caution in enumerate(cautions, 1)]
+    said = [f"{number}. {markdown_line(caution.text)}" for number, caution in enumerate(cautions, 1)]
     return ["**Cautions**", "\n".join(said)] if said else []
 
 

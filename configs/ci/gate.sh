@@ -14,8 +14,16 @@
 #   GITHUB_OUTPUT, GITHUB_ACTIONS   as GitHub sets them: outputs and annotations
 #
 # The exit code is the gate's: 0 PASS, 1 STOP, 7 OPEN; any other is an error, and nothing was decided: 4 where
-# BUILD failed.
+# BUILD failed, 2 where another step of this file did.
 set -eu
+work='' decided=''
+ended() {
+    code=$?
+    if [ -n "$work" ]; then rm -rf "$work"; fi
+    if [ -z "$decided" ]; then case $code in 0 | 1 | 7) code=2 ;; esac; fi
+    exit "$code"
+}
+trap ended EXIT
 campaign=${1:-ci.yaml}
 condition=${2:-slower>2%}
 for old in "${COMMENT:-}" "${JUNIT:-}"; do  # the answer of a build before this one is not this one's
@@ -30,6 +38,7 @@ build() {
 }
 
 if [ -n "${BASE:-}" ]; then
+    case $BASE in -*) echo "gate.sh: BASE is no name of a commit: $BASE" >&2; exit 2 ;; esac
     commit=$BASE
     if git remote get-url origin > /dev/null 2>&1; then
         shallow=$(git rev-parse --is-shallow-repository)  # a clone that has its history keeps it
@@ -49,11 +58,10 @@ if [ -n "${BUILD:-}" ]; then
 fi
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 code=0
 fairtrial run "$campaign" --quiet --json > "$work/run.json" || code=$?
 if [ "$code" -gt 1 ]; then exit "$code"; fi  # 1: some runs failed, of which the gate has its own opinion
-trial=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["trial"])' "$work/run.json")
+trial=$(python3 -I -c 'import json, sys; print(json.load(open(sys.argv[1]))["trial"])' "$work/run.json")
 
 set -- "$condition" "$trial" --summary "$work/answer.md"
 if [ -n "${JUNIT:-}" ]; then set -- "$@" --junit "$JUNIT"; fi
@@ -68,6 +76,7 @@ if [ -n "${GITHUB_OUTPUT:-}" ]; then
     printf '%s\n' "answer=$answer" "exit-code=$code" "trial=$trial" >> "$GITHUB_OUTPUT"
 fi
 if [ "$code" -eq 7 ] && [ "${UNDECIDED:-stop}" = pass ]; then
-    if ! grep -q '| missing |' "$work/answer.md"; then exit 0; fi  # what was not measured is no matter of chance
+    if ! grep -q '| missing |' "$work/answer.md"; then code=0; fi  # what was not measured is no matter of chance
 fi
+decided=yes
 exit "$code"

@@ -6,13 +6,13 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
+from ...pages.as_markup import markdown_line
 from ..gate import Gate, GatedCandidate, GateLine
 from .page import SAID, cells_of, heading_of, level_of, notes_of, why
 from .sentence import LABELS, difference, sentence_of, sentence_of_candidate
 
 # what XML 1.0 cannot hold, section 2.2
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_MARKS = re.compile(r"([\\`*_{}\[\]<>|~&#!])")
 
 
 def junit(gate: Gate) -> str:
@@ -71,27 +71,27 @@ def _count(element: ET.Element, cases: list[ET.Element]) -> None:
 def summary(gate: Gate) -> str:
     """Give the answer as Markdown, as GitHub shows it in the summary of a job."""
     head = f"gate {gate.condition}: {LABELS[gate.outcome]}"
-    lines = [f"### {_mark(head)}", "", _mark(sentence_of(gate)), ""]
+    lines = [f"### {markdown_line(head)}", "", markdown_line(sentence_of(gate)), ""]
     for one in gate.candidates:
         lines += _section(gate, one)
-    notes = [f"- {_mark(text)}" for text in notes_of(gate)]
+    notes = [f"- {markdown_line(text)}" for text in notes_of(gate)]
     return "\n".join([*lines, *notes, *([""] if notes else [])])
 
 
 def _section(gate: Gate, one: GatedCandidate) -> list[str]:
     if not one.benchmarks:
-        return [f"{_mark(one.candidate)}: {_mark(sentence_of_candidate(gate, one))}", ""]
+        return [f"{markdown_line(one.candidate)}: {markdown_line(sentence_of_candidate(gate, one))}", ""]
     shown = list(one.benchmarks)
     if one.suite is not None and one.suite.name == "suite":
         shown.append(one.suite)
     title = f"{one.candidate} against {one.baseline}"
     headings = (title, heading_of(gate, one), level_of(gate) or "interval", gate.condition)
     return [
-        f"| {' | '.join(map(_mark, headings))} | |",
+        f"| {' | '.join(map(markdown_line, headings))} | |",
         "|---|---:|---:|---|---|",
         *(_row(gate, one, line) for line in shown),
         *(
-            f"| {_mark(name)} | - | - | missing | {_mark(_lacking(one))} |"
+            f"| {markdown_line(name)} | - | - | missing | {markdown_line(_lacking(one))} |"
             for name in one.missing.candidate
         ),
         "",
@@ -101,7 +101,7 @@ def _section(gate: Gate, one: GatedCandidate) -> list[str]:
 def _row(gate: Gate, one: GatedCandidate, line: GateLine) -> str:
     change, interval = cells_of(gate, one, line)
     told = "; ".join(text for text in (why(gate, line), line.failures) if text)
-    return f"| {' | '.join(map(_mark, (line.name, change.text, interval, SAID[line.outcome], told)))} |"
+    return f"| {' | '.join(map(markdown_line, (line.name, change.text, interval, SAID[line.outcome], told)))} |"
 
 
 def workflow_commands(gate: Gate) -> Iterator[str]:
@@ -121,11 +121,6 @@ def _annotation(kind: str, title: str, text: str) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _mark(text: str) -> str:
-    """Escape what Markdown would obey."""
-    return _MARKS.sub(r"\\\1", " ".join(text.split()))
 
 
 def _xml(text: str) -> str:
