@@ -368,7 +368,9 @@ def _fenced(line: str) -> str:
 
 
 def _markdown_cautions(cautions: Iterable[Caution]) -> list[str]:
-    said = [f"{number}. {markdown_line(caution.text)}" for number, caution in enumerate(cautions, 1)]
+    said = [
+        f"{number}. {markdown_line(caution.text)}" for number, caution in enumerate(cautions, 1)
+    ]
     return ["**Cautions**", "\n".join(said)] if said else []
 
 

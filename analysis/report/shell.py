@@ -267,6 +267,7 @@ class _Compiled(jinja2.BytecodeCache):
         draft = self.folder / f"{bucket.checksum}.{os.getpid()}"
         with suppress(OSError):
             if self.folder.is_absolute():
-                self.folder.mkdir(parents=True, exist_ok=True)
+                self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self.folder.mkdir(exist_ok=True)
                 draft.write_bytes(hashlib.sha256(code).digest() + code)
                 draft.replace(self.folder / bucket.checksum)

@@ -58,6 +58,7 @@ def _choose() -> Cache:
             return Cache(folder=None, why="there is no home folder")
         folder = Path(home) / "fairtrial" / "kernels"
     try:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass

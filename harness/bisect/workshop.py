@@ -121,7 +121,8 @@ class Workshop:
             If another bisection uses the folder, or it cannot be written.
         """
         with stored(self.folder):
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, exist_ok=True)
             self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 self._wait_for_lock(self._lock)

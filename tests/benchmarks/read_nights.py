@@ -23,7 +23,7 @@ import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from analysis.history.nights.kept_nights import KEPT
+from analysis.history.nights.kept_nights import kept_file
 from analysis.history.nights.reading import read_nights
 from analysis.record.run_numbers import Measurement
 from analysis.record.shapes import encode, encode_checked
@@ -159,7 +159,7 @@ def _floor(folder: Path) -> None:
 
 
 def _first(folder: Path) -> None:
-    (folder / KEPT).unlink(missing_ok=True)
+    (kept_file(folder)).unlink(missing_ok=True)
     read_nights([folder])
 
 
@@ -195,7 +195,7 @@ def main() -> None:
         begin = time.process_time()
         read_nights([folder])
         own = time.process_time() - begin
-        size = (folder / KEPT).stat().st_size / 1e6
+        size = (kept_file(folder)).stat().st_size / 1e6
         print(
             f"history of {nights} nights x {len(BENCHMARKS)} benchmarks from what is kept "
             f"({size:.1f} MB): {took:.2f} s CPU in all (to reach: {LIMIT_S:g} s), {own:.2f} s of it reads"

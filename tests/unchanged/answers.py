@@ -28,7 +28,6 @@ from input_folder import copied, write_inputs
 from text_filter import filtered
 
 from analysis import announcing
-from analysis.history.nights.kept_nights import KEPT
 from analysis.version import VERSION
 from harness.cli import main
 
@@ -106,7 +105,6 @@ def answer(asked: Line, inputs: Path, lab: Path, forks: Forks) -> str:
         str(path.relative_to(lab)): text_of(path)
         for path in sorted(lab.rglob("*"))
         if path.is_file()
-        and path.name != KEPT
         and lab / "runs" not in path.parents
         and before.get(path) != path.stat().st_mtime_ns
     }

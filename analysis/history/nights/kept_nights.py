@@ -1,4 +1,6 @@
-"""The nights' cache: what was read of each trial, in a file beside the trials, for the next reading.
+"""The nights' cache: what was read of each trial, in this user's cache, for the next reading.
+
+What lies beside trials came with them, and is never believed.
 
 A trial's values are taken from it only where its manifest has the same SHA-256, and each file that the
 manifest lists with a hash is as it was: by size, inode and the times of its last changes; a file that
@@ -29,10 +31,8 @@ from ...record.warmup_iterations import asked_words
 from ...version import VERSION
 from .kept_trial import KeptTrial
 
-KEPT = ".fairtrial-nights.jsonl"  # beside the trials
 _RULE = 2  # how values are made: another one makes them anew
 _RACE_NS = 2_000_000_000  # what changed so shortly before may change again without a new time
-_READABLE = 0o444
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Mark:
 
 @dataclass(slots=True)
 class KeptNights:
-    """What is kept beside the trials of one folder; `look_up` and `keep`, then `write`."""
+    """What is kept of the trials of one folder; `look_up` and `keep`, then `write`."""
 
     folder: Path
     _lines: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
@@ -68,9 +68,9 @@ class KeptNights:
 
     @classmethod
     def of(cls, folder: Path) -> KeptNights:
-        """Read what is kept beside the trials of a folder; nothing where that cannot be read."""
+        """Read what is kept of the trials of a folder; nothing where that cannot be read."""
         kept = cls(folder)
-        path = folder / KEPT
+        path = kept_file(folder)
         if not os.path.lexists(path) or path.is_symlink():
             return kept
         try:
@@ -136,7 +136,7 @@ class KeptNights:
         self._changed = True
 
     def write(self) -> bool:
-        """Write what is kept, whole, so that only who may read the trials can read it.
+        """Write what is kept, whole, for this user alone.
 
         Gives False where that was not possible; trials that are gone are left out.
         """
@@ -144,12 +144,13 @@ class KeptNights:
             return True
         kept = [row for row in self._lines.values() if self._lasts(row)]
         fresh = None
+        path = kept_file(self.folder)
         try:
-            fd, fresh = tempfile.mkstemp(prefix=f"{KEPT}.", dir=self.folder)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            fd, fresh = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
             with os.fdopen(fd, "wb") as file:
-                os.fchmod(fd, 0o600 | self._readers(kept))
                 file.writelines(self._written(kept))
-            Path(fresh).replace(self.folder / KEPT)
+            Path(fresh).replace(path)
         except OSError:
             if fresh is not None:
                 with contextlib.suppress(OSError):
@@ -176,13 +177,6 @@ class KeptNights:
         for row in kept:
             yield encode_checked(row) + b"\n"
 
-    def _readers(self, kept: Iterable[Mapping[str, Any]]) -> int:
-        """Give the bits of who may read all the trials."""
-        bits = _READABLE
-        for row in kept:
-            bits &= (self.folder / row["folder"] / MANIFEST).stat().st_mode
-        return bits
-
     def _share(self, part: Any) -> str:  # noqa: ANN401 - JSON types
         text = json.dumps(part)
         name = hashlib.sha256(text.encode()).hexdigest()[:24]
@@ -205,6 +199,13 @@ def manifest_hash(path: Path) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, StoreError):
         return None
+
+
+def kept_file(folder: Path) -> Path:
+    """Give the file of this user's cache for the trials in a folder."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
+    name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
+    return Path(home, "fairtrial", f"nights-{name}.jsonl")
 
 
 def cache_folder(path: Path) -> Path:

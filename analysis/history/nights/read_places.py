@@ -12,7 +12,7 @@ from ...errors import FairtrialError
 from ...record.fleet import read_fleet, trial_place
 from ...record.fleet_progress import require_campaign
 from ...record.manifest import read_manifest
-from .kept_nights import KEPT, KeptNights, Mark, cache_folder
+from .kept_nights import KeptNights, Mark, cache_folder, kept_file
 from .kept_trial import KeptTrial
 from .places import NightPlace
 from .trial_values import trial_values
@@ -113,10 +113,10 @@ class NightReader:
         return found
 
     def keep(self) -> None:
-        """Write what was read beside the trials; where that is not possible it is read again next time."""
+        """Write what was read to this user's cache; where that is not possible it is read again next time."""
         for folder, kept in self._kept.items():
             if not kept.write() and self._fresh.get(folder, 0) >= _MANY:
-                note(f"{folder / KEPT} cannot be written: the next reading takes as long")
+                note(f"{kept_file(folder)} cannot be written: the next reading takes as long")
 
 
 @contextlib.contextmanager

@@ -32,8 +32,7 @@ def read_nights(
 ) -> Nights:
     """Read trials of many nights into series of one value a night.
 
-    What was read is kept beside the trials (``.fairtrial-nights.jsonl``), and read again where a trial
-    has changed.
+    What was read is kept in this user's cache, and read again where a trial has changed.
 
     Parameters
     ----------

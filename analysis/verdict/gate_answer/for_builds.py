@@ -80,7 +80,10 @@ def summary(gate: Gate) -> str:
 
 def _section(gate: Gate, one: GatedCandidate) -> list[str]:
     if not one.benchmarks:
-        return [f"{markdown_line(one.candidate)}: {markdown_line(sentence_of_candidate(gate, one))}", ""]
+        return [
+            f"{markdown_line(one.candidate)}: {markdown_line(sentence_of_candidate(gate, one))}",
+            "",
+        ]
     shown = list(one.benchmarks)
     if one.suite is not None and one.suite.name == "suite":
         shown.append(one.suite)

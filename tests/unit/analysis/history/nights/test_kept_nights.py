@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from analysis.history.nights import kept_nights, read_places, reading
-from analysis.history.nights.kept_nights import KEPT
+from analysis.history.nights.kept_nights import kept_file
 from analysis.history.nights.reading import read_nights
 from analysis.record.shapes import checksum_holds, encode_checked
 from analysis.record.warmup_iterations import judging_with
@@ -50,6 +50,11 @@ def settled(monkeypatch):
     monkeypatch.setattr(kept_nights, "_RACE_NS", -(10**12))
 
 
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 @pytest.fixture
 def runs(night, tmp_path):
     for k in (1, 2, 3):
@@ -67,7 +72,7 @@ def test_the_second_reading_is_the_first_one_and_reads_no_trial(runs, reads, has
     assert (reads, hashed) == ([], [])
     plain = read_nights([runs], plain=True)
     assert reads == []  # the same values, seen otherwise
-    (runs / KEPT).unlink()
+    kept_file(runs).unlink()
     assert read_nights([runs], plain=True) == plain
     assert len(reads) == 3
 
@@ -102,7 +107,7 @@ def test_a_trial_that_was_tampered_with_is_found_as_without_a_cache(
     if same_time:  # whoever tampers sets the time back; that of the inode cannot be set
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     found = read_nights([runs])
-    (runs / KEPT).unlink()
+    kept_file(runs).unlink()
     anew = read_nights([runs])
     assert found == anew
     ((name, why),) = found.left_out
@@ -149,7 +154,7 @@ def test_another_manifest_is_read_anew(runs, reads, night, settled):
     reads.clear()
     found = read_nights([runs])
     assert reads == ["night-02"]
-    (runs / KEPT).unlink()
+    kept_file(runs).unlink()
     assert read_nights([runs]) == found
 
 
@@ -161,7 +166,7 @@ def test_a_trial_that_runs_is_never_kept(runs, reads, night):
     reads.clear()
     read_nights([runs])
     assert reads == ["night-04"]
-    assert "night-04" not in (runs / KEPT).read_text()
+    assert "night-04" not in kept_file(runs).read_text()
 
 
 def test_one_metric_is_not_taken_for_another(runs, reads):
@@ -197,7 +202,7 @@ def test_what_was_read_with_other_iterations_is_not_taken(runs, reads):
 )
 def test_a_damaged_cache_is_passed_over(runs, reads, damage):
     first = read_nights([runs])
-    path = runs / KEPT
+    path = kept_file(runs)
     path.write_bytes(damage(path.read_bytes()))
     assert read_nights([runs]) == first
 
@@ -215,7 +220,7 @@ def test_a_damaged_cache_is_passed_over(runs, reads, damage):
 def test_a_line_of_another_shape_is_passed_over(runs, odd):
     # with a right checksum, as of another version's
     first = read_nights([runs])
-    path = runs / KEPT
+    path = kept_file(runs)
     lines = []
     for line in path.read_bytes().splitlines():
         assert checksum_holds(line)
@@ -230,7 +235,7 @@ def test_a_line_of_another_shape_is_passed_over(runs, odd):
 
 def test_a_column_of_another_length_is_not_taken(runs, reads):
     read_nights([runs])
-    path = runs / KEPT
+    path = kept_file(runs)
     lines = []
     for line in path.read_bytes().splitlines():
         row = json.loads(line)
@@ -254,7 +259,7 @@ def test_a_cache_of_another_version_of_fairtrial_is_not_read(runs, reads, monkey
 
 def test_where_nothing_can_be_written_the_answer_is_the_same_and_it_is_said(runs, monkeypatch):
     first = read_nights([runs])
-    (runs / KEPT).unlink()
+    kept_file(runs).unlink()
     said = []
     monkeypatch.setattr(read_places, "note", said.append)
     monkeypatch.setattr(read_places, "_MANY", 3)
@@ -266,42 +271,54 @@ def test_where_nothing_can_be_written_the_answer_is_the_same_and_it_is_said(runs
     assert read_nights([runs]) == first
     assert len(said) == 1
     assert "the next reading takes as long" in said[0]
-    assert not (runs / KEPT).exists()
+    assert not kept_file(runs).exists()
 
 
 def test_no_rest_of_a_write_that_failed_stays(runs, monkeypatch):
     def broken(*_):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(kept_nights.os, "fchmod", broken)
+    monkeypatch.setattr(kept_nights, "encode_checked", broken)
     read_nights([runs])
-    assert sorted(path.name for path in runs.iterdir()) == ["night-01", "night-02", "night-03"]
+    assert list(kept_file(runs).parent.iterdir()) == []
 
 
-def test_who_may_not_read_a_trial_may_not_read_what_is_kept_of_it(runs):
-    for path in runs.glob("*/manifest.json"):
-        path.chmod(0o644)
-    read_nights([runs])
-    assert (runs / KEPT).stat().st_mode & 0o777 == 0o644
-    (runs / KEPT).unlink()
-    (runs / "night-02" / "manifest.json").chmod(0o600)
-    read_nights([runs])
-    assert (runs / KEPT).stat().st_mode & 0o777 == 0o600
+def test_what_lies_beside_trials_is_not_believed(runs, tmp_path):
+    """Authority: with a forged cache a night of 0.061 was told as 1.744, while every trial verified."""
+    first = read_nights([runs])
+    forged = kept_file(runs).read_bytes().replace(b'"complete":true', b'"complete":false')
+    (runs / ".fairtrial-nights.jsonl").write_bytes(forged)
+    shutil.rmtree(kept_file(runs).parent)
+    assert read_nights([runs]) == first
+    assert {path.name for path in runs.iterdir()} == {
+        *("night-01", "night-02", "night-03", ".fairtrial-nights.jsonl")
+    }
+
+
+def test_nobody_else_may_read_what_is_kept(runs):
+    before = os.umask(0)
+    try:
+        read_nights([runs])
+    finally:
+        os.umask(before)
+    assert kept_file(runs).stat().st_mode & 0o777 == 0o600
+    assert kept_file(runs).parent.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_link_in_the_place_of_the_cache_is_neither_followed_nor_written(runs, tmp_path):
     other = tmp_path / "other"
     other.write_text("mine\n")
-    (runs / KEPT).symlink_to(other)
+    kept_file(runs).parent.mkdir(parents=True, exist_ok=True)
+    kept_file(runs).symlink_to(other)
     read_nights([runs])
     assert other.read_text() == "mine\n"
-    assert not (runs / KEPT).is_symlink()
+    assert not kept_file(runs).is_symlink()
 
 
 def test_what_a_link_leads_to_is_not_taken_for_what_was_kept(runs, reads, tmp_path):
     read_nights([runs])
-    (runs / KEPT).rename(tmp_path / "elsewhere")
-    (runs / KEPT).symlink_to(tmp_path / "elsewhere")
+    kept_file(runs).rename(tmp_path / "elsewhere")
+    kept_file(runs).symlink_to(tmp_path / "elsewhere")
     reads.clear()
     read_nights([runs])
     assert len(reads) == 3
@@ -312,7 +329,7 @@ def test_trials_that_are_gone_are_forgotten(runs, night):
     shutil.rmtree(runs / "night-01")
     night(4)
     read_nights([runs])
-    text = (runs / KEPT).read_text()
+    text = kept_file(runs).read_text()
     assert "night-01" not in text
     assert "night-04" in text
 
@@ -324,7 +341,7 @@ def test_the_trials_of_a_fleet_are_kept_beside_the_fleet(fleet_night, reads, tmp
     reads.clear()
     assert read_nights([tmp_path / "runs"]) == first
     assert reads == []
-    assert [path.parent.name for path in tmp_path.rglob(KEPT)] == ["runs"]
+    assert [*kept_file(tmp_path).parent.iterdir()] == [kept_file(tmp_path / "runs")]
 
 
 def test_what_was_read_before_an_interruption_is_kept(runs, reads, monkeypatch):
@@ -339,7 +356,7 @@ def test_what_was_read_before_an_interruption_is_kept(runs, reads, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         read_nights([runs])
     monkeypatch.setattr(read_places, "trial_values", before)
-    text = (runs / KEPT).read_text()
+    text = kept_file(runs).read_text()
     assert "night-02" in text
     assert "night-03" not in text
 
