@@ -110,6 +110,17 @@ def test_what_another_process_records_is_left_alone(trial):
     assert timed.exists()
 
 
+def test_a_second_start_deletes_nothing_that_the_first_has_just_made(trial):
+    """Authority: of two that began at once the later one tidied away the other's folder, and neither recorded."""
+    with new_profile(trial, "v") as first:
+        with pytest.raises(StoreError, match="another process"), new_profile(trial, "v"):
+            pass
+        with new_profile(trial, "w") as other:
+            other.joinpath("kept").touch()
+        assert first.is_dir()
+    assert {path.name for path in trial.with_name("t.why").iterdir()} == {"v", "w"}
+
+
 def test_counts_that_are_none_are_refused(tiny, listening):
     request = ProfileRequest(**ONE | {"profiled": 0})
     with pytest.raises(UsageError, match="are 1 or more"):
