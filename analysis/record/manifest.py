@@ -20,6 +20,7 @@ from typing import get_args
 from ..errors import StoreError, UsageError
 from ..words import command_line
 from .bisections import is_bisection, way_to_bisections
+from .quantiles import quantile_said
 from .run_numbers import Better
 from .shapes import RESTORE, ShapeError, document_of, is_writable, shaped
 from .trial_files import (
@@ -115,7 +116,10 @@ def _check(manifest: Manifest) -> None:
                 for metric in manifest.metrics.values()
             ),
         ),
-        ("the warm-up of a metric cannot be read", all(map(_warms_up, manifest.metrics.values()))),
+        (
+            "the warm-up or the quantile of a metric cannot be read",
+            all(map(_means_something, manifest.metrics.values())),
+        ),
         (f"sessions is {sessions}", 1 <= sessions <= _MANY),
         (f"runs is {most}", 1 <= most <= _MANY),
         (f"warmup is {manifest.warmup}", manifest.warmup >= 0),
@@ -201,9 +205,10 @@ def _about_looks(plan: LooksPlan, manifest: Manifest) -> Iterator[tuple[str, boo
     )
 
 
-def _warms_up(about: Mapping[str, str]) -> bool:
+def _means_something(about: Mapping[str, str]) -> bool:
     try:
         warmup_of(about)
+        quantile_said(about)
     except ValueError:
         return False
     return True

@@ -182,6 +182,9 @@ def read_profile(folder: Path) -> StoredProfile:
 
 def _wrong(profile: Profile, cells: tuple[SampledCell, ...]) -> str | None:
     """Say what in the rows does not fit; readers divide by their sums."""
+    for name, then in profile.verdict_was.items():
+        if any(ratio is not None and ratio <= 0 for ratio in (then.speedup, then.low, then.high)):
+            return f"the verdict of {name} was no ratio above 0"
     variants = (profile.baseline, profile.variant)
     seen = set()
     for cell in cells:

@@ -281,7 +281,11 @@ def checksum_holds(line: bytes) -> bool:
     if cut < 0 or not line.endswith(b"}"):
         return False
     number = line[cut + len(_CRC_KEY) : -1]
-    return number.isdigit() and zlib.crc32(b"}", zlib.crc32(line[:cut])) == int(number)
+    return (
+        number.isdigit()
+        and len(number) <= 10
+        and zlib.crc32(b"}", zlib.crc32(line[:cut])) == int(number)
+    )
 
 
 def opened(path: Path) -> BufferedReader:

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 _DEADLINE_S = 10.0
 _LONG = 1 << 16  # characters; 4096 scans of so many take half a second
-_MOST_FOUND = 1 << 20  # values of one run
+_MOST_FOUND = 1 << 21  # values of one run
 _LOOK_S = 0.1
 _PR_SET_PDEATHSIG = 1
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-_HEAD = re.compile(r"\s*(-?\d+)/-?\d+\s+(\d+)\.(\d{9}):\s*(.*)", re.S)
-_FRAME = re.compile(r"\s*([0-9a-f]+)\s(.*)", re.S)
-_LOST = re.compile(r"PERF_RECORD_LOST(_SAMPLES)?\D*(\d+)")
-_FORK = re.compile(r"PERF_RECORD_FORK\((\d+):\d+\):\((\d+):")
+_HEAD = re.compile(r"\s*(-?\d{1,19})/-?\d{1,19}\s+(\d{1,10})\.(\d{9}):\s*(.*)", re.S | re.A)
+_FRAME = re.compile(r"\s*([0-9a-f]{1,16})\s(.*)", re.S)
+_LOST = re.compile(r"PERF_RECORD_LOST(_SAMPLES)?\D{0,40}(\d{1,19})", re.A)
+_FORK = re.compile(r"PERF_RECORD_FORK\((\d{1,19}):\d{1,19}\):\((\d{1,19}):", re.A)
 _DELETED = " (deleted)"
 
 

@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from foreign_seeds import seed_foreign
 from mutants import damaged, damaged_numbers
 from seeds import CAMPAIGNS, CONFIGS, MATRICES, SYSTEMS, seed_trial
+from written import checked_again, read_bisection, read_written, seed_bisection, seed_written
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.opening import open_foreign
@@ -242,6 +243,10 @@ KINDS: Mapping[str, Kind] = {
     "config": Kind(seeds=_texts(CONFIGS), read=_config),
     "systems": Kind(seeds=_texts(SYSTEMS), read=_systems),
     "foreign": Kind(seeds=seed_foreign, read=_foreign_folder, damaged=damaged_numbers),
+    "written": Kind(seeds=seed_written, read=read_written),
+    "bisection": Kind(
+        seeds=seed_bisection, read=read_bisection, spared=frozenset({".lock"}), mended=checked_again
+    ),
 }
 
 
@@ -344,7 +349,7 @@ def replay(path: Path) -> str:
     """Let the readers have a file of ``found``; say what comes of it, as `attempt` does."""
     kind, name, _ = path.name.split("--")
     with _bench(kind) as (folder, seeds):
-        (place,) = [one for one in seeds if Path(one).name == name]
+        place = next(one for one in seeds if Path(one).name == name)
         shutil.copyfile(path, folder / place)
         KINDS[kind].mended(folder, place)
         return attempt(kind, folder, place)

@@ -24,6 +24,8 @@ PLAN: tuple[tuple[str, int, int], ...] = (
     ("fuzz config", 50_000, 1),
     ("fuzz systems", 50_000, 1),
     ("fuzz foreign", 100_000, 4),
+    ("fuzz written", 100_000, 1),
+    ("fuzz bisection", 20_000, 2),
 )
 
 

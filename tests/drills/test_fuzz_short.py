@@ -23,7 +23,8 @@ def drill():
 
 
 # each value of JSON of other tools is damaged in turn by the tests of their readers
-MOST = dict.fromkeys(("campaign", "trial", "matrix", "config", "systems"), 2000) | {"foreign": 1200}
+MOST = dict.fromkeys(("campaign", "trial", "matrix", "config", "systems", "written"), 2000)
+MOST |= {"foreign": 1200, "bisection": 800}
 
 
 @pytest.mark.hypothesis  # `make search` executes it too

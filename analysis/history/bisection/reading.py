@@ -9,8 +9,9 @@ from pathlib import Path
 
 from ...errors import StoreError
 from ...record.bisections import BISECTION
-from ...record.shapes import document_of, refuse_other_words, shaped
-from .result import Bisection
+from ...record.shapes import ShapeError, document_of, refuse_other_words, shaped
+from ..search_result import PairWord
+from .result import Bisection, OtherMetric, ProvenStep
 
 
 def bisection_in(folder: Path) -> Bisection:
@@ -53,6 +54,17 @@ def bisection_from(found: object, path: Path | None = None) -> Bisection:
         cautions = [{"code": code, "text": text} for code, text in pairs]
         bisection = shaped(Bisection, {**found, "cautions": cautions})
         refuse_other_words(bisection)
+        steps = (*bisection.culprits, *bisection.refuted)
+        sides = [side for one in steps for side in (one.before, one.behind)]
+        rated: list[PairWord | OtherMetric | ProvenStep] = [
+            bisection.first,
+            *bisection.other_metrics,
+            *steps,
+            *sides,
+        ]
+        for one in rated:
+            if any(ratio is not None and ratio <= 0 for ratio in (one.speedup, one.low, one.high)):
+                raise ShapeError("a ratio is not above 0")
     except ValueError as error:  # a ShapeError, or one more of the one than of the other
         raise _damaged(str(error), path) from None
     return bisection

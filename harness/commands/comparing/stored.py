@@ -5,8 +5,11 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from analysis.errors import StoreError
 from analysis.record.manifest import read_manifest
+from analysis.record.shapes import RESTORE
 from analysis.record.trial_files import CAMPAIGN
+from analysis.words import shown
 
 from ...campaign.load import load_campaign
 from ...campaign.model import Campaign
@@ -25,6 +28,9 @@ def stored_commands(trial: Path) -> tuple[tuple[WantedCommand, ...], tuple[str, 
     if typed is not None and tuple(one.variant for one in typed) == manifest.variants:
         return typed, words[2:]
     found = {cell.variant: shlex.join(cell.command.argv) for cell in campaign.cells}
+    if lacking := [name for name in manifest.variants if name not in found]:
+        what = f"its manifest names commands that its campaign has not: {', '.join(map(shown, lacking))}"
+        raise StoreError(what, str(trial), RESTORE)
     wanted = tuple(WantedCommand(command=found[name], variant=name) for name in manifest.variants)
     return wanted, tuple(one.command for one in wanted)
 
