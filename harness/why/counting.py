@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from ..trial.preparation import Watcher
 
 UNKNOWN = "[unknown]"  # a function without a name, as perf writes it
+_COST = re.compile(
+    r"[-+*0-9]\S* (\d{1,19})\s*$", re.A
+)  # of a line of the program, which may be relative
+_TOTAL = re.compile(r"totals: (\d{1,19})\n", re.A)
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 _FORKS = ("fork", "__libc_fork")
 _PATIENCE_S = 30.0
@@ -96,12 +100,23 @@ def find_valgrind(search: str | None = None) -> Valgrind:
 
 
 def counts_in(folder: Path) -> Counts:
-    """Add up the files of all processes of one execution, by names that people read."""
+    """Add up the files of all processes of one execution, by names that people read.
+
+    Raises
+    ------
+    HostError
+        If there is none, or one is not whole: its last line is the total, which its functions' sum must be.
+    """
     found: Counts = Counter()
-    for path in sorted(folder.glob("counts.*")):
+    paths = sorted(folder.glob("counts.*"))
+    for path in paths:
         with path.open(encoding="utf-8", errors="replace") as file:
-            for function, instructions in _own_costs(file):
-                found[function] += instructions
+            costs, total = _own_costs(file)
+        if total != costs.total():
+            raise _not_whole(f"{path.name} is cut off or damaged")
+        found.update(costs)
+    if not paths:
+        raise _not_whole("it wrote nothing")
     readable = demangled(name for name, _ in found)  # what valgrind itself could not read
     counts: Counts = Counter()
     for (name, place), instructions in found.items():
@@ -109,20 +124,29 @@ def counts_in(folder: Path) -> Counts:
     return counts
 
 
-def _own_costs(lines: Iterable[str]) -> Iterator[tuple[tuple[str, str], int]]:
-    """Give the costs of functions themselves; the line below ``calls=`` is what was called."""
-    function, place, called = UNKNOWN, UNKNOWN, False
+def _not_whole(what: str) -> HostError:
+    fix = "look whether the disk of TMPDIR is full, then try again"
+    return HostError(f"what valgrind counted cannot be read: {what}", None, fix)
+
+
+def _own_costs(lines: Iterable[str]) -> tuple[Counts, int | None]:
+    """Give the costs of functions themselves, and the total that ends them; below ``calls=`` is what was called."""
+    costs: Counts = Counter()
+    function, place, called, total = UNKNOWN, UNKNOWN, False, None
     for line in lines:
-        if line[:1].isdecimal():
+        if (cost := _COST.match(line)) is not None:
             if not called:
-                yield (function, place), int(line.split()[1])
+                costs[function, place] += int(cost[1])
             called = False
+        elif (told := _TOTAL.match(line)) is not None:
+            total = int(told[1])
         elif line.startswith("fn="):
             function = _named(line[3:].strip())
         elif line.startswith("ob="):
             place = line[3:].strip().rpartition("/")[2] or UNKNOWN
         elif line.startswith("calls="):
             called = True
+    return costs, total
 
 
 def _named(name: str) -> str:

@@ -31,7 +31,7 @@ ob=/lib/libc.so.6
 fn=_IO_puts
 9 15
 
-totals: 130
+totals: 30
 """
 
 
@@ -43,6 +43,19 @@ def test_costs_are_a_functions_own_and_files_of_processes_add_up(tmp_path):
         ("[unknown]", "app"): 10,
         ("_IO_puts", "libc.so.6"): 30,
     }
+
+
+@pytest.mark.parametrize("kept", [0, 60, 150, len(WRITTEN) - 1])
+def test_what_is_cut_off_is_no_count(tmp_path, kept):
+    """Authority: on a full disk 4,800,511 of 4,923,250 instructions were told, the same twice, with exit 0."""
+    (tmp_path / "counts.17").write_text(WRITTEN[:kept])
+    with pytest.raises(HostError, match="cut off or damaged"):
+        counts_in(tmp_path)
+
+
+def test_nothing_is_no_count(tmp_path):
+    with pytest.raises(HostError, match="it wrote nothing"):
+        counts_in(tmp_path)
 
 
 @pytest.mark.skipif(shutil.which("c++filt") is None, reason="c++filt is not installed")
