@@ -61,7 +61,7 @@ def place(tmp_path_factory, forks):
 
     days = itertools.count()
 
-    def execute(command: str) -> subprocess.CompletedProcess[str]:
+    def execute(command: str, times: Times = TIMES) -> subprocess.CompletedProcess[str]:
         newest = max(
             folder.glob("runs/*/manifest.json"), key=lambda path: path.stat().st_mtime, default=None
         )
@@ -70,7 +70,7 @@ def place(tmp_path_factory, forks):
         )[1:]
         path = f"{folder}:{os.environ['PATH']}"
         environment = os.environ | {"PATH": path, "COLUMNS": "80"}
-        stage = asked(TIMES, next(days))
+        stage = asked(times, next(days))
         return forks.run(words, cwd=folder, environment=environment, seconds=300, virtual=stage)
 
     return SimpleNamespace(folder=folder, execute=execute)
@@ -118,6 +118,6 @@ def test_the_first_screen_has_the_form_of_what_is_printed(place):
 
 def test_the_second_screen_has_the_form_of_a_comparison_that_found_nothing(place):
     command, screen = shown("fairtrial compare --for")
-    done = place.execute(command)
+    done = place.execute(command, Times(sessions=0.02))
     expected, found = (" ".join(form(text)) for text in (screen, done.stdout.partition("\n\n")[0]))
     assert expected.replace(" in N sessions", "") == found.replace(" in N sessions", "")

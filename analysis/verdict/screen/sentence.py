@@ -181,6 +181,8 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
         return f"{result.outermost} and variant cannot be told apart"
     if line is None or line.outcome != "undecided":
         return ""
+    if any(one.code == "one-build" for one in result.cautions):
+        return "each was built once, and one value has no interval"
     if isinstance(line, BenchmarkLine):
         if line.reason in ("fails-more", "fails-always"):
             total = line.failed_candidate + line.runs_candidate
@@ -195,8 +197,6 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
     elif told := _of_the_suite(result, line):
         return told
     if line.low is None or line.high is None:
-        if any(one.code == "one-build" for one in result.cautions):
-            return "each was built once, and one value has no interval"
         if any(one.reason == "no-spread" for one in result.benchmarks):
             return REASONS["no-spread"]
         return f"there are too few {result.outermost}s for an interval"
