@@ -139,7 +139,7 @@ def _deck(history: History, benchmarks: Sequence[Benchmark]) -> Iterator[str]:
     many = f", allowing for {len(newest)} benchmarks ({rule})" if rule and len(newest) > 1 else ""
     yield (
         f"A shaded interval holds at least one change, with a risk of {100 * history.risk:g} % "
-        f"over all places{many}."
+        f"over all places{many}; sizes, at least to at most, allow for the place being chosen."
     )
     if history.gate is not None:
         since = f" since {shown(history.since)}" if history.since else ""
