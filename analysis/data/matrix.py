@@ -23,6 +23,7 @@ from ..stats.arguments import door, numbers
 from ..stats.samples import median, read_only
 from .cut_runs import CutOff, given_cut
 from .failed_runs import Failed, failures_of, failures_to_json, of_some
+from .iterations.session_quantiles import ValuesOf
 from .iterations.warmup import IterationsOfCell
 from .levels import (
     POOLED,
@@ -80,6 +81,8 @@ class PerformanceMatrix:
         Benchmarks that have runs of 0, of which no ratio exists; for `analysis.multilevel` only.
     cut : mapping or None
         Benchmark -> those of its failed runs that a time limit ended; None: nobody knows whether there are such.
+    values_of : mapping
+        Benchmark -> of a quantile, how many values its sessions have.
     outermost : {"session", "host"}
         What `sessions` are: "host" where each host of a fleet is taken as one session.
     judged_iterations : mapping
@@ -104,6 +107,7 @@ class PerformanceMatrix:
     origin: str | None = None
     with_zeros: PerformanceMatrix | None = None
     cut: Mapping[str, CutOff] | None = None
+    values_of: Mapping[str, ValuesOf] = field(default_factory=dict)
     outermost: Unit = "session"
     of_builds: bool = False  # whether its values are numbers of builds, and not of runs
     judged_iterations: Mapping[str, IterationsOfCell] = field(default_factory=dict)

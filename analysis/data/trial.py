@@ -83,7 +83,7 @@ class Trial:
     what its sessions are: of a fleet that was read as one trial, each may be a host. `warmup_iterations`
     takes the place of what the manifest says of its metrics. `stored` tells where the values of a run stand that are
     too many for its row: in `metrics` it has one value, their mean. With `own_quantiles` quantiles are those of runs,
-    as of a trial beside it no others are known.
+    as of a trial beside it no others are known; `compared_at` tells of how many values at most, as that has no more.
     """
 
     path: Path
@@ -112,6 +112,7 @@ class Trial:
     chosen: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     stored: StoredRuns = field(default_factory=dict)
     own_quantiles: bool = False
+    compared_at: Mapping[str, int] = field(default_factory=dict)
     _judged: dict[str, JudgedIterations] = field(default_factory=dict, init=False, repr=False)
     _quantiles: dict[str, SessionQuantiles | None] = field(
         default_factory=dict, init=False, repr=False

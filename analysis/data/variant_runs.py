@@ -34,6 +34,7 @@ from ..record.warmup_iterations import warmup_of
 from ..stats.samples import read_only
 from .cut_runs import cut_of_trial
 from .failed_runs import failures_of_rows
+from .iterations.session_quantiles import ValuesOf
 from .iterations.stored import judged_counts, judged_values, printed_counts
 from .iterations.warmup import JudgedIterations, iteration_cautions, of_cells
 from .levels import level_caution
@@ -422,11 +423,18 @@ def _matrix(
             trial, metric, trial.variant == trial.manifest.variants.index(variant), ids
         ),
         failed_by_session=failures.by_session,
+        values_of=_values_of(trial, metric, rows),
         session_order=_order(trial),
         outermost=trial.outermost,
         of_builds=trial.is_of_builds(metric),
     )
     return matrix.at_level(trial.level)
+
+
+def _values_of(trial: Trial, metric: str, rows: Mapping[str, Integers]) -> dict[str, ValuesOf]:
+    found = trial.session_quantiles(metric)
+    each = {} if found is None else {name: found.of(row) for name, row in rows.items()}
+    return {name: one for name, one in each.items() if one is not None}
 
 
 def _order(trial: Trial) -> tuple[int, ...] | None:

@@ -302,7 +302,7 @@ _NOT_COMPARABLE = (
     "without-ratio",
     *("closed-loop", "layout-not-varied", "no-steady-state", "no-iteration-left", "no-iterations"),
 )
-_UNEQUAL = ("waited-unequally",)
+_UNEQUAL = ("waited-unequally", "unequal-values")
 _DRIFT = (
     *("drift", "environment-changed", "host-two-speeds", "variant-two-speeds", "two-speeds"),
     *("host-changes", "variant-changes", "sessions-depend", "drift-within-sessions"),

@@ -12,6 +12,7 @@ from ..data.pair import OF_ONE_SIDE
 from ..errors import UsageError
 from ..methods.multilevel.cut_off import CUT_OFF, Cut
 from ..methods.multilevel.law import ErrorLaw, LooksRule
+from ..methods.multilevel.lines import TAKEN_BACK
 from ..methods.multilevel.page import failed_text
 from ..methods.multilevel.result import BenchmarkLine, Multilevel
 from ..pages.condition import Condition, parse_condition
@@ -172,7 +173,6 @@ WITHOUT = "gate-without"  # the code of what only a gate says
 _COUNTED = ("identity", "difference", "difference_low", "difference_high")
 _WITHOUT_INTERVAL = ("no-interval", "below-resolution", "few-sessions", "without-ratio")
 _ROUNDED = 1e-12  # of a logarithm
-_UNSTEADY = "no-steady-state"
 # the word that a longer time of a side's cut runs would overturn as it would the outcome
 _STANDS_FOR: dict[Outcome, Word] = {
     "passed": "faster",
@@ -344,13 +344,13 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         measured = ratios or benchmarks
         suite = measured[0] if len(measured) == 1 else None
     else:
-        unsteady = any(line.reason == _UNSTEADY for line in one.benchmarks)
-        alone = _line(one.these, terms, *_chance(one.these, terms), _UNSTEADY if unsteady else None)
+        taken = next((x.reason for x in one.benchmarks if x.reason in TAKEN_BACK), None)
+        alone = _line(one.these, terms, *_chance(one.these, terms), taken)
         suite = replace(alone, name="suite", pvalue_condition_adjusted=None)
     reasons = [line.reason for line in benchmarks]
     fails = next((reason for reason in _FAILS if reason in reasons), None)
     outcome = _outcome(suite, benchmarks, on if suite else "benchmarks")
-    doubts = (_UNSTEADY, *((CUT_OFF,) if outcome == "undecided" else ()))
+    doubts = (*TAKEN_BACK, *((CUT_OFF,) if outcome == "undecided" else ()))
     shaken = suite is not None and suite.reason in doubts
     return GatedCandidate(
         **{name: getattr(one, name) for name in _OF_THE_COMPARISON},
@@ -401,7 +401,7 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
 
     Both None where nothing may be decided; a line without spread has no p, and the place of p = 1.
     """
-    if terms.doubt is None and getattr(line, "reason", None) in ("no-spread", _UNSTEADY):
+    if terms.doubt is None and getattr(line, "reason", None) in ("no-spread", *TAKEN_BACK):
         return None, 1.0
     if terms.doubt is None and line.law == "identity":
         # one number on both sides is no test, and any other inside of the limit needs the same proof
@@ -438,7 +438,7 @@ def _line(
         outcome = "proven" if line.fails_proven else "undecided"
     elif terms.doubt is not None:
         reason = terms.doubt
-    elif reason == _UNSTEADY:
+    elif reason in TAKEN_BACK:
         pass
     elif line.law == "identity" and reason != "no-spread":
         reason = "few-sessions" if rank is not None and rank > terms.risk else None

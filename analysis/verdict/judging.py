@@ -29,6 +29,7 @@ from ..stats.arguments import door
 from ..stats.multiplicity import Correction
 from .cautions import method_cautions, question_cautions, rows_of, run_cautions
 from .layouts import counted_layouts, drawn_layouts
+from .quantile_words import with_numbers
 from .result import CandidateVerdict, HptBound, Verdict
 from .service_cautions import by_services
 from .sides import (
@@ -267,7 +268,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         certificate=certificate,
         layouts=counted_layouts([drawn_layouts(trial, chosen)]),
         iterations=tuple(one for m in matrices for one in m.judged_iterations.values()),
-        quantile=trial.quantile_basis(metric),
+        quantile=with_numbers(trial.quantile_basis(metric), matrices, manifest.baseline),
         outermost=trial.outermost,
         closed=_closed(manifest),
         explainable=(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ..pages.model import Caution
@@ -11,6 +13,7 @@ from ..words import shorten, shown
 
 if TYPE_CHECKING:
     from ..data.iterations.session_quantiles import QuantileBasis, Why
+    from ..data.matrix import PerformanceMatrix
     from ..data.trial import Trial
 
 OF_RUNS: Final = "quantiles-of-runs"  # the caution's code
@@ -27,6 +30,26 @@ def basis_of(each: Iterable[QuantileBasis | None]) -> QuantileBasis | None:
     """Give the basis of several trials that are judged together: that of single runs where one has no other."""
     found = [one for one in each if one is not None]
     return next((one for one in found if one.level == "run"), next(iter(found), None))
+
+
+def with_numbers(
+    basis: QuantileBasis | None, sides: Iterable[PerformanceMatrix | None], baseline: str
+) -> QuantileBasis | None:
+    """Say how many values the sessions of the candidate have, and of the baseline: where these differ most."""
+    each = [side for side in sides if side is not None]
+    pairs = [
+        (one.values_of[bench], base.values_of[bench])
+        for base in each
+        if base.name == baseline
+        for one in each
+        if one.name != baseline
+        for bench in one.values_of.keys() & base.values_of.keys()
+    ]
+    if basis is None or not pairs:
+        return basis
+    a, b = max(pairs, key=lambda pair: abs(math.log(pair[0].mean / pair[1].mean)))
+    values = (round(a.mean), round(b.mean))
+    return replace(basis, values=values, compared_at=min(a.compared_at, b.compared_at))
 
 
 def quantile_sentences(metric: str, basis: QuantileBasis | None) -> tuple[str, ...]:

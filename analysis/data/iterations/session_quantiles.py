@@ -3,15 +3,21 @@
 The p99 of a session is that of all its requests, and not a mean of what runs had as theirs: of runs with few values each that
 mean lies too low, and a quantile that no run knows by itself may be known of the session. Percentiles that were printed cannot be
 put together: no number follows from two of them.
+
+The quantile of n values lies at a place that depends on n: of 100 values the p99 is the 98.0 % place, of 199 the 99.0 %. So a
+session of n values stands beside one of m < n as the expected log of the r-th smallest of m that are drawn from the n without
+replacement, r = ceil(q m): sum over k of C(k - 1, r - 1) C(n - k, m - r) / C(n, m) log x_(k). It has no bias between sides of one law.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from ...announcing import doing
 from ...record.quantiles import quantile_said, rank_of
@@ -53,28 +59,51 @@ class QuantileBasis:
     """What the values of a quantile's metric are, `metric`'s quantile `share`.
 
     `level` is "session" where each is the quantile of all values of a session together, and "run" where it is a run's own;
-    then `why` says why.
+    then `why` says why. `values` are how many values a session of the candidate and of the baseline has on average,
+    `compared_at` the least number at which two sessions are compared.
     """
 
     metric: str
     share: float
     level: Literal["session", "run"]
     why: Why | None = None
+    values: tuple[int, int] | None = None
+    compared_at: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        return {"of": self.metric, "quantile": self.share, "level": self.level, "why": self.why}
+        said = {"of": self.metric, "quantile": self.share, "level": self.level, "why": self.why}
+        values = None if self.values is None else list(self.values)
+        return said | {"values": values, "compared_at": self.compared_at}
+
+
+class ValuesOf(NamedTuple):
+    """How many values a benchmark's sessions have on average, and the least number at which one is compared."""
+
+    mean: float
+    compared_at: int
 
 
 class SessionQuantiles(NamedTuple):
     """The basis, and where it is the session the column: a value at the first run of each cell in each session.
 
-    `apart` tells which runs have no value by design, as the first one of their session has it.
+    `apart` tells which runs have no value by design, as the first one of their session has it. `sizes` are how many values each
+    rests on, by that run, `compared_at` at how many they are compared.
     """
 
     basis: QuantileBasis
     column: MetricColumn | None = None
     apart: Flags | None = None
+    sizes: Mapping[int, int] = {}
+    compared_at: Mapping[int, int] = {}
+
+    def of(self, rows: Integers) -> ValuesOf | None:
+        """Sum up some rows; None where nothing is known of them."""
+        there = [row for row in rows.tolist() if row in self.sizes]
+        if not there:
+            return None
+        mean = math.fsum(self.sizes[row] for row in there) / len(there)
+        return ValuesOf(mean, min(self.compared_at[row] for row in there))
 
 
 def session_quantiles(
@@ -83,6 +112,9 @@ def session_quantiles(
     own: MetricColumn,
     rows: Rows,
     values_of: Callable[[int], RunValues | Why],
+    *,
+    variants: int = 1,
+    most: Mapping[int, int] | None = None,
 ) -> SessionQuantiles:
     """Give the quantile of each cell's sessions.
 
@@ -96,6 +128,10 @@ def session_quantiles(
         All rows of the trial.
     values_of : function of a row
         Its values, or why there are none.
+    variants : int
+        How many cells a benchmark has, one behind the other.
+    most : mapping, optional
+        Benchmark -> the most values at which its cells are compared, as another trial has no more.
 
     Notes
     -----
@@ -106,35 +142,82 @@ def session_quantiles(
     def by_run(why: Why) -> SessionQuantiles:
         return SessionQuantiles(QuantileBasis(metric=metric, share=share, level="run", why=why))
 
-    if np.unique(rows.session[rows.used]).size < _FEWEST:
-        return by_run("one-session")
+    alone = np.unique(rows.session[rows.used]).size < _FEWEST
     groups = _groups(rows)
+    if alone:  # each run is compared by itself
+        groups = [[row] for group in groups for row in group]
     counts = np.zeros(rows.used.size + 1, dtype=np.int64)
     apart = rows.used.copy()
     found: dict[int, float] = {}
+    sizes: dict[int, int] = {}
     for number, group in enumerate(groups):
         doing("merging values", number, len(groups), "sessions of cells")
         parts = []
         for row in group:
             given = values_of(row)
             if isinstance(given, str):
-                return by_run(given)
+                return by_run("one-session" if alone else given)
             if given.values.size:
                 stored = own.values[own.offsets[row] : own.offsets[row + 1]]
                 if _differs(merged_quantile([given], share), stored):
-                    return by_run("own")
+                    return by_run("one-session" if alone else "own")
                 parts.append(given.judged)
         apart[group[0]] = False
         merged = merged_quantile(parts, share) if parts else None
         if merged is not None:
             found[group[0]] = merged
-            counts[group[0] + 1] = 1
+            sizes[group[0]] = int(put_together(parts)[1].sum())
+    least = _least(sizes, rows, variants, most or {})
+    if alone and least == sizes:
+        return by_run("one-session")
+    _thin(found, {row: n for row, n in least.items() if n < sizes[row]}, groups, share, values_of)
+    counts[[row + 1 for row in found]] = 1
     column = MetricColumn(
         values=read_only(np.array([found[row] for row in sorted(found)], dtype=np.float64)),
         offsets=read_only(np.cumsum(counts)),
     )
     basis = QuantileBasis(metric=metric, share=share, level="session")
-    return SessionQuantiles(basis, column, read_only(apart))
+    if alone:
+        basis = replace(basis, level="run", why="one-session")
+    return SessionQuantiles(basis, column, read_only(apart), sizes, least)
+
+
+def _thin(
+    found: dict[int, float],
+    least: Mapping[int, int],
+    groups: Sequence[Sequence[int]],
+    share: float,
+    values_of: Callable[[int], RunValues | Why],
+) -> None:
+    """Put in the place of quantiles what they are expected to be of fewer values."""
+    for group in groups:
+        if group[0] in least:
+            parts = [one.judged for row in group if not isinstance(one := values_of(row), str)]
+            thinned = thinned_quantile(parts, share, least[group[0]])
+            del found[group[0]]
+            found |= {} if thinned is None else {group[0]: thinned}
+
+
+def _least(
+    sizes: Mapping[int, int], rows: Rows, variants: int, most: Mapping[int, int]
+) -> dict[int, int]:
+    """Give the number at which each cell's session is compared: the least of its session, or of all where that has one side."""
+    by: dict[tuple[int, int], dict[int, int]] = {}
+    whole: dict[int, dict[int, int]] = {}
+    for row, size in sizes.items():
+        cell, bench = int(rows.cell[row]), int(rows.cell[row]) // variants
+        both = by.setdefault((bench, int(rows.session[row])), {})
+        both[cell] = min(size, both.get(cell, size))
+        every = whole.setdefault(bench, {})
+        every[cell] = min(size, every.get(cell, size))
+    found = {}
+    for row, size in sizes.items():
+        bench = int(rows.cell[row]) // variants
+        those = by[bench, int(rows.session[row])]
+        several = len(whole[bench]) > 1
+        least = min((those if len(those) > 1 else whole[bench]).values()) if several else size
+        found[row] = min(least, most.get(bench, least))
+    return found
 
 
 def quantiles_of(trial: Trial, metric: str) -> SessionQuantiles | None:
@@ -148,7 +231,13 @@ def quantiles_of(trial: Trial, metric: str) -> SessionQuantiles | None:
     cells = trial.benchmark * len(trial.manifest.variants) + trial.variant
     rows = Rows(cells, trial.session, trial.judged(metric))
     return session_quantiles(
-        of, share, trial.metrics[metric], rows, lambda row: values_in_run(trial, of, row)
+        of,
+        share,
+        trial.metrics[metric],
+        rows,
+        lambda row: values_in_run(trial, of, row),
+        variants=len(trial.manifest.variants),
+        most={trial.manifest.benchmarks.index(b): n for b, n in trial.compared_at.items()},
     )
 
 
@@ -159,7 +248,13 @@ def of_one_basis(trials: Sequence[Trial], metric: str) -> tuple[Trial, ...]:
     """
     bases = [trial.quantile_basis(metric) for trial in trials]
     if len({basis.level for basis in bases if basis is not None}) < 2:
-        return tuple(trials)
+        sizes: dict[str, list[int]] = {}
+        for trial in trials:
+            found = trial.session_quantiles(metric)
+            for row, size in () if found is None else found.sizes.items():
+                sizes.setdefault(trial.manifest.benchmarks[trial.benchmark[row]], []).append(size)
+        least = {name: min(each) for name, each in sizes.items() if len({*each}) > 1}
+        return tuple(replace(one, compared_at=least) if least else one for one in trials)
     return tuple(replace(trial, own_quantiles=True) for trial in trials)
 
 
@@ -193,6 +288,30 @@ def merged_quantile(parts: Sequence[RunValues], share: float) -> float | None:
     reached = np.cumsum(counts[order])  # whole numbers, exact below 2^53
     rank = rank_of(share, int(reached[-1]) if reached.size else 0)
     return None if rank is None else float(values[order][np.searchsorted(reached, rank)])
+
+
+def thinned_quantile(parts: Sequence[RunValues], share: float, count: int) -> float | None:
+    """Give the exponential of the expected log of the quantile of so many of all values; None of too few."""
+    values, counts = put_together(parts)
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(counts[order])
+    rank, n = rank_of(share, count), int(reached[-1])
+    if rank is None:
+        return None
+    middle = rank * (n + 1) / (count + 1)  # the expected place, about which all that counts lies
+    spread = math.sqrt(middle * (n + 1 - middle) * (n - count) / ((n + 1) * (count + 2)))
+    reach = 10 + 12 * spread
+    k = np.arange(max(rank, int(middle - reach)), min(n - count + rank, int(middle + reach)) + 1)
+    logs = _choose(k - 1, rank - 1) + _choose(n - k, count - rank)
+    weights = np.exp(logs - logs.max())
+    at = values[order][np.searchsorted(reached, k)]
+    if at[0] <= 0:  # no logarithm: the expected value itself
+        return float((weights * at).sum() / weights.sum())
+    return float(np.exp((weights * np.log(at)).sum() / weights.sum()))
+
+
+def _choose(n: Integers, k: int) -> Floats:
+    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
 def _differs(computed: float | None, stored: Floats) -> bool:

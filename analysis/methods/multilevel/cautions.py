@@ -10,14 +10,15 @@ import numpy as np
 
 from ...pages import number_format as figures
 from ...pages.model import Caution
-from ...pages.short_sentence import ShortSentence
+from ...pages.short_sentence import ShortSentence, plain
 from .failures import fisher
-from .lines import LineParts, spread_of
+from .lines import UNEQUAL_VALUES, LineParts, spread_of, times_as_many
 from .page import failed_text
 from .session_values import SessionDependence, speeds_of
 
 if TYPE_CHECKING:
     from ...data.levels import Unit
+    from ...data.matrix import PerformanceMatrix
     from ...data.pair import Match
     from ...stats.samples import Flags
     from .design import Layout, Tables
@@ -383,6 +384,23 @@ def unequal_cautions(
             f"{figures.listed(rest)}: other unequal numbers of {noun}s, with the same bound",
             rest,
         )
+
+
+def values_cautions(
+    lines: Sequence[BenchmarkLine], ours: PerformanceMatrix, theirs: PerformanceMatrix
+) -> Iterator[Caution]:
+    """Say of quantiles of unequal numbers of values at which they are compared, or that they are not."""
+    for line in lines:
+        if times_as_many(ours, theirs, line.name) == 1.0:
+            continue
+        sides = [(round(one.values_of[line.name].mean), one) for one in (ours, theirs)]
+        (few, lean), (many, rich) = sorted(sides, key=lambda pair: pair[0])
+        where = f"{line.name}: " * (len(lines) > 1)
+        said = f"compared at the smaller number of values ({few:,} of {many:,})"
+        if line.reason == UNEQUAL_VALUES:
+            said = f"{many:,} values of {rich.name} against {few:,} of {lean.name}: measure both for equally many"
+        short = ShortSentence.of(plain(f"{where}{said}"))
+        yield Caution(UNEQUAL_VALUES, f"{where}{said}", (line.name,), short)
 
 
 def suite_cautions(benchmarks: int) -> Iterator[Caution]:

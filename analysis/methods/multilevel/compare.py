@@ -37,6 +37,7 @@ from .cautions import (
     session_cautions,
     suite_cautions,
     unequal_cautions,
+    values_cautions,
 )
 from .cut_off import bounded, bounded_suite, cut_between, cut_cautions
 from .design import Layout, layout_of, run_tables, tables_of, whole_matrix, zeroed_of
@@ -54,6 +55,7 @@ from .lines import (
     withheld,
     withheld_suite,
     without_steady_state,
+    without_unequal_values,
 )
 from .result import Multilevel
 from .session_values import dependence_in, resolution_of
@@ -172,6 +174,7 @@ def multilevel(
         lines = tuple(map(withheld, lines))
         suite = None if suite is None else (withheld_suite(suite[0]), withheld_suite(suite[1]))
     lines = without_steady_state(lines, whole[0].judged_iterations, whole[1].judged_iterations)
+    lines = without_unequal_values(lines, *whole)
     lines = tuple(bounded(line, cut_between(*whole, line.name)) for line in lines)
     suite = bounded_suite(steady_suite(suite, lines), lines)
     sessions = _sessions(layout)
@@ -193,6 +196,7 @@ def multilevel(
             dependence=dependence,
             looks_rule=look.rule,
         ),
+        *values_cautions(lines, *whole),
         *cut_cautions(lines, (ours.name, theirs.name), wall=ours.metric == "wall"),
         *(() if suite is None else suite_cautions(int((~np.isnan(judged.each.estimate)).sum()))),
     )

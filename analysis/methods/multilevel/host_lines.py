@@ -30,7 +30,7 @@ from .host_effects import (
     differences_of,
 )
 from .law import Decisions, ErrorLaw, decide
-from .lines import NO_STEADY_STATE, corrected, decided, end_of, similar_line, spread_of
+from .lines import TAKEN_BACK, corrected, decided, end_of, similar_line, spread_of
 from .result import BenchmarkLine, Group, Line
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ def _line(level: HostEstimates, d: Decisions, k: int, failing: Failing) -> Bench
         and any(x.reason == "no-spread" for x in mine)
     ):
         reason = "no-spread"
-    if reason is None and any(x.reason == NO_STEADY_STATE for x in mine):
-        reason = NO_STEADY_STATE
+    if reason is None:
+        reason = next((x.reason for x in mine if x.reason in TAKEN_BACK), None)
     outcome: Word = d.outcome[k] if reason in (None, IDENTICAL) else "undecided"
     own: dict[str, Any] = {"sessions": len(there) if level.outer else int(level.found.values[k])}
     if identity is not None:

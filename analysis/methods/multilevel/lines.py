@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from .session_values import Resolution
 
 NO_STEADY_STATE = "no-steady-state"
+UNEQUAL_VALUES = "unequal-values"
+TAKEN_BACK = (NO_STEADY_STATE, UNEQUAL_VALUES)  # reasons that take the suite's words back too
+_TWICE = 2.0
 _UNLIKE = 0.05  # risk of taking sides for different that have no steady state equally often
 WIDEST = 700.0  # logs whose exponential is a number
 
@@ -208,11 +211,29 @@ def without_steady_state(
     )
 
 
+def without_unequal_values(
+    lines: Sequence[BenchmarkLine], ours: PerformanceMatrix, theirs: PerformanceMatrix
+) -> tuple[BenchmarkLine, ...]:
+    """Take back the word of each quantile of which one side has more than twice as many values."""
+    return tuple(
+        replace(line, outcome="undecided", reason=UNEQUAL_VALUES, more_sessions=None)
+        if line.reason is None and times_as_many(ours, theirs, line.name) > _TWICE
+        else line
+        for line in lines
+    )
+
+
+def times_as_many(ours: PerformanceMatrix, theirs: PerformanceMatrix, name: str) -> float:
+    """Give how many times as many values one side of a quantile has; 1 where nobody knows."""
+    sizes = [side.values_of[name].mean for side in (ours, theirs) if name in side.values_of]
+    return max(sizes) / min(sizes) if len(sizes) > 1 else 1.0
+
+
 def steady_suite(
     suite: tuple[Line, Line] | None, lines: Sequence[BenchmarkLine]
 ) -> tuple[Line, Line] | None:
-    """Take back the words of a suite one of whose benchmarks has none, as runs have no steady state."""
-    if suite is None or all(line.reason != NO_STEADY_STATE for line in lines):
+    """Take back the words of a suite one of whose benchmarks has none, as runs have no steady state or too unlike numbers of values."""
+    if suite is None or all(line.reason not in TAKEN_BACK for line in lines):
         return suite
     return withheld_suite(suite[0]), withheld_suite(suite[1])
 

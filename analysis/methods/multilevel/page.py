@@ -48,6 +48,7 @@ _REASONS = {
     "no-spread": "sessions do not differ, and the clock's step is unknown",
     "depends": "sessions resemble the ones before them",
     "no-steady-state": "runs without a steady state",
+    "unequal-values": "one side has more than twice as many values",
     "cut-off": "runs that failed, or were stopped at their limit, could overturn it",
 }
 _TWO_SESSIONS = 2  # degrees of freedom that any side has of more sessions than two

@@ -205,12 +205,12 @@ class BenchmarkLine(Line):
         Where sides are paired: the sessions behind it, or within one session its blocks.
     differences : tuple of float
         The log differences of these, positive when the candidate is better.
-    reason : {"confounded", "fails-more", "fails-always", "below-resolution", "no-spread", "few-sessions", "identical", "depends", "no-steady-state", "cut-off"} or None
+    reason : {"confounded", "fails-more", "fails-always", "below-resolution", "no-spread", "few-sessions", "identical", "depends", "no-steady-state", "unequal-values", "cut-off"} or None
         Why the word is "undecided" in spite of numbers. "no-spread": session values do not differ, and
         the clock's step is unknown, or of what is counted there are fewer than three; "few-sessions": more of them
         are needed for the risk. "identical" is a reason for "equivalent": one number on both sides. "depends": sessions that were looked at by a plan resemble the
         ones before them. "no-steady-state": more than a tenth of a side's runs never become steady, or
-        not as many as of the other side. "cut-off": runs were ended by their time limit, and a longer time of
+        not as many as of the other side. "unequal-values": of a quantile one side has more than twice as many values. "cut-off": runs were ended by their time limit, and a longer time of
         them could overturn the word.
     fails : Fails or None
         How many runs failed in each session of both sides; None where that is not known.

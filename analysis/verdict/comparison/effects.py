@@ -73,7 +73,7 @@ def _missing(old: Effect, new: Effect, by_sessions: tuple[bool, bool]) -> str | 
             return f"no-value-{name}"
         if side.reason == "no-spread":
             return f"no-spread-{name}"
-        if side.reason in ("depends", "no-steady-state", "cut-off"):
+        if side.reason in ("depends", "no-steady-state", "unequal-values", "cut-off"):
             return f"{side.reason}-{name}"
     for tested, name in zip(by_sessions, ("old", "new"), strict=True):
         if not tested:

@@ -41,6 +41,8 @@ _REASONS = {
     "depends-new": "the second's sessions resemble the ones before them",
     "no-steady-state-old": "in the first too many runs reach no steady state",
     "no-steady-state-new": "in the second too many runs reach no steady state",
+    "unequal-values-old": "in the first one side has more than twice as many values",
+    "unequal-values-new": "in the second one side has more than twice as many values",
     "cut-off-old": "runs of the first were stopped at their limit",
     "cut-off-new": "runs of the second were stopped at their limit",
     "fails-more-old": "in the first the candidate fails more often than the baseline",

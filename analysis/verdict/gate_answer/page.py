@@ -22,6 +22,7 @@ _REASONS = {
     "no-steady-state": "no steady state",
     "few-sessions": "too few sessions",
     "without-ratio": "no ratio",
+    "unequal-values": "unequal numbers of values",
     "cut-off": "stopped at its limit",
 }
 _NAME = 24  # columns for a name

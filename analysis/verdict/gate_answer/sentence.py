@@ -25,6 +25,7 @@ _DESIGNS = {
     "confounded": "{noun} and variant cannot be told apart",
     "depends": "{noun}s resemble the ones before them; measure again later",
     "no-steady-state": "too many runs reach no steady state",
+    "unequal-values": "one side has more than twice as many values",
     "cut-off": "runs that failed, or were stopped at their limit, could overturn it",
     "one-build": "each was built once, and one value has no interval",
     "one-session": "all runs stem from one {noun}, and another may answer otherwise",

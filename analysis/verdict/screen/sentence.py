@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...methods.multilevel.lines import TAKEN_BACK
 from ...methods.multilevel.page import count_text, few_sessions_text
 from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
@@ -31,6 +32,7 @@ REASONS = {
     "no-spread": "sessions do not differ, and the clock's step is unknown",
     "depends": "sessions resemble the ones before them",
     "no-steady-state": "too many runs reach no steady state",
+    "unequal-values": "one side has more than twice as many values as the other",
     "cut-off": "runs that failed, or were stopped at their limit, could overturn it",
 }
 
@@ -208,8 +210,9 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
 
 
 def _of_the_suite(result: Multilevel, line: Line) -> str:
-    if any(one.reason == "no-steady-state" for one in result.benchmarks):
-        return REASONS["no-steady-state"]
+    for one in result.benchmarks:
+        if one.reason in TAKEN_BACK:
+            return REASONS[one.reason]
     taken = line.cut and (line.cut.known or not (line.low or 0) <= 1 <= (line.high or 2))
     return REASONS["cut-off"] if taken else ""
 

@@ -49,6 +49,8 @@ def test_each_session_has_one_value_and_it_is_that_of_all_its_values(warmup):
         "quantile": 0.9,
         "level": "session",
         "why": None,
+        "values": None,
+        "compared_at": None,
     }
     assert trial.quantile_basis("t") is trial.quantile_basis("wall") is None
 
