@@ -72,6 +72,11 @@ def test_a_verdict_says_it_below_its_table_and_in_json(sessions, level):
     assert text.count("each run's own") == (level == "run")  # not as a note again
     why = "one-session" if level == "run" else None
     told = {"of": "t", "quantile": 0.9, "level": level, "why": why}
+    told |= (
+        {"values": [120, 120], "compared_at": 120}
+        if level == "session"
+        else {"values": None, "compared_at": None}
+    )
     assert verdict.to_dict()["quantile"] == told  # as docs/json.md names them
     assert ("quantiles-of-runs" in {one.code for one in verdict.cautions}) == (level == "run")
     assert judge(trial, metric="wall").to_dict()["quantile"] is None
