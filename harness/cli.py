@@ -10,6 +10,7 @@ import errno
 import importlib.machinery
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 # what a command of the judge says to be under way until it says more
+_EXECUTING = {"run", "compare", "bisect", "why"}  # they leave folders where they are ended unheard
 _BEGINNINGS = {
     **dict.fromkeys(("verdict", "gate", "hpt", "speedup-test", "report"), "reading and judging"),
     **dict.fromkeys(("diff", "merge", "export", "import", "plot"), "reading"),
@@ -47,6 +49,10 @@ def console() -> None:
             stream, io.TextIOWrapper
         ):  # a terminal that knows no '·' is no reason to stop
             stream.reconfigure(errors="backslashreplace")
+    if sys.argv[1:2] and sys.argv[1] in _EXECUTING:  # until they catch signals themselves
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, signal.default_int_handler)
     try:
         code = main(sys.argv[1:], sys.stdout, sys.stderr)
     except KeyboardInterrupt:  # so early that there was nothing to stop

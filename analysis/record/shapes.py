@@ -18,7 +18,7 @@ import stat
 import types
 import typing
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -337,6 +337,14 @@ def records_of(path: Path, kind: type[T]) -> Iterator[tuple[T, dict[str, Any]]]:
             what = f"{error}: the file was changed or is damaged"
             raise StoreError(what, f"{path}:{number}", RESTORE) from None
         yield record, row
+
+
+def are_objects(lines: Iterable[bytes]) -> bool:
+    """Tell whether each line holds an object of JSON."""
+    try:
+        return all(isinstance(parse(line.rstrip(b"\n")), dict) for line in lines)
+    except ShapeError:
+        return False
 
 
 def readable_rows(path: Path) -> Iterator[dict[str, Any]]:

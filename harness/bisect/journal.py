@@ -297,17 +297,23 @@ def newest_unfinished(folder: Path, campaign: str | None) -> Path:
     UsageError
         If there is none.
     """
-    found = []
+    found, ended = [], []
     if folder.is_dir():
         for path in folder.glob(f"*/{STATE}"):
             try:
                 state = read_state(path.parent)
             except StoreError:
                 continue
-            if state.state != "ended" and campaign in (None, state.asked.campaign):
+            if campaign not in (None, state.asked.campaign):
+                continue
+            if state.state == "ended":
+                ended.append((path.stat().st_mtime, path.parent))
+            else:
                 found.append((path.stat().st_mtime, path.parent))
     if not found:
         what = "there is no bisection to go on with"
+        if ended:
+            what += f": {max(ended)[1]} is complete"
         fix = "name its folder (--resume FOLDER), or leave out --resume to begin a new one"
         raise UsageError(what, str(folder), fix)
     return max(found)[1]

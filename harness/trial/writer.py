@@ -25,6 +25,7 @@ from analysis.record.manifest import manifest_text, read_manifest, utc_now
 from analysis.record.shapes import (
     RESTORE,
     ShapeError,
+    are_objects,
     check,
     checksum_holds,
     encode,
@@ -344,19 +345,16 @@ class Store:
 
     def _mend(self) -> None:
         """Cut off what a power failure left half written in the other files."""
-        for name in (
-            FINDINGS,
-            PLAN,
-            ENVIRONMENT,
-            BUILDS,
-        ):  # what is said of others is put behind it
+        # findings first: what is said of others is put behind them
+        for name in (FINDINGS, PLAN, ENVIRONMENT, BUILDS):
             if name == BUILDS and not (self.path / name).exists():  # nothing was built
                 continue
             with opened(self.path / name) as file:
                 data = file.read()
             size = data.rfind(b"\n") + 1
             lines = data[:size].splitlines(keepends=True)
-            if name == PLAN:  # a session is planned as a whole, before its first run
+            if name == PLAN and are_objects(lines):  # else who reads it refuses it as it is
+                # a session is planned as a whole, before its first run
                 whole = self.manifest.whole_sessions(len(lines))
                 if not any(position >= whole for position in self.rows.outcomes):
                     size = sum(map(len, lines[:whole]))

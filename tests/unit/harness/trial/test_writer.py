@@ -265,6 +265,21 @@ def test_plan_torn_before_its_session_began_is_planned_again(make_store):
     assert "plan.jsonl:6" in (store.path / "findings.jsonl").read_text()
 
 
+def test_a_plan_that_is_no_plan_is_not_shortened(make_store):
+    """Authority: a junk line before twelve was refused, and the true last line was cut off."""
+    store = make_store(planned=3, sessions=1, runs=1, warmup=0, variants=("a",))
+    runs = [
+        PlannedRun(position=k, session=1, block=1, benchmark="x", variant="a", warmup=False)
+        for k in range(3)
+    ]
+    store.append_plan(runs)
+    store.release()
+    path = store.path / "plan.jsonl"
+    path.write_bytes(damaged := b"junk\n" + path.read_bytes())
+    Store.reopen(store.path).release()
+    assert path.read_bytes() == damaged
+
+
 @pytest.mark.parametrize("damage", [b"\0" * 300, b"garbage\n", b"\n"])
 def test_garbage_at_the_end_is_cut_off(make_store, make_measurement, damage):
     store = make_store()
