@@ -29,6 +29,7 @@ from .findings import (
     cell_lines,
     disturbed_runs,
     far_runs,
+    modal_cells,
     noted,
     two_binaries,
     untested,
@@ -111,6 +112,7 @@ def diagnosed(
     movers = _movers(within or between)
     speeds = _speeds(table, series, movers) if seen and table.ordered else None
     there = np.unique(table.variant)
+    cells_alone = (*_coarse(table, series, figures), *modal_cells(table, series, unit))
     return Diagnosis(
         name=name,
         metric=None,
@@ -122,7 +124,7 @@ def diagnosed(
         sessions=len(table.sessions),
         runs=int(table.values.size),
         tests=tests,
-        findings=(*seen, *of_cells, *_coarse(table, series, figures)),
+        findings=(*seen, *of_cells, *cells_alone),
         host=tuple(of_host),
         speeds=speeds,
         movers=movers,

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..pages import number_format as figures
+from ..stats.arguments import stream
 from .cell_tests import LEAST
+from .host_speeds import CLEAR, clearness, two_means
 from .result import CellLine, FarRun, Finding, TwoBinaries, Untested
 from .wording import in_sessions
 
@@ -41,6 +44,39 @@ def cell_lines(
             resolution=_known(figures.resolution[k]),
             far=far[k],
             pvalues={test.code: _known(test.pvalues[k]) for test in tests},
+        )
+
+
+def modal_cells(table: RunTable, series: Series, unit: str) -> Iterator[Finding]:
+    """Name the cells whose values have modes, in half of the sessions at least."""
+    for cell in range(series.benchmark.size):
+        rows = series.row[cell][series.present[cell]]
+        values, session = table.values[rows], table.session[rows]
+        if rows.size < 2 * LEAST or (values <= 0).any():
+            continue
+        logs = np.log(values)
+        if clearness(logs, two_means(logs)) < CLEAR:
+            continue
+        from .modes import modes_by_values  # takes half a second, for what is rare
+
+        bench = table.benchmarks[series.benchmark[cell]]
+        variant = table.variants[series.variant[cell]]
+        labels = modes_by_values(values, stream(20_261_128, bench, variant))
+        if labels is None:
+            continue
+        of_sessions = [labels[(session == one) & (labels >= 0)] for one in np.unique(session)]
+        if 2 * sum(np.unique(one).size > 1 for one in of_sessions) < len(of_sessions):
+            continue
+        groups = [values[labels == k] for k in range(labels.max() + 1)]
+        told = [
+            f"{one.size} near {figures.quantity(float(np.median(one)), unit)}" for one in groups
+        ]
+        yield Finding(
+            code="modes",
+            benchmark=bench,
+            variant=variant,
+            size=float(np.median(groups[-1]) / np.median(groups[0])),
+            text=f"runs have {len(groups)} modes, {figures.listed(told)}",
         )
 
 

@@ -16,7 +16,7 @@ from ..stats.samples import off_ticks
 from .run_table import Floats, Integers, RunTable, Series, middle_of
 
 _WINDOWS = (1, 3, 5, 9, 17, 33, 65, 129)  # runs
-_CLEAR = 4.0  # standard deviations within a speed: two speeds, not one that wanders (2.7) or noise
+CLEAR = 4.0  # standard deviations within a speed: two speeds, not one that wanders (2.7) or noise
 _LEAST_SHARE = 0.1  # of the runs, or it is some odd moments, no speed
 _CLIP = 10.0  # spreads of its cell: a far run must not make a level
 _WINDOWS_IN_ALL = 20
@@ -65,8 +65,8 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
         known = level[np.isfinite(level)]
         if known.size < _WINDOWS_IN_ALL:
             continue
-        cut = _two_means(known)
-        clear = _clearness(known, cut)
+        cut = two_means(known)
+        clear = clearness(known, cut)
         if best is None or clear > best[0]:
             best = (clear, window, level, cut)
     if best is None:
@@ -92,7 +92,7 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
     path, session = high[usable], table.session[usable]
     switches = int(((path[1:] != path[:-1]) & (session[1:] == session[:-1])).sum())
     return HostSpeeds(
-        two=clear >= _CLEAR,
+        two=clear >= CLEAR,
         ratio=ratio,
         lower=math.exp(lower),
         share=float(path.mean()),
@@ -142,7 +142,7 @@ def _smoothed(relative: Floats, weights: Floats, session: Integers, window: int)
     return found
 
 
-def _two_means(values: Floats) -> float:
+def two_means(values: Floats) -> float:
     """Give the cut of the two groups with the least squares within them."""
     ordered = np.sort(values)
     n = ordered.size
@@ -156,7 +156,7 @@ def _two_means(values: Floats) -> float:
     return float((ordered[at] + ordered[at + 1]) / 2)
 
 
-def _clearness(values: Floats, cut: float) -> float:
+def clearness(values: Floats, cut: float) -> float:
     """Give the distance of the two groups' medians in robust standard deviations within them."""
     low, high = values[values <= cut], values[values > cut]
     if low.size < 2 or high.size < 2:

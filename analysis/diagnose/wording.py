@@ -179,6 +179,12 @@ def _all(found: Diagnosis) -> Iterator[Caution]:
                 drifts = code == "drift-within-sessions"
                 short = ShortSentence.of(_DRIFTS, _benchmarks(one)) if drifts else None
                 yield Caution(code, _of_cells(one), _benchmarks(one), short)
+    modes = [one for one in certain if one.code == "modes"]
+    if modes and not (found.speeds is not None and found.speeds.two):  # else they are the host's
+        first = modes[0]
+        names = [first.benchmark or "", first.variant or ""][len(found.benchmarks) == 1 :]
+        short = ShortSentence.of(f"{' / '.join(['{}'] * len(names))}: {plain(first.text)}", *names)
+        yield Caution("modes", f"{_of_cells(modes)}: a mean says little", _benchmarks(modes), short)
     # what is counted, such as memory, may well be the same in each run
     if figures.is_time(found.unit) and (ties := [one for one in certain if one.code == "ties"]):
         yield Caution("coarse-clock", _of_cells(ties), _benchmarks(ties))

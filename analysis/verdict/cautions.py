@@ -302,7 +302,7 @@ _NOT_COMPARABLE = (
     "without-ratio",
     *("closed-loop", "layout-not-varied", "no-steady-state", "no-iteration-left", "no-iterations"),
 )
-_UNEQUAL = ("waited-unequally", "unequal-values")
+_UNEQUAL = ("waited-unequally", "unequal-values", "modes")
 _DRIFT = (
     *("drift", "environment-changed", "host-two-speeds", "variant-two-speeds", "two-speeds"),
     *("host-changes", "variant-changes", "sessions-depend", "drift-within-sessions"),
@@ -314,7 +314,9 @@ _BUSY = (
 _REST = ("runs-missing", "still-running", "ended-early", "iterations-left-out", "quantiles-of-runs")
 _RANKS = {
     code: rank
-    for rank, codes in enumerate((_FAILED, _NOT_COMPARABLE, _UNEQUAL, _DRIFT, _BUSY, _REST))
+    for rank, codes in enumerate(
+        (("totals",), _FAILED, _NOT_COMPARABLE, _UNEQUAL, _DRIFT, _BUSY, _REST)
+    )
     for code in codes
 }
 _OF_OTHERS = (

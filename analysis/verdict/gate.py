@@ -457,6 +457,8 @@ def _line(
     cut = line.cut if reason is None else None
     if cut and (cut.withholds(_STANDS_FOR[outcome]) or (outcome == "undecided" and cut.known)):
         outcome, reason = "undecided", CUT_OFF
+    if reason is None and _totals_beyond(line, terms):
+        outcome, reason = "undecided", "totals"
     return GateLine(
         name=line.name,
         speedup=line.speedup,
@@ -470,6 +472,15 @@ def _line(
         failures=failed_text(line) if isinstance(line, BenchmarkLine) else "",
         **{name: getattr(line, name, None) for name in _COUNTED},
     )
+
+
+def _totals_beyond(line: Line, terms: _Terms) -> bool:
+    """Tell whether the limit lies between the ratio of typical runs and that of totals, which disagree."""
+    totals = line.totals
+    if totals is None or not totals.disagree or line.speedup is None:
+        return False
+    far = math.log(line.speedup) - terms.asked.log_limit
+    return far * (far + terms.sign * totals.difference) < 0
 
 
 def _unanswered(one: GatedCandidate, on: On) -> tuple[Caution, ...]:

@@ -59,6 +59,7 @@ from .lines import (
 )
 from .result import Multilevel
 from .session_values import dependence_in, resolution_of
+from .totals import totals_cautions, totals_table
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
@@ -160,6 +161,7 @@ def multilevel(
         sign=sign,
         unit=ours.unit,
         correction=correction,
+        totals=totals_table(layout),
     )
     failing = failing_of(*whole, risk=law.alpha / 2, always_valid=always_valid)
     lines = (
@@ -179,6 +181,7 @@ def multilevel(
     suite = bounded_suite(steady_suite(suite, lines), lines)
     sessions = _sessions(layout)
     cautions: tuple[Caution, ...] = (
+        *totals_cautions(layout, lines, (ours.name, theirs.name), ours.better, ours.unit),
         *data_cautions(pair),
         *design_cautions(layout),
         *benchmark_cautions(judged, lines, sessions, layout.outermost),

@@ -71,7 +71,9 @@ def bounded(line: BenchmarkLine, cut: Cut | None) -> BenchmarkLine:
     open_ = line.outcome == "undecided" and line.reason is None
     if cut is not None and (cut.withholds(line.outcome) or (open_ and cut.known)):
         line = replace(line, outcome="undecided", reason=CUT_OFF, more_sessions=None)
-    return line if cut is None else replace(line, cut=cut)
+    if cut is None:
+        return line
+    return replace(line, cut=cut, totals=None if cut.known else line.totals)
 
 
 def bounded_suite(
@@ -83,7 +85,8 @@ def bounded_suite(
         return suite
     words: list[Word] = ["undecided" if cut.withholds(x.outcome) else x.outcome for x in suite]
     more = None if cut.known else suite[0].more_sessions
-    these = replace(suite[0], cut=cut, outcome=words[0], more_sessions=more)
+    totals = None if cut.known else suite[0].totals
+    these = replace(suite[0], cut=cut, outcome=words[0], more_sessions=more, totals=totals)
     return these, replace(suite[1], cut=cut, outcome=words[1])
 
 

@@ -66,6 +66,15 @@ class Layout:
         return np.intersect1d(self.ours.session, self.theirs.session)
 
 
+def judged_runs(layout: Layout, k: int) -> list[tuple[Array, Integers]]:
+    """Give values and sessions of the runs of a benchmark that count, candidate first."""
+    both = [(side, side.benchmark == k) for side in (layout.ours, layout.theirs)]
+    if layout.design == "paired":
+        shared = np.intersect1d(*(side.session[mine] for side, mine in both))
+        both = [(side, mine & np.isin(side.session, shared)) for side, mine in both]
+    return [(side.values[mine], side.session[mine]) for side, mine in both]
+
+
 def whole_matrix(matrix: PerformanceMatrix) -> PerformanceMatrix:
     """Put the benchmarks that have runs of 0 beside the others."""
     zeros = matrix.with_zeros

@@ -23,7 +23,7 @@ from scipy.special import xlogy
 
 from ...pages.number_format import is_time
 from ...stats.samples import Array, Flags
-from .design import PAIRS, Design, Layout, Tables
+from .design import PAIRS, Design, Layout, Tables, judged_runs
 from .estimates import Estimates, floored, number_of, of_differences, of_sides
 from .result import MoreSessions
 
@@ -116,18 +116,14 @@ def exact_of(layout: Layout, unit: str, zeroed: Flags) -> Exact:
     values, cells, runs = np.full((2, count), np.nan), np.zeros((2, count)), np.zeros(count)
     alone = layout.design.startswith("one session")
     for k in range(count) if exact_values(unit) else ():
-        both = [(side, side.benchmark == k) for side in (layout.ours, layout.theirs)]
-        if layout.design == "paired":
-            shared = np.intersect1d(*(side.session[mine] for side, mine in both))
-            both = [(side, mine & np.isin(side.session, shared)) for side, mine in both]
-        sides = [side.values[mine] for side, mine in both]
-        if not all(one.size for one in sides) or not exact_values(unit, *sides):
+        sides = judged_runs(layout, k)
+        if not all(one.size and exact_values(unit, one) for one, _ in sides):
             continue
-        flags[k], runs[k] = True, sum(one.size for one in sides)
-        for number, (side, mine) in enumerate(both):
-            cells[number, k] = mine.sum() if alone else np.unique(side.session[mine]).size
-            if np.ptp(sides[number]) == 0 and layout.design != "confounded":
-                values[number, k] = sides[number][0]
+        flags[k], runs[k] = True, sum(one.size for one, _ in sides)
+        for number, (one, session) in enumerate(sides):
+            cells[number, k] = one.size if alone else np.unique(session).size
+            if np.ptp(one) == 0 and layout.design != "confounded":
+                values[number, k] = one[0]
     return Exact(flags=flags, arithmetic=flags & zeroed, values=values, cells=cells, runs=runs)
 
 

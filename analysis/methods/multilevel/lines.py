@@ -36,6 +36,7 @@ from .exact import (
 from .failures import fisher
 from .law import Decisions, ErrorLaw, decide, word_by_interval
 from .result import BenchmarkLine, Line, MoreSessions
+from .totals import totals_of
 
 if TYPE_CHECKING:
     from ...data.iterations.warmup import IterationsOfCell
@@ -130,6 +131,7 @@ class LineParts:
     sign: int
     unit: str
     correction: Correction
+    totals: Array
 
 
 # ---- benchmarks
@@ -173,6 +175,7 @@ def benchmark_lines(
                 **corrected(d, k),
                 outcome=words[k],
                 more_sessions=advice.get(k),
+                totals=totals_of(judged.totals[:, k : k + 1], np.ones(1), judged.margin),
                 mean_candidate=means[0][k],
                 mean_baseline=means[1][k],
                 spread_candidate=spread_of(t.spread_ours[k]),
@@ -323,6 +326,7 @@ def suite_lines(judged: LineParts) -> tuple[Line, Line] | None:
         **decided(one, d, 0, "these"),
         outcome=d.outcome[0],
         more_sessions=advice[0] if advice else None,
+        totals=totals_of(judged.totals, share, judged.margin),
     )
     half = judged.law.half(found.error, found.freedom, found.parts) + found.widening
     half = np.where((found.error == 0) & (d.outcome[0] == "undecided"), np.nan, half)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .failures import Fails
     from .law import LooksRule
     from .session_values import SessionDependence, Source
+    from .totals import Totals
 
 REFERENCES = (
     "T. Kalibera, R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013",
@@ -151,6 +152,7 @@ class Line:
     groups: tuple[Group, ...] | None = None
     pvalue_welch: float | None = None
     step_added: float | None = None
+    totals: Totals | None = None
     cut: Cut | None = None
 
     @property

@@ -76,8 +76,10 @@ def next_step(answer: CompareAnswer) -> Next | None:
     if wanted is not None and (wanted > _HOPELESS * answer.seconds or wanted > _HOUR_S):
         percent = _margin_percent(answer)
         if percent > _MOST_MARGIN:
-            why = "nothing within an hour would settle it: a quieter host, or longer runs"
-            return Next(("fairtrial", "doctor"), why)
+            why = "nothing within an hour would settle it: "
+            if any(one.code == "modes" for one in answer.verdict.cautions):  # no host's fault
+                return Next(("fairtrial", "sources", trial), f"{why}what makes the modes")
+            return Next(("fairtrial", "doctor"), f"{why}a quieter host, or longer runs")
         return Next(
             _anew(answer, "--margin", f"{percent}%"),
             "nothing within an hour would settle it: a wider margin, or longer runs",

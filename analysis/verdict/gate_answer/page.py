@@ -24,6 +24,7 @@ _REASONS = {
     "without-ratio": "no ratio",
     "unequal-values": "unequal numbers of values",
     "cut-off": "stopped at its limit",
+    "totals": "totals differ",
 }
 _NAME = 24  # columns for a name
 _MOST = 12  # benchmarks shown of a candidate; those that did not pass come first

@@ -110,6 +110,9 @@ def _of_line(gate: Gate, one: GatedCandidate, lines: tuple[GateLine, ...]) -> st
         return f"nothing is decided for {ours} against {base}{where}: there is no interval"
     if line.outcome == "undecided" and told.too_few:
         return f"nothing is decided for {ours} against {base}{where}{also}: too few values"
+    if line.reason == "totals":
+        found = f"{told.sentence(ours, base)}{where} ({told.interval()}){also}"
+        return f"{found}: but in all it lies on the other side of {_limit(gate, one)}"
     if line.outcome == "undecided":
         limit = _limit(gate, one)
         what = f"the wanted gain of {limit}" if gate.asked.kind == "faster" else limit

@@ -15,6 +15,7 @@ from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.diagnose.cell_tests import described, lag_moments, session_shift, within_sessions
+from analysis.diagnose.examine import diagnose_runs
 from analysis.diagnose.host_speeds import host_speeds
 from analysis.diagnose.host_tests import host_tests
 from analysis.diagnose.run_table import midranks_along, of_matrix, series_of
@@ -232,6 +233,20 @@ def test_ties_steps_and_far_runs():
     clean[7] = 40
     far = described(*_both(table_of(clean))).far
     assert np.argwhere(far).tolist() == [[0, 0, 7]]
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_modes_are_those_within_sessions(found):
+    """Runs that flip have two modes; sessions that are whole at one speed or the other have none (public-cases, F7)."""
+    rng = np.random.default_rng(12)
+    slow = rng.permutation(72).reshape(6, 12) % 2 if found else np.tile([0, 1], 3)[:, None]
+    values = (20 + 170 * slow) * np.exp(0.02 * rng.standard_normal((6, 12)))
+    told = diagnose_runs(values.ravel(), sessions=np.repeat(np.arange(6), 12).tolist())
+    modes = [one for one in told.findings if one.code == "modes"]
+    assert bool(modes) == found
+    if found:
+        assert modes[0].text.startswith("runs have 2 modes, 36 near ")
+        assert "modes" in {one.code for one in told.cautions}
 
 
 def _both(table):
