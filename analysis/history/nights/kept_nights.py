@@ -31,7 +31,7 @@ from ...record.warmup_iterations import asked_words
 from ...version import VERSION
 from .kept_trial import KeptTrial
 
-_RULE = 2  # how values are made: another one makes them anew
+_RULE = 3  # how values are made: another one makes them anew
 _RACE_NS = 2_000_000_000  # what changed so shortly before may change again without a new time
 
 

@@ -44,7 +44,8 @@ class KeptTrial:
     sessions are. `values`: By variant. `inputs`: For each benchmark the SHA-256 of what the runs read, by its path:
     what the campaign names, and the files among the baseline's arguments. `host_record`: The sections host, cpu, memory,
     kernel of the first session's environment, and the baseline's targets. `unsteady`: Benchmark and variant of cells of
-    which too many runs reach no steady state, `cut`: of which a time limit ended some.
+    which too many runs reach no steady state, `cut`: of which a time limit ended some, `totals`: whose totals disagree
+    with typical runs.
     """
 
     trial: str
@@ -69,6 +70,7 @@ class KeptTrial:
     host_record: Mapping[str, Any]
     unsteady: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
+    totals: tuple[str, ...] = ()
 
     def to_dict(self, share: Share) -> dict[str, Any]:
         """Give it as JSON types; `share` takes what is the same in many trials."""
@@ -99,7 +101,7 @@ class KeptTrial:
                 **columns, programs=tuple(programs), commit=found["commit"]
             )
         plain = {name: data[name] for name in _PLAIN}
-        for name in ("variants", "benchmarks", "merged_from", "unsteady", "cut"):
+        for name in ("variants", "benchmarks", "merged_from", "unsteady", "cut", "totals"):
             plain[name] = tuple(plain[name])
         return cls(
             **plain,
@@ -113,7 +115,7 @@ class KeptTrial:
 _PLAIN = (
     *("trial", "began", "started_at", "host", "host_id", "origin", "merged_from", "baseline"),
     *("variants", "benchmarks", "metric", "unit", "better", "complete", "sessions", "planned"),
-    *("unsteady", "cut"),
+    *("unsteady", "cut", "totals"),
 )
 
 

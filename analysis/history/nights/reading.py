@@ -19,6 +19,7 @@ from .read_places import NightReader, RawNight, keeping
 from .series import SeriesMaker, figures_of
 
 _SHOWN = 8
+_NEWEST = 8  # nights whose totals are looked at
 
 
 def read_nights(
@@ -224,6 +225,7 @@ def _cautions(
         )
     yield from _unsteady(raws)
     yield from _cut(raws)
+    yield from _totals(raws[-_NEWEST:])
     yield from _alternating(raws)
 
 
@@ -248,6 +250,20 @@ def _cut(raws: Sequence[RawNight]) -> Iterator[Caution]:
             tuple(dict.fromkeys(cell.rpartition(" / ")[0] for cell in nights)),
             ShortSentence.of(
                 "in some nights runs of {} were stopped at their limit", tuple(nights)
+            ),
+        )
+
+
+def _totals(raws: Sequence[RawNight]) -> Iterator[Caution]:
+    """Say in which of the newest nights totals say something else than typical runs."""
+    nights, told = _cells(raws, "totals")
+    if nights:
+        yield Caution(
+            "totals",
+            f"in all, programs take something else than their typical runs say: {told}",
+            tuple(dict.fromkeys(cell.rpartition(" / ")[0] for cell in nights)),
+            ShortSentence.of(
+                "{}: in all it is not as typical runs say; see verdict", tuple(nights)
             ),
         )
 

@@ -20,6 +20,7 @@ from ...data.trial import Trial, read_trial
 from ...errors import InsufficientDataError, StoreError
 from ...importers.naming import name_of
 from ...methods.multilevel.session_means import SessionMeans, means_of_one, means_of_pair
+from ...methods.multilevel.totals import disagreeing
 from ...record.environment_records import commits_of_all, of_one_session
 from ...record.shapes import ShapeError, lines_of, parse, readable_rows
 from ...record.trial_files import ENVIRONMENT, IMPORT, MEASUREMENTS, PLAN, RESOLVED, Manifest
@@ -51,12 +52,13 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
             f"none of its {manifest.sessions} sessions is complete", str(path), n=0, needed=1
         )
     environments = read_environments(path)
-    unsteady: list[str] = []
-    values = dict(_values(trial, metric, sessions, environments, unsteady))
+    cells: dict[str, list[str]] = {"unsteady": [], "totals": []}
+    values = dict(_values(trial, metric, sessions, environments, cells))
     if not any(x is not None for one in values.values() for x in (*one.log, *one.own)):
         raise InsufficientDataError(
             f"no run of a complete session has a value of {metric!r}", str(path), n=0, needed=1
         )
+    cut = tuple(_cut_cells(trial, metric))
     settings = settings_of(path)
     campaign = StatedCampaign.of(manifest, settings if (path / RESOLVED).exists() else None)
     if manifest.origin == "imported":
@@ -83,8 +85,9 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
         inputs=tuple(_inputs(manifest, settings, environments)),
         campaign=plain_campaign(campaign),
         host_record=_host_record(path, manifest, environments),
-        unsteady=tuple(unsteady),
-        cut=tuple(_cut_cells(trial, metric)),
+        unsteady=tuple(cells["unsteady"]),
+        cut=cut,
+        totals=tuple(cell for cell in cells["totals"] if cell not in cut),
     )
 
 
@@ -146,7 +149,7 @@ def _values(
     metric: str,
     sessions: Sequence[int],
     environments: Sequence[SessionEnvironment],
-    unsteady: list[str],
+    cells: Mapping[str, list[str]],
 ) -> Iterator[tuple[str, VariantValues]]:
     manifest = trial.manifest
     matrices = {}
@@ -156,7 +159,7 @@ def _values(
         except InsufficientDataError:
             continue  # the others may have values
         judged = matrices[name].judged_iterations.items()
-        unsteady += [f"{bench} / {name}" for bench, one in judged if one.unsteady]
+        cells["unsteady"] += [f"{bench} / {name}" for bench, one in judged if one.unsteady]
     commits = commits_of_all([{"targets": one.sections.get("targets")} for one in environments])
     programs = _programs(environments)
     base = matrices.get(manifest.baseline)
@@ -164,6 +167,8 @@ def _values(
         pair = None
         if base is not None and name != manifest.baseline:
             pair = means_of_pair(matrix, base, sessions)
+            apart = [] if pair is None else disagreeing(matrix, base)
+            cells["totals"] += [f"{bench} / {name}" for bench in apart]
         own = means_of_one(matrix, sessions)
         log, counts = _column(manifest, pair, "log")
         alone, own_counts = _column(manifest, own, "log")

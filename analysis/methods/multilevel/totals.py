@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...data.pair import match
 from ...pages import number_format as figures
 from ...pages.difference import Difference
 from ...pages.model import Caution
 from ...pages.short_sentence import ShortSentence, plain
 from ...stats.samples import Array, Integers
-from .design import Layout, judged_runs
+from .design import Layout, judged_runs, layout_of, whole_matrix
 
 if TYPE_CHECKING:
+    from ...data.matrix import PerformanceMatrix
     from .result import BenchmarkLine
 
 LEAST = 20  # runs of each side
@@ -57,6 +59,15 @@ def totals_of(table: Array, shares: Array, margin: float) -> Totals | None:
         difference=apart,
         threshold=threshold,
     )
+
+
+def disagreeing(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> list[str]:
+    """Name the common benchmarks, one at least, whose totals disagree with typical runs by more than 1 %."""
+    pair = match(whole_matrix(candidate), whole_matrix(baseline))
+    table = totals_table(layout_of(pair.candidate, pair.baseline))
+    found = (totals_of(column[:, None], np.ones(1), math.log1p(0.01)) for column in table.T)
+    names = zip(pair.candidate.benchmarks, found, strict=True)
+    return [name for name, one in names if one is not None and one.disagree]
 
 
 def totals_table(layout: Layout) -> Array:

@@ -228,3 +228,16 @@ def test_nights_whose_runs_keep_changing_are_told_and_kept_so(night, tmp_path):
         assert "x / tip in 1 night (night-02)" in told.text
     plain = read_nights([tmp_path / "runs"], metric="t")  # negative control: all are judged
     assert "no-steady-state" not in {one.code for one in plain.cautions}
+
+
+def test_nights_whose_totals_disagree_are_told_among_the_newest(night, tmp_path):
+    """Authority: rules-2, section 4: 3 of 30 runs of tip take 5 times as long, in the oldest and the newest of ten nights."""
+    calm = (1 + 0.001 * np.random.default_rng(9).standard_normal(30)).tolist()
+    tail = [x * (5.0 if k < 3 else 1.0) for k, x in enumerate(calm)]
+    for number in range(1, 11):
+        tip = tail if number in (1, 10) else calm
+        night(number, times={"v1": {"x": calm}, "tip": {"x": tip}}, sessions=1)
+    for _ in range(2):  # as read, and as kept
+        found = read_nights([tmp_path / "runs"])
+        (told,) = [one for one in found.cautions if one.code == "totals"]
+        assert "x / tip in 1 night (night-10)" in told.text
