@@ -226,7 +226,8 @@ ISOLATION = Section(
             "`auto`: a PID namespace and a cgroup, each where it can be had; or `none`",
         ),
         "output_limit": Key(
-            size(positive=True), "most bytes that a run may write to each of its outputs"
+            size(positive=True),
+            "most bytes that a run, a build, a hook or a service may write to each of its outputs, and of a metric's file",
         ),
         "kept_outputs": Key(
             size(), "most bytes that are kept of what the runs of a trial wrote, all together"
