@@ -315,7 +315,7 @@ _ANSWERS_OF = {"why": (0, 1, 3)}  # 3: the difference did not appear again
 _ONLY_WITH = {"why": "--stored"}  # without it programs are executed
 # every option of these commands that writes no file; they are taken in full only, not abbreviated
 OPTIONS = frozenset(
-    """--all --allow-missing --alpha --also --alternative --always-valid --and --annotations --any --backend --below --benchmark
+    """--all --allow-missing --alpha --also --alternative --always-valid --and --annotations --any --backend --below --benchmark --candidate
     --benchmarks --best-of --better --centre --certificate --clt --clusters --compare --compatible --conf-level
     --confidence --correction --decimal --digits --draws --effect --estimators --exclude --exit-code --explain
     --flags --font-family --font-size --format --gate --group --guard --ignore --interval --jitter --json

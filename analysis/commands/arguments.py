@@ -292,7 +292,7 @@ def line_to(err: TextIO) -> Callable[[str], None]:
 def add_choice(parser: argparse.ArgumentParser) -> None:
     """Add ``--variant`` and ``--benchmark``."""
     parser.add_argument(
-        "--variant",
+        *("--variant", "--candidate"),
         action="append",
         type=named,
         metavar="V",

@@ -42,7 +42,7 @@ def add(subparsers: Subparsers) -> None:
         "the trial's campaign)",
     )
     parser.add_argument(
-        "--variant",
+        *("--variant", "--candidate"),
         action="append",
         type=named,
         metavar="V",

@@ -173,6 +173,7 @@ WITHOUT = "gate-without"  # the code of what only a gate says
 _COUNTED = ("identity", "difference", "difference_low", "difference_high")
 _WITHOUT_INTERVAL = ("no-interval", "below-resolution", "few-sessions", "without-ratio")
 _ROUNDED = 1e-12  # of a logarithm
+_BY_PLAN = ("planned", "repeated")  # rules of looks that have shared the risk
 # the word that a longer time of a side's cut runs would overturn as it would the outcome
 _STANDS_FOR: dict[Outcome, Word] = {
     "passed": "faster",
@@ -250,19 +251,17 @@ def gate(
     risks = {one.look_alpha for one in found}
     if len(risks) > 1:
         told = ", ".join(f"{1 - risk:g}" for risk in sorted(risks, reverse=True))
-        raise UsageError(
-            f"the comparisons have different confidences: {told}",
-            None,
-            "use one, and as many looks for all",
-        )
-    gated = [_whole(_candidate(one, asked, on), one, allow_missing) for one in found]
-    cautions = merged(
-        *(
-            one.cautions if len(found) == 1 else [c.of(one.candidate) for c in one.cautions]
-            for one in found
-        ),
-        *(_unanswered(one, on) for one in gated),
-    )
+        what = f"the comparisons have different confidences: {told}"
+        raise UsageError(what, None, "use one, and as many looks for all")
+    chances = [[_chance(x, _terms(one, asked)) for x in one.benchmarks] for one in found]
+    by_plan = bool(found) and found[0].candidates == 1 and found[0].looks_rule in _BY_PLAN
+    gated = []
+    for k, one in enumerate(found):
+        beside = [] if by_plan else chances[:k] + chances[k + 1 :]
+        gated.append(_whole(_candidate(one, asked, on, beside), one, allow_missing))
+    alone = len(found) == 1
+    said = ([c if alone else c.of(one.candidate) for c in one.cautions] for one in found)
+    cautions = merged(*said, *(_unanswered(one, on) for one in gated))
     names = {name for one in found for name in (one.candidate, one.baseline)}
     return Gate(
         condition=asked.text,
@@ -311,6 +310,9 @@ def _failed(name: str, found: Sequence[Multilevel]) -> GatedCandidate:
     )
 
 
+_Chances = Sequence[tuple[float | None, float | None]]
+
+
 class _Terms(NamedTuple):
     """What holds for every line of a candidate; `doubt` forbids any decision."""
 
@@ -321,18 +323,31 @@ class _Terms(NamedTuple):
     sign: int
 
 
-def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
-    terms = _Terms(
+def _terms(one: Multilevel, asked: Condition) -> _Terms:
+    return _Terms(
         asked=asked,
         risk=round(one.look_alpha / 2, 15),
         doubt=_doubt(one),
         law=ErrorLaw(alpha=one.look_alpha, always_valid=one.always_valid),
         sign=1 if one.better == "higher" else -1,
     )
+
+
+def _candidate(
+    one: Multilevel, asked: Condition, on: On, beside: Sequence[_Chances]
+) -> GatedCandidate:
+    """Gate one of the candidates that share the risk; `beside` are the others' p-values and places."""
+    terms = _terms(one, asked)
     chances = [_chance(line, terms) for line in one.benchmarks]
     ranks = {k: rank for k, (_, rank) in enumerate(chances) if rank is not None}
     # a line without spread has no p, and takes the place of the largest
-    corrected = dict(zip(ranks, adjusted(list(ranks.values()), "holm").tolist(), strict=True))
+    alone = adjusted([*ranks.values()], "holm").tolist()
+    others = [rank for each in beside for _, rank in each if rank is not None]
+    shared = adjusted([*ranks.values(), *others], "holm").tolist()
+    corrected = {  # what passes because it does not vary has no p, and shares no risk
+        k: own if chances[k][0] is None else place
+        for k, own, place in zip(ranks, alone, shared, strict=False)
+    }
     benchmarks = tuple(
         _line(line, terms, p, corrected.get(k), None if line.reason == CUT_OFF else line.reason)
         for k, (line, (p, _)) in enumerate(zip(one.benchmarks, chances, strict=True))
@@ -345,8 +360,11 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         suite = measured[0] if len(measured) == 1 else None
     else:
         taken = next((x.reason for x in one.benchmarks if x.reason in TAKEN_BACK), None)
-        alone = _line(one.these, terms, *_chance(one.these, terms), taken)
-        suite = replace(alone, name="suite", pvalue_condition_adjusted=None)
+        p, rank = _chance(one.these, terms)
+        if p is not None and rank is not None:
+            rank = min(1.0, rank * (len(beside) + 1))
+        whole = _line(one.these, terms, p, rank, taken)
+        suite = replace(whole, name="suite", pvalue_condition_adjusted=None)
     reasons = [line.reason for line in benchmarks]
     fails = next((reason for reason in _FAILS if reason in reasons), None)
     outcome = _outcome(suite, benchmarks, on if suite else "benchmarks")

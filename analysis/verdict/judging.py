@@ -80,7 +80,11 @@ class Question(NamedTuple):
         return without(matrix, {*matrix.benchmarks, *matrix.failed} - set(self.benchmarks))
 
     def compare(
-        self, candidate: PerformanceMatrix, baseline: PerformanceMatrix, looks: Looks | int = 1
+        self,
+        candidate: PerformanceMatrix,
+        baseline: PerformanceMatrix,
+        looks: Looks | int = 1,
+        beside: Sequence[Multilevel] = (),
     ) -> Multilevel:
         """Compare two sides by their sessions."""
         return multilevel(
@@ -91,6 +95,7 @@ class Question(NamedTuple):
             correction=self.correction,
             weights=self.weights,
             looks=looks,
+            beside=beside,
         )
 
     def verdict(
@@ -229,11 +234,18 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     sides = sides_of(trial, metric, chosen, question.benchmarks)
     base = sides[manifest.baseline]
     left = {} if manifest.looks_plan is None else manifest.looks_plan.left
+    pairs = {x: comparable(side, base) for x, side in sides.items() if x != manifest.baseline}
+    found = {x: question.compare(*both, looks) for x, both in pairs.items() if both is not None}
+    if len(found) > 1 and manifest.looks_plan is None:  # by a plan they share the risk already
+        found = {
+            x: question.compare(*both, looks, [one for y, one in found.items() if y != x])
+            for x, both in pairs.items()
+            if both is not None
+        }
     candidates = tuple(
-        _who_left(found) if name in left else found
-        for name, side in sides.items()
-        if name != manifest.baseline
-        for found in (_candidate(name, comparable(side, base), question, looks),)
+        _who_left(one) if x in left else one
+        for x, both in pairs.items()
+        for one in (_candidate(x, both, question, found.get(x)),)
     )
     try:
         diagnosis = diagnose_trial(trial, metric=metric, variants=chosen)
@@ -359,7 +371,8 @@ def judge_sides(
     )
     ours, theirs = (replace(question.of(one), cautions=()) for one in given)
     look = Looks.of(1 if looks is None else looks, always_valid=always_valid)
-    only = _candidate(candidate.name, (ours, theirs), question, look)
+    whole = question.compare(ours, theirs, look)
+    only = _candidate(candidate.name, (ours, theirs), question, whole)
     found = only.multilevel
     sessions = 0 if found is None else found.sessions
     if found is not None and found.design == "confounded":
@@ -422,11 +435,10 @@ def _candidate(
     name: str,
     both: tuple[PerformanceMatrix, PerformanceMatrix] | None,
     question: Question,
-    looks: Looks,
+    found: Multilevel | None,
 ) -> CandidateVerdict:
-    if both is None:
+    if both is None or found is None:
         return CandidateVerdict(variant=name, multilevel=None)
-    found = question.compare(*both, looks)
     best = _claimed_by_hpt(found, both)
     return CandidateVerdict(
         variant=name,

@@ -50,6 +50,7 @@ from .lines import (
     LineParts,
     benchmark_lines,
     failed_lines,
+    family_of,
     steady_suite,
     suite_lines,
     withheld,
@@ -78,6 +79,7 @@ def multilevel(
     weights: Mapping[str, float] | None = None,
     looks: int | Looks = 1,
     always_valid: bool = False,
+    beside: Sequence[Multilevel] = (),
 ) -> Multilevel:
     """Compare two variants by their sessions: one interval and one word a benchmark.
 
@@ -104,6 +106,9 @@ def multilevel(
     always_valid : bool
         Give confidence sequences, which hold however often one looks; paired sessions only, and
         finite from 3 of them on.
+    beside : sequence of Multilevel
+        Comparisons of further candidates, each by itself, that share the risk of words with this one: Holm over
+        candidates times benchmarks; lines of the suite at alpha / candidates. Intervals are not adjusted.
 
     Returns
     -------
@@ -162,8 +167,11 @@ def multilevel(
         unit=ours.unit,
         correction=correction,
         totals=totals_table(layout),
+        candidates=1 + len(beside),
+        beside=(family_of(beside, "pvalue"), family_of(beside, "pvalue_equivalent")),
     )
-    failing = failing_of(*whole, risk=law.alpha / 2, always_valid=always_valid)
+    fails = [line.pvalue_fails for one in beside for line in one.benchmarks]
+    failing = failing_of(*whole, risk=law.alpha / 2, always_valid=always_valid, beside=fails)
     lines = (
         *benchmark_lines(judged, ours, theirs, failing),
         *failed_lines(*whole, failing),
@@ -217,6 +225,7 @@ def multilevel(
         confidence=float(confidence),
         margin=float(margin),
         correction=correction,
+        candidates=1 + len(beside),
         **look.fields(float(confidence)),
         always_valid=always_valid,
         benchmarks=lines,

@@ -256,9 +256,17 @@ class _Counts(NamedTuple):
 
 
 def failing_of(
-    candidate: PerformanceMatrix, baseline: PerformanceMatrix, *, risk: float, always_valid: bool
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    *,
+    risk: float,
+    always_valid: bool,
+    beside: Sequence[float | None] = (),
 ) -> dict[str, Failing]:
-    """Judge the failures of every benchmark that both sides have runs of, failed ones included."""
+    """Judge the failures of every benchmark that both sides have runs of, failed ones included.
+
+    `beside` are the p-values of candidates that share the risk.
+    """
     names = dict.fromkeys((*candidate.benchmarks, *candidate.failed))
     there = {*baseline.benchmarks, *baseline.failed}
     counts = {
@@ -270,7 +278,7 @@ def failing_of(
         cells = (side.runs for one in counts.values() for host in one.hosts or () for side in host)
         most = max(map(len, cells), default=1)
         risk /= most * (most + 1)
-    return _judged(counts, risk)
+    return _judged(counts, risk, beside)
 
 
 def _counts(ours: PerformanceMatrix, theirs: PerformanceMatrix, name: str) -> _Counts | None:
@@ -340,15 +348,17 @@ def _counts_of(lines: Sequence[BenchmarkLine]) -> _Counts:
     )
 
 
-def _judged(counts: Mapping[str, _Counts], risk: float) -> dict[str, Failing]:
+def _judged(
+    counts: Mapping[str, _Counts], risk: float, beside: Sequence[float | None] = ()
+) -> dict[str, Failing]:
     """Judge one family; a benchmark of which no test can be made counts as one that has no failure."""
     pvalues = {
         name: None if one.hosts is None else cell_pvalue(one.hosts) if any(one.failed) else 1.0
         for name, one in counts.items()
     }
-    family = adjusted([1.0 if p is None else p for p in pvalues.values()], "holm").tolist()
+    members = [1.0 if p is None else p for p in (*pvalues.values(), *beside)]
     found = {}
-    for (name, one), place in zip(counts.items(), family, strict=True):
+    for (name, one), place in zip(counts.items(), adjusted(members, "holm").tolist(), strict=False):
         p = pvalues[name]
         more = p is not None and one.sessions >= _LEAST_MORE and place <= risk * _RISK_TIE
         never = bool(one.failed[0]) and not one.good[0] and one.good[1] > 0

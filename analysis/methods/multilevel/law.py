@@ -336,6 +336,8 @@ def decide(
     margin: float | Array,
     correction: Correction,
     arithmetic: Array | None = None,
+    *,
+    beside: tuple[Array, Array] | None = None,
 ) -> Decisions:
     """Judge the benchmarks of one candidate.
 
@@ -343,7 +345,8 @@ def decide(
     equivalence, held against alpha / 2. An estimate without spread, whose values do not vary for all that is known,
     has no interval and no p; it takes part with p = 1. The clock's step widens each interval, and every
     distance that is tested is less by it. Counts that do not vary have their own p and no interval; where both sides
-    are one number they are in no family. `arithmetic` has the p of equivalence of what is not compared by logs, nan else.
+    are one number they are in no family. `arithmetic` has the p of equivalence of what is not compared by logs, nan else. `beside` are
+    further members of both families: the p-values of candidates that share the risk.
     """
     chance = np.full(found.estimate.shape, np.nan) if found.chance is None else found.chance
     sure, apart, step = ~np.isnan(chance), np.abs(found.estimate), found.widening
@@ -360,8 +363,12 @@ def decide(
     if arithmetic is not None:
         equivalent = np.where(np.isnan(arithmetic), equivalent, arithmetic)
     same = sure & (apart < np.maximum(margin, FLAT))
-    families = [np.where(flat, 1.0, p) for p in (pvalue, equivalent)]
-    ours, theirs = (adjusted(family, correction) for family in families)
+    size, others = flat.size, beside or (np.empty(0), np.empty(0))
+    families = [
+        np.concatenate((np.where(flat, 1.0, p), more))
+        for p, more in zip((pvalue, equivalent), others, strict=True)
+    ]
+    ours, theirs = (adjusted(family, correction)[:size] for family in families)
     alone, words = (
         _words(found.estimate, p, np.where(same, 0.0, q), half, law.alpha)
         for p, q in ((pvalue, equivalent), (ours, theirs))
@@ -374,8 +381,8 @@ def decide(
         pvalue_welch=_by_welch(found, law),
         pvalue_adjusted=np.where(flat, np.nan, ours),
         pvalue_equivalent_adjusted=np.where(flat, np.nan, theirs),
-        steps=holm_steps(families[0], correction),
-        steps_equivalent=holm_steps(families[1], correction),
+        steps=holm_steps(families[0], correction)[:size],
+        steps_equivalent=holm_steps(families[1], correction)[:size],
         outcome=words,
         outcome_uncorrected=alone,
     )

@@ -35,7 +35,7 @@ from .exact import (
 )
 from .failures import fisher
 from .law import Decisions, ErrorLaw, decide, word_by_interval
-from .result import BenchmarkLine, Line, MoreSessions
+from .result import BenchmarkLine, Line, MoreSessions, Multilevel
 from .totals import totals_of
 
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ class LineParts:
 
     `margin` is that of the log ratio, `sign` -1 where less is better; `each` are the benchmarks'
     estimates, `resolution` what the clock adds to them, `exact` what is counted, `zeroed` tells which times have
-    runs of 0. `next_law` has the level of the next look.
+    runs of 0. `next_law` has the level of the next look. `beside` are the p-values of the other `candidates`, as
+    `decide` takes them.
     """
 
     design: Design
@@ -132,6 +133,16 @@ class LineParts:
     unit: str
     correction: Correction
     totals: Array
+    candidates: int
+    beside: tuple[Array, Array]
+
+
+def family_of(beside: Sequence[Multilevel], name: str) -> Array:
+    """Give the p-values of other candidates' benchmarks; what does not vary takes part with 1."""
+    found = [(getattr(x, name), x.reason) for one in beside for x in one.benchmarks]
+    return np.array(
+        [1.0 if p is None else p for p, r in found if p is not None or r == "no-spread"]
+    )
 
 
 # ---- benchmarks
@@ -148,7 +159,9 @@ def benchmark_lines(
     sides = (above(judged, slice(None), limit) for limit in (1 / wide, wide))
     equivalent = np.maximum(next(sides), 1.0 - next(sides))
     margins = np.where(raw, 0.0, judged.margin)
-    d = decide(judged.each, judged.law, margins, judged.correction, equivalent)
+    d = decide(
+        judged.each, judged.law, margins, judged.correction, equivalent, beside=judged.beside
+    )
     reasons = [
         _reason(judged, failing[name], d.outcome[k], k) for k, name in enumerate(ours.benchmarks)
     ]
@@ -315,23 +328,30 @@ def suite_lines(judged: LineParts) -> tuple[Line, Line] | None:
     if judged.design == "confounded":
         found = unjudged(found)
     one = found.as_rows()
-    d = decide(one, judged.law, judged.margin, "none")
+    count = 1 if judged.correction == "none" else judged.candidates
+    more = np.ones(count - 1)
+    d = decide(one, judged.law, judged.margin, "holm" if count > 1 else "none", beside=(more, more))
     advice: tuple[MoreSessions, ...] = ()
     if d.outcome[0] == "undecided":
         scatter = _suite_scatter(judged, one)
         if scatter is not None:
-            ones = np.ones(1)
-            advice = advise(one.estimate, scatter, judged.next_law, judged.margin, (ones, ones))
+            steps = d.steps, d.steps_equivalent
+            advice = advise(one.estimate, scatter, judged.next_law, judged.margin, steps)
     these = Line(
         **decided(one, d, 0, "these"),
         outcome=d.outcome[0],
         more_sessions=advice[0] if advice else None,
         totals=totals_of(judged.totals, share, judged.margin),
     )
-    half = judged.law.half(found.error, found.freedom, found.parts) + found.widening
-    half = np.where((found.error == 0) & (d.outcome[0] == "undecided"), np.nan, half)
-    wide = similar_half(judged.each.estimate, weights, half, judged.law.alpha)
-    return these, similar_line(these.speedup, float(found.estimate), float(wide), judged.margin)
+    similar = []
+    for alpha in (judged.law.alpha, judged.law.alpha / count):
+        half = replace(judged.law, alpha=alpha).half(found.error, found.freedom, found.parts)
+        half = half + found.widening
+        half = np.where((found.error == 0) & (d.outcome[0] == "undecided"), np.nan, half)
+        wide = similar_half(judged.each.estimate, weights, half, alpha)
+        line = similar_line(these.speedup, float(found.estimate), float(wide), judged.margin)
+        similar.append(line)
+    return these, replace(similar[0], outcome=similar[1].outcome)
 
 
 def similar_line(speedup: float | None, centre: float, half: float, margin: float) -> Line:

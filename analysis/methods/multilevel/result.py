@@ -292,6 +292,8 @@ class Multilevel(Result):
         Of the intervals before `looks`, and the largest speedup less 1 that counts as equivalent.
     correction : str
         For the number of benchmarks: "holm", "bh" or "none".
+    candidates : int
+        How many candidates share the risk of words.
     looks : int
         Which look at growing data this is, or how many are planned.
     look_alpha : float
@@ -317,7 +319,7 @@ class Multilevel(Result):
     """
 
     method: ClassVar[str] = "multilevel"
-    unlisted: ClassVar[frozenset[str]] = frozenset({"occasions", "outermost"})
+    unlisted: ClassVar[frozenset[str]] = frozenset({"occasions", "outermost", "candidates"})
     derived: ClassVar[tuple[str, ...]] = ("word",)
 
     candidate: str
@@ -342,6 +344,7 @@ class Multilevel(Result):
     occasions: str | None
     outermost: Unit = "session"
     dependence: SessionDependence | None = None
+    candidates: int = 1
     references: tuple[str, ...] = REFERENCES
 
     @property

@@ -109,7 +109,8 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "multilevel": (
         analysis.multilevel,
         {"candidate": A, "baseline": B, "confidence": 0.9, "margin": 0.02, "correction": "bh"}
-        | {"weights": {"b1": 2.0}, "looks": 1, "always_valid": False},
+        | {"weights": {"b1": 2.0}, "looks": 1, "always_valid": False}
+        | {"beside": [analysis.multilevel(B, A)]},
     ),
     "gate": (
         analysis.gate,

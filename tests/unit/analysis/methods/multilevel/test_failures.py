@@ -77,6 +77,15 @@ def test_what_is_proven_is_one_word_of_verdict_and_gate():
     assert gate(result, "slower>50%").candidates[0].named("proven") == ("a",)
 
 
+def test_failures_of_several_candidates_are_one_family():
+    # authority: rules-2, 9: Holm over candidates times benchmarks
+    old = side("old", {"a": NONE, "b": NONE})
+    new, other = (side(x, {"a": [3, 2, 2, 3, 2, 2], "b": NONE}) for x in ("new", "other"))
+    result = multilevel(new, old, beside=[multilevel(other, old)])
+    assert result.benchmarks[0].pvalue_fails_adjusted == pytest.approx(4 / math.comb(12, 6))
+    assert result.candidates == 2
+
+
 def test_both_screens_explain_each_other():
     result = compared({"a": [3, 2, 2, 3, 2, 2], "b": NONE}, {"a": NONE, "b": NONE})
     told = "failed 14 of 48, baseline 0 of 48; p .0011, adjusted .0022"

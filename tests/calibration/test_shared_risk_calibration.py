@@ -1,0 +1,59 @@
+"""How often some word is false, and some gate stops wrongly, where one program has several names.
+
+Authority: equal programs, the 5 % of all words together and the 2.5 % of a gate (rules-2, section 9), and exact
+binomial bounds. The negative control is the rule of 0.2.0 on the same draws: each candidate has the whole risk.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
+from analysis.verdict.gate import gate
+
+pytestmark = pytest.mark.calibration
+SEED = 20261202
+
+
+TRIALS = (200, 600)  # of words, which are judged twice; of gates
+
+
+def side(rng, name, sessions, shift=0.0):
+    values = {"b": np.exp(shift + 0.01 * rng.standard_normal(sessions))}
+    ids = {"b": range(sessions)}
+    return PerformanceMatrix.from_samples(name, values, better="lower", sessions=ids)
+
+
+def rates(candidates, sessions, limit):
+    """Give how many trials have a false word or proof, by the rule and with the whole risk for each."""
+    rng, found = np.random.default_rng([SEED, candidates, sessions]), [0, 0]
+    for _ in range(TRIALS[int(limit > 0)]):
+        base = side(rng, "base", sessions, -limit)
+        ours = [side(rng, f"v{k}", sessions) for k in range(candidates)]
+        alone = [multilevel(one, base, margin=0.0) for one in ours]
+        if limit:
+            found[0] += gate(alone, "slower>2%").outcome == "proven"
+            found[1] += any(gate(one, "slower>2%").outcome == "proven" for one in alone)
+            continue
+        shared = [
+            multilevel(one, base, margin=0.0, beside=alone[:k] + alone[k + 1 :])
+            for k, one in enumerate(ours)
+        ]
+        for place, those in enumerate((shared, alone)):
+            found[place] += any(one.benchmarks[0].outcome != "undecided" for one in those)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("candidates", "sessions"), [pytest.param(5, 6, marks=pytest.mark.spot_check), (2, 3), (7, 3)]
+)
+@pytest.mark.parametrize(("limit", "risk"), [(0.0, 0.05), (np.log(1.02), 0.025)])
+def test_some_word_or_proof_is_false_as_often_as_it_may_be(candidates, sessions, limit, risk):
+    new, old = rates(candidates, sessions, limit)
+    trials = TRIALS[int(limit > 0)]
+    assert stats.beta.ppf(0.001, new, trials - new + 1) <= risk
+    if candidates > 2:
+        assert stats.beta.ppf(0.001, old, trials - old + 1) > 2 * risk
