@@ -20,7 +20,7 @@ import numpy as np
 
 from ..data.cut_runs import CutOff
 from ..data.matrix import PerformanceMatrix
-from ..methods.multilevel.advice import sessions_needed
+from ..methods.multilevel.advice import AT_LOOKS, sessions_needed
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import ErrorLaw, Looks
 from ..record.looks import next_look
@@ -293,7 +293,7 @@ def _needed(one: CandidateLook, plan: LooksPlan, law: ErrorLaw, margin: float) -
         line = None if result is None else result.benchmarks[0]
         if line is None or line.outcome != "undecided":
             continue
-        more = sessions_needed(line, law, math.log1p(margin), limit=_MOST)
+        more = sessions_needed(line, law, math.log1p(margin), limit=_MOST, chance=AT_LOOKS)
         if more is None or line.reason:
             return None
         most = max(most, line.sessions + more)

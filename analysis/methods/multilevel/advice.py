@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from .result import BenchmarkLine
 
 
-LIMIT = 100  # more sessions than that are no advice
-CHANCE = 0.8
+LIMIT = 10_000  # sessions of which it is foretold that they decide
+CHANCE = 0.9  # so that three in four decide wherever the truth lies: a spread that came out small asks for too few
+AT_LOOKS = 0.8  # of compare, which goes on from look to look
 DRAWS = 1000
 _SEED = 20261121  # of the order of the strata; fixed, so that equal data get equal advice
 _RUNS = 10  # times as many runs a session at most
@@ -101,9 +102,9 @@ def _grid(found: Array, more: Array, together: np.ufunc) -> Array:
 
 
 def sessions_needed(
-    line: BenchmarkLine, law: ErrorLaw, margin: float, *, limit: int = LIMIT
+    line: BenchmarkLine, law: ErrorLaw, margin: float, *, limit: int = LIMIT, chance: float = CHANCE
 ) -> int | None:
-    """Give how many more sessions would decide a line of paired sessions with a chance of 80 %.
+    """Give how many more sessions would decide a line of paired sessions with a chance.
 
     `margin` is that of the log ratio. None without an interval, and beyond `limit`.
     """
@@ -117,8 +118,14 @@ def sessions_needed(
     )
     steps = np.ones(1), np.ones(1)
     asked = _AdviceQuestion(np.log([line.speedup]), scatter, law, margin, steps)
-    found = int(_least(asked, None, limit)[0][0])
+    found = int(_least(asked, None, limit, chance)[0][0])
     return found if found <= limit else None
+
+
+def rounded(count: int) -> int:
+    """Give a number of two digits that is no less, such as 140 for 137."""
+    step = int(10 ** max(len(str(count)) - 2, 0))
+    return -(-count // step) * step
 
 
 def advise(
@@ -132,7 +139,7 @@ def advise(
     runs = _runs_suffice(asked)
     found = []
     for k in range(len(estimate)):
-        counts = [int(n[k]) if n[k] <= LIMIT else None for n in (least, *ends)]
+        counts = [rounded(int(n[k])) if n[k] <= LIMIT else None for n in (least, *ends)]
         faster, slower, equivalent, any_of_these = (float(share[k]) for share in shares)
         likeliest = max(faster, slower)
         found.append(
@@ -163,14 +170,14 @@ class _AdviceQuestion(NamedTuple):
 
 
 def _least(
-    asked: _AdviceQuestion, quantile: float | None, limit: int = LIMIT
+    asked: _AdviceQuestion, quantile: float | None, limit: int = LIMIT, chance: float = CHANCE
 ) -> tuple[Integers, list[Array]]:
     """Find by halving the least number with the chance, and the shares there."""
     low = np.zeros(len(asked.estimate), dtype=np.int64)
     high = np.full_like(low, limit + 1)
     while (high - low > 1).any():
         middle = np.where(high - low > 1, (low + high) // 2, high)
-        enough = _shares(asked, middle, quantile)[-1] >= CHANCE
+        enough = _shares(asked, middle, quantile)[-1] >= chance
         open_ = high - low > 1
         high = np.where(open_ & enough, middle, high)
         low = np.where(open_ & ~enough, middle, low)

@@ -10,7 +10,7 @@ from ...pages import number_format as figures
 from ...pages.model import Cell, Column, Page, Section, Sentence, Table, Value, page_of
 from ...pages.number_format import said
 from ...words import shorten
-from .result import BenchmarkLine, Line, MoreSessions, Multilevel
+from .result import MOST_TOLD, BenchmarkLine, Line, MoreSessions, Multilevel
 
 if TYPE_CHECKING:
     from ...data.levels import Unit
@@ -42,7 +42,7 @@ def _short(p: float) -> str:
     return figures.significant(p, 2).removeprefix("0") if p < 0.995 else "1"
 
 
-_BEYOND = "> 100"  # of a number that nobody would go on to
+_BEYOND = "> 1,000"  # of a number that nobody would go on to
 _REASONS = {
     "below-resolution": "below the clock's resolution",
     "no-spread": "sessions do not differ, and the clock's step is unknown",
@@ -51,7 +51,7 @@ _REASONS = {
     "unequal-values": "one side has more than twice as many values",
     "cut-off": "runs that failed, or were stopped at their limit, could overturn it",
 }
-_TWO_SESSIONS = 2  # degrees of freedom that any side has of more sessions than two
+_MANY_SESSIONS = 100  # from which on another way of measuring is worth a thought
 _MANY = 4  # looks from which on a trial that grows had better have bounds for every look
 
 
@@ -167,32 +167,22 @@ def advice_text(line: Line, noun: Unit, *, short: bool = False) -> str:
     more = line.more_sessions
     if line.outcome != "undecided" or more is None:
         return ""
-    if more.sessions is None:
+    if more.told is None:
         return f"{_BEYOND} more {noun}s: measure differently"
-    text = needed_text(more.sessions, noun)
+    text, differently = needed_text(more.told, noun), ", or measure differently"
     if short:
-        return f"{text} {_range(more)}"
-    text += f" decide{'s' * (more.sessions == 1)} with a chance {chance_text(line)}"
-    if not more.low == more.high == more.sessions:
-        text += f" {_range(more)}"
+        return f"{text} {_range(more)}".strip()
+    text += f" decide{'s' * (more.told == 1)} with a chance of 3 in 4 at least"
+    if not more.low == more.high == more.told:
+        text = f"{text} {_range(more)}".strip()
+    text += differently * (more.told > _MANY_SESSIONS)
     return f"{text}; more runs alone would not do" if more.runs_suffice is False else text
-
-
-def chance_text(line: Line) -> str:
-    """Say how likely the advised number decides: from two sessions less than it should."""
-    return "of rather 2 in 3 to 3 in 4" if _few(line) else "near 80 %"
-
-
-def _few(line: Line) -> bool:
-    return min(line.freedoms or (_TWO_SESSIONS,)) < _TWO_SESSIONS
 
 
 def chance_heading(lines: Iterable[Line]) -> str:
     """Say above short advice how likely it decides; empty where no number is advised."""
-    told = [one for one in lines if one.more_sessions and one.more_sessions.sessions is not None]
-    if not told:
-        return ""
-    return f"would decide in {'2/3 to 3/4' if any(map(_few, told)) else 'about 80 %'}"
+    told = any(one.more_sessions and one.more_sessions.told is not None for one in lines)
+    return "would decide in 3 of 4 cases at least" if told else ""
 
 
 def needed_text(count: int, noun: Unit) -> str:
@@ -201,7 +191,10 @@ def needed_text(count: int, noun: Unit) -> str:
 
 
 def _range(more: MoreSessions) -> str:
-    low, high = (_BEYOND if end is None else str(end) for end in (more.low, more.high))
+    if more.sessions is not None and more.high is not None and more.sessions > more.high:
+        return ""  # with so few sessions the chance is one of unlikely spreads
+    ends = (more.low, more.high)
+    low, high = (_BEYOND if end is None or end > MOST_TOLD else str(end) for end in ends)
     return f"({low} to {high})"
 
 

@@ -36,6 +36,9 @@ REFERENCES = (
 )
 
 
+MOST_TOLD = 1000
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoreSessions:
     """How many more sessions would probably decide, over all that the data leave possible.
@@ -43,13 +46,13 @@ class MoreSessions:
     Attributes
     ----------
     sessions : int or None
-        The least number that decides with a chance of 80 %; None beyond 100. In separate designs
-        each side needs as many.
+        The least number that decides with a chance of 90 % over what the data leave possible, in two digits; None
+        beyond 10,000. Followed once it decides in 3 of 4 cases at least. In separate designs each side needs as many.
     low, high : int or None
-        The same for a spread at the quartiles of what it may be; None beyond 100.
+        The same for a spread at the quartiles of what it may be; None beyond 10,000.
     chance : float or None
         That of `sessions`: over the spreads and speedups that the data leave possible, these data kept
-        ("predictive"). Where the truth lies on the margin it is less, from two sessions 2 in 3.
+        ("predictive").
     target : {"faster", "slower", "equivalent"}
         What would likeliest be decided; ``for`` in JSON.
     runs_suffice : bool or None
@@ -63,6 +66,11 @@ class MoreSessions:
     target: Word
     runs_suffice: bool | None
 
+    @property
+    def told(self) -> int | None:
+        """The number where anybody would go on to it: up to 1,000."""
+        return None if self.sessions is None or self.sessions > MOST_TOLD else self.sessions
+
     def to_dict(self) -> dict[str, Any]:
         """Give the advice as JSON types."""
         return {
@@ -70,6 +78,7 @@ class MoreSessions:
             "low": self.low,
             "high": self.high,
             "chance": self.chance,
+            "chance_asked": 0.9,
             "basis": "predictive",
             "for": self.target,
             "runs_suffice": self.runs_suffice,

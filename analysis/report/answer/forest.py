@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ...methods.multilevel.page import advice_text, failed_text, reason_text
-from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ...methods.multilevel.result import MOST_TOLD, BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.model import Value
 from ...pages.number_format import said
@@ -37,7 +37,6 @@ _CAUTIONED = 30
 _BINS = 8
 _FEW = 3  # rows between others that need no bin
 _WORDS = ("faster", "better", "equivalent", "undecided", "slower", "worse", "")
-_ADVISED = 100  # sessions beyond which nobody is advised to go on
 Row = dict[str, Any]
 Marks = Mapping[tuple[str, str], tuple[int, ...]]
 
@@ -263,9 +262,9 @@ def _more(line: Line) -> Value:
     more = line.more_sessions
     if line.outcome != "undecided" or more is None:
         return NOTHING
-    if more.sessions is None:
-        return Value(f">\N{NO-BREAK SPACE}{_ADVISED} more", None)
-    return Value(f"{more.sessions} more", more.sessions)
+    if more.told is None:
+        return Value(f">\N{NO-BREAK SPACE}{MOST_TOLD:,} more", None)
+    return Value(f"{more.told} more", more.told)
 
 
 # ---- bins, where there are very many rows

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...methods.multilevel.advice import LIMIT, sessions_needed
+from ...methods.multilevel.advice import rounded, sessions_needed
 from ...methods.multilevel.law import ErrorLaw
-from ...methods.multilevel.result import BenchmarkLine
+from ...methods.multilevel.result import MOST_TOLD, BenchmarkLine
 from ...pages.model import Next
 from ...record.warmup_iterations import asked_words
 
@@ -82,7 +82,7 @@ def _looks(verdict: Verdict) -> tuple[str, ...]:
 
 
 def _sessions(gate: Gate, verdict: Verdict) -> tuple[int | None, str]:
-    """Give how many more sessions would decide, of the open lines that need at most 100, and why so many."""
+    """Give how many more sessions would decide, of the open lines that need at most 1,000, and why so many."""
     counts = [
         count
         for one in verdict.candidates
@@ -91,15 +91,15 @@ def _sessions(gate: Gate, verdict: Verdict) -> tuple[int | None, str]:
     ]
     within = [count for count in counts if count is not None]
     if within:
-        return max(within), "decides with a chance of 80 %"
+        return max(within), "decides with a chance of 3 in 4 at least"
     least = min((one.sessions for one in gate.candidates), default=0)
     if least < _FEW:
         return _FEW - least, "an answer rests on sessions"
-    return None, f"where it varies: {LIMIT} more sessions would not decide it"
+    return None, f"where it varies: {MOST_TOLD:,} more sessions would not decide it"
 
 
 def _needed(gate: Gate, result: Multilevel) -> Iterator[int | None]:
-    """Give it for each line that keeps a candidate undecided; None beyond 100."""
+    """Give it for each line that keeps a candidate undecided; None beyond 1,000."""
     if result.design not in ("paired", "separate") or result.sessions < 2:
         return
     gated = next(one for one in gate.candidates if one.candidate == result.candidate)
@@ -123,7 +123,8 @@ def _needed(gate: Gate, result: Multilevel) -> Iterator[int | None]:
             sessions=line.sessions if isinstance(line, BenchmarkLine) else result.sessions,
             step_added=line.step_added,
         )
-        yield sessions_needed(asked, law, 0.0)
+        more = sessions_needed(asked, law, 0.0, limit=MOST_TOLD)
+        yield None if more is None else rounded(more)
 
 
 def _next_alpha(result: Multilevel) -> float:

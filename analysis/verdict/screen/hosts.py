@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...methods.multilevel.page import level_text
-from ...methods.multilevel.result import Line, Multilevel
+from ...methods.multilevel.result import MOST_TOLD, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.as_text import natural_width
 from ...pages.difference import Difference
@@ -180,9 +180,11 @@ def more_hosts_text(result: Multilevel, level: HostLevel) -> str:
     told = []
     for one in level.more_hosts:
         name = f"these {len(result.benchmarks)}" if one.benchmark is None else one.benchmark
-        count = "> 100 more hosts" if one.hosts is None else figures.counted(one.hosts, "more host")
+        count = f"> {MOST_TOLD:,} more hosts"
+        if one.hosts is not None and one.hosts <= MOST_TOLD:
+            count = figures.counted(one.hosts, "more host")
         told.append(f"{shorten(shown(name), _NAME)}: {count}")
-    return f"would decide in about 80 %: {'; '.join(told)}" if told else ""
+    return f"would decide in 3 of 4 cases at least: {'; '.join(told)}" if told else ""
 
 
 # ---- each host in its own sentence, for --explain and the report

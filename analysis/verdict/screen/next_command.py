@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...methods.multilevel.advice import sessions_needed
+from ...methods.multilevel.advice import AT_LOOKS, sessions_needed
 from ...methods.multilevel.law import ErrorLaw
-from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ...methods.multilevel.result import MOST_TOLD, BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.model import Next
 from ...pages.number_format import is_time
@@ -164,7 +164,7 @@ def _of_sides(verdict: Verdict) -> Next | None:
             needed = figures.counted(max(counts), f"more {verdict.outermost}")
             why = f"about {needed} would settle it"
         elif any(each.known for each in opened):
-            why = f"more than 100 more {verdict.outermost}s would be needed"
+            why = f"more than 1,000 more {verdict.outermost}s would be needed"
         return _next("verdict", *verdict.sources, *metric, "--explain", why=why)
     return _next(
         "report", *verdict.sources, *metric, "-o", "report.html", why="every run, as a page"
@@ -202,7 +202,7 @@ def _settling(verdict: Verdict, compared: list[CandidateVerdict]) -> Next | None
     if all(each.known for each in opened):
         if any(_decided(one) for one in compared):
             return None
-        why = f"where it varies: 100 more sessions would not settle {_named(opened)}"
+        why = f"where it varies: 1,000 more sessions would not settle {_named(opened)}"
         return _next("sources", verdict.path, *_metric(verdict), why=why)
     if any(one.multilevel is not None and one.multilevel.sessions < _FEW for one in compared):
         least = min(one.multilevel.sessions for one in compared if one.multilevel is not None)
@@ -259,14 +259,18 @@ def _open(one: CandidateVerdict, *, several: bool) -> Iterator[_Open]:
         if more is None:
             yield _Open(name, None, None, None, known=False)
         else:
-            yield _Open(name, more.sessions, more.low, more.high, known=True)
+            yield _Open(name, more.told, more.low, more.high, known=True)
 
 
 def _at_a_later_look(line: BenchmarkLine, result: Multilevel) -> _Open:
     """Give how many more sessions would decide a command that is looked at again and again."""
     law = ErrorLaw(alpha=result.look_alpha)
     most = OPEN_LOOKS[-1] - line.sessions
-    more = sessions_needed(line, law, math.log1p(result.margin), limit=most) if most > 0 else None
+    more = (
+        sessions_needed(line, law, math.log1p(result.margin), limit=most, chance=AT_LOOKS)
+        if most > 0
+        else None
+    )
     if more is not None:  # it is decided at a look
         last = line.sessions + more
         more = next((n for n in OPEN_LOOKS if n >= last), last) - line.sessions
@@ -281,7 +285,7 @@ def _named(opened: list[_Open]) -> str:
 
 def _range(each: _Open) -> str:
     """Say for a spread at its quartiles how many it would be."""
-    if each.low is None:
+    if each.low is None or (each.high is not None and (each.sessions or 0) > each.high):
         return ""
-    high = "> 100" if each.high is None else f"{each.high}"
+    high = "> 1,000" if each.high is None or each.high > MOST_TOLD else f"{each.high}"
     return "" if f"{each.low}" == high else f" ({each.low} to {high})"

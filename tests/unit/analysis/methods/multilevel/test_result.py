@@ -113,23 +113,28 @@ def test_figures_keep_what_the_interval_tells(speedup, low, high, text):
     [
         (
             (4, 3, 9, None),
-            "about 4 more {}s decide with a chance near 80 % (3 to 9)",
+            "about 4 more {}s decide with a chance of 3 in 4 at least (3 to 9)",
             "about 4 more {}s (3 to 9)",
         ),
         (
             (1, 1, 1, True),
-            "about 1 more {} decides with a chance near 80 %",
+            "about 1 more {} decides with a chance of 3 in 4 at least",
             "about 1 more {} (1 to 1)",
         ),
         (
             (40, 22, None, False),
-            "about 40 more {}s decide with a chance near 80 % (22 to > 100); more runs alone would not do",
-            "about 40 more {}s (22 to > 100)",
+            "about 40 more {}s decide with a chance of 3 in 4 at least (22 to > 1,000); more runs alone would not do",
+            "about 40 more {}s (22 to > 1,000)",
         ),
         (
-            (None, 80, None, None),
-            "> 100 more {}s: measure differently",
-            "> 100 more {}s: measure differently",
+            (260, 80, 300, None),
+            "about 260 more {}s decide with a chance of 3 in 4 at least (80 to 300), or measure differently",
+            "about 260 more {}s (80 to 300)",
+        ),
+        (
+            (1300, 80, None, None),
+            "> 1,000 more {}s: measure differently",
+            "> 1,000 more {}s: measure differently",
         ),
     ],
 )
@@ -142,8 +147,6 @@ def test_advice_in_words(more, text, short, noun):
     assert advice_text(line, noun) == text.format(noun)
     assert advice_text(line, noun, short=True) == short.format(noun)
     assert advice_text(replace(line, outcome="faster"), noun) == ""
-    two = advice_text(replace(line, freedoms=(1.0,)), noun)
-    assert two == text.format(noun).replace("near 80 %", "of rather 2 in 3 to 3 in 4")
 
 
 def test_hosts_that_are_taken_as_sessions_are_called_hosts(noisy, matrix_of):
