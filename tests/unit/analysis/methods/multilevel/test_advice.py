@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -111,11 +112,10 @@ def test_the_target_is_what_is_likelier():
     assert of(0.001, 0.01, 4).target == "equivalent"
 
 
-def test_there_is_no_cap_below_ten_thousand_and_no_number_is_told_above_one():
-    more = of(0.005, 0.2, 4)
-    assert more.sessions > 1000
-    assert (more.told, more.sessions % 100) == (None, 0)
-    assert of(0.005, 5.0, 4).sessions is None
+def test_there_is_no_cap_at_a_hundred_and_no_number_is_told_above_a_thousand():
+    more = of(0.005, 0.1, 4)
+    assert (more.sessions > 100, more.sessions % 10, more.told) == (True, 0, more.sessions)
+    assert replace(more, sessions=1100).told is None
     assert [rounded(n) for n in (7, 99, 100, 137, 1001)] == [7, 99, 100, 140, 1100]
 
 
