@@ -139,7 +139,9 @@ OWN: dict[type, Own] = {
             }
         ],
     ),
-    multilevel.MoreSessions: added("target", **{"basis": Literal["predictive"], "chance_asked": float, "for": str}),
+    multilevel.MoreSessions: added(
+        "target", **{"basis": Literal["predictive"], "chance_asked": float, "for": str}
+    ),
     resampling.RandomizationTest: added(null={"count": int} | _NULL),
     resampling.BootstrapInterval: added(
         replicates={"count": int, "minimum": float, "maximum": float, "quantiles": dict[str, float]}
