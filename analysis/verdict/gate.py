@@ -71,13 +71,11 @@ class MissingBenchmarks:
 class GatedCandidate:
     """One candidate at the gate.
 
-    `suite` is the line of these benchmarks together, that of the only benchmark where there is one,
-    and None where nothing was measured. `reason` is "fails-more" or "fails-always" where
-    the verdict says so of a benchmark, or of all of them, "confounded" or "one-session" where the design cannot
-    decide, "missing" where the candidate lacks benchmarks and nobody allowed it, "depends" where sessions that were looked at by a plan resemble the ones before them; None where the intervals decide. Of a candidate without any run that succeeded nothing
-    else is known: the other fields are None, 0 and empty. `looks`, `look_alpha`, `looks_rule` and
-    `risk_total` are those of the comparison. `outermost` is what the interval holds for
-    more of: sessions, or hosts.
+    `suite` is the line of these benchmarks together, that of the only one where there is one, and None where nothing was
+    measured. `reason`: "fails-more" or "fails-always" by the verdict, "confounded" or "one-session" where the design cannot
+    decide, "missing" where the candidate lacks benchmarks and nobody allowed it, "depends" where sessions that a plan looked
+    at resemble the ones before; None where the intervals decide. Of a candidate whose runs all failed nothing else is known.
+    `looks`, `look_alpha`, `looks_rule`, `risk_total` are those of the comparison; `outermost` is sessions, or hosts.
     """
 
     unlisted: ClassVar[frozenset[str]] = frozenset({"outermost"})
@@ -109,12 +107,10 @@ class GatedCandidate:
 class Gate(Result):
     """Whether candidates pass a condition, such as ``slower>2%``.
 
-    `outcome` is "proven" where the condition is proven of any candidate, else "undecided" where it
-    could not be decided of one, else "passed"; `exit_code` is 1, 7, 0. `limit` is the speedup below
-    which the condition holds, `confidence` that of the intervals at this look, and `risk` the one-sided
-    risk of each proof and of each pass, half of what it leaves; both are None where nothing could be
-    compared. `metric` is what was compared; None where that is not known. `shown` are the cautions of its
-    screen, `following` what to do next.
+    `outcome` is "proven" where the condition is proven of any candidate, else "undecided" where it could not be decided of
+    one, else "passed"; `exit_code` is 1, 7, 0. `limit` is the speedup below which the condition holds, `confidence` that of the
+    intervals at this look, `risk` the one-sided risk of each proof and pass; both are None where nothing could be compared.
+    `metric` is what was compared, where that is known; `shown` are the cautions of its screen, `following` what to do next.
     """
 
     method: ClassVar[str] = "gate"
@@ -175,11 +171,7 @@ _WITHOUT_INTERVAL = ("no-interval", "below-resolution", "few-sessions", "without
 _ROUNDED = 1e-12  # of a logarithm
 _BY_PLAN = ("planned", "repeated")  # rules of looks that have shared the risk
 # the word that a longer time of a side's cut runs would overturn as it would the outcome
-_STANDS_FOR: dict[Outcome, Word] = {
-    "passed": "faster",
-    "proven": "slower",
-    "undecided": "undecided",
-}
+_STANDS_FOR: dict[Outcome, Word] = {"passed": "faster", "proven": "slower", "undecided": "undecided"}  # fmt: skip
 _FAILS = ("fails-more", "fails-always")  # what the verdict says of a line whatever its speed
 
 
@@ -250,8 +242,7 @@ def gate(
         raise UsageError("there is no candidate at the gate", None, "compare at least one")
     risks = {one.look_alpha for one in found}
     if len(risks) > 1:
-        told = ", ".join(f"{1 - risk:g}" for risk in sorted(risks, reverse=True))
-        what = f"the comparisons have different confidences: {told}"
+        what = f"the comparisons have different confidences: {', '.join(f'{1 - x:g}' for x in sorted(risks)[::-1])}"
         raise UsageError(what, None, "use one, and as many looks for all")
     chances = [[_chance(x, _terms(one, asked)) for x in one.benchmarks] for one in found]
     by_plan = bool(found) and found[0].candidates == 1 and found[0].looks_rule in _BY_PLAN
@@ -290,13 +281,9 @@ def gate_verdict(
 ) -> Gate:
     """Decide a condition by a verdict, as `gate` does, with all cautions that the verdict has."""
     results = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
+    metric = verdict.metric
     answer = gate(
-        results,
-        condition,
-        on=on,
-        failing=failing,
-        metric=verdict.metric,
-        allow_missing=allow_missing,
+        results, condition, on=on, failing=failing, metric=metric, allow_missing=allow_missing
     )
     own = [one for one in answer.cautions if one.code == WITHOUT]
     return replace(answer, cautions=merged(verdict.cautions, own), shown=shown_cautions(verdict))
