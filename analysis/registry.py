@@ -166,8 +166,6 @@ PAGES = {
     "DrawStudy": "analysis.plan.study_page",
     "Why": "analysis.why.page",
     "WhyAnswer": "analysis.why.page",
-    "Instructions": "analysis.why.instructions.page",
-    "InstructionsAnswer": "analysis.why.instructions.page",
     "Gate": "analysis.verdict.gate_answer.page",
     "Verdict": "analysis.verdict.screen.page",
     "CompareAnswer": "analysis.verdict.compare_answer.page",

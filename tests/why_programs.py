@@ -1,4 +1,4 @@
-"""C programs for the tests of `why`, each in two variants whose difference is known: who executes what, and how often.
+"""C programs for the tests of `why`, each in two variants whose difference is known: who executes what.
 
 All functions keep a call of their own unless told otherwise, and each has a loop of its own, so that a profiler meets it.
 """
@@ -16,15 +16,6 @@ SOURCE = """\
 #include <time.h>
 #include <unistd.h>
 
-#ifndef VISITS
-#define VISITS 0
-#endif
-#ifndef PARSED
-#define PARSED 3000
-#endif
-#ifndef WEIGHED
-#define WEIGHED 1000
-#endif
 #ifndef PARSED_MS
 #define PARSED_MS 0
 #endif
@@ -64,10 +55,6 @@ static double spent_ms(void) {
 #define TAKE(ms, call) for (double end = spent_ms() + (ms); spent_ms() < end;) call
 
 OWN void visit(void) {
-  for (int i = 0; i < VISITS; i++) {
-    parse(PARSED);
-    WEIGH(WEIGHED);
-  }
   if (PARSED_MS) TAKE(PARSED_MS, parse(50000));
   if (WEIGHED_MS) TAKE(WEIGHED_MS, WEIGH(50000));
 }
@@ -99,7 +86,6 @@ int main(int count, char **arguments) {
 PLAIN = ("-O2", "-DPARSED_MS=9", "-DWEIGHED_MS=3")
 PLANTED_MS = 10  # of CPU time, on every processor: what the candidate takes longer
 SLOWER = ("-O2", "-DPARSED_MS=9", "-DWEIGHED_MS=13")
-COUNTED = ("-O2", "-DVISITS=1000")
 # of each benchmark what its baseline and its candidate are compiled with
 KINDS = {
     "same": (PLAIN, PLAIN),
@@ -113,7 +99,6 @@ KINDS = {
     "stripped": ((*PLAIN, "-s"), (*SLOWER, "-s")),
     "forks": (PLAIN, SLOWER),
 }
-ROUNDS = {"counted": (COUNTED, (*COUNTED, "-DWEIGHED=6000"))}  # of known instructions
 COMMANDS = {"forks": ("fork",)}  # further arguments
 
 
@@ -130,7 +115,7 @@ def build(folder: Path, kinds=tuple(KINDS)) -> None:
     for variant, place in (("base", 0), ("cand", 1)):
         (folder / variant).mkdir(exist_ok=True)
         for kind in kinds:
-            flags = (*{**KINDS, **ROUNDS}[kind][place], "-o", str(folder / variant / kind))
+            flags = (*KINDS[kind][place], "-o", str(folder / variant / kind))
             subprocess.run(["cc", *flags, str(source)], check=True, capture_output=True)
 
 

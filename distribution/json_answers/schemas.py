@@ -44,7 +44,6 @@ from analysis.verdict.gate import Gate
 from analysis.verdict.one_pair import PairTable
 from analysis.verdict.ranking import BestOf, Ranking
 from analysis.verdict.result import Verdict
-from analysis.why.instructions.result import InstructionsAnswer
 from analysis.why.result import WhyAnswer
 from harness.bisect.expecting import Expected
 from harness.commands.doctor_page import Checkup
@@ -107,7 +106,7 @@ ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "compare": (CompareAnswer,),
     "run": (Ending, Preview),
     "bisect": (Bisection, Expected),
-    "why": (WhyAnswer, InstructionsAnswer),
+    "why": (WhyAnswer,),
     "status": (
         [TrialProgress, FleetStanding, Told(Bisection)],
         FleetStanding,

@@ -61,3 +61,12 @@ def test_what_a_page_tells_to_type_exists(page):
 def test_what_does_not_exist_is_found():
     text = "`fairtrial verdct runs/x`\n```\nfairtrial verdict --colour\nfairtrial hpt A B --speedup 2\n```\n"
     assert unknown(text) == ["verdict --colour", "verdct"]
+
+
+def test_what_went_is_gone_and_what_takes_its_place_exists():
+    text = (ROOT / "docs" / "migrating.md").read_text(encoding="utf-8")
+    table = text.partition("| gone | instead |\n|---|---|\n")[2].partition("\n\n")[0]
+    for line in table.splitlines():
+        gone, instead = line.strip("| ").split(" | ")
+        assert len(unknown(gone)) == len(COMMAND.findall(fences_and_ticks(gone)))
+        assert unknown(instead) == []

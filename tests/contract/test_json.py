@@ -491,22 +491,6 @@ def test_every_key_of_why_is_documented():
     assert keys(value) - documented("why") - HEAD == set()
 
 
-def test_every_key_of_counted_instructions_is_documented():
-    from analysis.why.instructions.result import InstructionsAnswer, compare_counts
-
-    counts = {("f", "app"): 3}
-    told = compare_counts(
-        (counts, counts),
-        (counts, {("f", "app"): 4}),
-        trial="runs/x",
-        benchmark="keys",
-        names=("old", "new"),
-        valgrind="3.19.0",
-    )
-    value = InstructionsAnswer(answers=(told,)).to_dict()
-    assert keys(value) - documented("why --instructions") - HEAD == set()
-
-
 def test_every_caution_code_is_documented_and_used():
     told = set(re.findall(r"(?m)^\| `([a-z0-9-]+)` \|", section("Cautions")))
     texts = {path: path.read_text() for path in (ROOT / "analysis").rglob("*.py")}

@@ -51,7 +51,6 @@ TABLE = """
 2   bisect --resume --dir runs -q
 2   why runs/one:b --benchmark one --stored --rename a=b --any --require --json -q
 2   why runs/one:b --benchmark absent --sessions 1 --frequency 999 --chains fp --flame f.svg --wait-for-lock=9 --format md -v
-2   why runs/one:b --benchmark absent --instructions
 0   status --dir runs --diff runs/two --json
 0,2,3 submit c.yaml --hosts lab1 --partition p --time 1:00 --build once --scratch /tmp/s --dry-run --seed 4 --dir fleet --wait-for-lock=9 --json
 2   submit c.yaml --count 2 --dry-run --resume

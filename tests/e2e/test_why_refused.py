@@ -34,7 +34,6 @@ def plain(make_lab, tmp_path_factory):
         (("why", "{trial}:cand", "--benchmark", "nothing"), "there is no benchmark 'nothing'"),
         (("why", "{trial}:cand", "--stored"), "nothing is stored"),
         (("why", "{trial}:cand", "--stored", "--sessions", "3"), "--stored executes none"),
-        (("why", "{trial}", "--stored", "--instructions"), "not allowed with"),
         (("why", "{trial}:cand", "--rename", "a=b=c"), "must be OLD=NEW"),
         (("why", "{trial}"), "no candidate slower than the baseline"),
     ],

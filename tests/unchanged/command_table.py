@@ -679,7 +679,7 @@ MEASURING: tuple[Row, ...] = (
         (
             *("", "absent", "--stored", "--stored --json", "--stored --sessions 3", "--rename a"),
             "absent --benchmark one --sessions 4 --frequency 999 --chains fp --any --require -q -v",
-            "absent --instructions --rename a=b --format md --wait-for-lock=9",
+            "absent --rename a=b --format md --wait-for-lock=9",
             "absent --flame f.svg",
         ),
     ),

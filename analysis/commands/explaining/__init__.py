@@ -1,1 +1,1 @@
-"""What the command ``why`` has of the judge: whom the verdict calls slower, and how profiles and counts are explained."""
+"""What the command ``why`` has of the judge: whom the verdict calls slower, and how profiles are explained."""

@@ -1,17 +1,16 @@
-"""The answers of ``why``: explained from stored profiles or counts, and written in the form that is wanted."""
+"""The answers of ``why``: explained from stored profiles, and written in the form that is wanted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ...errors import UsageError
 from ..arguments import show
 
 if TYPE_CHECKING:
-    from ...why.instructions.result import Counts, Instructions, InstructionsAnswer
     from ...why.result import WhyAnswer
 
 NOTHING_NAMED, NOT_RESOLVED = 1, 3  # exit codes
@@ -94,25 +93,7 @@ def write_pictures(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> tu
     return write_flames(pairs, Path(path)) if pairs else ()
 
 
-def counts_compared(
-    baseline: tuple[Counts, Counts],
-    candidate: tuple[Counts, Counts],
-    **about: Any,  # noqa: ANN401 - those of `compare_counts`
-) -> Instructions:
-    """Compare what two executions of each variant were counted to; as `compare_counts`."""
-    from ...why.instructions.result import compare_counts
-
-    return compare_counts(baseline, candidate, **about)
-
-
-def counts_answer(answers: Sequence[Instructions]) -> InstructionsAnswer:
-    """Give the answers of one command as one."""
-    from ...why.instructions.result import InstructionsAnswer
-
-    return InstructionsAnswer(answers=tuple(answers))
-
-
-def write_answer(answer: WhyAnswer | InstructionsAnswer, out: TextIO, *, form: str) -> None:
+def write_answer(answer: WhyAnswer, out: TextIO, *, form: str) -> None:
     """Write an answer as ``text``, ``md`` or ``json``."""
     if form == "md":
         from ...pages.as_markup import render_markdown

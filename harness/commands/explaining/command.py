@@ -27,7 +27,6 @@ def add(subparsers: Subparsers) -> None:
 runs/x:new --benchmark parse       one variant, one benchmark
 runs/x:new --stored                what was found last; executes nothing
 runs/x:new --stored --rename qsort_cmp=compare_keys
-runs/x:new --instructions          instructions of each function, counted by callgrind
 """,
     )
     parser.add_argument(
@@ -79,14 +78,8 @@ runs/x:new --instructions          instructions of each function, counted by cal
     parser.add_argument(
         "--require", action="store_true", help="exit code 1 where no function can be named"
     )
-    ways = parser.add_mutually_exclusive_group()
-    ways.add_argument(
+    parser.add_argument(
         "--stored", action="store_true", help="show what was recorded last; execute nothing"
-    )
-    ways.add_argument(
-        "--instructions",
-        action="store_true",
-        help="count the instructions of each function by callgrind instead, in two executions each",
     )
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -129,7 +122,7 @@ def _check(args: argparse.Namespace) -> None:
         from analysis.commands.explaining.answers import check_flame
 
         check_flame(args.flame)
-        if args.instructions or not (args.stored or args.chains):
+        if not (args.stored or args.chains):
             fix = "add --chains dwarf, or --chains fp for programs with frame pointers"
             raise UsageError("--flame draws callers, and none are recorded", None, fix)
 
@@ -145,7 +138,7 @@ def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from analysis.commands.explaining.targets import place_of, stored_profiles, targets_of
 
     from ...launch.interrupts import Interrupted
-    from .answering import Request, counted, recorded
+    from .answering import Request, recorded
     from .view import WhyView
 
     _check(args)
@@ -168,9 +161,6 @@ def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             wait_s=args.wait_for_lock,
         )
         try:
-            if args.instructions:  # they are exact: nothing is withheld
-                write_answer(counted(targets, request, view, how.renames), out, form=form)
-                return 0
             profiles = recorded(targets, request, view)
         except Interrupted:
             view.insist("stopped by you; nothing of it is kept, and the trial is as it was")
