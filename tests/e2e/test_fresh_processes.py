@@ -50,7 +50,7 @@ TABLE = """
 2   bisect v1 v2 --campaign c.yaml --benchmark one --metric wall --warmup-iterations 3 --variant a --margin 0.01 --risk 0.05 --looks 6,12 --sessions-max 9 --all --dir runs --work-dir w --dry-run --strict --why -o p.html --wait-for-lock=9 --share --json -v
 2   bisect --resume --dir runs -q
 2   why runs/one:b --benchmark one --stored --rename a=b --any --require --json -q
-2   why runs/one:b --benchmark absent --sessions 1 --frequency 999 --chains fp --flame f.svg --wait-for-lock=9 --format md -v
+2   why runs/one:b --benchmark absent --sessions 1 --frequency 999 --chains fp --folded f --wait-for-lock=9 --format md -v
 0   status --dir runs --diff runs/two --json
 0,2,3 submit c.yaml --hosts lab1 --partition p --time 1:00 --build once --scratch /tmp/s --dry-run --seed 4 --dir fleet --wait-for-lock=9 --json
 2   submit c.yaml --count 2 --dry-run --resume

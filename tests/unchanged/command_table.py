@@ -680,7 +680,7 @@ MEASURING: tuple[Row, ...] = (
             *("", "absent", "--stored", "--stored --json", "--stored --sessions 3", "--rename a"),
             "absent --benchmark one --sessions 4 --frequency 999 --chains fp --any --require -q -v",
             "absent --rename a=b --format md --wait-for-lock=9",
-            "absent --flame f.svg",
+            "absent --folded f",
         ),
     ),
     ("why {} --stored", (*SOUND, "@unfinished", "@torn"), ("", "--json")),

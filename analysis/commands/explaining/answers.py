@@ -70,27 +70,21 @@ def exit_code_of(answer: WhyAnswer, *, require: bool) -> int:
     return NOTHING_NAMED if require and not any(one.named for one in answer.answers) else 0
 
 
-def check_flame(text: str) -> None:
-    """Refuse a name of a picture that is none, before anything is executed."""
-    from ...plots.drawing import check_picture
+def check_folded(text: str) -> None:
+    """Refuse a file that cannot be written, before anything is executed."""
+    from ..files import check_file
 
-    check_picture(text)
+    check_file(Path(text))
 
 
-def write_pictures(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> tuple[Path, ...]:
-    """Draw the callers of each answer that has rows; give the files.
-
-    Raises
-    ------
-    UsageError
-        If no callers are stored.
-    """
+def write_folded(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> None:
+    """Write the stacks of all answers into one file."""
     from ...record.profiles import read_profile
-    from ...why.flame import write_flames
+    from ...why.folded import folded
+    from ..files import write_file
 
     stored = {one.profile.variant: one for one in map(read_profile, profiles)}
-    pairs = [(stored[one.variant], one) for one in answer.answers if one.rows]
-    return write_flames(pairs, Path(path)) if pairs else ()
+    write_file(Path(path), folded([(stored[one.variant], one) for one in answer.answers]))
 
 
 def write_answer(answer: WhyAnswer, out: TextIO, *, form: str) -> None:

@@ -11,12 +11,13 @@ from ...data.trial import read_trial
 from ...errors import FairtrialError
 from ...record.profiles import PROFILE, StoredProfile, profiles_of, read_profile
 from ...why.explain import explain_by
-from ...why.flame import CallGraph, call_graph
+from ...why.folded import stacks_of
 
 if TYPE_CHECKING:
     from ...data.trial import Trial
     from ...record.profiles import Profile
     from ...record.trial_files import Manifest
+    from ...why.folded import Stacks
     from ...why.result import Why
 
 __all__ = ["Beside", "Explained", "Recorded", "beside"]
@@ -24,10 +25,10 @@ __all__ = ["Beside", "Explained", "Recorded", "beside"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """What a profile says of one benchmark; `graph` is None where it has no callers, or nothing may be named."""
+    """What a profile says of one benchmark; `stacks` is None where it has no callers, or nothing may be named."""
 
     told: Why
-    graph: CallGraph | None
+    stacks: Stacks | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,8 @@ def beside(
 
 def _explained(stored: StoredProfile, timed: Trial, name: str, confidence: float) -> Explained:
     told = explain_by(stored, timed, benchmark=name, confidence=confidence)
-    return Explained(told=told, graph=call_graph(stored, told, timed) if told.rows else None)
+    called = told.rows and stored.profile.chains is not None
+    return Explained(told=told, stacks=stacks_of(stored, told, timed) if called else None)
 
 
 def _foreign(profile: Profile, manifest: Manifest, name: str) -> str | None:

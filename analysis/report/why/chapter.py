@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from ...pages.difference import Difference
 from ...pages.model import Block, Section, Sentence, Table, Value
 from ...pages.number_format import bare_pvalue, counted, said
-from ...plots.flame import flame_plot
 from ...plots.palette import style_of
 from ...record.fleet import is_fleet
 from ...record.profiles import profiles_of
@@ -22,7 +21,7 @@ from .rows import Milliseconds, axis_of, axis_picture, left_out, row_picture, ro
 
 if TYPE_CHECKING:
     from ...record.profiles import Profile
-    from ...why.flame import CallGraph
+    from ...why.folded import Stacks
     from ...why.result import Counter, Why
     from ..subject import Subject
     from .beside import Beside, Explained, Recorded
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["EACH_METRIC", "chapter"]
 
 EACH_METRIC = False  # it explains the time on the CPU, whatever is judged
-_CALLS = 20  # boxes of the flame graph in its table
+_CALLS = 10  # stacks in their table
 _NAME = 24  # letters of a variant's or benchmark's name
 _UNFOLDED = 2  # comparisons whose rows stand open; more are a line each
 _LONG = 240  # letters of a sentence
@@ -139,8 +138,7 @@ def _answer(one: Explained) -> Values:
         "rows": list(rows_of(told)),
         "more": left_out(told),
         "counters": [_counter(each) for each in told.counters],
-        "calls": [] if one.graph is None else _calls(one.graph),
-        "alt": "" if one.graph is None else shown(one.graph.alt),
+        "calls": [] if one.stacks is None else _calls(told, one.stacks),
     }
 
 
@@ -178,27 +176,21 @@ def _counter(one: Counter) -> Values:
     }
 
 
-def _calls(graph: CallGraph) -> list[Values]:
-    """Give the boxes that differ most themselves, with who called them."""
-    write = Milliseconds.of(graph.told).value
-    boxes = sorted(
-        (
-            box
-            for box in graph.flame.boxes
-            if box.path and max(box.own_baseline, box.own_candidate) > 0
-        ),
-        key=lambda box: (-abs(box.own_candidate - box.own_baseline), box.path),
+def _calls(told: Why, stacks: Stacks) -> list[Values]:
+    """Give the stacks that differ most themselves."""
+    write = Milliseconds.of(told).value
+    stands = sorted(
+        (candidate - baseline, path) for path, (baseline, candidate) in stacks.items() if path
     )
     return [
         {
-            "function": box.name,
-            "callers": list(box.path[:-1]),
-            "own_baseline": write(box.own_baseline),
-            "own_candidate": write(box.own_candidate),
-            "own_difference": write(box.own_candidate - box.own_baseline, signs=True),
-            "difference": write(box.difference, signs=True),
+            "function": path[-1],
+            "callers": list(path[:-1]),
+            "own_baseline": write(stacks[path][0]),
+            "own_candidate": write(stacks[path][1]),
+            "own_difference": write(difference, signs=True),
         }
-        for box in boxes[:_CALLS]
+        for difference, path in sorted(stands, key=lambda one: -abs(one[0]))[:_CALLS]
     ]
 
 
@@ -245,7 +237,6 @@ def _answered(answer: Values, name: str) -> Iterator[Block]:
             ),
         )
     if answer["calls"]:
-        yield Sentence(answer["alt"])
         yield _calls_table(answer["calls"], told, f"{name}-calls")
     yield from (Sentence(shown(caution.text)) for caution in told.cautions)
 
@@ -273,11 +264,8 @@ def _functions(rows: Sequence[FunctionRow], told: Why, name: str) -> Table:
 
 
 def _calls_table(calls: Sequence[Values], told: Why, name: str) -> Table:
-    """Give the table beside a flame graph: what differs most, by path of calls."""
-    heads = (
-        f"<function; <called by; itself in {shown(told.baseline)}, ms; in {shown(told.variant)}, ms; difference, ms; "
-        "with what it calls, ms"
-    )
+    """Give the table of what differs most, by path of calls."""
+    heads = f"<function; <called by; itself in {shown(told.baseline)}, ms; in {shown(told.variant)}, ms; difference, ms"
     return table_of(
         name,
         heads,
@@ -288,7 +276,6 @@ def _calls_table(calls: Sequence[Values], told: Why, name: str) -> Table:
                 one["own_baseline"],
                 one["own_candidate"],
                 one["own_difference"],
-                one["difference"],
             )
             for one in calls
         ),
@@ -308,7 +295,7 @@ def _more(more: int) -> str:
 
 
 def _drawings(found: Beside, values: Values, anchor: str) -> list[list[Values]]:
-    """Give for each answer the pictures of its rows, their axis, and the flame graph with its table."""
+    """Give for each answer the pictures of its rows, their axis, and the table of calls."""
     number = count(1)
     return [
         [
@@ -322,12 +309,8 @@ def _drawings(found: Beside, values: Values, anchor: str) -> list[list[Values]]:
 def _drawn(one: Explained, answer: Values, ground: str) -> Values:
     rows: Sequence[FunctionRow] = answer["rows"]
     axis = axis_of(rows)
-    graph = one.graph
     return {
         "rows": [row_picture(axis, row, ground, first=not k) for k, row in enumerate(rows)],
         "axis": axis_picture(axis),
-        "flame": None if graph is None else flame_plot(graph.flame, graph.words, answer["alt"]),
-        "notes": () if graph is None else graph.notes,
-        "colours": () if graph is None else graph.keys,
-        "calls": None if graph is None else _calls_table(answer["calls"], one.told, ground),
+        "calls": _calls_table(answer["calls"], one.told, ground) if answer["calls"] else None,
     }

@@ -66,9 +66,9 @@ runs/x:new --stored --rename qsort_cmp=compare_keys
         help="NEW is what the candidate calls the baseline's function OLD; may be repeated",
     )
     parser.add_argument(
-        "--flame",
-        metavar="FILE.svg",
-        help="also draw who calls whom, and what takes longer; it needs --chains",
+        "--folded",
+        metavar="FILE",
+        help="also write the stacks of both variants, for speedscope and flamegraph.pl; callers need --chains",
     )
     parser.add_argument(
         "--any",
@@ -118,13 +118,10 @@ def _check(args: argparse.Namespace) -> None:
             if getattr(args, name) is not None:
                 what = f"--{name} is for programs that are executed, and --stored executes none"
                 raise UsageError(what, None, f"leave --stored out, or --{name}")
-    if args.flame is not None:
-        from analysis.commands.explaining.answers import check_flame
+    if args.folded is not None:
+        from analysis.commands.explaining.answers import check_folded
 
-        check_flame(args.flame)
-        if not (args.stored or args.chains):
-            fix = "add --chains dwarf, or --chains fp for programs with frame pointers"
-            raise UsageError("--flame draws callers, and none are recorded", None, fix)
+        check_folded(args.folded)
 
 
 def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
@@ -133,7 +130,7 @@ def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         exit_code_of,
         explained,
         write_answer,
-        write_pictures,
+        write_folded,
     )
     from analysis.commands.explaining.targets import place_of, stored_profiles, targets_of
 
@@ -167,8 +164,8 @@ def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             return _INTERRUPTED
     answer = explained(profiles, how)
     write_answer(answer, out, form=form)
-    if args.flame is not None:
+    if args.folded is not None:
         out.flush()
-        for path in write_pictures(profiles, answer, args.flame):
-            err.write(f"wrote {path}\n")
+        write_folded(profiles, answer, args.folded)
+        err.write(f"wrote {args.folded}\n")
     return exit_code_of(answer, require=args.require)

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[4]
 OTHERS = {"--output", "-o", "--plot", "--plots", "--junit", "--html", "--summary", "--help", "-h"}
 OTHERS |= {"--dask"}  # what leaves this host
 # of programs that are executed, and of a command's own words about that
-OTHERS |= {"--sessions", "--frequency", "--chains", "--wait-for-lock", "--flame"}
+OTHERS |= {"--sessions", "--frequency", "--chains", "--wait-for-lock", "--folded"}
 OTHERS |= {"--quiet", "-q", "-v"}
 OTHERS |= {"--font-family", "--font-size"} - OPTIONS
 
@@ -76,7 +76,7 @@ def test_what_reads_and_prints_is_executed(command):
         ("why trials/x --json", "executes programs"),
         ("why trials/x --stored=1", "executes programs"),
         ("why trials/x --sto", "executes programs"),
-        ("why trials/x --stored --flame x.svg", "only read"),
+        ("why trials/x --stored --folded x", "only read"),
         ("--version", "none of"),
         ("report trials/x -o ../../evil", "only read"),
         ("report trials/x -oevil", "only read"),

@@ -39,7 +39,7 @@ def test_the_packed_profile_answers_again_and_stands_on_the_report(tmp_path):
     (name,) = (name for name in files if name.endswith("-why.json"))
     (answer,) = json.loads(files[name])["answers"]
     assert answer["rows"][0]["function"] == "qsort_cmp"
-    assert b'class="plot flame"' in files["report.html"]
+    assert b"by path of calls" in files["report.html"]
     found = json.loads(told("reproduce", str(archive), "--json"))
     standings = {one["name"]: one["standing"] for one in (*found["analyses"], found["report"])}
     assert standings["why"] == "same bytes"

@@ -10,11 +10,11 @@ import pytest
 
 from analysis.commands.explaining.answers import (
     Explaining,
-    check_flame,
+    check_folded,
     exit_code_of,
     explained,
     write_answer,
-    write_pictures,
+    write_folded,
 )
 from analysis.errors import UsageError
 from analysis.why.result import WhyAnswer
@@ -65,13 +65,9 @@ def test_an_answer_has_three_forms(stored):
     assert "| function" in forms["md"]
 
 
-def test_callers_are_drawn_where_they_are_stored(stored, tmp_path):
-    answer = explained(stored, Explaining())
-    (path,) = write_pictures(stored, answer, str(tmp_path / "f.svg"))
-    assert path.read_text().startswith("<svg") or "<svg" in path.read_text()
-    trial = build(TIMES, sessions=1).write(tmp_path / "plain")
-    plain = [profile_beside(trial, build, variant="new", chains=None)]
-    with pytest.raises(UsageError, match="--chains"):
-        write_pictures(plain, explained(plain, Explaining()), str(tmp_path / "g.svg"))
-    with pytest.raises(UsageError, match="a picture ends in"):
-        check_flame("flame.txt")
+def test_stacks_go_to_the_file_that_is_named(stored, tmp_path):
+    write_folded(stored, explained(stored, Explaining()), str(tmp_path / "f.folded"))
+    lines = (tmp_path / "f.folded").read_text().splitlines()
+    assert {line.split(";")[0] for line in lines} == {"old", "new"}
+    with pytest.raises(UsageError, match="there is no folder"):
+        check_folded(str(tmp_path / "absent" / "f.folded"))

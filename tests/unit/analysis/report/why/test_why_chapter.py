@@ -129,12 +129,12 @@ def test_recorded_runs_change_no_other_part_of_the_page(trial, profiled):
     assert json.loads(text) == json.loads(json.dumps(one))
 
 
-def test_without_callers_there_is_no_flame_graph(profiled, synthetic):
+def test_without_callers_there_is_no_table_of_calls(profiled, synthetic):
     profile_beside_again(profiled, synthetic, chains=None)
     found = told(profiled)
     assert found["profiles"][0]["answers"][0]["calls"] == []
     assert "without callers" in found["profiles"][0]["deck"][0]
-    assert 'class="plot flame"' not in html_page(assemble([subject(profiled)]))
+    assert "by path of calls" not in html_page(assemble([subject(profiled)]))
 
 
 def test_a_difference_that_did_not_appear_names_no_function(profiled, synthetic):
