@@ -128,8 +128,7 @@ def quantity_scale(values: Iterable[float], *, log: bool = True, room: float = 0
 
     Logarithmic only where all values are positive. A single value has 5 % of itself around it.
     """
-    # what is nearer to 0 than any logarithm of an axis is drawn there
-    known = [v if abs(v) > math.exp(-_FARTHEST) else 0.0 for v in values if math.isfinite(v)]
+    known = [v for v in values if math.isfinite(v)]
     if not known:
         return Scale(0.0, 1.0)
     low, high = min(known), max(known)
@@ -138,6 +137,8 @@ def quantity_scale(values: Iterable[float], *, log: bool = True, room: float = 0
         free = max((b - a) * room, 0.05 if b - a < _LEAST else 0.0)
         return _log_scale(a - free, b + free)
     free = (high - low) * room or abs(high) * 0.05 or 0.5
+    if low - free == high + free:  # no double lies between the least ones
+        free = 0.5
     return Scale(low - free, high + free)
 
 

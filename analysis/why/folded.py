@@ -49,7 +49,9 @@ def stacks_of(stored: StoredProfile, told: Why, timed: Trial | None = None) -> S
     names = FunctionNames.of(stored, told.benchmark)
     new = {old: name.function for name, old in table.was.items()}
     found: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    sides = ((profile.baseline, table.baseline, new), (profile.variant, table.candidate, {}))
+    renamed_of: tuple[dict[str, str], ...] = (new, {})
+    names_of = (profile.baseline, profile.variant)
+    sides = zip(names_of, (table.baseline, table.candidate), renamed_of, strict=True)
     for number, (variant, side, renamed) in enumerate(sides):
         step = dict(zip(table.sessions, side.step / len(table.sessions), strict=True))
         for cell in stored.cells:

@@ -109,7 +109,7 @@ def significant(d, match):
 
 def advised(d, match):
     """Bind the sessions or hosts that would decide, and the range that they lie in."""
-    one, found = d["candidates"][0], claims("n:=80", d) if "80 %" in match[0] else []
+    one, found = d["candidates"][0], claims("n:=3 n:=4", d) if "3 of 4" in match[0] else []
     m, hosts = one["multilevel"], one.get("hosts")
     lines = [b for b in (*m["benchmarks"], m["these"]) if b]
     for k, line in enumerate(lines):
@@ -252,7 +252,7 @@ SAID = {
             n(lambda d: (judged(d), d["sessions"] / judged(d), d["session_runs"][0])),
         ),
         (r"fastest of \d+", n(lambda d: len(d["candidates"]) + 1)),
-        (r"^would decide in about 80 %.*|^\S+: > 100 more sess.*", advised),
+        (r"^would decide in 3 of 4 cases at least.*|^\S+: > 100 more sess.*", advised),
         (r"(takes|does) [\d.]+ % (less|more).*%\)|is the +: .*%\)|it lies between.*", headline),
         (r"\([\d.]+ % (less|more) to .*\)|: \d.*% less time|between \d+ % .*", headline),
         (r"\d+ sessions? x .*runs?", n(lambda d: (d["sessions"], *sorted(set(d["session_runs"]))))),

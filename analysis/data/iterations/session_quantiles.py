@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from ...announcing import doing
 from ...record.quantiles import quantile_said, rank_of
@@ -311,6 +310,8 @@ def thinned_quantile(parts: Sequence[RunValues], share: float, count: int) -> fl
 
 
 def _choose(n: Integers, k: int) -> Floats:
+    from scipy.special import gammaln  # of those alone who judge quantiles: many read trials
+
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
