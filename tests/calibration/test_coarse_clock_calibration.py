@@ -64,7 +64,8 @@ def lower(count: int, total: int) -> float:
 
 CELLS = [
     pytest.param(2, 1, 1.0, 150, 0.02, marks=spot_check),
-    (2, 1, 0.5, 400, 0.06),  # a step is looked for within each side: .060 of 2,500, .052 of rules for times
+    # a step is looked for within each side: .060 of 2,500 families
+    (2, 1, 0.5, 400, 0.06),
     (2, 1, 1.0, 400, 0.02),
     (2, 1, 3.0, 400, 0.02),
     (2, 3, 0.5, 400, 0.02),
