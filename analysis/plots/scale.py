@@ -131,14 +131,14 @@ def quantity_scale(values: Iterable[float], *, log: bool = True, room: float = 0
     known = [v for v in values if math.isfinite(v)]
     if not known:
         return Scale(0.0, 1.0)
+    if len({*known}) > 1:  # what is nearer to 0 than any logarithm of an axis is drawn there
+        known = [v if abs(v) > math.exp(-_FARTHEST) else 0.0 for v in known]
     low, high = min(known), max(known)
     if log and low > 0:
         a, b = math.log(low), math.log(high)
         free = max((b - a) * room, 0.05 if b - a < _LEAST else 0.0)
         return _log_scale(a - free, b + free)
     free = (high - low) * room or abs(high) * 0.05 or 0.5
-    if low - free == high + free:  # no double lies between the least ones
-        free = 0.5
     return Scale(low - free, high + free)
 
 
