@@ -39,7 +39,7 @@ EXIT_CODES: dict[Outcome, int] = {"passed": 0, "proven": 1, "undecided": 7}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateLine:
-    """The condition on one benchmark, or on the suite; the last four are those of `BenchmarkLine`."""
+    """The condition on one benchmark, or on the suite; the last five are those of `BenchmarkLine`."""
 
     unlisted: ClassVar[frozenset[str]] = frozenset({"failures"})
 

@@ -41,7 +41,7 @@ class Clone:
     def __init__(self, commits: CommitRange, folder: Path) -> None:
         self._commits = commits
         self.path = folder / NAME
-        self._as_made = folder / f"{NAME}.git"  # without objects and submodules
+        self._as_made = folder / f"{NAME}.git"  # a shared clone has no objects of its own
         self._made = False
 
     def remove(self) -> None:

@@ -56,6 +56,12 @@ def test_a_signal_ends_a_pattern_at_once(which, number):
     assert caught.value.number == number
 
 
+def test_lines_are_looked_at_one_by_one_up_to_what_can_be_ended():
+    lines = ["a" * (1 << 22) + "b", "up"]  # 4096 scans of 4 million letters would hear nobody
+    assert Matching(seconds=5.0).any_line("^up$", lines)
+    assert not Matching(seconds=5.0).any_line("^down$|b$", lines)
+
+
 def test_a_signal_outside_of_such_a_block_only_sets_the_flag():
     with Interrupts() as interrupts:
         with interrupts.at_once():
