@@ -33,6 +33,7 @@ from .exchange import (
     become_subreaper,
     children,
     execution_of,
+    lineage,
     message_of,
     not_permitted,
     not_started,
@@ -185,14 +186,15 @@ class LauncherClient:
         self._groups, self._prefix = groups, ""
         self.spawns_into_groups = False  # else it enters the group of a run, and leaves it
         become_subreaper()
-        before = set(children(os.getpid()))
-        _spared.update(before)
+        _spared.update(children(os.getpid()))
         wanted = contained and isolation.containment == "auto"
         for containment in _CONTAINMENTS if wanted else _CONTAINMENTS[-1:]:
             refusal = self._start(isolation, cpus, containment, counters)
             if refusal is None:
                 self.containment = containment
-                self._family = set(children(os.getpid())) - before
+                # the kernel may pass over a child while others end: its own are found from below, too
+                own = {self._process.pid, *lineage(self.pid)}
+                self._family = {*children(os.getpid())} - _spared | own
                 _spared.update(self._family)
                 return
             if refusal[0] != "containment":

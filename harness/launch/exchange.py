@@ -59,6 +59,16 @@ def descendants(pid: int, proc: Path = _PROC) -> tuple[int, ...]:
     return tuple(found)
 
 
+def lineage(pid: int, proc: Path = _PROC) -> tuple[int, ...]:
+    """List a process below this one and those between, from below; as far as they are there."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        while pid not in {0, 1, os.getpid()}:
+            found.append(pid)
+            pid = int((proc / str(pid) / "stat").read_text().rpartition(")")[2].split()[1])
+    return tuple(found)
+
+
 def is_stopped(pid: int, proc: Path = _PROC) -> bool:
     """Tell whether a process is stopped, by a signal or by who traces it; False where nobody knows."""
     try:

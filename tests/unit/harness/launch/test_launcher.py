@@ -28,7 +28,7 @@ import pytest
 
 from analysis.record.run_numbers import LAUNCHER_NUMBERS, Measurement
 from harness.campaign.model import Isolation
-from harness.errors import HostError, LaunchError
+from harness.errors import HostError, LauncherDiedError, LaunchError
 from harness.launch.client import _SCRIPT as SCRIPT, LauncherClient
 from harness.launch.exchange import LaunchRequest, limit_numbers, message_of
 from harness.launch.interrupts import Interrupted, Interrupts
@@ -772,6 +772,19 @@ def test_interrupt_while_the_reply_is_on_its_way_does_not_shift_the_replies(
                 launcher.execute(request_for("/bin/true"))
             interrupts.acknowledge()
             assert launcher.execute(request_for(SH, "-c", "exit 9")).exit_code == 9
+
+
+def test_the_death_of_a_launcher_ends_no_other_that_the_kernel_did_not_list(
+    open_launcher, request_for, containment, monkeypatch
+):
+    """Authority: proc(5), /proc/PID/task/TID/children: "some children may be skipped" while others end."""
+    monkeypatch.setattr("harness.launch.client.children", lambda _pid: ())
+    first, second = (open_launcher(containment=containment) for _ in range(2))
+    monkeypatch.undo()
+    os.kill(first.pid, signal.SIGKILL)
+    with pytest.raises(LauncherDiedError):
+        first.execute(request_for("/bin/true"))
+    assert second.execute(request_for("/bin/true")).exit_code == 0
 
 
 def test_closed_launcher_is_gone(containment, open_launcher):
