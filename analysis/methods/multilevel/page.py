@@ -10,7 +10,7 @@ from ...pages import number_format as figures
 from ...pages.model import Cell, Column, Page, Section, Sentence, Table, Value, page_of
 from ...pages.number_format import said
 from ...words import shorten
-from .result import MOST_TOLD, BenchmarkLine, Line, MoreSessions, Multilevel
+from .result import MANY_SESSIONS, MOST_TOLD, BenchmarkLine, Line, MoreSessions, Multilevel
 
 if TYPE_CHECKING:
     from ...data.levels import Unit
@@ -51,7 +51,6 @@ _REASONS = {
     "unequal-values": "one side has more than twice as many values",
     "cut-off": "runs that failed, or were stopped at their limit, could overturn it",
 }
-_MANY_SESSIONS = 100  # from which on another way of measuring is worth a thought
 _MANY = 4  # looks from which on a trial that grows had better have bounds for every look
 
 
@@ -175,7 +174,7 @@ def advice_text(line: Line, noun: Unit, *, short: bool = False) -> str:
     text += f" decide{'s' * (more.told == 1)} with a chance of 3 in 4 at least"
     if not more.low == more.high == more.told:
         text = f"{text} {_range(more)}".strip()
-    text += differently * (more.told > _MANY_SESSIONS)
+    text += differently * (more.told > MANY_SESSIONS)
     return f"{text}; more runs alone would not do" if more.runs_suffice is False else text
 
 

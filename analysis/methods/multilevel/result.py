@@ -37,6 +37,7 @@ REFERENCES = (
 
 
 MOST_TOLD = 1000
+MANY_SESSIONS = 100  # from which on another way of measuring is worth a thought
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

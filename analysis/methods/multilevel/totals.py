@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -114,10 +114,12 @@ def totals_cautions(
     for k, line in enumerate(lines):
         if line.totals is None or not line.totals.disagree:
             continue
-        total, typical = (
-            Difference(one, None, None, "wall", unit, better)
-            for one in (line.totals.ratio, line.totals.typical)
-        )
+        both = (line.totals.ratio, line.totals.typical)
+        total, typical = (Difference(one, None, None, "wall", unit, better) for one in both)
+        if total.amount() == typical.amount():  # with the decimals that tell them apart
+            total, typical = (
+                replace(one, low=min(both), high=max(both)) for one in (total, typical)
+            )
         amount = plain(total.amount().removesuffix(" (wall)"))
         less = " ".join(typical.amount().split()[:3])
         side = int(line.totals.difference < 0)

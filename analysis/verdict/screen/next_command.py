@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...methods.multilevel.advice import AT_LOOKS, sessions_needed
 from ...methods.multilevel.law import ErrorLaw
-from ...methods.multilevel.result import MOST_TOLD, BenchmarkLine, Line, Multilevel
+from ...methods.multilevel.result import MANY_SESSIONS, MOST_TOLD, BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.model import Next
 from ...pages.number_format import is_time
@@ -196,9 +196,10 @@ def _settling(verdict: Verdict, compared: list[CandidateVerdict]) -> Next | None
         return None
     if within:
         largest = max(within, key=lambda each: each.sessions or 0)
-        return Next(
-            _more(verdict, largest.sessions or 1), f"would settle {_named(within)}{_range(largest)}"
-        )
+        count = largest.sessions or 1
+        differently = ", or measure differently" * (count > MANY_SESSIONS)
+        why = f"would settle {_named(within)}{_range(largest)}{differently}"
+        return Next(_more(verdict, count), why)
     if all(each.known for each in opened):
         if any(_decided(one) for one in compared):
             return None

@@ -6,6 +6,7 @@ form is that of flamegraph.pl (`stackcollapse`) and speedscope ("Brendan Gregg's
 
 from __future__ import annotations
 
+import io
 import re
 import runpy
 from collections import defaultdict
@@ -16,6 +17,7 @@ import pytest
 from analysis.record.profiles import read_profile
 from analysis.why.explain import explain
 from analysis.why.folded import folded, stacks_of
+from harness.cli import main
 from tests.profiled import CALLS, profile_beside
 
 build = runpy.run_path(str(Path(__file__).resolve().parents[1] / "conftest.py"))["build"]
@@ -90,3 +92,12 @@ def test_direct_recursion_is_one_frame_and_what_calls_main_is_left_out(tmp_path)
         ("main (app)", "walk (app)"),
         ("start_thread (libc)", "helper (app)"),
     }
+
+
+def test_the_command_writes_them_of_a_stored_profile(tmp_path):
+    profiled(tmp_path, benchmarks=("keys",))
+    out, err = io.StringIO(), io.StringIO()
+    file = tmp_path / "f.folded"
+    words = ["why", f"{tmp_path / 'sort'}:slow", "--stored", "--folded", str(file)]
+    assert main(words, out, err) in (0, 1), err.getvalue()
+    assert re.fullmatch(r"((base|slow);.+ [1-9]\d*\n)+", file.read_text())
