@@ -32,6 +32,7 @@ _ENDING_S = 10.0  # for a launcher to tell of a service that has ended
 DEATH_S = 0.1  # from the death of a service until its launcher has told it
 _PORTS_TRIED = 5
 _FOREIGN_LOOKS = 5  # a process that has just been born may not be seen at the first
+_PATTERN_S = 10.0  # of CPU for a sign of readiness, as for the patterns of a run
 _IN_VAIN = 3  # starts of one service in a row: then the trial ends
 
 
@@ -341,7 +342,7 @@ class RunningServices:
     def _await_ready(self, process: ServiceProcess) -> None:
         service, ready = process.service, process.service.ready
         began, pause, foreign = time.monotonic(), _LOOK_S, 0
-        matching = Matching(self._interrupts, ready.timeout_s)
+        matching = Matching(self._interrupts, min(ready.timeout_s, _PATTERN_S))
         while True:
             how = process.how_it_ended()
             if how is not None:
