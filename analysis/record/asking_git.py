@@ -5,7 +5,10 @@ Sources: git(1), githooks(5), git-config(1).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+
+from ..words import shown
 
 # fsmonitor is a program, and so are hooks
 NO_PROGRAMS = ("core.hooksPath=/dev/null", "core.fsmonitor=false")
@@ -16,6 +19,7 @@ ALONE = {  # it asks nobody, and fetches nothing that nobody asked for
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C.UTF-8",
 }
+_TRUST = re.compile(r"^\s*(git config --global --add safe\.directory .+)$", re.MULTILINE)
 
 
 def with_settings(*settings: str) -> list[str]:
@@ -31,3 +35,9 @@ def for_reading(variables: Mapping[str, str]) -> dict[str, str]:
     """
     kept = {name: text for name, text in variables.items() if not name.startswith("GIT_")}
     return kept | ALONE | {"GIT_ALLOW_PROTOCOL": "none"}
+
+
+def remedy_in(said: str) -> str | None:
+    """Give the command with which git, as it says, reads a repository that another user owns."""
+    found = _TRUST.search(said)
+    return None if found is None else shown(found[1])

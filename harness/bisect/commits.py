@@ -129,7 +129,10 @@ def repository_of(where: Path) -> tuple[Path, Path]:
         top = _line(git(where, "rev-parse", "--show-toplevel"))
         common = _line(git(where, "rev-parse", "--git-common-dir"))
     except GitError as error:
-        raise UsageError(f"there is no work tree of git: {error.what}", str(where), fix) from None
+        what = f"there is no work tree of git: {error.what}"
+        if error.fix is not None:
+            what, fix = f"git refuses this work tree: {error.what}", error.fix
+        raise UsageError(what, str(where), fix) from None
     return Path(top), (where / common).resolve()
 
 

@@ -118,7 +118,9 @@ def git(
     except ValueError:  # a null byte in a word
         raise UsageError("a null byte is in what git is asked for") from None
     if done.returncode:
-        raise GitError(_said(os.fsdecode(done.stderr)) or f"git {words[0]} failed", str(where))
+        errors = os.fsdecode(done.stderr)
+        what = _said(errors) or f"git {words[0]} failed"
+        raise GitError(what, str(where), asking_git.remedy_in(errors))
     return os.fsdecode(done.stdout)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record.asking_git import NO_PROGRAMS, for_reading, with_settings
+from analysis.record.asking_git import NO_PROGRAMS, for_reading, remedy_in, with_settings
 
 from .executables import digest_of
 from .variables import redact_text
@@ -28,10 +28,11 @@ NO_TREE = "its program lies in no git work tree"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantCommit:
-    """The commit of a variant; where it is not known (None), `unknown` says why."""
+    """The commit of a variant; where it is not known (None), `unknown` says why, and `fix` the command that mends it."""
 
     commit: str | None
     unknown: str | None = None
+    fix: str | None = None
 
     def to_dict(self) -> dict[str, str | None]:
         """Give it as the keys of a target; the reason only where there is one."""
@@ -47,10 +48,13 @@ class _Answer:
     commit: str | None
     why: str = ""
     against: bool = False
+    fix: str | None = None
 
 
 class _GitError(Exception):
-    """Git gave no answer; its text says why."""
+    """Git gave no answer; its text says why, and `fix` what mends it."""
+
+    fix: str | None = None
 
 
 def commits_of_programs(
@@ -85,7 +89,8 @@ def _of_variant(answers: Sequence[_Answer]) -> VariantCommit:
         return VariantCommit(commit=None, unknown=why)
     if commits:
         return VariantCommit(commit=commits[0])
-    return VariantCommit(commit=None, unknown=answers[0].why)
+    first = next((one for one in answers if one.fix is not None), answers[0])
+    return VariantCommit(commit=None, unknown=first.why, fix=first.fix)
 
 
 def _differ(programs: Mapping[tuple[str, str], Path], files: Mapping[Path, Path]) -> bool:
@@ -112,7 +117,7 @@ def _ask(files: Iterable[Path], environment: Mapping[str, str]) -> Iterator[tupl
         try:
             yield from _Tree(git, folder, environment).answers(inside)
         except _GitError as error:
-            yield from ((file, _Answer(None, str(error))) for file in inside)
+            yield from ((file, _Answer(None, str(error), fix=error.fix)) for file in inside)
 
 
 def _tree_of(file: Path) -> Path | None:
@@ -183,11 +188,14 @@ class _Tree:
             raise _GitError(f"git cannot be executed: {error.strerror or error}") from None
         if done.returncode == 0:
             return done.stdout
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["nothing"]
+        errors = done.stderr.decode("utf-8", "replace")
+        lines = errors.strip().splitlines() or ["nothing"]
         said = redact_text(lines[0].removeprefix("fatal: "), self._home)
         if said == "Needed a single revision":
             said = "there is no commit yet"
-        raise _GitError(f"git says of its work tree: {said}")
+        refused = _GitError(f"git says of its work tree: {said}")
+        refused.fix = remedy_in(errors)
+        raise refused
 
 
 def _is_below(file: Path, root: Path) -> bool:

@@ -315,12 +315,29 @@ class EnvironmentRecorder:
             head["sessions"] = [session, None]  # its last one is not known before it ends
         store.append_environment(head | record)
         found = [*findings_of(diff(before, record) if before else ()), *self._unsaid]
+        if before is None:
+            found += _refused_by_git(context.commits())
         self._unsaid = ()  # once is enough
         changed = self.arguments.look()
         if changed:
             store.update(arguments=self.arguments.known)
             found += changed
         context.note("before", found, session)
+
+
+def _refused_by_git(commits: Mapping[str, VariantCommit]) -> Iterator[Finding]:
+    refused: dict[tuple[str | None, str], list[str]] = {}
+    for variant, one in commits.items():
+        if one.fix is not None:
+            refused.setdefault((one.unknown, one.fix), []).append(variant)
+    for (why, fix), variants in refused.items():
+        yield Finding(
+            check="commit",
+            status="warn",
+            what=f"the commit of {', '.join(variants)} is unknown: {why}",
+            fix=fix,
+            reason="a history names the commits behind a change, and orders nights by them",
+        )
 
 
 def _beside(cpus: CpuPlan, label: str) -> str | None:

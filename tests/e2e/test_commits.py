@@ -98,6 +98,21 @@ def test_without_git_a_trial_is_measured_and_says_why_it_knows_no_commit(lab, tr
     assert record["targets"]["one/new"]["commit_unknown"] == "git is not installed"
 
 
+def test_a_repository_of_another_user_is_a_finding_with_its_remedy(lab, trees):
+    """Authority: git's own refusal, as its own tests ask for it."""
+    (lab.folder / "bin").mkdir()
+    real = "/usr/bin/env PATH=/usr/bin:/bin GIT_TEST_ASSUME_DIFFERENT_OWNER=1 git"
+    lab.script("bin/git", f'#!/bin/sh\nexec {real} "$@"\n')
+    lab.environment["PATH"] = f"{lab.folder}/bin:{lab.environment['PATH']}"
+    protocol = {"sessions": 2, "runs": 1, "warmup": 0}
+    done = lab.run_fairtrial("run", campaign(lab, protocol=protocol))
+    assert done.returncode == 0, done.stderr
+    found = [one for one in lab.findings() if one["check"] == "commit"]
+    fixes = [f"git config --global --add safe.directory {lab.folder}/{name}" for name in VARIANTS]
+    assert [one["fix"] for one in found] == fixes
+    assert all(fix in done.stderr for fix in fixes)
+
+
 def test_a_series_is_kept_in_its_written_order(lab, trees):
     variants = {f"c{k}": {"tree": tree} for k, tree in enumerate(("new", "old", "new", "old"))}
     path = campaign(lab, variants=variants, baseline="c1", series=True)

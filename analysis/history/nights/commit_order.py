@@ -8,7 +8,8 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ...record.asking_git import NO_PROGRAMS, for_reading, with_settings
+from ...errors import UsageError
+from ...record.asking_git import NO_PROGRAMS, for_reading, remedy_in, with_settings
 
 _NAME = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])")
 _SECONDS = 60
@@ -25,7 +26,10 @@ def without_commits(text: str) -> str:
 
 
 def repository_of(places: Iterable[Path]) -> Path | None:
-    """Give the first of these folders that lies in a git repository; None where none does."""
+    """Give the first of these folders that lies in a git repository; None where none does.
+
+    Raises UsageError where git refuses one because another user owns it.
+    """
     for place in dict.fromkeys(places):
         if _git(place, "rev-parse", "--git-dir"):
             return place
@@ -54,7 +58,7 @@ def _resolved(repository: Path, names: list[str]) -> Iterator[str | None]:
 
 
 def _git(place: Path, *words: str, asked: str = "") -> str | None:
-    """Give what git says; None where there is no git, or it refuses."""
+    """Give what git says; None where there is no git, or it has no answer."""
     try:
         done = subprocess.run(
             ["git", *with_settings(*NO_PROGRAMS), "-C", str(place), *words],
@@ -67,4 +71,7 @@ def _git(place: Path, *words: str, asked: str = "") -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
+    if done.returncode and (fix := remedy_in(done.stderr)) is not None:
+        what = "git refuses the repository that knows the order of commits: another user owns it"
+        raise UsageError(what, str(place), fix)
     return done.stdout if done.returncode == 0 else None

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from analysis.errors import FairtrialError
+from analysis.errors import FairtrialError, UsageError
 from analysis.history.nights.commit_order import repository_of
-from harness.bisect.git_calls import git
+from harness.bisect.commits import commits_between
 from harness.host.commits import commits_of_programs
 
 
 def by_bisect(folder: Path) -> None:
-    git(folder, "rev-parse", "HEAD")
+    commits_between(folder, "HEAD~1", "HEAD")
 
 
 def by_history(folder: Path) -> None:
@@ -22,19 +25,36 @@ def by_history(folder: Path) -> None:
 
 
 def by_a_trial(folder: Path) -> None:
-    commits_of_programs({("b", "v"): folder / "program"})
+    (found,) = commits_of_programs({("b", "v"): folder / "program"}).values()
+    raise UsageError(str(found.unknown), None, found.fix)
 
 
-@pytest.mark.parametrize("ask", [by_bisect, by_history, by_a_trial])
+def fix_of(ask, folder: Path) -> str | None:
+    try:
+        ask(folder)
+    except FairtrialError as error:
+        return error.fix
+    return None
+
+
+def in_a_repository(folder: Path, monkeypatch, script: str) -> None:
+    """Have a program lie in a repository, and a git that is this script."""
+    stub = folder / "bin" / "git"
+    stub.parent.mkdir()
+    stub.write_text(f"#!/bin/sh\n{script}\n")
+    stub.chmod(0o755)
+    (folder / ".git").mkdir(exist_ok=True)
+    (folder / "program").write_text("")
+    monkeypatch.setenv("PATH", f"{stub.parent}:/usr/bin:/bin")
+
+
+WAYS = pytest.mark.parametrize("ask", [by_bisect, by_history, by_a_trial])
+
+
+@WAYS
 def test_git_is_asked_alone(ask, tmp_path, monkeypatch):
     told = tmp_path / "told"
-    (tmp_path / "bin").mkdir()
-    stub = tmp_path / "bin" / "git"
-    stub.write_text(f'#!/bin/sh\n{{ echo "words $*"; env; }} > {told}\nexit 1\n')
-    stub.chmod(0o755)
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "program").write_text("")
-    monkeypatch.setenv("PATH", f"{stub.parent}:/usr/bin:/bin")
+    in_a_repository(tmp_path, monkeypatch, f'{{ echo "words $*"; env; }} > {told}; exit 1')
     monkeypatch.setenv("GIT_DIR", "/elsewhere")  # as a hook sets it that starts fairtrial
     with contextlib.suppress(FairtrialError):
         ask(tmp_path)
@@ -49,3 +69,23 @@ def test_git_is_asked_alone(ask, tmp_path, monkeypatch):
         "GIT_TERMINAL_PROMPT": "0",
     }.items():
         assert variables.get(name) == value, name
+
+
+@WAYS
+@pytest.mark.parametrize("odd", ["", " two"])
+def test_the_repository_of_another_user_is_refused_with_gits_remedy(
+    ask, odd, tmp_path, monkeypatch
+):
+    """Authority: git, which takes each repository for another user's where its own tests say so."""
+    real = shutil.which("git")
+    work = tmp_path / f"work{odd}"
+    work.mkdir()
+    subprocess.run([real, "init", "-q", work], check=True)
+    in_a_repository(
+        work, monkeypatch, f'GIT_TEST_ASSUME_DIFFERENT_OWNER=1 HOME={tmp_path} exec {real} "$@"'
+    )
+    fix = str(fix_of(ask, work))
+    assert fix.startswith("git config --global --add safe.directory ")
+    alone = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    subprocess.run(["/bin/sh", "-c", fix], check=True, env=alone)
+    assert "safe.directory" not in str(fix_of(ask, work))

@@ -183,17 +183,6 @@ def test_no_git_no_commit_and_a_broken_repository_are_said(tmp_path, asked):
     assert found.unknown.startswith("git says of its work tree: invalid gitfile format")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
-def test_the_repository_of_another_user_is_unknown_with_gits_reason(tmp_path, asked):
-    repository(tmp_path / "r")
-    app = program(tmp_path / "r/app")
-    for path in (tmp_path / "r", tmp_path / "r/.git"):
-        os.chown(path, 12345, 12345)
-    found = asked(v=app)["v"]
-    assert found.commit is None
-    assert "detected dubious ownership in repository at '~/r'" in found.unknown
-
-
 def test_nothing_of_the_repository_is_executed_or_written(tmp_path, asked):
     commit = repository(tmp_path / "r", tool="one")
     marker = tmp_path / "executed"
