@@ -1,0 +1,141 @@
+"""The ceilings of the house: lines, files, rooms, and what a command walks through may only fall.
+
+``size.toml`` holds them. `python -m tests.contract.test_size` lowers each to what there is; nothing but a hand
+raises one, in a commit whose message says why. Lines are of ``git ls-files``; code is what is left
+without blank lines, comments, docstrings and imports.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import runpy
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = Path(__file__).with_name("size.toml")
+# what is measured of each command; modules, files and functions are those of harness and analysis
+WALKS = {
+    "help": ("--help",),
+    "verdict": ("verdict", "runs/sample"),
+    "report": ("report", "runs/sample", "-o", "page.html"),
+    "run": ("run", "configs/quickstart.yaml", "--dry-run"),
+}
+WALK = """
+import io, json, os, sys
+seen = set()
+def enter(frame, event, _):
+    code = frame.f_code
+    if event == "call" and code.co_flags & 2 and not code.co_name.startswith("<"):
+        seen.add((code.co_filename, code.co_qualname))
+here, out, *words = sys.argv[1:]
+sys.path.insert(0, here)
+words = [os.path.join(here, word) if "/" in word else word for word in words]
+sys.setprofile(enter)
+from harness.cli import main
+code = main(words, io.StringIO(), sys.stderr)
+sys.setprofile(None)
+ours = [one for one in seen if one[0].startswith((here + "/harness", here + "/analysis"))]
+modules = [name for name in sys.modules if name.split(".")[0] in ("harness", "analysis")]
+found = {"modules": len(modules), "files": len({one[0] for one in ours}), "functions": len(ours)}
+open(out, "w").write(json.dumps(found | {"exit": code}))
+"""
+
+
+def code_lines(text: str) -> int:
+    """Count the lines of code of a file, as the module's docstring says."""
+    lines = text.splitlines()
+    open_now: list[ast.AST] = [ast.parse(text)]
+    while open_now:  # statements alone: expressions are nine of ten nodes
+        node = open_now.pop()
+        for body in ("body", "orelse", "handlers", "finalbody", "cases"):
+            open_now += getattr(node, body, ())
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                left_out: ast.stmt | None = node
+            case ast.Expr(ast.Constant(str())):
+                left_out = node
+            case _:
+                continue
+        lines[left_out.lineno - 1 : left_out.end_lineno] = [""] * (
+            (left_out.end_lineno or 0) - left_out.lineno + 1
+        )
+    return sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in lines)
+
+
+def sizes() -> dict[str, dict[str, int]]:
+    """Count lines, code and files of product, tests and documentation, and the house's rooms."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    found: dict[str, Counter[str]] = {part: Counter() for part in ("product", "tests", "docs")}
+    for name in listed.stdout.decode().split("\0"):
+        part = "product" if name.startswith(("harness/", "analysis/")) else name.partition("/")[0]
+        if not name.endswith(".md" if part == "docs" else ".py") or part not in found:
+            continue
+        text = (ROOT / name).read_text("utf-8") if (ROOT / name).exists() else ""
+        found[part] += Counter(files=1, lines=text.count("\n"))
+        if part == "product":
+            found[part]["code"] += code_lines(text)
+    drawn = runpy.run_path(str(ROOT / "docs" / "draw_floors.py"))["count"]().splitlines()
+    house = dict(re.fullmatch(r"(\w+).* (\d+)", line).groups() for line in drawn)
+    return {**found, "house": {name: int(count) for name, count in house.items()}}
+
+
+def walked(name: str, folder: Path) -> dict[str, int]:
+    """Give the modules imported, and the files and functions entered, by one command."""
+    out = folder / f"{name}.json"
+    words = [sys.executable, "-c", WALK, str(ROOT), str(out), *WALKS[name]]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    found = json.loads(out.read_text())
+    assert found.pop("exit") == 0
+    if name == "run":  # how many look at the host depends on what it has
+        del found["functions"], found["files"]
+    return found
+
+
+def ceilings(part: str) -> dict[str, int]:
+    return tomllib.loads(TABLE.read_text())[part]
+
+
+def test_code_is_counted_without_what_is_none():
+    text = '"""A.\n\nB."""\n\nimport a\nfrom b import (\n    c,\n)\n\n# d\ndef e():\n    """F."""\n    return """g\nh"""\n'
+    assert code_lines(text) == 3
+
+
+def test_lines_files_and_rooms_do_not_grow():
+    for part, found in sizes().items():
+        allowed = ceilings(part)
+        assert set(found) == set(allowed)
+        assert {key: n for key, n in found.items() if n > allowed[key]} == {}, (part, allowed)
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_a_command_walks_through_no_more_than_before(name, tmp_path):
+    found, allowed = walked(name, tmp_path), ceilings(f"walk-{name}")
+    if name != "help":  # a slow machine enters a few more, to wait
+        allowed["functions"] = allowed.get("functions", 0) * 51 // 50
+    assert {key: n for key, n in found.items() if n > allowed[key]} == {}, allowed
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        walks = {f"walk-{name}": walked(name, Path(folder)) for name in WALKS}
+    found = sizes() | walks
+    old = tomllib.loads(TABLE.read_text()) if TABLE.exists() else {}
+    lines = ["# python -m tests.contract.test_size lowers what may be lowered; see its docstring"]
+    for part, counts in found.items():
+        lines += ["", f"[{part}]"]
+        for key, n in counts.items():
+            lines.append(f"{key} = {min(n, old.get(part, {}).get(key, n))}")
+    TABLE.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
