@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
@@ -21,7 +20,6 @@ from .arguments import (
     reading,
     show,
 )
-from .files import write_file
 
 if TYPE_CHECKING:
     from ..importers.sources import Sides
@@ -74,9 +72,6 @@ def add(subparsers: Subparsers) -> None:
         help="what is ranked over the benchmarks (default: the values if higher is better, "
         "otherwise baseline median / value)",
     )
-    parser.add_argument(
-        "--html", metavar="FILE", help="also write the report as one self-contained HTML page"
-    )
     add_confidence(parser)
     add_json(parser)
     parser.set_defaults(run=_hpt)
@@ -99,16 +94,6 @@ def _hpt(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         alternative=args.alternative,
         others=args.others,
     )
-    if args.html is not None:
-        from ..methods.hpt.html_page import hpt_page, provenance_of
-
-        facts = provenance_of(
-            sides.candidate,
-            sides.baseline,
-            trial=sides.trial,
-            hashes=_hashes(args.candidate, args.baseline),
-        )
-        write_file(Path(args.html), hpt_page(result, facts))
     show(result, out, as_json=args.json, metric=metric_of(sides.candidate, sides.baseline))
     return 0
 
@@ -128,13 +113,3 @@ def _called(sides: Sides, names: list[str] | None) -> Sides:
         candidate=replace(sides.candidate, name=names[0]),
         baseline=replace(sides.baseline, name=names[1]),
     )
-
-
-def _hashes(*sources: str | None) -> dict[str, str]:
-    """Give the SHA-256 of the sides that are files."""
-    import hashlib
-
-    files = (Path(text) for text in sources if text is not None)
-    return {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.is_file()
-    }

@@ -71,7 +71,7 @@ TABLE = """
 0,7 history runs/one runs/two --benchmark one --variant b --warmup-iterations 0 --metric wall --risk 0.1 --correction bh --independent --since yesterday --gate 'slower>900%' --allow-missing --horizon 50 -o history.html --json
 0   history runs/one runs/two --plain --format md
 2   history runs/one
-0   hpt new.csv old.csv --better lower --layout rows --decimal point --level process --alpha 0.1 --speedup 1.01 --ties exact --scores raw --alternative two-sided --others --names new old --html hpt.html --confidence 0.9 --json
+0   hpt new.csv old.csv --better lower --layout rows --decimal point --level process --alpha 0.1 --speedup 1.01 --ties exact --scores raw --alternative two-sided --others --names new old --confidence 0.9 --json
 0   hpt runs/one --warmup-iterations 0 --metric max_rss --conf-level 0.9
 2   hpt new.csv old.csv --better lower --benchmark absent --exclude absent
 0   speedup-test new.csv old.csv --better lower --layout rows --decimal point --level process --confidence 0.9 --weight equal --precision 0.2 -o speedups --steps

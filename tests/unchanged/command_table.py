@@ -215,7 +215,7 @@ METHODS: tuple[Row, ...] = (
     (
         "hpt {} {}",
         ("@pair", "@scores.csv @scores.csv --better higher"),
-        ("--scores auto", "--html p.html"),
+        ("--scores auto",),
     ),
     ("speedup-test {} {}", (*SIDES[:18], "@original/bench.cfg +original"), FORMS),
     ("speedup-test {}", MATRICES[:16]),
@@ -759,7 +759,7 @@ REFUSED: tuple[Row, ...] = (
     ("verdict @pair {}", ("--pairs --rank", "--gate x", "--correction x", "extra more", "--verb")),
     (
         "hpt @pair {}",
-        ("--alpha 2", "--speedup 0", "--ties x", "--scores x", "--html absent/p.html"),
+        ("--alpha 2", "--speedup 0", "--ties x", "--scores x"),
     ),
     (
         "resample @pair {}",

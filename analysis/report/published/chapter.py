@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from ...methods.hpt.html_page import reliability_plot
 from ...pages.model import Block, Cell, CommandLine, Section, Sentence, Table, Value, columns_of
 from ...plots.palette import style_of
 from ...record.warmup_iterations import asked_words
@@ -22,7 +21,7 @@ from ..spoken import Span, name_html, sentence_html, spoken_html
 from ..written import written_of
 from .answers import METHODS, Asked, MethodAnswer, Piece, Ratio, asked_of
 from .paths import path_of
-from .pictures import axis_of, histogram_plot
+from .pictures import axis_of, histogram_plot, reliability_plot
 from .reasons import reasons_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ...methods.hpt.html_page import reliability_steps
 from ...methods.hpt.page import hpt_pvalues
 from ...methods.mixture.model import Mixture
 from ...methods.mixture.single_run import (
@@ -22,6 +21,7 @@ from ...pages import number_format as figures
 from ...pages.model import Cell, Value, value_of
 from ..chapter import table_of
 from .answers import chance, pvalue
+from .pictures import reliability_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,7 +116,7 @@ def _hpt(
     best, steps = asked.panel.answers.best, None
     if best is not None:
         claimed = "" if best.value is None else asked.bound(best.value).text
-        steps = reliability_steps(best, largest=claimed)
+        steps = reliability_steps(best, claimed)
         told.append(
             f"Speedups up to {claimed}x have reliability {best.required:g} or more."
             if claimed

@@ -16,7 +16,7 @@ from harness.commands.catalogue import parser_of
 
 ROOT = Path(__file__).resolve().parents[4]
 # what writes a file, or gives no answer
-OTHERS = {"--output", "-o", "--plot", "--plots", "--junit", "--html", "--summary", "--help", "-h"}
+OTHERS = {"--output", "-o", "--plot", "--plots", "--junit", "--summary", "--help", "-h"}
 OTHERS |= {"--dask"}  # what leaves this host
 # of programs that are executed, and of a command's own words about that
 OTHERS |= {"--sessions", "--frequency", "--chains", "--wait-for-lock", "--folded"}
@@ -84,7 +84,6 @@ def test_what_reads_and_prints_is_executed(command):
         ("report trials/x --outp evil", "only read"),
         ("report trials/x --plots .", "only read"),
         ("gate a --junit=x", "only read"),
-        ("hpt a b --html x", "only read"),
         ("sources a.csv --response y --plot x.svg", "only read"),
         ("verdict /etc/passwd", "leads out"),
         ("verdict trials/../../x", "leads out"),

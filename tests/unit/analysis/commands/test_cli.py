@@ -115,16 +115,6 @@ def test_hpt_gives_the_three_conclusions_and_the_context(files: tuple[str, str])
     assert "paired t on log ratios" in text
 
 
-def test_hpt_writes_a_page(files: tuple[str, str], tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    _, text = execute("hpt", *files, "--better", "lower", "--html", str(page))
-    assert page.read_text().startswith("<!DOCTYPE html>")
-    assert "x is faster than y" in page.read_text()
-    assert "x is faster than y" in text
-    with pytest.raises(UsageError, match="cannot be written"):
-        execute("hpt", *files, "--better", "lower", "--html", str(tmp_path / "no" / "page.html"))
-
-
 def test_diagnose_normality(trial: str, files: tuple[str, str]) -> None:
     _, text = execute("diagnose", files[0], "--normality")
     assert "0 of 0 benchmarks of x do not look normal" in text
