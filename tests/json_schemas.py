@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from jsonschema import Draft202012Validator
 
 ROOT = Path(__file__).resolve().parents[1]
-FILES = ROOT / "distribution" / "json_answers" / "files"
+FILES = ROOT / "docs" / "distribution" / "json_answers" / "files"
 _ANSWERED = {0, 1, 3, 7}  # exit codes of commands that have given their answer, or none
 ANSWERS = {path.name.partition(".")[0] for path in FILES.iterdir()}
 

@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
-from distribution.json_answers.schemas import files
+from docs.distribution.json_answers.schemas import files
 from harness.campaign.defaults import SECTIONS
 from harness.campaign.nested_kinds import Key, Section
 from harness.campaign.schema import schema_text

@@ -14,9 +14,9 @@ import pytest
 from answers import ANSWERS as GOLDEN, stored
 from jsonschema import Draft202012Validator
 
-from distribution.json_answers.json_types import Definitions, UnknownTypeError
-from distribution.json_answers.schemas import ANSWERS, files
-from distribution.shared_files import shared_files
+from docs.distribution.json_answers.json_types import Definitions, UnknownTypeError
+from docs.distribution.json_answers.schemas import ANSWERS, files
+from docs.distribution.shared_files import shared_files
 from harness.cli import main
 from harness.commands.catalogue import commands, parser_of
 from tests.json_schemas import FILES, ROOT, held, misfits, schema

@@ -12,8 +12,8 @@ import subprocess
 
 import pytest
 
-from distribution.completion import SHELLS, script
-from distribution.man_pages import pages
+from docs.distribution.completion import SHELLS, script
+from docs.distribution.man_pages import pages
 from harness.commands.catalogue import commands, parser_of
 from harness.commands.completion import PLACES
 from harness.commands.help_page import EXIT_CODES
@@ -126,7 +126,7 @@ def test_the_same_version_gives_the_same_bytes():
 
 
 def test_signs_of_the_setter_are_shown_as_they_are():
-    from distribution.man_pages import _text
+    from docs.distribution.man_pages import _text
 
     assert _text(".it's a\\b - ~^`µ") == r"\&.it\(aqs a\eb \- \(ti\(ha\(ga\[u00B5]"
 

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from make_venv import places_of_pip
 
-from distribution.local_index import archives, write_index, write_sums
-from distribution.shared_files import shared_files
+from docs.distribution.local_index import archives, write_index, write_sums
+from docs.distribution.shared_files import shared_files
 from harness.commands.completion import PLACES
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from distribution.completion import script
+from docs.distribution.completion import script
 
 CASES = [
     ("ver", {"verdict"}),

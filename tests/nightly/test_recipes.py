@@ -23,7 +23,6 @@ SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 PARTS = (
     "analysis",
     "harness",
-    "distribution",
     "configs",
     "docs",
     "tests/contract",

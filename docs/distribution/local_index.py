@@ -1,6 +1,6 @@
 """A package index in a folder (PEP 503): pip and uv install from it by name, and nothing listens.
 
-python distribution/local_index.py DIST [FOLDER]     of the archives in DIST; FOLDER is DIST/simple
+python docs/distribution/local_index.py DIST [FOLDER]     of the archives in DIST; FOLDER is DIST/simple
 
 Their hashes stand in its links, which are relative: DIST can be moved as a whole.
 """

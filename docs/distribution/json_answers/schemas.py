@@ -147,5 +147,5 @@ def _line(name: str, part: object, depth: int) -> str:
 
 def files(folder: Path) -> dict[Path, str]:
     """Give the file of each command with its text; `folder` is that of the repository."""
-    place = folder / "distribution" / "json_answers" / "files"
+    place = folder / "docs" / "distribution" / "json_answers" / "files"
     return {place / f"{command}.schema.json": schema_text(command) for command in ANSWERS}

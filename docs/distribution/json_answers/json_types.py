@@ -217,7 +217,7 @@ def hints_of(kind: type) -> dict[str, Any]:
 def _only_for_types(module: str) -> dict[str, Any]:
     """Import what a module imports for the type checker only."""
     place = sys.modules[module]
-    if not (getattr(place, "__file__", None) or "").startswith(str(Path(__file__).parents[2])):
+    if not (getattr(place, "__file__", None) or "").startswith(str(Path(__file__).parents[3])):
         return {}
     found: dict[str, Any] = {}
     for node in ast.parse(inspect.getsource(place)).body:

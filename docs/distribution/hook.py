@@ -28,7 +28,7 @@ class SharedFiles(BuildHookInterface):
         known, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # the source stays as it is
         sys.path.insert(0, self.root)
         try:
-            from distribution.shared_files import shared_files
+            from docs.distribution.shared_files import shared_files
 
             files = shared_files()
         finally:
