@@ -261,13 +261,25 @@ def metric_of(*matrices: PerformanceMatrix) -> str | None:
     return None
 
 
-def show(result: CommandResult, out: TextIO, *, as_json: bool, metric: str | None = None) -> None:
-    """Print a result as text, or exactly its ``to_dict()`` as JSON."""
+def show(
+    result: CommandResult,
+    out: TextIO,
+    *,
+    as_json: bool,
+    metric: str | None = None,
+    markdown: bool = False,
+) -> None:
+    """Print a result as text or Markdown, or exactly its ``to_dict()`` as JSON."""
     if as_json:
         import json
 
         json.dump(result.to_dict(), out, indent=2, allow_nan=False)
         out.write("\n")
+    elif markdown:
+        from ..pages.as_markup import render_markdown
+        from ..pages.model import page_of
+
+        out.write(f"{render_markdown(page_of(result)).rstrip()}\n")
     else:
         out.write(f"{headed(str(result), metric)}\n")
 

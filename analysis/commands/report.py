@@ -29,8 +29,6 @@ _ENDINGS = {
     ".txt": "txt",
 }
 _FORMATS = ("html", "md", "latex", "json", "csv", "txt")
-_OF_BISECTION = {"source", "more", "output", "format", "guard"}
-_NO_OPTIONS = {"run", "default_of", "command", "version"}
 _NUMBERS = "numbers.tex"
 _COMMENT = 65_536  # characters that a comment on GitHub may have
 
@@ -39,7 +37,7 @@ def add(subparsers: Subparsers) -> None:
     """Add ``report``."""
     parser = subparsers.add_parser(
         "report",
-        description="Write the report on a trial, on two sides, on one file of runs, or on a bisection: as one "
+        description="Write the report on a trial, on two sides, or on one file of runs: as one "
         "self-contained HTML file, as tables for a pull request (md) or a paper (latex), as all "
         "values (json, csv), or with one line for each benchmark (txt).",
     )
@@ -47,7 +45,7 @@ def add(subparsers: Subparsers) -> None:
         "source",
         metavar="SOURCE",
         nargs="?",
-        help=f"a trial (default: the newest in runs/), the folder of a bisection, {SIDE}",
+        help=f"a trial (default: the newest in runs/), {SIDE}",
     )
     parser.add_argument(
         "baseline", metavar="BASELINE", nargs="?", help="compare SOURCE with this one"
@@ -81,7 +79,7 @@ def add(subparsers: Subparsers) -> None:
     add_sheet(parser)
     add_choice(parser)
     add_judging(parser)
-    parser.set_defaults(run=_report, default_of=parser.get_default)
+    parser.set_defaults(run=_report)
 
 
 def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
@@ -94,10 +92,6 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             fix="leave out --guard, or add --format csv",
         )
     _check(place, form)
-    from ..record.bisections import is_bisection
-
-    if len(sources) == 1 and is_bisection(sources[0]):
-        return _of_bisection(args, Path(sources[0]), form, place, out)
     sheet = None if args.plots is None else sheet_of(args)
 
     from ..report.assembling import assemble
@@ -121,49 +115,6 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if sheet is not None:
         out.flush()
         _draw(subjects, Path(args.plots), sheet, out, err)
-    return 0
-
-
-def _of_bisection(
-    args: argparse.Namespace, folder: Path, form: str | None, place: Path | None, out: TextIO
-) -> int:
-    """Write the report of a bisection, which was judged when it was measured."""
-    given = [
-        f"--{name.replace('_', '-')}"
-        for name, value in vars(args).items()
-        if name not in _OF_BISECTION | _NO_OPTIONS and value != args.default_of(name)
-    ]
-    if given or form == "latex":
-        what = ", ".join(given) or "--format latex"
-        raise UsageError(
-            f"a bisection is told as it was judged: {what} is for trials",
-            str(folder),
-            f"leave it out, or report one of its trials, such as {folder}/step0",
-        )
-    from ..history.bisection.reading import bisection_in
-    from ..pages import as_csv, as_markup
-    from ..pages.model import page_of
-
-    found = bisection_in(folder)
-    if form == "html":
-        from ..report.bisection.page import bisection_html
-
-        text = bisection_html(found)
-    elif form == "json":
-        import json
-
-        text = json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n"
-    elif form == "csv":
-        text = as_csv.render(page_of(found), guard=args.guard)
-    elif form == "md":
-        text = as_markup.render_markdown(page_of(found), most=_COMMENT)
-    else:
-        text = f"{found}\n"
-    if place is None:
-        out.write(text)
-        return 0
-    write_file(place, text)
-    _say(place.parent, [place.name], out)
     return 0
 
 

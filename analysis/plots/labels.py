@@ -300,7 +300,7 @@ class InRow:
     """Where a label stands: on which side of its place, and in which row (0 is the first)."""
 
     label: RowLabel
-    anchor: Literal["start", "middle", "end"]
+    anchor: Literal["start", "end"]
     row: int
 
 
@@ -311,9 +311,10 @@ def in_rows(
     rows: int = 1,
     left: float = 0.0,
     right: float = 0.0,
-    centred: bool = False,
 ) -> tuple[InRow, ...]:
     """Choose the labels that have room; the first of `labels` matter most, the others are dropped.
+
+    A text stands behind its place, or before it where there is no room behind.
 
     Parameters
     ----------
@@ -325,20 +326,14 @@ def in_rows(
         How many may stand above each other.
     left, right : float
         Free room beside the picture, in CSS pixels.
-    centred : bool
-        Whether a text stands around its place; otherwise behind it, or before it where there is no
-        room behind.
     """
     taken: list[list[tuple[float, float]]] = [[] for _ in range(rows)]
     found = []
     for label in labels:
         size = text_width(label.text, bold=label.bold)
         x = label.at * width
-        sides: tuple[tuple[Literal["start", "middle", "end"], float], ...]
-        if centred:
-            sides = (("middle", x - size / 2),)
-        else:
-            sides = (("start", x + label.dx), ("end", x - label.dx - size))
+        sides: tuple[tuple[Literal["start", "end"], float], ...]
+        sides = (("start", x + label.dx), ("end", x - label.dx - size))
         for row, (anchor, start) in ((r, side) for r in range(rows) for side in sides):
             if start < -left or start + size > width + right:
                 continue

@@ -79,9 +79,17 @@ def _patience(text: str) -> float:
     return seconds
 
 
-def add_talk(parser: argparse.ArgumentParser) -> None:
-    """Add ``--json``, ``--quiet`` and ``--verbose``."""
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+def add_talk(parser: argparse.ArgumentParser, *, markdown: bool = False) -> None:
+    """Add ``--json``, with `markdown` also ``--format``, ``--quiet`` and ``--verbose``."""
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="print the result as JSON")
+    if markdown:
+        forms.add_argument(
+            "--format",
+            choices=("text", "md"),
+            default="text",
+            help="the form of the answer (default: text)",
+        )
     parser.add_argument("-q", "--quiet", action="store_true", help="print only what is necessary")
     parser.add_argument("-v", "--verbose", action="store_true", help="print more")
 

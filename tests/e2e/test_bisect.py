@@ -93,6 +93,12 @@ def test_one_that_is_ended_is_told_again_without_a_session(planted):
     again = bisect(planted, "--resume", folder.relative_to(planted.folder), "--json")
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["culprits"] == json.loads(planted.done.stdout)["culprits"]
+    markdown = bisect(planted, "--resume", folder.relative_to(planted.folder), "--format", "md")
+    found = json.loads(again.stdout)
+    assert markdown.returncode == 0, markdown.stderr
+    assert markdown.stdout.startswith("### Bisection of HEAD\\~40..HEAD\n")
+    assert found["sentence"] in markdown.stdout
+    assert f"| proof | {found['culprits'][0]['sessions']} fresh sessions" in markdown.stdout
     assert made.listed(folder) == before
 
 
@@ -179,8 +185,10 @@ def test_status_tells_the_answer_and_a_trial_of_it_is_not_gone_on_with_by_run(pl
     assert planted.shas[STEP][:7] in listed.stdout
     whole = planted.run_fairtrial("status", folder)
     assert whole.stdout.startswith(f"{planted.shas[STEP][:7]} made it slower")
-    refused = planted.run_fairtrial("verdict", folder)
-    assert "this is a bisection, which holds several trials" in refused.stderr
+    for words in (("verdict", folder), ("report", folder, "-o", "page.html")):
+        refused = " ".join(planted.run_fairtrial(*words).stderr.split())
+        assert "this is a bisection, which holds several trials" in refused
+        assert f"such as {folder}/step0; its answer: fairtrial status {folder}" in refused
     words = ("run", folder / "step0" / "campaign.yaml", "--resume", "--trial", folder / "step0")
     done = planted.run_fairtrial(*words)
     assert done.returncode == 5

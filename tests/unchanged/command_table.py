@@ -668,9 +668,10 @@ MEASURING: tuple[Row, ...] = (
         (
             *("", "v1 v2", "--resume", "--resume=absent", "v1 v2 --looks 6,2", "v1 v2 --risk 2"),
             "v1 v2 --campaign absent --benchmark one --metric wall --variant a --margin 0.01 --all",
-            "v1 v2 --sessions-max 9 --work-dir w --dry-run --strict -o p.html --share --json -q -v",
+            "v1 v2 --sessions-max 9 --work-dir w --dry-run --strict --share --json -q -v",
             "v1 v2 --dir runs --wait-for-lock=9",
             "v1 v2 --why",
+            "v1 v2 --format md",
             "v1 v2 --warmup-iterations auto",
         ),
     ),

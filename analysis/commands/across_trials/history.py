@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ...errors import UsageError
 from ...record.warmup_iterations import asked_words
@@ -143,7 +143,7 @@ def _history(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         asked=tuple(_again(args, places)),
     )
     history = with_gone(history, nights, since=args.since, allowed=args.allow_missing)
-    _show(history, args, out)
+    show(history, out, as_json=args.json, markdown=args.format == "md")
     if page is not None:
         from ...report.history.page import history_html
 
@@ -169,16 +169,6 @@ def _check_page(page: Path) -> None:
             "the page is HTML", str(page), "name FILE.html, or print --format md or --json"
         )
     check_file(page)
-
-
-def _show(result: Any, args: argparse.Namespace, out: TextIO) -> None:  # noqa: ANN401 - a result of either kind
-    if args.format != "md":
-        show(result, out, as_json=args.json)
-        return
-    from ...pages.as_markup import render_markdown
-    from ...pages.model import page_of
-
-    out.write(f"{render_markdown(page_of(result)).rstrip()}\n")
 
 
 def _ordered_variants(places: Sequence[str]) -> Path | None:
@@ -213,7 +203,7 @@ def _of_variants(path: Path, args: argparse.Namespace, out: TextIO) -> int:
         risk=args.risk,
         **more,
     )
-    _show(result, args, out)
+    show(result, out, as_json=args.json, markdown=args.format == "md")
     return 0
 
 

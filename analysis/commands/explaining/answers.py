@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from ...errors import UsageError
-from ..arguments import show
 
 if TYPE_CHECKING:
     from ...why.result import WhyAnswer
@@ -85,14 +84,3 @@ def write_folded(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> None
 
     stored = {one.profile.variant: one for one in map(read_profile, profiles)}
     write_file(Path(path), folded([(stored[one.variant], one) for one in answer.answers]))
-
-
-def write_answer(answer: WhyAnswer, out: TextIO, *, form: str) -> None:
-    """Write an answer as ``text``, ``md`` or ``json``."""
-    if form == "md":
-        from ...pages.as_markup import render_markdown
-        from ...pages.model import page_of
-
-        out.write(f"{render_markdown(page_of(answer)).rstrip()}\n")
-    else:
-        show(answer, out, as_json=form == "json")

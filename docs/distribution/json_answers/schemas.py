@@ -98,7 +98,7 @@ ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "calibrate": (Certificate,),
     "study": (RejectionStudy, CoverageStudy, DrawStudy),
     "biplot": (Biplot,),
-    "report": (Report, Bisection),
+    "report": (Report,),
     "merge": (Merged, MergedFleet),
     "import": (Imported, Inspected),
     "export": (_EXPORTED,),

@@ -116,10 +116,9 @@ v1.4 v1.5 --metric max_rss         the commit that needs more memory
         action="store_true",
         help="then ask of each culprit in which functions it differs from its parent, as 'fairtrial why'",
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a page (HTML)")
     add_wait(parser)
     add_share(parser)
-    add_talk(parser)
+    add_talk(parser, markdown=True)
     parser.set_defaults(run=_run)
 
 
@@ -194,6 +193,8 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 def _asked(
     question: Question, request: Request, args: argparse.Namespace, out: TextIO, err: TextIO
 ) -> int:
+    from analysis.commands.arguments import show
+
     from ...bisect.bisecting import bisect
     from ...launch.interrupts import Interrupted
     from .view import BisectView
@@ -213,9 +214,7 @@ def _asked(
     if args.why:
         _write_with_why(args, found, out, err)
     else:
-        write_result(found, out, as_json=args.json)
-    if args.output is not None:
-        _write_page(args.output, found)
+        show(found, out, as_json=args.json, markdown=args.format == "md")
     assert found.exit_code is not None, "it is ended"
     return found.exit_code
 
@@ -240,14 +239,16 @@ def _write_with_why(args: argparse.Namespace, found: Bisection, out: TextIO, err
 
     What stops the second changes nothing of the first: it is said, and JSON has null.
     """
+    from analysis.commands.arguments import show
     from analysis.errors import FairtrialError
 
     from ...launch.interrupts import Interrupted
     from ..arguments import write_json
     from .culprits import why_of
 
+    markdown = args.format == "md"
     if not args.json:
-        write_result(found, out, as_json=False)
+        show(found, out, as_json=False, markdown=markdown)
         out.flush()
     told = None
     try:
@@ -259,11 +260,5 @@ def _write_with_why(args: argparse.Namespace, found: Bisection, out: TextIO, err
     if args.json:
         write_json({**found.to_dict(), "why": None if told is None else told.to_dict()}, out)
     elif told is not None:
-        out.write(f"\n{told}\n")
-
-
-def _write_page(path: Path, found: Bisection) -> None:
-    from analysis.registry import function
-
-    page = function("analysis.report.bisection.page:bisection_html")(found)
-    function("analysis.commands.files:write_file")(path, page)
+        out.write("\n")
+        show(told, out, as_json=False, markdown=markdown)

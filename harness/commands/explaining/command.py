@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, TextIO
 
-from ..arguments import add_command, add_wait, positive
+from ..arguments import add_command, add_talk, add_wait, positive
 
 if TYPE_CHECKING:
     from ..arguments import Subparsers
@@ -81,17 +81,8 @@ runs/x:new --stored --rename qsort_cmp=compare_keys
     parser.add_argument(
         "--stored", action="store_true", help="show what was recorded last; execute nothing"
     )
-    forms = parser.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="print the result as JSON")
-    forms.add_argument(
-        "--format",
-        choices=("text", "md"),
-        default="text",
-        help="the form of the answer (default: text)",
-    )
     add_wait(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="print only what is necessary")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print more")
+    add_talk(parser, markdown=True)
     parser.set_defaults(run=_why)
 
 
@@ -125,11 +116,11 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from analysis.commands.arguments import show
     from analysis.commands.explaining.answers import (
         Explaining,
         exit_code_of,
         explained,
-        write_answer,
         write_folded,
     )
     from analysis.commands.explaining.targets import place_of, stored_profiles, targets_of
@@ -145,7 +136,6 @@ def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         renames=dict(args.rename or ()),
         any_total=args.any,
     )
-    form = "json" if args.json else args.format
     if args.stored:
         profiles = stored_profiles(folder, variant)
     else:
@@ -163,7 +153,7 @@ def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             view.insist("stopped by you; nothing of it is kept, and the trial is as it was")
             return _INTERRUPTED
     answer = explained(profiles, how)
-    write_answer(answer, out, form=form)
+    show(answer, out, as_json=args.json, markdown=args.format == "md")
     if args.folded is not None:
         out.flush()
         write_folded(profiles, answer, args.folded)

@@ -20,7 +20,6 @@ from PIL import Image
 
 from analysis.importers.sources import Reading
 from analysis.report.assembling import assemble
-from analysis.report.bisection.page import bisection_html
 from analysis.report.history.page import history_html
 from analysis.report.shell import html_page
 from analysis.report.subject import subject_of
@@ -53,13 +52,6 @@ def history(path: Path) -> Path:
     return path
 
 
-def bisection(path: Path) -> Path:
-    """Write the page of a bisection of made-up commits."""
-    made = SimpleNamespace(**runpy.run_path(str(HERE / "bisections.py")))
-    path.write_text(bisection_html(made.proven()), "utf-8")
-    return path
-
-
 def why(path: Path) -> Path:
     """Write the part on why alone, unfolded: of the sample trial with a made-up profile."""
     made = SimpleNamespace(**runpy.run_path(str(HERE.parents[1] / "profiled.py")))
@@ -75,7 +67,7 @@ def why(path: Path) -> Path:
     return path
 
 
-PAGES = {"report": report, "history": history, "bisection": bisection, "why": why}
+PAGES = {"report": report, "history": history, "why": why}
 
 
 def taken(browser: SimpleNamespace, page: Path, view: str) -> Image.Image:

@@ -1,4 +1,4 @@
-"""Pages of a history, a bisection and a rerun are HTML. Authority: the validator of the W3C (vnu).
+"""Pages of a history and a rerun are HTML. Authority: the validator of the W3C (vnu).
 
 It starts once for all of them, which is what takes long; those of the report are more, in its own tests.
 """
@@ -13,7 +13,6 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.artifact.reproducing.rerun import joint_report, judge_reruns
-from analysis.report.bisection.page import bisection_html
 from analysis.report.history.page import history_html
 
 HERE = Path(__file__).resolve().parent
@@ -38,8 +37,6 @@ def test_every_page_is_html(tmp_path: Path) -> None:
     texts |= {
         f"history {k}": history_html(make()) for k, make in load("histories.py").KINDS.items()
     }
-    made = load("bisections.py").KINDS
-    texts |= {f"bisection {k}": bisection_html(make()) for k, make in made.items()}
     pages = {kind: tmp_path / f"{kind}.html" for kind in texts}
     for kind, page in pages.items():
         page.write_text(texts[kind], encoding="utf-8")

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from analysis.commands.arguments import show
 from analysis.commands.explaining.answers import (
     Explaining,
     check_folded,
     exit_code_of,
     explained,
-    write_answer,
     write_folded,
 )
 from analysis.errors import UsageError
@@ -58,7 +58,7 @@ def test_an_answer_has_three_forms(stored):
     forms = {}
     for form in ("text", "md", "json"):
         out = io.StringIO()
-        write_answer(answer, out, form=form)
+        show(answer, out, as_json=form == "json", markdown=form == "md")
         forms[form] = out.getvalue()
     assert json.loads(forms["json"]) == answer.to_dict()
     assert forms["text"] == f"{answer}\n"

@@ -1,1 +1,0 @@
-"""A bisection as a page: the culprits, where the search looked, and the numbers of each proof."""
