@@ -49,6 +49,8 @@ def console() -> None:
             stream, io.TextIOWrapper
         ):  # a terminal that knows no '·' is no reason to stop
             stream.reconfigure(errors="backslashreplace")
+    # ignored by whoever started us, a git or a build that fails would count as one that succeeds
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if sys.argv[1:2] and sys.argv[1] in _EXECUTING:  # until they catch signals themselves
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is signal.SIG_DFL:

@@ -241,15 +241,15 @@ class LauncherClient:
         }
         self._send(dataclasses.asdict(isolation) | chosen)
         self.pid = self._credentials()
-        try:
+        with contextlib.suppress(ProcessLookupError):  # it refused, ended, and somebody reaped it
             self._pidfd = os.pidfd_open(self.pid)
-        except ProcessLookupError:
-            raise self._died() from None
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         reply = self._receive()
         if "error" in reply:
             self.close()
             return reply["error"], reply["errno"]
+        if self._pidfd < 0:
+            raise self._died()
         self.spawns_into_groups = reply.get("spawns_into_groups", False)
         if reply["counters"]:
             from ..meters.counters import EventAnswer

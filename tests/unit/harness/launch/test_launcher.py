@@ -328,6 +328,18 @@ def test_limit_that_ends_a_target_does_not_end_the_launcher(open_launcher, reque
 
 
 @pytest.mark.powerless
+def test_a_launcher_that_refused_and_is_gone_has_said_why(open_launcher, monkeypatch):
+    # with SIGCHLD ignored the kernel reaps it, in a namespace its parent does
+    def gone(pid):
+        raise ProcessLookupError(pid)
+
+    monkeypatch.setattr(os, "pidfd_open", gone)
+    with pytest.raises(HostError, match="CPU"):
+        open_launcher(cpus=(5000,))
+    with pytest.raises(LauncherDiedError):
+        open_launcher(containment="none")
+
+
 def test_limit_above_the_hard_one_is_refused(open_launcher, request_for):
     if resource.getrlimit(resource.RLIMIT_NOFILE)[1] == resource.RLIM_INFINITY:
         pytest.skip("open files have no hard limit here")
