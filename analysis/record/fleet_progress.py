@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import StoreError
+from .bisections import is_bisection
 from .fleet import Fleet, FleetHost, trial_place
 from .manifest import read_manifest
 from .shapes import ShapeError, check, checksum_holds, opened, parse
@@ -92,15 +93,10 @@ def host_state(
 
 def is_held(trial: Path) -> bool | None:
     """Tell whether a process holds the trial's lock, as its runner does; None if it cannot be told."""
-    return lock_is_held(trial / MEASUREMENTS)
-
-
-def lock_is_held(path: Path) -> bool | None:
-    """Tell whether a process holds the lock on a file; None if it cannot be told."""
     try:
         import fcntl
 
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(trial / MEASUREMENTS, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     except (OSError, ImportError):  # a system without such locks
@@ -124,7 +120,7 @@ def read_host(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
         trial = trial_place(folder, host)
         inside = True
         wrong = _barred(trial / MANIFEST)
-        if wrong is None and os.path.lexists(trial / MANIFEST):
+        if wrong is None and (os.path.lexists(trial / MANIFEST) or is_bisection(trial)):
             manifest = read_manifest(trial)
             require_campaign(fleet, manifest, trial)
     except StoreError as error:

@@ -49,8 +49,7 @@ MARGIN, RISK, LOOKS = 0.01, 0.05, (6, 12, 24)
 class Request:
     """What the command line asks; None where it does not say: then the default, or what was asked before.
 
-    `folder` holds the bisections, `place` is the folder of a new one, else it is named here; `resume` is the bisection to
-    go on with.
+    `folder` holds the bisections; `resume` is the one to go on with.
     """
 
     good: str | None = None
@@ -67,7 +66,6 @@ class Request:
     variant: str | None = None
     every: bool = False
     resume: Path | None = None
-    place: Path | None = None
     strict: bool = False
     share: bool = False
     wait_s: float = math.inf
@@ -268,8 +266,7 @@ def _before_build(interrupts: Interrupts, listener: Listener) -> Any:  # noqa: A
 def _journal(question: Question, request: Request) -> Journal:
     if request.resume is None:
         name = new_trial_name(f"bisect-{question.campaign.name}")
-        place = request.place or request.folder / name
-        return Journal.begin(place, question.asked, share=request.share)
+        return Journal.begin(request.folder / name, question.asked, share=request.share)
     journal = Journal.reopen(request.resume)
     journal.asked = question.asked  # more sessions may be allowed now
     return journal

@@ -157,7 +157,7 @@ def _words(request: Request, good: str, bad: str) -> list[str]:
         part for key, value in said.items() if value is not None for part in (key, str(value))
     ]
     words += ["--all"] * request.every + ["--strict"] * request.strict + ["--share"] * request.share
-    return words if request.place is None else [*words, f"--resume={request.place}"]
+    return words
 
 
 def _run_seconds(

@@ -148,12 +148,9 @@ class Journal:
         """
         with storing(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
-            folder.mkdir(mode=0o777 if share else 0o700, exist_ok=begins_there(folder))
+            folder.mkdir(mode=0o777 if share else 0o700)
         journal = cls(folder, asked)
         journal._take()
-        if (folder / STATE).exists():  # of two that begin at once, the other one was first
-            journal.close()
-            raise StoreError("a bisection is there already", str(folder), "name another folder")
         journal.store({})
         with storing(folder):
             write_synced(folder, SESSIONS, b"")
@@ -282,11 +279,6 @@ def read_state(folder: Path) -> State:
             what, str(where), "use the fairtrial version that wrote it, or a newer one"
         )
     return state
-
-
-def begins_there(folder: Path) -> bool:
-    """Tell whether a new bisection may begin in a folder: it is not there, or holds nothing."""
-    return not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def newest_unfinished(folder: Path, campaign: str | None) -> Path:

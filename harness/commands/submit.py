@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from analysis.errors import StoreError
     from analysis.history.bisection.result import Bisection
 
-    from ..campaign.model import Campaign
-    from ..fleet.bisection_job import BisectionJob
     from ..fleet.status import FleetStanding
     from ..fleet.submission import Submission
     from .arguments import Subparsers
@@ -38,7 +36,6 @@ campaign.yaml --hosts 'lab[1-8]' --time 2:00:00    these hosts, jobs of at most 
 campaign.yaml --partition batch --count 4          four hosts of a partition
 campaign.yaml --hosts lab1,lab2 -- --account=me    with more options of sbatch
 runs/FLEET --resume                                jobs for the hosts that are not complete
-campaign.yaml --bisect v1.4 v1.5 --hosts lab3      which commit did it, as one job on one host
 """,
     )
     parser.add_argument(
@@ -73,18 +70,6 @@ campaign.yaml --bisect v1.4 v1.5 --hosts lab3      which commit did it, as one j
         metavar="DIR",
         help="measure in this folder on the local disk of each node, and copy the trial at the "
         "end of each session",
-    )
-    parser.add_argument(
-        "--bisect",
-        nargs=2,
-        metavar=("GOOD", "BAD"),
-        help="search the commit between them that changed the program, as 'fairtrial bisect' does: "
-        "one job on one host",
-    )
-    parser.add_argument(
-        "--bisect-options",
-        metavar="TEXT",
-        help="further options of 'fairtrial bisect' in one text: --bisect-options='--benchmark parse'",
     )
     parser.add_argument(
         "--resume", action="store_true", help="submit jobs for what the fleet has not measured yet"
@@ -164,58 +149,8 @@ def _first(args: argparse.Namespace) -> Submission:
         seed=args.seed,
         arguments=checked_arguments(args.sbatch),
     )
-    if args.bisect is not None:
-        campaign, job = _bisection(args)
-        return submission_of(campaign, wishes, args.dir, bisects=job)
-    if args.bisect_options is not None:
-        what = "--bisect-options says how to search, and not what"
-        raise UsageError(what, None, "add --bisect GOOD BAD")
     campaign = load_campaign(args.campaign, seed=args.seed, own=own_defaults())
     return submission_of(campaign, wishes, args.dir)
-
-
-def _bisection(args: argparse.Namespace) -> tuple[Campaign, BisectionJob]:
-    """Read what a bisection is asked as its own command does, and look up its commits."""
-    import shlex
-
-    from analysis.errors import UsageError
-
-    from ..bisect.bisecting import question_of
-    from ..bisect.expecting import expected
-    from ..fleet.bisection_job import BisectionJob
-    from .bisecting.command import request_of
-    from .catalogue import parser_of
-
-    try:
-        words = shlex.split(args.bisect_options or "")
-    except ValueError as error:
-        what = f"the text cannot be split into options: {error}".lower()
-        raise UsageError(what, "--bisect-options", "close the quotes") from None
-    asked = parser_of(["bisect"]).parse_args(["bisect", *args.bisect, *words])
-    given = {
-        "--campaign": asked.campaign is not None,
-        "--resume": asked.resume is not None,
-        "--dry-run": asked.dry_run,
-        "--dir": asked.dir != RUNS,
-        "--wait-for-lock": asked.wait_for_lock != 0.0,
-    }
-    for option in (name for name, there in given.items() if there):
-        what = f"{option} is said by submit, and not in --bisect-options"
-        raise UsageError(what, "--bisect-options", "leave it out there")
-    if asked.work_dir is not None and not asked.work_dir.is_absolute():
-        what = f"every node has its own {asked.work_dir}"
-        raise UsageError(what, "--bisect-options", "name an absolute path: --work-dir /local/you")
-    asked.campaign = args.campaign
-    request = request_of(asked)
-    question = question_of(request)
-    seconds = expected(question, request).seconds
-    job = BisectionJob(
-        good=question.asked.good_sha,
-        bad=question.asked.bad_sha,
-        words=tuple(words),
-        expected_s=None if seconds is None else seconds[1],
-    )
-    return question.campaign, job
 
 
 def _again(args: argparse.Namespace) -> Submission:
@@ -227,8 +162,6 @@ def _again(args: argparse.Namespace) -> Submission:
         "--hosts": args.hosts is not None,
         "--partition": args.partition is not None,
         "--count": args.count is not None,
-        "--bisect": args.bisect is not None,
-        "--bisect-options": args.bisect_options is not None,
         "--seed": args.seed is not None,
         "--scratch": args.scratch is not None,
         "--build": args.build != "node",
@@ -255,12 +188,12 @@ def _told(submitted: Submission) -> str:
     pairs = list(zip(submitted.hosts, submitted.jobs, strict=True))
     jobs = ", ".join(f"{host} ({job})" for host, job in pairs[:_SHOWN])
     jobs += f" and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else ""
-    told = (
+    return (
         f"submitted {counted(len(submitted.jobs), 'job')}: {jobs}\n"
         f"follow: fairtrial status {place}\n"
         f"end:    fairtrial cancel {place}\n"
+        f"then:   fairtrial verdict {place}\n"
     )
-    return told if submitted.bisects else f"{told}then:   fairtrial verdict {place}\n"
 
 
 def add_status(subparsers: Subparsers) -> None:

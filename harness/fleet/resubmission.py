@@ -10,7 +10,6 @@ from analysis.errors import UsageError
 from analysis.record.fleet import Fleet, read_fleet
 
 from ..trial.writer import new_trial_name
-from .bisection_job import bisection_of
 from .hosts import limit_of, require_place
 from .sbatch import script_of
 from .slurm import Job, Scheduler
@@ -62,7 +61,6 @@ def resubmission_of(
         fleet.campaign,
         slurm["options"],
         scheduler,
-        bisects=bisection_of(slurm),
     )
     return Submission(
         folder=folder,
@@ -79,6 +77,10 @@ def resubmission_of(
 
 def _submitted(folder: Path, fleet: Fleet) -> dict[str, Any]:
     slurm = slurm_of(fleet)
+    if "bisect" in slurm:  # of a version between 0.2.0 and 0.3.0
+        words = f"fairtrial bisect --resume={shlex.quote(str(folder / fleet.hosts[0].trial))}"
+        what = "this is a bisection, and bisections are no jobs of a fleet any more"
+        raise UsageError(what, str(folder), f"go on with it on its host: {words}")
     texts = ("fleet", "user", "cluster", "partition", "time", "campaign")
     lists = ("options", "arguments", "exported")
     known = [slurm.get(key) for key in texts]

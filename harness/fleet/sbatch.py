@@ -141,13 +141,13 @@ _OURS = ("FAIRTRIAL_DEFAULTS", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 
 _TEXT = """\
 #!/bin/bash
-# fairtrial: {what} on one host of a fleet.
+# fairtrial: the campaign {name} on one host of a fleet.
 # Slurm starts it once for each host, with the host's name; docs/slurm.md says why it is as it is.
 host=$1
 fleet={fleet}
 trial=$fleet/$host
 {exports}
-rows() {{ {rows} 2>/dev/null | wc -l; }}
+rows() {{ cat -- "$trial/measurements.jsonl" 2>/dev/null | wc -l; }}
 before=$(rows)
 
 # At the time limit Slurm tells this shell alone, two minutes early; fairtrial then ends the run
@@ -173,36 +173,23 @@ exit "$code"
 """
 
 
-_ROWS = 'cat -- "$trial/measurements.jsonl"'
-_ROWS_OF_ALL = (
-    'find "$trial" -name measurements.jsonl -exec cat {} +'  # of each trial of a bisection
-)
-
-
 def script_of(
     fleet: Path,
     campaign: Path,
     name: str,
     options: Sequence[str],
     scheduler: Scheduler,
-    *,
-    bisects: bool = False,
 ) -> str:
-    """Write the batch script of a fleet; with `bisects` its options are the words of ``fairtrial bisect``."""
+    """Write the batch script of a fleet."""
     exports = (
         f"export {name}={shlex.quote(os.environ[name])}\n" for name in _OURS if name in os.environ
     )
     words = [*own_command(), "run", str(campaign), "--resume", *options]
-    command = f'{shlex.join(words)} --trial "$trial"'
-    if bisects:
-        words = [*own_command(), "bisect", *options, "--campaign", str(campaign)]
-        command = f'{shlex.join(words)} --resume="$trial"'
     return _TEXT.format(
-        what=f"a bisection with the campaign {name}" if bisects else f"the campaign {name}",
-        rows=_ROWS_OF_ALL if bisects else _ROWS,
+        name=name,
         fleet=shlex.quote(str(fleet)),
         exports="".join(exports),
-        command=command,
+        command=f'{shlex.join(words)} --trial "$trial"',
         cancelled=CANCELLED,
         squeue=shlex.quote(scheduler.place("squeue")),
         scontrol=shlex.quote(scheduler.place("scontrol")),

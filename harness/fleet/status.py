@@ -17,7 +17,6 @@ from analysis.words import WIDTH, next_lines
 
 from ..errors import HostError, counted, moment, wrapped
 from ..launch.interrupts import Interrupts
-from .bisection_job import BISECT, bisection_of, read_bisections
 from .hosts import listed
 from .sbatch import CANCELLED
 from .slurm import Job, Node, Scheduler
@@ -80,11 +79,6 @@ class FleetStanding:
     hosts: tuple[HostStanding, ...]
     problem: str | None = None
 
-    @property
-    def bisects(self) -> bool:
-        """Whether it is the one job of a bisection: then its `done` are sessions."""
-        return bisection_of(slurm_of(self.fleet))
-
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
         return {
@@ -93,15 +87,12 @@ class FleetStanding:
             "campaign": self.fleet.campaign,
             "identity": self.fleet.identity,
             "submitted_at": self.fleet.submitted_at,
-            "bisect": slurm_of(self.fleet)[BISECT] if self.bisects else None,
             "hosts": [one.to_dict() for one in self.hosts],
             "problem": self.problem,
         }
 
     def __str__(self) -> str:
         """Write it for a person: a line for each host, and more where what is said of it has no room."""
-        if self.bisects:
-            return "\n".join(self._bisection())
         counts = Counter(one.state for one in self.hosts)
         states = ", ".join(
             f"{counts[state]} {state}"
@@ -132,27 +123,6 @@ class FleetStanding:
             lines += next_lines(("fairtrial", "submit", str(self.path), "--resume"))
         return "\n".join(lines)
 
-    def _bisection(self) -> list[str]:
-        """Write the one job of a bisection: how many sessions, and what it found."""
-        (one,) = self.hosts
-        since = self.fleet.submitted_at
-        asked = slurm_of(self.fleet)[BISECT]
-        head = f"{self.path.name} · {one.host}: {one.state}, {counted(one.done, 'session')}"
-        lines = _wrapped("", head if not one.remarks else f"{head}; {one.remarks}", 2)
-        lines += _wrapped(
-            "  ",
-            f"from {str(asked.get('good'))[:12]} to {str(asked.get('bad'))[:12]}"
-            + ("" if since is None else f", submitted {moment(since)}"),
-            2,
-        )
-        if one.state == "complete" and one.why:
-            lines += _wrapped("  ", one.why, 2)
-        if self.problem is not None:
-            lines += _wrapped("  the queue is unknown: ", self.problem, 4)
-        if one.state != "complete" and not one.in_queue:
-            lines += next_lines(("fairtrial", "submit", str(self.path), "--resume"))
-        return lines
-
 
 def read_standing(
     folder: Path,
@@ -173,15 +143,14 @@ def read_standing(
         except HostError as error:
             problem = error.what
     found = []
-    bisects = bisection_of(slurm_of(fleet))
-    for progress in (read_bisections if bisects else read_hosts)(folder, fleet):
+    for progress in read_hosts(folder, fleet):
         ids = next(one.jobs for one in fleet.hosts if one.host == progress.host)
         job = newest(progress.host, folder, fleet, jobs or {})
         submitted = slurm_of(fleet).get("planned")  # what holds as long as no trial says it
         planned = submitted if type(submitted) is int else None
         known = progress if progress.planned is not None else replace(progress, planned=planned)
         node = nodes.get(progress.host)
-        found.append(_standing(known, ids, job, node, asked=jobs is not None, bisects=bisects))
+        found.append(_standing(known, ids, job, node, asked=jobs is not None))
     return FleetStanding(path=folder, fleet=fleet, hosts=tuple(found), problem=problem)
 
 
@@ -235,10 +204,9 @@ def _standing(
     node: Node | None,
     *,
     asked: bool,
-    bisects: bool,
 ) -> HostStanding:
     state = progress.state
-    running = bisects or (progress.manifest is not None and progress.manifest.status == "running")
+    running = progress.manifest is not None and progress.manifest.status == "running"
     if state == "partial" and running and job is not None and job.state == "RUNNING":
         state = "running"  # measured where its lock is not seen from here
     down = None if node is None or node.usable else node.state

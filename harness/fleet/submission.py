@@ -36,7 +36,6 @@ from ..trial.plan import planned_runs
 from ..trial.preparation import expected_seconds
 from ..trial.progress import read_progress, trials_in
 from ..trial.writer import new_trial_name
-from .bisection_job import BISECT, BisectionJob, bisection_of
 from .hosts import (
     least_limit_s,
     limit_of,
@@ -125,11 +124,6 @@ class Submission:
     def commands(self) -> tuple[tuple[str, ...], ...]:
         """The command line of sbatch for each host, in their order."""
         return tuple(self._command(host) for host in self.hosts)
-
-    @property
-    def bisects(self) -> bool:
-        """Whether it is the one job of a bisection."""
-        return bisection_of(slurm_of(self.fleet))
 
     def _command(self, host: str) -> tuple[str, ...]:
         slurm = self.fleet.further[SLURM]
@@ -298,10 +292,8 @@ def submission_of(
     wishes: Wishes,
     runs: Path,
     scheduler: Scheduler | None = None,
-    *,
-    bisects: BisectionJob | None = None,
 ) -> Submission:
-    """Plan the fleet of a campaign, or the one job of a bisection with it; nothing is written or submitted."""
+    """Plan the fleet of a campaign; nothing is written or submitted."""
     scheduler = scheduler or Scheduler()
     if wishes.build == "once" and campaign.built_each_session:
         named = ", ".join(campaign.built_each_session)
@@ -310,16 +302,11 @@ def submission_of(
         )
         raise UsageError(what, "--build once", "leave it out: each host builds its own")
     places = places_for(wishes, scheduler)
-    if bisects is not None:
-        bisects.require_one(places.hosts, wishes)
     total_s, longest_s = estimate_of(campaign, runs)
-    limit = limit_of(wishes.time, total_s if bisects is None else bisects.expected_s, longest_s)
+    limit = limit_of(wishes.time, total_s, longest_s)
     require_time(limit, places.partition)
-    name = new_trial_name(campaign.name if bisects is None else f"bisect-{campaign.name}")
+    name = new_trial_name(campaign.name)
     folder = runs.absolute() / name
-    options = wishes.job_options
-    if bisects is not None:
-        options = (bisects.good, bisects.bad, *bisects.words, *options)
     slurm = (
         wishes.to_dict()
         | {
@@ -330,14 +317,10 @@ def submission_of(
             "time": limit,
             "campaign": str(campaign.source.absolute()),
             "exported": _exported(campaign),
-            "options": list(options),
+            "planned": planned_runs(campaign, campaign.protocol.sessions),
         }
         | _least_cpus(campaign)
     )
-    if bisects is None:
-        slurm["planned"] = planned_runs(campaign, campaign.protocol.sessions)
-    else:
-        slurm[BISECT] = bisects.to_dict()
     fleet = Fleet(
         campaign=campaign.name,
         identity=identity_of(campaign),
@@ -350,13 +333,10 @@ def submission_of(
         folder,
         campaign.source.absolute(),
         campaign.name,
-        options,
+        wishes.job_options,
         scheduler,
-        bisects=bisects is not None,
     )
-    doubts = _doubts(campaign, wishes, limit, longest_s, builds_apart=bisects is not None)
-    asked = campaign.notes if bisects is None else ()  # its variants are commits
-    notes = [*asked, *places.notes, *doubts]
+    notes = [*campaign.notes, *places.notes, *_doubts(campaign, wishes, limit, longest_s)]
     return Submission(
         folder=folder,
         fleet=fleet,
@@ -409,9 +389,7 @@ def at_home(folder: Path, fleet: Fleet) -> bool:
         return False
 
 
-def _doubts(
-    campaign: Campaign, wishes: Wishes, limit: str, longest_s: float | None, *, builds_apart: bool
-) -> list[str]:
+def _doubts(campaign: Campaign, wishes: Wishes, limit: str, longest_s: float | None) -> list[str]:
     """Say what a person may not have thought of."""
     doubts = []
     least = least_limit_s(longest_s)
@@ -420,13 +398,13 @@ def _doubts(
             f"--time {limit} is short: Slurm warns a job two minutes before its end, or three, and "
             f"the run under way is discarded then; {limit_of_seconds(least)} or more leaves room"
         )
-    if campaign.built_each_session and not builds_apart:
+    if campaign.built_each_session:
         doubts.append(
             f"every host builds its programs before each session in {campaign.source.parent}: where that "
             "folder is shared, hosts change each other's programs while they are measured; name one host, "
             "or let the path be one of each host's own disk"
         )
-    elif campaign.builds and wishes.build == "node" and not builds_apart:
+    elif campaign.builds and wishes.build == "node":
         doubts.append(
             f"every host builds its programs in {campaign.source.parent}: where that folder is "
             "shared they overwrite each other's; --build once builds them here, before submission"

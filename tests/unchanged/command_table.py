@@ -715,8 +715,6 @@ MEASURING: tuple[Row, ...] = (
                 "--json",
             ),
             "--hosts lab1 --dry-run -- --account=me",
-            "--bisect v1 v2 --hosts lab1 --dry-run",
-            "--bisect-options=--strict --hosts lab1 --dry-run",
         ),
     ),
     ("submit {} --resume {}", FLEETS[:2], ("--dry-run", "")),

@@ -166,9 +166,7 @@ OWN: dict[type, Own] = {
     progress.TrialProgress: added("way_on_words", "before", next=tuple[str, ...]),
     placement.CpuPlan: added("text", "services"),
     fleet.HostStanding: added("in_queue", "asked"),
-    fleet.FleetStanding: added(
-        "fleet", fleet=str, campaign=str, identity=str, submitted_at=str, bisect=OPEN | None
-    ),
+    fleet.FleetStanding: added("fleet", fleet=str, campaign=str, identity=str, submitted_at=str),
     fleet.Cancelled: only(
         {name: tuple[str, ...] for name in ("cancelled", "ending", "others")}
         | {"fleet": str, "path": str}

@@ -102,7 +102,7 @@ v1.4 v1.5 --metric max_rss         the commit that needs more memory
         nargs="?",
         const=NEWEST,
         metavar="FOLDER",
-        help="go on with this bisection, or begin it there (default: the newest that is not ended)",
+        help="go on with this bisection (default: the newest that is not ended)",
     )
     by_equals(resuming)
     parser.add_argument(
@@ -146,16 +146,14 @@ def _looks(text: str) -> tuple[int, ...]:
 def request_of(args: argparse.Namespace) -> Request:
     """Give what a command line of ``bisect`` asks."""
     from ...bisect.bisecting import Request
-    from ...bisect.journal import begins_there, newest_unfinished
+    from ...bisect.journal import newest_unfinished
 
-    resume, place = args.resume, None
+    resume = args.resume
     if resume == NEWEST and args.good is not None and args.bad is None:
         resume, args.good = Path(args.good), None  # its folder stands behind the option
     if resume == NEWEST:
         asked = None if args.campaign is None else str(args.campaign.absolute())
         resume = newest_unfinished(args.dir, asked)
-    elif resume is not None and args.bad is not None and begins_there(resume):
-        resume, place = None, resume
     return Request(
         good=args.good,
         bad=args.bad,
@@ -171,7 +169,6 @@ def request_of(args: argparse.Namespace) -> Request:
         variant=args.variant,
         every=args.all,
         resume=resume,
-        place=place,
         strict=args.strict,
         share=args.share,
         wait_s=args.wait_for_lock,

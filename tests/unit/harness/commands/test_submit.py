@@ -29,9 +29,7 @@ def submit(monkeypatch, tmp_path):
 
     def planned(folder, time):
         asked.append((folder, time))
-        return Planned(
-            notes=("mind this",), hosts=("n1", "n2"), jobs=(), folder=tmp_path / "c-1", bisects=None
-        )
+        return Planned(notes=("mind this",), hosts=("n1", "n2"), jobs=(), folder=tmp_path / "c-1")
 
     monkeypatch.setattr("harness.fleet.resubmission.resubmission_of", planned)
 

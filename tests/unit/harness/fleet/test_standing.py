@@ -37,6 +37,23 @@ def test_every_host_is_told_with_its_job_and_the_reason(fleet, played):
     json.dumps(standing.to_dict(), allow_nan=False)
 
 
+def test_a_bisection_that_was_submitted_is_read_and_gone_on_with_by_its_own_command(fleet, played):
+    text = json.loads((fleet / "fleet.json").read_text())
+    text["slurm"]["bisect"] = {"good": "1" * 40, "bad": "2" * 40}
+    (fleet / "fleet.json").write_text(json.dumps(text))
+    (fleet / "lab1").mkdir()
+    (fleet / "lab1" / "bisect.json").write_text("{}")
+    told = hosts_of(read_standing(fleet, played))["lab1"]
+    assert (told["state"], told["why"]) == (
+        "missing",
+        "this is a bisection, which holds several trials",
+    )
+    with pytest.raises(UsageError) as refused:
+        resubmission_of(fleet, scheduler=played)
+    assert refused.value.fix is not None
+    assert f"fairtrial bisect --resume={fleet / 'lab1'}" in refused.value.fix
+
+
 def test_a_job_that_slurm_has_forgotten_is_none(fleet, played):
     hosts = hosts_of(read_standing(fleet, played))
     assert (hosts["lab1"]["job"], hosts["lab1"]["queue"]) == ("7", None)
