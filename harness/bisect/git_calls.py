@@ -19,6 +19,7 @@ from analysis.words import shown
 
 from ..campaign.model import Command
 from ..launch.commands import CommandFailedError, HooksLauncherDiedError, SideCommands
+from ..launch.matching import last_output
 
 # What git says belongs to one repository (``git rev-parse --local-env-vars``), and what it does on its own.
 _OF_ONE_REPOSITORY = frozenset(
@@ -81,8 +82,9 @@ def writing_git(commands: SideCommands, log: Path) -> Callable[..., None]:
         except HooksLauncherDiedError:
             raise
         except CommandFailedError as error:
-            text = log.read_text(encoding="utf-8", errors="surrogateescape")
-            raise GitError(_said(text) or f"git {words[0]} failed", str(where)) from error
+            raise GitError(
+                _said(last_output(log)) or f"git {words[0]} failed", str(where)
+            ) from error
         log.unlink()  # it says nothing of a build
 
     return write
