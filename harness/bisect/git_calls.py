@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from analysis.errors import FairtrialError, UsageError
+from analysis.errors import FairtrialError, StoreError, UsageError
 from analysis.record import asking_git
 from analysis.words import shown
 
@@ -101,6 +101,8 @@ def git(
         If git fails; its last line is the message.
     UsageError
         If there is no git.
+    StoreError
+        If its answer is cut off.
     """
     try:
         done = subprocess.run(
@@ -123,6 +125,8 @@ def git(
         errors = os.fsdecode(done.stderr)
         what = _said(errors) or f"git {words[0]} failed"
         raise GitError(what, str(where), asking_git.remedy_in(errors))
+    if asking_git.is_cut_off(done.stdout):
+        raise StoreError(f"the answer of git {words[0]} is cut off", str(where))
     return os.fsdecode(done.stdout)
 
 
