@@ -491,7 +491,6 @@ class Store:
         with storing(self.path / name):
             append_synced(self.path, name, data)
 
-
     def _refuse_moved(self) -> None:
         """Write nothing where another folder stands, or none: also a row would be of a run that found neither."""
         with contextlib.suppress(OSError):
