@@ -222,8 +222,8 @@ def gather(
                         staging.copy(f"{root}/{file}", path / file)
                     identity = None
                 else:
-                    with os.fdopen(_opened(path)[0], "rb") as file:
-                        if file.read(4) == b"PK\3\4":
+                    with os.fdopen(_opened(path)[0], "rb") as plain:
+                        if plain.read(4) == b"PK\3\4":
                             what = "this is an archive, and no file of runs"
                             fix = "unpack it, and name the trials or files in it"
                             raise UsageError(what, given, fix)
