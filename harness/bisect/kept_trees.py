@@ -19,10 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.errors import StoreError
-from analysis.record.shapes import ShapeError, opened, parse
 
 from ..host.executables import sha256_of
-from ..trial.folder import write_synced
 from .clone import remove_tree
 
 SCHEMA = 1
@@ -71,12 +69,11 @@ class KeptTrees:
     def read(self, key: str) -> Record | None:
         """Give the record of a commit; None where there is none that can be read."""
         try:
-            with opened(self._file(key)) as file:
-                data = parse(file.read())
+            data = json.loads(self._file(key).read_text(encoding="utf-8"))
             if data.pop("schema") != SCHEMA:
                 return None
             return Record(**data)
-        except (OSError, StoreError, ShapeError, TypeError, KeyError, AttributeError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
     def write(self, key: str, record: Record) -> None:
@@ -85,7 +82,10 @@ class KeptTrees:
         fresh = path.with_suffix(".new")
         parts = {name: getattr(record, name) for name in Record.__slots__}
         text = json.dumps({"schema": SCHEMA} | parts, indent=1, sort_keys=True)
-        write_synced(self.folder, fresh.name, f"{text}\n".encode())
+        with fresh.open("w", encoding="utf-8") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
         fresh.replace(path)
 
     def forget(self, key: str) -> None:

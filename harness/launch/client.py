@@ -35,7 +35,6 @@ from .exchange import (
     execution_of,
     lineage,
     message_of,
-    more_files,
     not_permitted,
     not_started,
 )
@@ -222,8 +221,9 @@ class LauncherClient:
                     cwd="/",
                 )
             except OSError as error:
-                what = f"the launcher cannot be started: {error.strerror}"
-                raise LaunchError(what, sys.executable, more_files(error.errno)) from error
+                raise LaunchError(
+                    f"the launcher cannot be started: {error.strerror}", sys.executable
+                ) from error
         self._socket = ours
         self._poller = select.poll()
         self._poller.register(ours, select.POLLIN)

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.errors import StoreError
-from analysis.record.shapes import lines_of
 from analysis.record.trial_files import ENVIRONMENT, MEASUREMENTS, Finding
 
 from ..errors import CampaignError, Problem
@@ -407,9 +406,10 @@ class OutputAgreement:
     def of_trial(cls, trial: Path) -> OutputAgreement:
         """Follow a trial from its stored runs on; the store has checked the lines."""
         made = cls()
-        for _, line in lines_of(trial / MEASUREMENTS):
-            row = json.loads(line)
-            made.add(row["benchmark"], row["variant"], row["outcome"], row.get("stdout_sha256"))
+        with (trial / MEASUREMENTS).open("rb") as file:
+            for line in file:
+                row = json.loads(line)
+                made.add(row["benchmark"], row["variant"], row["outcome"], row.get("stdout_sha256"))
         return made
 
     def add(

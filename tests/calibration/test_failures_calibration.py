@@ -20,16 +20,13 @@ from analysis.methods.multilevel.failures import SidesCells, cell_pvalue, fisher
 from analysis.stats.arguments import stream
 from analysis.stats.multiplicity import adjusted
 from analysis.verdict.gate import gate
+from tests.calibration.made_pairs import most
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
 
 RISK = 0.025
 RUNS = 8
-
-
-def most(rate, trials):
-    return rate + 4 * math.sqrt(rate * (1 - rate) / trials)
 
 
 # ---- how often the runs of a cell fail: (sessions, 2 sides)

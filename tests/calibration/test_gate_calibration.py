@@ -17,6 +17,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
 from analysis.stats.arguments import stream
 from analysis.verdict.gate import gate
+from tests.calibration.made_pairs import most
 
 pytestmark = pytest.mark.calibration
 
@@ -64,10 +65,6 @@ def rates(label, trials, *, slower, sessions, design="paired"):
         benchmark += bool(suite.candidates[0].named("proven"))
         anything += suite.outcome == "proven"
     return tuple(n / trials for n in (passed, each, benchmark, anything))
-
-
-def most(rate, trials):
-    return rate + 4 * math.sqrt(rate * (1 - rate) / trials)
 
 
 @pytest.mark.parametrize("sessions", [2, 3, 6])

@@ -21,6 +21,7 @@ from analysis.history import changes as module
 from analysis.history.alarm import alarm_of
 from analysis.history.search_result import StepSearch
 from analysis.stats.arguments import stream
+from tests.calibration.made_pairs import at_most
 
 pytestmark = pytest.mark.calibration
 
@@ -47,11 +48,6 @@ def false_series(law: Law, nights: int, series: int, label: str) -> int:
         bool(changes(0.01 * law(stream(30, label, str(k)), nights)).intervals)
         for k in range(series)
     )
-
-
-def at_most(count: int, trials: int, share: float) -> bool:
-    """Tell whether so many are compatible with a share, at 99 %."""
-    return count <= binom.ppf(0.99, trials, share)
 
 
 @pytest.mark.parametrize("nights", [13, 40, 130])
@@ -88,7 +84,16 @@ STEPS += [(law, 130, 5.0) for law in LAWS]
 def test_the_interval_of_a_step_covers_it_after_its_place_was_chosen(
     law: str, nights: int, size: float, series: int
 ) -> None:
-    """rules-2, section 6: `size` in spreads of a night; the negative control is Welch's plain 95 %."""
+    """rules-2, section 6; the negative control is Welch's plain 95 %."""
+    held, plain, found = steps_held(law, nights, size, series)
+    assert found > series / 10
+    assert held >= binom.ppf(0.01, found, 0.95)
+    if size == 1.0 and nights <= 20:
+        assert plain < binom.ppf(0.01, found, 0.95)
+
+
+def steps_held(law: str, nights: int, size: float, series: int) -> tuple[int, int, int]:
+    """Count the told steps of `size` spreads of a night whose interval holds them, so a plain one's, and all."""
     held = plain = found = 0
     for k in range(series):
         x = 0.01 * LAWS[law](stream(44, "step", law, f"{nights}/{size}", str(k)), nights)
@@ -100,10 +105,7 @@ def test_the_interval_of_a_step_covers_it_after_its_place_was_chosen(
             parts = x[: one.places[0]], x[one.places[0] :]
             apart = parts[1].mean() - parts[0].mean()
             plain += abs(apart - 0.01 * size) <= module._welch_half(*parts, 0.05)
-    assert found > series / 10
-    assert held >= binom.ppf(0.01, found, 0.95)
-    if size == 1.0 and nights <= 20:
-        assert plain < binom.ppf(0.01, found, 0.95)
+    return held, plain, found
 
 
 def autoregressive_of(r: float) -> Law:
@@ -186,7 +188,17 @@ def test_spot_check_of_a_pass_with_its_negative_control() -> None:
 def test_a_slow_drift_does_not_pass_for_ever(
     rate: float, scatter: float, share: float, series: int
 ) -> None:
-    """A look every eighth night; without a drift nothing is withheld for one."""
+    """Without a drift nothing is withheld for one."""
+    looks, found, withheld = drifting(rate, scatter, series)
+    if rate:
+        assert at_most(found, looks, share)
+        assert found + withheld > 0.1 * looks  # the negative control: what passed before
+    else:
+        assert withheld == 0
+
+
+def drifting(rate: float, scatter: float, series: int) -> tuple[int, int, int]:
+    """Count looks, one every eighth night, those that pass, and those that a drift alone withholds."""
     looks = found = withheld = 0
     for k in range(series):
         x = scatter * stream(44, "drift", f"{rate}/{scatter}", str(k)).normal(size=130)
@@ -196,11 +208,7 @@ def test_a_slow_drift_does_not_pass_for_ever(
             looks += 1
             found += alarm.word == "ruled-out"
             withheld += alarm.reason == "drift"
-    if rate:
-        assert at_most(found, looks, share)
-        assert found + withheld > 0.1 * looks  # the negative control: what passed before
-    else:
-        assert withheld == 0
+    return looks, found, withheld
 
 
 def alarms(law: Law, label: str, series: int, nights: int, inflation: float = 1.0) -> int:

@@ -15,6 +15,7 @@ from scipy.stats import binom
 
 from analysis.history.ordered.contrasts import contrasts_of, steps_of
 from analysis.stats.arguments import stream
+from tests.calibration.made_pairs import at_most
 
 pytestmark = pytest.mark.calibration
 
@@ -58,11 +59,6 @@ def stated(law: Law, sessions: int, n: int, series: int, label: str, level: floa
         )
         for k in range(series)
     )
-
-
-def at_most(count: int, trials: int, share: float) -> bool:
-    """Tell whether so many are compatible with a share, at 99 %."""
-    return count <= binom.ppf(0.99, trials, share)
 
 
 @pytest.mark.parametrize(("sessions", "n"), SHAPES)

@@ -4,6 +4,9 @@ Authority: the risk that is promised (5 % over all looks and candidates, 2.5 % a
 binomial bounds at 99 %. The rate for normal session differences is exact, so the table of nominal risks is held
 on both sides. Negative controls: plain t at each look (29 %), nominal risks that are not divided over
 candidates (15 %), a look more between each two, and sessions that resemble their neighbours.
+
+Of a trial that grows without a plan: the bound that is printed, by Bonferroni's inequality over the looks. Negative
+control: the rule of 0.2.0, alpha / k at the k-th look, whose sum has no bound.
 """
 
 from __future__ import annotations
@@ -14,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
+from analysis.methods.multilevel.law import ErrorLaw, Looks
 from analysis.plan.compare_looks import look_at
 from analysis.record.looks import LOOKS, OPEN_LOOKS, with_look
 from analysis.record.trial_files import LooksPlan
@@ -35,19 +38,11 @@ from tests.calibration.compare_studies import (
     session_means,
     words_at,
 )
+from tests.calibration.made_pairs import at_least, at_most, lower, upper
 from tests.calibration.make_looks_table import RISKS, least_pvalues
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
-
-
-def at_most(count: int, total: int, rate: float, sure: float = 0.99) -> bool:
-    """Tell whether so many of all can be chance, if the rate is no more than that."""
-    return count <= stats.binom.ppf(sure, total, rate)
-
-
-def at_least(count: int, total: int, rate: float, sure: float = 0.99) -> bool:
-    return count >= stats.binom.ppf(1 - sure, total, rate)
 
 
 # --- the table
@@ -185,9 +180,17 @@ NEIGHBOURS = [(runs, period) for runs in (1, 2, 4) for period in (0.5, 1, 1.9, 2
 )
 def test_no_neighbour_is_in_step_with_who_begins(runs, period, paths, seeds):
     """At 6 %: where it takes 1.2 times what sessions scatter, all of six may begin alike; the page says it."""
+    drawn, turned = beside(runs, period, paths, seeds)
+    assert at_most(drawn, paths, 0.06)
+    if period == 2:  # the negative control
+        assert at_least(turned, paths, 0.3)
+
+
+def beside(runs, period, paths, seeds):
+    """Count false words beside a neighbour: each session draws who begins, and two take turns."""
     looks = [n for n in LOOKS if n <= CAP]
     rng = np.random.default_rng([44, 3, runs, round(100 * period), paths])
-    drawn, turned = (
+    return tuple(
         false_words(
             looked(
                 beside_a_neighbour(starts_of(order, paths, seeds), period, runs, 0.02, rng),
@@ -197,9 +200,6 @@ def test_no_neighbour_is_in_step_with_who_begins(runs, period, paths, seeds):
         )
         for order in ("drawn-start", "alternating")
     )
-    assert at_most(drawn, paths, 0.06)
-    if period == 2:  # the negative control
-        assert at_least(turned, paths, 0.3)
 
 
 # --- the product's own look
@@ -261,3 +261,67 @@ def test_the_guard_fires_in_few_independent_sessions(paths):
     values = differences("normal", paths, 2, np.random.default_rng([29, 12]), sessions=64) + 0.005
     looks = [n for n in LOOKS if n <= 64]
     assert at_most(int(looked(values, looks=looks, guarded=True).withheld.sum()), paths, 0.01)
+
+
+# --- a trial that grows without a plan
+
+ALPHA = 0.05
+EACH = 4_000  # trials at once: all their looks are a table
+
+
+def looked_at(seed: int, begun: int, looks: int, trials: int):
+    """Give t of the mean of standard normal values at each look, and its degrees of freedom."""
+    rng = np.random.default_rng([24, 6, seed, begun])
+    most = begun + looks - 1
+    for _ in range(-(-trials // EACH)):
+        d = rng.standard_normal((EACH, most))
+        n = np.arange(1, most + 1)
+        mean = np.cumsum(d, axis=1) / n
+        squares = np.maximum(np.cumsum(d**2, axis=1) - n * mean**2, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.abs(mean) / np.sqrt(squares / (n - 1) / n)
+        yield t[:, begun - 1 :], n[begun - 1 :] - 1.0
+
+
+def ever_wrong(begun: int, looks: int, trials: int, alphas) -> tuple[int, int]:
+    """Count trials with a false word at some look, of so many."""
+    limit = np.full(looks, np.inf)
+    wrong = total = 0
+    for t, freedom in looked_at(1, begun, looks, trials):
+        some = freedom >= 1
+        for k in np.flatnonzero(some):
+            limit[k] = ErrorLaw(alpha=alphas[k]).multiplier(np.array(freedom[k]))
+        wrong += int((t[:, some] > limit[some]).any(axis=1).sum())
+        total += t.shape[0]
+    return wrong, total
+
+
+def by_rule(begun: int, looks: int) -> list[float]:
+    sessions = range(begun, begun + looks)
+    return [Looks.growing(sessions[: k + 1]).alpha(1 - ALPHA) for k in range(looks)]
+
+
+@pytest.mark.parametrize(
+    ("begun", "looks", "trials"),
+    [
+        pytest.param(1, 10, 4_000, marks=spot_check),
+        (1, 100, 20_000),
+        (2, 100, 20_000),
+        (3, 100, 20_000),
+        (5, 100, 20_000),
+        (10, 30, 20_000),
+    ],
+)
+def test_all_looks_together_keep_what_is_printed(begun, looks, trials):
+    total = Looks.growing(range(begun, begun + looks)).total * ALPHA
+    assert total == pytest.approx(0.05 if begun == 1 else 0.075)
+    assert upper(*ever_wrong(begun, looks, trials, by_rule(begun, looks))) <= total
+
+
+@pytest.mark.parametrize(("begun", "least"), [(1, 0.06), (2, 0.085), (5, 0.065)])
+def test_the_old_sharing_breaks_what_it_said(begun, least):
+    """The negative control: alpha, alpha / 2, alpha / 3 ... "share the level" of 5 %."""
+    old = [ALPHA / (k + 1) for k in range(100)]
+    found = lower(*ever_wrong(begun, 100, 20_000, old))
+    assert found > ALPHA
+    assert found > least

@@ -8,28 +8,26 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
 from analysis.verdict.gate import gate
+from tests.calibration.made_pairs import lower, side
 
 pytestmark = pytest.mark.calibration
 SEED = 20261202
 
 
-def side(rng, name, sessions, shift=0.0):
-    values = {"b": np.exp(shift + 0.01 * rng.standard_normal(sessions))}
-    ids = {"b": range(sessions)}
-    return PerformanceMatrix.from_samples(name, values, better="lower", sessions=ids)
+def rates(candidates, sessions, limit, trials, *, benchmarks=1, apart=0.0):
+    """Give how many trials have a word or proof, by the rule and with the whole risk for each.
 
-
-def rates(candidates, sessions, limit, trials):
-    """Give how many trials have a false word or proof, by the rule and with the whole risk for each."""
+    Where the first candidate lies `apart` on the first benchmark, only words of that are counted.
+    """
     rng, found = np.random.default_rng([SEED, candidates, sessions]), [0, 0]
     for _ in range(trials):
-        base = side(rng, "base", sessions, -limit)
-        ours = [side(rng, f"v{k}", sessions) for k in range(candidates)]
+        logs = 0.01 * rng.standard_normal((candidates + 1, benchmarks, sessions, 1))
+        logs[0] -= limit
+        logs[1, 0] += apart
+        base, *ours = (side(f"v{k}", np.exp(one)) for k, one in enumerate(logs))
         alone = [multilevel(one, base, margin=0.0) for one in ours]
         if limit:
             found[0] += gate(alone, "slower>2%").outcome == "proven"
@@ -40,7 +38,8 @@ def rates(candidates, sessions, limit, trials):
             for k, one in enumerate(ours)
         ]
         for place, those in enumerate((shared, alone)):
-            found[place] += any(one.benchmarks[0].outcome != "undecided" for one in those)
+            lines = those[0].benchmarks[:1] if apart else [x for m in those for x in m.benchmarks]
+            found[place] += any(line.outcome != "undecided" for line in lines)
     return found
 
 
@@ -55,6 +54,6 @@ def rates(candidates, sessions, limit, trials):
 def test_some_word_or_proof_is_false_as_often_as_it_may_be(candidates, sessions, limit, trials):
     new, old = rates(candidates, sessions, limit, trials)
     risk = 0.025 if limit else 0.05
-    assert stats.beta.ppf(0.001, new, trials - new + 1) <= risk
+    assert lower(new, trials) <= risk
     if candidates > 2:
-        assert stats.beta.ppf(0.001, old, trials - old + 1) > (1 if trials < 100 else 2) * risk
+        assert lower(old, trials) > (1 if trials < 100 else 2) * risk

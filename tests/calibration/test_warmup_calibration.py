@@ -14,11 +14,11 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from analysis.stats import steady_state as module
 from analysis.stats.arguments import stream
 from analysis.stats.steady_state import steady_state
+from tests.calibration.made_pairs import at_least
 
 made = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("iteration_noise.py"))))
 pytestmark = pytest.mark.calibration
@@ -33,11 +33,6 @@ def words(processes: int, n: int, kind: str, like: str) -> tuple[int, list[int]]
         right += found.state == made.WORD.get(kind, kind)
         off.append(abs(found.first - begin))
     return right, off
-
-
-def at_least(right: int, processes: int, share: float) -> bool:
-    """Tell whether so many right ones are compatible with a share, at 99 %."""
-    return right >= binom.ppf(0.01, processes, share)
 
 
 @pytest.mark.parametrize("like", ["v8", "savina"])

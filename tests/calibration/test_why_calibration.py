@@ -26,6 +26,7 @@ from analysis.why.parts import Parts
 from analysis.why.result import Counter, Row
 from analysis.why.session_table import SessionTable, Side
 from analysis.why.story import story_of
+from tests.calibration.made_pairs import at_most
 
 pytestmark = pytest.mark.calibration
 planted = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "planted.py")))
@@ -124,11 +125,6 @@ def alarms(law: str, sessions: int, samples: int, trials: int, label: str, judge
 
 def uncorrected(rows: Sequence[Row]) -> bool:
     return any(row.pvalue is not None and row.pvalue <= 0.05 for row in rows)
-
-
-def at_most(count: int, trials: int, share: float) -> bool:
-    """Tell whether so many are compatible with a share, at 99 %."""
-    return count <= binom.ppf(0.99, trials, share)
 
 
 @pytest.mark.parametrize(("sessions", "samples"), SHAPES)
