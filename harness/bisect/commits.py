@@ -10,7 +10,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analysis.errors import UsageError
+from analysis.errors import StoreError, UsageError
 from analysis.words import shown
 
 from ..errors import counted
@@ -96,6 +96,8 @@ def commits_between(where: Path, good: str, bad: str, *, every: bool = False) ->
     if not listed:
         what = f"there is no commit between {shown(good)} and {shown(bad)}: BAD is the older one"
         raise UsageError(what, None, f"fairtrial bisect {shlex.quote(bad)} {shlex.quote(good)}")
+    if listed[-1][0] != last:
+        raise StoreError("git's list of commits is cut off", str(root))
     before = listed[0][1][:1]
     if before != [first]:
         raise _not_on_the_line(root, good, bad, before)

@@ -13,12 +13,13 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from analysis.errors import FairtrialError, UsageError
+from analysis.errors import FairtrialError, StoreError, UsageError
 from analysis.record import asking_git
 from analysis.words import shown
 
 from ..campaign.model import Command
 from ..launch.commands import CommandFailedError, HooksLauncherDiedError, SideCommands
+from ..launch.matching import last_output
 
 # What git says belongs to one repository (``git rev-parse --local-env-vars``), and what it does on its own.
 _OF_ONE_REPOSITORY = frozenset(
@@ -81,8 +82,9 @@ def writing_git(commands: SideCommands, log: Path) -> Callable[..., None]:
         except HooksLauncherDiedError:
             raise
         except CommandFailedError as error:
-            text = log.read_text(encoding="utf-8", errors="surrogateescape")
-            raise GitError(_said(text) or f"git {words[0]} failed", str(where)) from error
+            raise GitError(
+                _said(last_output(log)) or f"git {words[0]} failed", str(where)
+            ) from error
         log.unlink()  # it says nothing of a build
 
     return write
@@ -99,6 +101,8 @@ def git(
         If git fails; its last line is the message.
     UsageError
         If there is no git.
+    StoreError
+        If its answer is cut off.
     """
     try:
         done = subprocess.run(
@@ -121,6 +125,8 @@ def git(
         errors = os.fsdecode(done.stderr)
         what = _said(errors) or f"git {words[0]} failed"
         raise GitError(what, str(where), asking_git.remedy_in(errors))
+    if asking_git.is_cut_off(done.stdout):
+        raise StoreError(f"the answer of git {words[0]} is cut off", str(where))
     return os.fsdecode(done.stdout)
 
 

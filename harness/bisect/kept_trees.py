@@ -19,8 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.errors import StoreError
+from analysis.record.shapes import ShapeError, opened, parse
 
 from ..host.executables import sha256_of
+from ..trial.folder import write_synced
 from .clone import remove_tree
 
 SCHEMA = 1
@@ -69,11 +71,12 @@ class KeptTrees:
     def read(self, key: str) -> Record | None:
         """Give the record of a commit; None where there is none that can be read."""
         try:
-            data = json.loads(self._file(key).read_text(encoding="utf-8"))
+            with opened(self._file(key)) as file:
+                data = parse(file.read())
             if data.pop("schema") != SCHEMA:
                 return None
             return Record(**data)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        except (OSError, StoreError, ShapeError, TypeError, KeyError, AttributeError):
             return None
 
     def write(self, key: str, record: Record) -> None:
@@ -82,10 +85,7 @@ class KeptTrees:
         fresh = path.with_suffix(".new")
         parts = {name: getattr(record, name) for name in Record.__slots__}
         text = json.dumps({"schema": SCHEMA} | parts, indent=1, sort_keys=True)
-        with fresh.open("w", encoding="utf-8") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        write_synced(self.folder, fresh.name, f"{text}\n".encode())
         fresh.replace(path)
 
     def forget(self, key: str) -> None:

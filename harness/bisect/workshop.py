@@ -28,6 +28,8 @@ from ..errors import LauncherDiedError, LaunchError
 from ..host.executables import sha256_file, sha256_of
 from ..launch.client import kept_locks
 from ..launch.commands import SideCommands, base_environment
+from ..launch.matching import last_output
+from ..trial.folder import open_inside, write_synced
 from .built import EPOCH, SECONDS_OF_EPOCH, Built, NotBuilt
 from .clone import Clone
 from .git_calls import ALONE, GitError, git, without_repository, writing_git
@@ -123,11 +125,11 @@ class Workshop:
         with stored(self.folder):
             self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.folder.mkdir(mode=0o700, exist_ok=True)
-            self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._lock = open_inside(self.folder, _LOCK, os.O_RDWR | os.O_CREAT)
             try:
                 self._wait_for_lock(self._lock)
                 text = json.dumps({"schema": 1, "repository": os.fsencode(self._recipe.root).hex()})
-                (self.folder / MARKER).write_text(text + "\n", encoding="utf-8")
+                write_synced(self.folder, MARKER, f"{text}\n".encode())
                 self._clone.remove()
                 self._kept.make()
             except BaseException:
@@ -335,11 +337,7 @@ class Workshop:
         return NotBuilt(commit=commit, why=why, log=log)
 
     def _refuse_full(self, what: str, log: Path) -> None:
-        said = what
-        if log.is_file():
-            with log.open("rb") as file:
-                file.seek(max(0, log.stat().st_size - 65536))
-                said += file.read().decode("utf-8", "replace")
+        said = what + last_output(log, 65536)
         if shutil.disk_usage(self.folder).free < _LEAST_FREE or _FULL.search(said):
             fix = "free some space, or name another folder: --work-dir DIR; what is kept already stays"
             raise StoreError("a build failed on a full disk", str(self.folder), fix)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shlex
 import tempfile
@@ -15,6 +14,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, TextIO
 
 from analysis.errors import FairtrialError, StoreError
+from analysis.record.shapes import readable_rows
 from analysis.record.trial_files import MEASUREMENTS, OUTPUTS, Finding, Manifest, PlannedRun
 from analysis.words import WIDTH
 
@@ -26,6 +26,7 @@ from ..host.checks import check_before
 from ..host.reader import Host
 from ..host.tree import format_cpus
 from ..launch.commands import base_environment, resolve_all
+from ..launch.matching import opened_output
 from ..trial.execution import Options, start
 from ..trial.metering import look_at_counters
 from ..trial.plan import cpus_for, plan_session, planned_runs, room_needed, situation_of
@@ -317,8 +318,7 @@ def probe(campaign: Campaign, view: View) -> ProbedBlock:
 def execute_only(campaign: Campaign, named: str, out: TextIO, view: View) -> int:
     """Execute one cell, a warm-up and a run, show what it wrote, and keep nothing."""
     with _executed(one_cell(campaign, named), view) as ending:
-        text = (ending.trial / MEASUREMENTS).read_bytes()
-        for row in map(json.loads, text.splitlines()):
+        for row in readable_rows(ending.trial / MEASUREMENTS):
             out.write(f"{_said(row)}\n")
             if not row["warmup"]:
                 for part in _outputs(ending.trial / OUTPUTS, row["position"]):
@@ -374,7 +374,8 @@ def _outputs(folder: Path, position: int) -> Iterator[str]:
         if not path.exists():
             yield f"{name} is discarded\n"
             continue
-        data = path.read_bytes()
+        with opened_output(path) as file:
+            data = file.read()
         if b"\0" in data:
             yield f"{name}, {counted(len(data), 'byte')} that are no text\n"
             continue

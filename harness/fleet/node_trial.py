@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from analysis.errors import StoreError, UsageError
 from analysis.record.fleet import Fleet, is_fleet, read_fleet, trial_place
 from analysis.record.manifest import read_manifest
+from analysis.record.shapes import opened
 from analysis.record.trial_files import MANIFEST, MEASUREMENTS
 
 from ..campaign.identity import identity_of
@@ -162,7 +163,7 @@ def _begins_alike(one: Path, other: Path) -> bool:
     if not (one.exists() and other.exists()):
         return True
     left = min(_size(one), _size(other))
-    with one.open("rb") as first, other.open("rb") as second:
+    with opened(one) as first, opened(other) as second:
         while left > 0:
             size = min(_PIECE, left)
             if first.read(size) != second.read(size):

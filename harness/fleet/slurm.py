@@ -63,7 +63,7 @@ def jobs_of_json(text: str) -> tuple[Job, ...] | None:
         return None
     if not isinstance(data, dict) or not isinstance(data.get("jobs"), list):
         return None
-    if data.get("errors") and not data["jobs"]:
+    if data.get("errors"):  # a part
         return None
     meta = data.get("meta")
     slurm = meta.get("slurm") if isinstance(meta, dict) else None
@@ -274,7 +274,7 @@ class Scheduler:
         plain = {"LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
         env = {k: v for k, v in os.environ.items() if not k.startswith(_UNSET)} | plain
         try:
-            return subprocess.run(
+            done = subprocess.run(
                 command,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -292,6 +292,10 @@ class Scheduler:
             if isinstance(error, OSError):
                 why, where = f"{error.strerror}", command[0]
             raise HostError(f"Slurm's command cannot be executed: {why}", where) from error
+        listed = done.stdout if "--json" not in words else ""
+        if done.returncode == 0 and listed and not listed.endswith("\n"):
+            raise HostError("Slurm's answer is cut off", shlex.join(words), _ASK)
+        return done
 
 
 def _portions(jobs: Sequence[str]) -> Iterable[Sequence[str]]:

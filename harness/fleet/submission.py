@@ -31,7 +31,7 @@ from ..campaign.identity import identity_of
 from ..errors import HostError, LaunchError
 from ..launch.commands import SideCommands, base_environment, resolve_all
 from ..launch.interrupts import Interrupts
-from ..trial.folder import storing
+from ..trial.folder import open_inside, storing, write_synced
 from ..trial.plan import planned_runs
 from ..trial.preparation import expected_seconds
 from ..trial.progress import read_progress, trials_in
@@ -186,7 +186,7 @@ class Submission:
         try:
             path = self.folder / SCRIPT  # stays for a person: Slurm keeps a copy of its own
             with storing(path):
-                path.write_text(self.script, encoding="utf-8", errors="surrogateescape")
+                write_synced(self.folder, SCRIPT, os.fsencode(self.script))
                 path.chmod(0o700)
             if self.campaign is not None:
                 build_once(self.campaign, self.folder, interrupts, say)
@@ -269,7 +269,7 @@ def _alone(folder: Path) -> Iterator[None]:
     Held is the script: every submission writes it, in its place.
     """
     with storing(folder / SCRIPT):
-        fd = os.open(folder / SCRIPT, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o700)
+        fd = open_inside(folder, SCRIPT, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -13,7 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record.asking_git import NO_PROGRAMS, for_reading, remedy_in, with_settings
+from analysis.record.asking_git import (
+    NO_PROGRAMS,
+    for_reading,
+    is_cut_off,
+    remedy_in,
+    with_settings,
+)
 
 from .executables import digest_of
 from .variables import redact_text
@@ -187,6 +193,8 @@ class _Tree:
         except OSError as error:
             raise _GitError(f"git cannot be executed: {error.strerror or error}") from None
         if done.returncode == 0:
+            if is_cut_off(done.stdout):
+                raise _GitError("git's answer is cut off")
             return done.stdout
         errors = done.stderr.decode("utf-8", "replace")
         lines = errors.strip().splitlines() or ["nothing"]

@@ -35,6 +35,7 @@ from .exchange import (
     execution_of,
     lineage,
     message_of,
+    more_files,
     not_permitted,
     not_started,
 )
@@ -221,9 +222,8 @@ class LauncherClient:
                     cwd="/",
                 )
             except OSError as error:
-                raise LaunchError(
-                    f"the launcher cannot be started: {error.strerror}", sys.executable
-                ) from error
+                what = f"the launcher cannot be started: {error.strerror}"
+                raise LaunchError(what, sys.executable, more_files(error.errno)) from error
         self._socket = ours
         self._poller = select.poll()
         self._poller.register(ours, select.POLLIN)

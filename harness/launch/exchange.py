@@ -11,6 +11,7 @@ import ctypes
 import errno
 import os
 import resource
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -186,6 +187,13 @@ _SPAWN_FIXES = {
 }
 
 
+def more_files(number: int | None) -> str | None:
+    """Give what to do where nothing more can be opened; None for any other error of the system."""
+    if number not in (errno.EMFILE, errno.ENFILE):
+        return None
+    return "raise the limit (ulimit -n 1024), or close what holds so many"
+
+
 def not_started(request: LaunchRequest, stage: str, number: int) -> LaunchError:
     """Say why a launcher did not execute a program: what it was doing then."""
     name, reason = request.argv[0], os.strerror(number)
@@ -214,13 +222,17 @@ def not_started(request: LaunchRequest, stage: str, number: int) -> LaunchError:
             "look who put it into the trial's folder (perhaps the program that is measured), "
             "remove it, then continue with --resume",
         )
-    return LaunchError(f"the {stage} of '{name}' could not be set: {reason}", str(places[stage]))
+    what = f"the {stage} of '{name}' could not be set: {reason}"
+    return LaunchError(what, str(places[stage]), more_files(number))
 
 
 def not_permitted(
     setting: str, number: int, isolation: Isolation, cpus: tuple[int, ...] | None
 ) -> HostError:
-    """Say which setting was refused, and how to have it permitted."""
+    """Say which setting was refused, and how to have it permitted; `start` is none, but what the launcher opens."""
+    if setting == "start":
+        what = f"the launcher could not begin: {os.strerror(number)}"
+        return HostError(what, sys.executable, more_files(number))
     refused: dict[str, tuple[str, str | None]] = {
         "scheduling": (
             f"scheduling class '{isolation.scheduling}' is not permitted",

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.errors import StoreError
+from analysis.record.shapes import lines_of
 from analysis.record.trial_files import ENVIRONMENT, MEASUREMENTS, Finding
 
 from ..errors import CampaignError, Problem
@@ -406,10 +407,9 @@ class OutputAgreement:
     def of_trial(cls, trial: Path) -> OutputAgreement:
         """Follow a trial from its stored runs on; the store has checked the lines."""
         made = cls()
-        with (trial / MEASUREMENTS).open("rb") as file:
-            for line in file:
-                row = json.loads(line)
-                made.add(row["benchmark"], row["variant"], row["outcome"], row.get("stdout_sha256"))
+        for _, line in lines_of(trial / MEASUREMENTS):
+            row = json.loads(line)
+            made.add(row["benchmark"], row["variant"], row["outcome"], row.get("stdout_sha256"))
         return made
 
     def add(

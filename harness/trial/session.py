@@ -13,6 +13,7 @@ from analysis.record.trial_files import Finding, GivenUp, PlannedRun, SessionEnd
 
 from ..host.checks import check_between
 from ..launch.client import LauncherClient
+from ..launch.exchange import more_files
 from ..launch.interrupts import Interrupted
 from ..launch.sinks import sink_of
 from .context import AfterSession, EnvironmentRecorder, SessionLauncher, TrialContext
@@ -70,7 +71,8 @@ class TrialRun:
         except OSError as error:
             self._close(str(error))
             where = str(error.filename or self._store.path)
-            raise StoreError(f"the trial had to stop: {error.strerror}", where) from error
+            what = f"the trial had to stop: {error.strerror}"
+            raise StoreError(what, where, more_files(error.errno)) from error
         return self._end("complete", None)
 
     def _sessions(self) -> None:

@@ -257,6 +257,7 @@ class Store:
         with storing(path):
             self._fd = open_inside(path, MEASUREMENTS, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             lock_trial(self._fd, path)
+            self._place = _place_of(path)
             if not (path / RESERVE).exists():
                 write_synced(path, RESERVE, b"\0" * _RESERVE_BYTES)
 
@@ -373,6 +374,7 @@ class Store:
         """Write one row; it is whole or not there."""
         row = measurement.to_dict()
         line = encode_checked(row) + b"\n"
+        self._refuse_moved()
         with storing(self.path / MEASUREMENTS):
             write_whole(self._fd, line)
         self.rows.add(row)
@@ -443,6 +445,7 @@ class Store:
 
     def write_manifest(self) -> None:
         """Replace ``manifest.json`` atomically."""
+        self._refuse_moved()
         with storing(self.path / MANIFEST):
             write_synced(self.path, FRESH_MANIFEST, manifest_text(self.manifest))
             with contextlib.suppress(FileNotFoundError):  # who changed its mode meant it
@@ -474,7 +477,8 @@ class Store:
 
     def free_reserve(self) -> None:
         """Give up the space that was kept aside for the end."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, StoreError):
+            self._refuse_moved()
             (self.path / RESERVE).unlink(missing_ok=True)
 
     def release(self) -> None:
@@ -483,8 +487,23 @@ class Store:
             os.close(self._fd)
 
     def _append(self, name: str, data: bytes) -> None:
+        self._refuse_moved()
         with storing(self.path / name):
             append_synced(self.path, name, data)
+
+    def _refuse_moved(self) -> None:
+        """Write nothing where another folder stands, or none: also a row would be of a run that found neither."""
+        with contextlib.suppress(OSError):
+            if _place_of(self.path) == self._place:
+                return
+        what = "the trial's folder was moved or replaced while it was measured: nothing more is written"
+        fix = "put it back, then continue with --resume; the runs that have a row stay"
+        raise StoreError(what, str(self.path), fix)
+
+
+def _place_of(folder: Path) -> tuple[int, int]:
+    found = folder.stat()
+    return found.st_dev, found.st_ino
 
 
 def _torn(name: str, number: int, size: int, fate: str) -> Finding:

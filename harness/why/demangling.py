@@ -37,6 +37,6 @@ def demangled(symbols: Iterable[str]) -> dict[str, str]:
     except (OSError, subprocess.SubprocessError):
         return {}
     names = done.stdout.splitlines()
-    if len(names) != len(wanted):
+    if len(names) != len(wanted) or not done.stdout.endswith("\n"):  # it is cut off
         return {}
     return {old: new for old, new in zip(wanted, names, strict=True) if new and new != old}

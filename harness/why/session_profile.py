@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from analysis.errors import StoreError
 from analysis.record.profiles import SampledCell
 
 from ..errors import HostError, LauncherDiedError, LaunchError
@@ -222,6 +223,7 @@ class SessionProfiler:
         ]
 
     def _script(self, data: Path) -> Iterator[Sample | Lost | Began]:
+        last = [""]
         with (self.folder / _ERRORS).open("wb") as errors:
             process = subprocess.Popen(
                 self.perf.script(data),
@@ -238,7 +240,7 @@ class SessionProfiler:
         try:
             assert process.stdout is not None
             with process.stdout:
-                yield from read_script(process.stdout)
+                yield from read_script(_noting(process.stdout, last))
         except BaseException:
             process.kill()
             raise
@@ -248,6 +250,14 @@ class SessionProfiler:
             said = complaint((self.folder / _ERRORS).read_bytes())
             what = f"perf does not read what it wrote: {said or f'exit code {process.returncode}'}"
             raise HostError(what, self.perf.path, "look whether the disk is full, then try again")
+        if last[0] and not last[0].endswith("\n"):
+            raise StoreError("what perf reads of its file is cut off", self.perf.path, "try again")
+
+
+def _noting(lines: Iterable[str], last: list[str]) -> Iterator[str]:
+    for line in lines:
+        last[0] = line
+        yield line
 
 
 def _all_functions(cell: CellCounts) -> Iterator[tuple[str, str]]:

@@ -34,6 +34,46 @@ SOURCES = sorted(path for half in ("harness", "analysis") for path in (ROOT / ha
 
 PACKAGES = sorted({path.parent for path in SOURCES})
 OPENED = ("harness", "analysis", "analysis.methods")  # their packages are rooms of their own
+# who opens files without `open_inside` (writes), `opened` (reads) or `opened_output` (of programs): reason -> file:calls
+OPENERS = {
+    "the helpers themselves": "harness/launch/matching.py:1 harness/trial/folder.py:3 analysis/record/shapes.py:2",
+    "/proc, /sys, /dev and cgroups": "harness/cli.py:2 harness/host/activity.py:1 harness/host/gap_probe.py:1 "
+    "harness/host/tree.py:3 harness/launch/exchange.py:4 harness/launch/in_launcher/cgroups.py:4 "
+    "harness/launch/in_launcher/counters.py:4 harness/launch/in_launcher/processes.py:3 "
+    "harness/launch/in_launcher/serving.py:5 harness/launch/in_launcher/system_calls.py:1 harness/launch/sinks.py:1 "
+    "harness/meters/cgroups.py:3 harness/meters/energy.py:1 harness/services/group_peaks.py:2 "
+    "harness/services/metering.py:1 harness/services/service_process.py:1 harness/services/sockets.py:3 "
+    "harness/services/usage.py:4 analysis/artifact/redacted_names.py:1",
+    "files that come with the product": "harness/campaign/identity.py:1 "
+    "harness/campaign/load.py:1 harness/campaign/scalar_kinds.py:1 harness/commands/completion.py:1 "
+    "analysis/artifact/packing/requirements.py:3 analysis/history/least_p.py:1 "
+    "analysis/methods/resampling/coverage.py:1 analysis/report/paper/paragraph.py:1",
+    "a file that the command line or the campaign names": "harness/campaign/yaml_reader.py:1 "
+    "harness/commands/comparing/attempt.py:1 harness/commands/first_steps.py:1 harness/host/commits.py:1 "
+    "harness/host/executables.py:3 harness/trial/building/programs_again.py:1 analysis/artifact/archive.py:3 "
+    "analysis/artifact/packing/bundle.py:2 analysis/artifact/packing/request.py:1 "
+    "analysis/artifact/reproducing/reproduction.py:1 analysis/artifact/tarball.py:2 analysis/commands/exchange.py:1 "
+    "analysis/commands/files.py:1 analysis/commands/gate.py:1 "
+    "analysis/data/matrix_file.py:1 analysis/data/opening.py:1 "
+    "analysis/methods/speedup_test/original_config.py:3 analysis/methods/speedup_test/original_tool.py:1 "
+    "analysis/plots/drawing.py:1 analysis/stats/clusters.py:1 analysis/verdict/compare_answer/exports.py:1",
+    "a new file or folder of ours, which nobody else has named yet": "harness/bisect/commit_campaign.py:1 "
+    "harness/commands/comparing/campaign.py:1 harness/trial/plan.py:1 harness/why/profile_folder.py:1 "
+    "harness/why/session_profile.py:4 analysis/calibrate/certificates.py:1 analysis/record/fleet.py:1 "
+    "analysis/record/manifest.py:2",
+    "copies of a bundle, which its gathering opened as plain files": "analysis/artifact/packing/campaign.py:4 "
+    "analysis/artifact/packing/describing.py:1 analysis/artifact/packing/gathering.py:2 "
+    "analysis/artifact/redacted_trials.py:5 analysis/artifact/redaction.py:6",
+    "the user's own cache or state, 0700": "harness/host/variables.py:3 analysis/artifact/recomputing.py:4 "
+    "analysis/report/shell.py:4 analysis/stats/compiled.py:2",
+    "without following a link, by a folder's descriptor": "harness/launch/in_launcher/programs.py:2 "
+    "harness/trial/run_files.py:2 harness/trial/samples/run_values.py:1 harness/tune/changes.py:1 "
+    "harness/tune/journal.py:5",
+    "a lock is asked for, without waiting, and nothing is read": "harness/trial/locks.py:3 analysis/record/fleet_progress.py:1",
+    "outputs of a run that ended, which the spools found to be plain files": "harness/trial/outcomes.py:5",
+    "built trees, of which links are left out": "harness/bisect/kept_trees.py:2",
+    "copies of a trial that a node's own process measures": "harness/fleet/node_trial.py:1",
+}
 
 
 @cache
@@ -334,3 +374,17 @@ def test_formats_have_their_readers_and_writers():
         assert callable(tool.knows)
         assert callable(tool.read)
     assert all(callable(target.writer) for target in TARGETS)
+
+
+def test_files_of_others_are_opened_by_the_helpers(nodes):
+    """A link is not followed, and a pipe not waited for: whoever opens a file himself has a reason."""
+    calls = {"open", "read_bytes", "read_text", "write_bytes", "write_text"}
+    found = Counter(
+        local(path)
+        for path, all_ in nodes.items()
+        for node in all_
+        if isinstance(node, ast.Call)
+        and (getattr(node.func, "attr", "") in calls or getattr(node.func, "id", "") == "open")
+    )
+    listed = [entry.split(":") for files in OPENERS.values() for entry in files.split()]
+    assert found - Counter({file: int(number) for file, number in listed}) == {}

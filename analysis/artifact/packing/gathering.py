@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -16,6 +15,7 @@ from ...data.host_record import without_homes
 from ...errors import StoreError, UsageError
 from ...importers.trials import is_file, is_foreign, trial_and_variant
 from ...record.fleet import FLEET, Fleet, fleet_text, is_fleet, read_fleet, trial_place
+from ...record.fleet_progress import is_held
 from ...record.manifest import read_manifest
 from ...record.sample_files import SAMPLES
 from ...record.trial_files import (
@@ -222,8 +222,8 @@ def gather(
                         staging.copy(f"{root}/{file}", path / file)
                     identity = None
                 else:
-                    with path.open("rb") as opened:
-                        if opened.read(4) == b"PK\3\4":
+                    with os.fdopen(_opened(path)[0], "rb") as plain:
+                        if plain.read(4) == b"PK\3\4":
                             what = "this is an archive, and no file of runs"
                             fix = "unpack it, and name the trials or files in it"
                             raise UsageError(what, given, fix)
@@ -378,17 +378,8 @@ def _is_host(manifest: Manifest) -> bool:
 
 def _refuse_running(path: Path, manifest: Manifest) -> None:
     """Refuse a trial that is being measured: its runner holds a lock on the measurements."""
-    if manifest.status != "running":
-        return
-    try:
-        with (path / MEASUREMENTS).open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise StoreError(
-            "the trial is being measured", str(path), "pack it when it has ended"
-        ) from None
-    except OSError:
-        pass  # whoever copies it says what is wrong
+    if manifest.status == "running" and is_held(path):
+        raise StoreError("the trial is being measured", str(path), "pack it when it has ended")
 
 
 def _listed(path: Path, manifest: Manifest) -> set[str]:

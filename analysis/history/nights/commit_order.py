@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ...errors import UsageError
-from ...record.asking_git import NO_PROGRAMS, for_reading, remedy_in, with_settings
+from ...errors import StoreError, UsageError
+from ...record.asking_git import NO_PROGRAMS, for_reading, is_cut_off, remedy_in, with_settings
 
 _NAME = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])")
 _SECONDS = 60
@@ -40,20 +40,25 @@ def places_of_commits(repository: Path, names: Iterable[str]) -> Mapping[str, in
     """Give the place in history of each name that is a commit there, parents before children."""
     known: dict[str, list[str]] = {}
     wanted = list(dict.fromkeys(names))
-    for name, sha in zip(wanted, _resolved(repository, wanted), strict=False):
+    for name, sha in zip(wanted, _resolved(repository, wanted), strict=True):
         if sha is not None:
             known.setdefault(sha, []).append(name)
     if not known:
         return {}
     told = _git(repository, "rev-list", "--topo-order", "--reverse", *known) or ""
     order = {sha: k for k, sha in enumerate(told.split()) if sha in known}
-    return {name: order[sha] for sha, all_ in known.items() if sha in order for name in all_}
+    if not known.keys() <= order.keys():
+        raise _cut_off(repository)
+    return {name: order[sha] for sha, all_ in known.items() for name in all_}
 
 
 def _resolved(repository: Path, names: list[str]) -> Iterator[str | None]:
     asked = "".join(f"{name}^{{commit}}\n" for name in names)
-    told = _git(repository, "cat-file", "--batch-check=%(objectname)", asked=asked) or ""
-    for line in told.splitlines():
+    told = _git(repository, "cat-file", "--batch-check=%(objectname)", asked=asked)
+    lines = [""] * len(names) if told is None else told.splitlines()
+    if len(lines) != len(names):
+        raise _cut_off(repository)
+    for line in lines:
         yield line if re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", line) else None
 
 
@@ -74,4 +79,10 @@ def _git(place: Path, *words: str, asked: str = "") -> str | None:
     if done.returncode and (fix := remedy_in(done.stderr)) is not None:
         what = "git refuses the repository that knows the order of commits: another user owns it"
         raise UsageError(what, str(place), fix)
+    if done.returncode == 0 and is_cut_off(done.stdout):
+        raise _cut_off(place)
     return done.stdout if done.returncode == 0 else None
+
+
+def _cut_off(place: Path) -> StoreError:
+    return StoreError("git's answer is cut off: the order of commits is not known", str(place))

@@ -15,7 +15,7 @@ from ...record.bisections import BISECTION
 from ...record.fleet import is_fleet, read_fleet, trial_place
 from ...record.manifest import read_manifest
 from ...record.profiles import is_profiles
-from ...record.shapes import ShapeError, parse
+from ...record.shapes import ShapeError, opened, parse
 from ...record.trial_files import CERTIFICATES, IMPORT, MANIFEST, OUTPUTS
 from .dates import date_in, first_date
 from .model import moment_of
@@ -169,8 +169,9 @@ def _trial(path: Path) -> NightPlace:
 def _imported_date(path: Path, name: str) -> str | None:
     """Give when an imported trial was measured, as its files say it, or else its name."""
     try:
-        stored = parse(path.joinpath(IMPORT).read_bytes().strip())
-    except (OSError, ShapeError):
+        with opened(path / IMPORT) as file:
+            stored = parse(file.read().strip())
+    except (OSError, StoreError, ShapeError):
         stored = None
     cells = stored.get("cells") if isinstance(stored, dict) else None
     sessions = [one.get("session") for one in cells or () if isinstance(one, dict)]

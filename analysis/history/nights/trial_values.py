@@ -22,7 +22,7 @@ from ...importers.naming import name_of
 from ...methods.multilevel.session_means import SessionMeans, means_of_one, means_of_pair
 from ...methods.multilevel.totals import disagreeing
 from ...record.environment_records import commits_of_all, of_one_session
-from ...record.shapes import ShapeError, lines_of, parse, readable_rows
+from ...record.shapes import ShapeError, lines_of, opened, parse, readable_rows
 from ...record.trial_files import ENVIRONMENT, IMPORT, MEASUREMENTS, PLAN, RESOLVED, Manifest
 from .kept_trial import KeptTrial, VariantValues, imported_campaign, plain_campaign
 
@@ -97,8 +97,9 @@ def _of_file(path: Path, manifest: Manifest) -> dict[str, str]:
     Files have another name every night.
     """
     try:
-        stored = parse(path.joinpath(IMPORT).read_bytes().strip())
-    except (OSError, ShapeError):
+        with opened(path / IMPORT) as file:
+            stored = parse(file.read().strip())
+    except (OSError, StoreError, ShapeError):
         return {}
     cells = stored.get("cells") if isinstance(stored, dict) else None
     sources = {one.get("source") for one in cells or () if isinstance(one, dict)}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from ...errors import StoreError
 from ...methods.multilevel.page import looks_text
 from ...pages import number_format as figures
 from ...pages.model import Value
 from ...pages.number_format import said
+from ...record.shapes import ShapeError, opened, parse
 from ...record.trial_files import RESOLVED
 from ...verdict.layouts import layouts_sentences
 from ...verdict.screen.heading import amount_on_hosts
@@ -119,10 +120,11 @@ def _stored(trial: Trial | None, *keys: str) -> str:
     if trial is None:
         return ""
     try:
-        found = json.loads((trial.path / RESOLVED).read_text("utf-8"))["campaign"]
+        with opened(trial.path / RESOLVED) as file:
+            found = parse(file.read())["campaign"]
         for key in keys:
             found = found[key]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, StoreError, ShapeError, KeyError, TypeError):
         return ""
     return found if isinstance(found, str) else ""
 

@@ -20,6 +20,7 @@ from ...errors import StoreError
 from ...importers.trials import trial_and_variant
 from ...record.fleet import FLEET, Fleet, read_fleet
 from ...record.manifest import read_manifest
+from ...record.shapes import opened
 from ...record.trial_files import (
     BUILDS,
     CAMPAIGN,
@@ -196,9 +197,9 @@ def _options(subject: Subject) -> Iterator[str]:
 def _digest(path: Path) -> str | None:
     """Give a file's SHA-256; None where it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, ValueError):
+    except (OSError, StoreError):
         return None
 
 

@@ -309,6 +309,9 @@ def _serve() -> None:
     except SettingRefused as refused:
         send(control, {"error": refused.args[0], "errno": refused.args[1]})
         return
+    except OSError as error:
+        send(control, {"error": "start", "errno": error.errno})
+        return
     gc.collect()
     gc.freeze()
     gc.disable()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...launch.matching import Matching
+from ...launch.matching import Matching, opened_output
 from ..outcomes import Unparsable, parsed, values_in
 
 if TYPE_CHECKING:
@@ -47,7 +47,12 @@ def _values(rule: MetricRule, logs: Sequence[Path], matching: Matching) -> tuple
     if isinstance(rule.source, Path):
         return values_in(rule, rule.source, matching, "no step of the build has written it")
     try:
-        text = "".join(log.read_text(encoding="utf-8", errors="replace") for log in logs)
+        text = "".join(_text_of(log) for log in logs)
     except OSError as error:
         raise Unparsable(f"{rule.name}: {error.filename}: {error.strerror}") from error
     return parsed(rule, text, "the output of its steps", matching)
+
+
+def _text_of(log: Path) -> str:
+    with opened_output(log) as file:
+        return file.read().decode("utf-8", "replace")

@@ -432,6 +432,17 @@ def test_without_the_right_to_write_it_is_told(repository, open_workshop, tmp_pa
     assert "--work-dir" in told.value.fix
 
 
+@pytest.mark.parametrize("name", ["lock", "workshop.json"])
+def test_a_link_in_its_place_leads_nowhere(repository, open_workshop, tmp_path, name):
+    foreign = tmp_path / "foreign"
+    foreign.write_text("a text of somebody else")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / name).symlink_to(foreign)
+    with pytest.raises(StoreError, match="symbolic link"):
+        open_workshop(repository)
+    assert foreign.read_text() == "a text of somebody else"
+
+
 def test_a_campaign_without_build_measures_tracked_scripts(make_repository, open_workshop):
     repository = make_repository()
     campaign = "name: app\nvariants: {a: }\nbenchmarks: {run: {command: [./run.sh]}}\n"

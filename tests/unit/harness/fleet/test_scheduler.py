@@ -48,6 +48,16 @@ def test_partitions_are_what_scontrol_writes_of_them(answers):
     assert answers("scontrol", said).partitions() == expected
 
 
+def test_a_part_of_an_answer_is_an_error_and_hides_no_job(answers):
+    with pytest.raises(HostError, match="cut off"):
+        answers("sinfo", "lab1|idle|none\nlab2|idle|no").nodes()
+    answers("scontrol", "ClusterName = lab\n")
+    job = '{"job_id": 7, "job_state": "RUNNING", "user_name": "anna"}'
+    for part in (f'{{"jobs": [{job}, {job[:9]}', f'{{"jobs": [{job}], "errors": ["the rest"]}}'):
+        with pytest.raises(HostError, match="cut off"):
+            answers("squeue", f"8|RUNNING|lab1|lab1|anna|x|None\n{part}").jobs("anna")
+
+
 @pytest.mark.parametrize("user", ["an\0na", "an\ud800na"])
 def test_an_edited_name_that_no_command_takes_is_said(answers, user):
     with pytest.raises(HostError, match="cannot be executed"):

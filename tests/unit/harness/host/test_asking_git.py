@@ -72,6 +72,13 @@ def test_git_is_asked_alone(ask, tmp_path, monkeypatch):
 
 
 @WAYS
+def test_an_answer_that_is_cut_off_is_none(ask, tmp_path, monkeypatch):
+    in_a_repository(tmp_path, monkeypatch, "printf '/some/where\\n12345'")
+    with pytest.raises(FairtrialError, match="cut off"):
+        ask(tmp_path)
+
+
+@WAYS
 @pytest.mark.parametrize("odd", ["", " two"])
 def test_the_repository_of_another_user_is_refused_with_gits_remedy(
     ask, odd, tmp_path, monkeypatch

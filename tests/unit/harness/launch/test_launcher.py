@@ -327,6 +327,16 @@ def test_limit_that_ends_a_target_does_not_end_the_launcher(open_launcher, reque
     assert launcher.execute(request_for("/bin/true")).exit_code == 0
 
 
+def test_a_launcher_that_can_open_nothing_more_says_so(tmp_path):
+    few = (SH, "-c", 'ulimit -n 6; exec "$@"', "sh")
+    with (tmp_path / "said").open("w+b") as said:
+        isolation = Isolation(containment="none")
+        with pytest.raises(HostError, match="Too many open files") as refused:
+            LauncherClient(isolation, None, Interrupts(), under=few, complaints=said.fileno())
+        assert said.read() == b""
+    assert "ulimit -n" in refused.value.fix
+
+
 @pytest.mark.powerless
 def test_a_launcher_that_refused_and_is_gone_has_said_why(open_launcher, monkeypatch):
     # with SIGCHLD ignored the kernel reaps it, in a namespace its parent does

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from analysis.record.looks import LOOKS
 from analysis.record.manifest import read_manifest, utc_now
 from analysis.record.trial_files import Finding, LooksPlan, PlannedRun
 from harness.host.executables import sha256_file
+from harness.trial.folder import RESERVE
 from harness.trial.locks import is_written_now
 from harness.trial.writer import Store, new_trial_name
 
@@ -493,6 +495,26 @@ def test_the_last_session_of_a_sitting_is_written_when_it_ends(make_store):
     store.end_sitting(12)
     assert "sessions" not in store.environments()[-1]
     assert not (store.path / ".environment.jsonl.new").exists()
+
+
+def test_a_folder_that_was_moved_takes_no_row_and_no_other_one_does(make_store, make_measurement):
+    store = make_store()
+    store.append_measurement(make_measurement(1))
+    moved = store.path.rename(store.path.with_name("moved"))
+    for stands in (False, True):
+        if stands:
+            shutil.copytree(moved, store.path)
+        before = {path: path.read_bytes() for path in store.path.parent.rglob("*.json*")}
+        for write in (
+            lambda: store.append_measurement(make_measurement(2)),
+            lambda: store.append_findings("after", [Finding(check="a", status="ok", what="b")]),
+            lambda: store.update(status="failed"),
+        ):
+            with pytest.raises(StoreError, match="moved or replaced"):
+                write()
+        store.free_reserve()
+        assert before == {path: path.read_bytes() for path in store.path.parent.rglob("*.json*")}
+        assert (moved / RESERVE).exists()
 
 
 def test_how_many_lines_of_a_plan_are_whole_sessions(make_manifest):

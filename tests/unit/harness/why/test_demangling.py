@@ -29,6 +29,11 @@ def test_without_a_demangler_names_stay(monkeypatch, tmp_path):
     assert demangled(NAMES) == {}
     monkeypatch.setattr(demangling.shutil, "which", lambda _: "/bin/true")  # answers nothing
     assert demangled(NAMES) == {}
+    cut = tmp_path / "cut"
+    cut.write_text("#!/bin/sh\ncat > /dev/null; printf 'one\\ntw'\n")
+    cut.chmod(0o755)
+    monkeypatch.setattr(demangling.shutil, "which", lambda _: str(cut))
+    assert demangled(NAMES) == {}
 
 
 def test_nothing_is_asked_where_nothing_is_mangled(monkeypatch):
