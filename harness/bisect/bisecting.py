@@ -391,7 +391,6 @@ class UnderWay:
             one_program=search is not None
             and search.answer == "no-difference"
             and not search.sessions,
-            layouts_drawn=question.recipe.builds_each_session,
             other_metrics=self._other_metrics() if ended else (),
             proofs={
                 int(name.rpartition("-")[2]): str(folder / name)

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .commits import Commit
 
-# What compilers take for the time, unless the environment says another.
-EPOCH, SECONDS_OF_EPOCH = "SOURCE_DATE_EPOCH", "1000000000"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
@@ -20,8 +17,7 @@ class Built:
 
     `programs` are the files in it that the campaign executes and reads, relative to `tree`, with their
     SHA-256. Two commits with one `identity` are one program. `seconds` is what the build took; `libraries` are
-    the folders in which the loader finds its own libraries; `reused` tells that it was built earlier. `made` are
-    those of `programs` that its build makes, and no file of the commit.
+    the folders in which the loader finds its own libraries; `reused` tells that it was built earlier.
     """
 
     commit: Commit
@@ -31,7 +27,6 @@ class Built:
     seconds: float
     libraries: tuple[Path, ...] = field(default=())
     reused: bool = False
-    made: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,11 +26,10 @@ from ..campaign.schema import check_shape
 from ..campaign.templates import SEED_NAME, parse_template
 from ..campaign.yaml_reader import Document, Plain, Value, decoded, read_document
 from ..launch.commands import base_environment
-from .built import EPOCH, SECONDS_OF_EPOCH
 from .programs import SEARCH
 
 if TYPE_CHECKING:
-    from ..campaign.model import Build, Campaign, Cell
+    from ..campaign.model import Campaign, Cell
     from .built import Built
     from .recipe import Recipe
 
@@ -45,7 +44,6 @@ _BARE = re.compile(
 _WORD = re.compile(r"(?!(?i:null)$)[A-Za-z_][A-Za-z0-9_-]*")
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _IN_FOLDER = 'cd "$0" && exec "$@"'
-_BUILT_IN_FOLDER = f'export {EPOCH}="${{{EPOCH}:-{SECONDS_OF_EPOCH}}}"; unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE; {_IN_FOLDER}'
 
 
 def campaign_of(
@@ -143,32 +141,12 @@ class _Maker:
     def variant(self, built: Built) -> dict[str, Any]:
         """Give the values of one commit."""
         values: dict[str, Any] = {_COMMIT: built.commit.sha}
-        build = self.recipe.build
-        if build is not None and build.each == "session":
-            values["build"] = self._build(build, built)
         if self._in_tree:
             values[_TREE] = str(built.tree)
         if self.with_libraries:
             folders = built.libraries or (built.tree,)
             values[_LIBRARIES] = ":".join(map(str, folders))
         return values
-
-    def _build(self, build: Build, built: Built) -> dict[str, Any]:
-        """Give the build of one commit in its own tree, as the workshop executed it there."""
-        folder = self._path(build.cwd)
-        variables = [_literal(f"{name}={text}") for name, text in build.env.items()]
-        before = [
-            "/bin/sh",
-            "-c",
-            _literal(_BUILT_IN_FOLDER),
-            folder,
-            *["env"][: len(variables)],
-            *variables,
-        ]
-        steps = [[*before, *map(_literal, step.argv)] for step in build.steps]
-        files = [self._path(path) for path in build.artifacts]
-        files += [f"{{{_TREE}}}/{_literal(name)}" for name in built.made]
-        return {"each": "session", "run": steps, "artifacts": list(dict.fromkeys(files))}
 
     def benchmark(self, name: str) -> dict[str, Any]:
         """Give one benchmark with all that the variant says of it."""

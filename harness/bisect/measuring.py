@@ -152,7 +152,7 @@ class Sessions:
             strict=self.options.strict,
             share=self.options.share,
             wait_s=self.options.wait_s,
-            built=not self.recipe.builds_each_session,
+            built=True,
         )
         ending = add_session(self._campaign(name, places), options, self.watcher, self._looks())
         if ending.status == "interrupted":

@@ -1,8 +1,7 @@
 """Which files of a built tree are the program, and when two commits are one program.
 
 A built ELF file is known by its bytes, with its libraries of the tree. What a script imports, or a program that
-lies elsewhere reads, cannot be seen: then the program is the whole tree, as git names it. So it is where each
-session builds its own, with other bytes.
+lies elsewhere reads, cannot be seen: then the program is the whole tree, as git names it.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def find_programs(
     for cell in recipe.cells:
         search.add(cell)
     programs = dict(sorted(search.programs.items()))
-    if search.opaque or recipe.builds_each_session:
+    if search.opaque:
         identity = f"tree:{git_tree}"
     else:
         text = json.dumps(programs, sort_keys=True)

@@ -52,14 +52,9 @@ class Recipe:
     notes: tuple[str, ...]
 
     @property
-    def builds_each_session(self) -> bool:
-        """Whether each session builds the commits that it measures anew."""
-        return self.build is not None and self.build.each == "session"
-
-    @property
     def draws_layouts(self) -> bool:
         """Whether a session is measured with seeds of its own, so that two trials must not have the same ones."""
-        return self.builds_each_session or any(map(needs_layout_seed, self.cells))
+        return any(map(needs_layout_seed, self.cells))
 
     def in_repository(self, path: Path) -> PurePosixPath | None:
         """Give the place of a file or folder in the repository; None of what lies outside of it.
@@ -92,8 +87,8 @@ def recipe_of(
     Raises
     ------
     UsageError
-        If the campaign lies outside of the repository, has no such variant or benchmark, or would execute
-        one and the same program for every commit.
+        If the campaign lies outside of the repository, has no such variant or benchmark, builds in each session,
+        or would execute one and the same program for every commit.
     """
     if campaign.services:
         what = f"a bisection starts no services, and the campaign has some: {campaign.services[0].name}"
@@ -115,6 +110,10 @@ def recipe_of(
         if not benchmarks or benchmark in benchmarks
     )
     build = next((one for one in campaign.builds if one.variant == named), None)
+    if build is not None and build.each == "session":
+        what = f"the build of variant '{shown(named)}' belongs to each session (each: session), and a bisection builds each commit once"
+        fix = "write a campaign for it whose build has no 'each' and no {layout_seed}, or name another --variant"
+        raise UsageError(what, build.steps[0].mark, fix)
     for cell in cells:
         _check(campaign, root, cell)
     inputs, notes = _inputs(campaign, commits, root, cells)
@@ -122,11 +121,6 @@ def recipe_of(
         told = f"every commit is measured as the campaign's variant '{named}'"
         notes.insert(0, f"{told}; --variant takes another" if variant is None else told)
     notes += _absolute(root, cells, build)
-    if build is not None and build.each == "session":
-        notes.append(
-            "each session builds its two to four commits anew (each: session), in their kept trees, where there is no "
-            "git; commits are one program only where their files are the same"
-        )
     return Recipe(
         campaign=campaign,
         variant=named,

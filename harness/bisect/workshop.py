@@ -1,8 +1,7 @@
 """Where commits are built: a clone beside the user's repository, and the programs that are kept of each.
 
 Equal sources give equal programs: every commit is built at one path, in files that git has just written, with
-the same variables; ``SOURCE_DATE_EPOCH`` stands still, so that compilers write one date. Where each session
-builds its own programs, a commit is built where it is kept: sessions go on with what lies there.
+the same variables; ``SOURCE_DATE_EPOCH`` stands still, so that compilers write one date.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -30,7 +29,7 @@ from ..launch.client import kept_locks
 from ..launch.commands import SideCommands, base_environment
 from ..launch.matching import last_output
 from ..trial.folder import open_inside, write_synced
-from .built import EPOCH, SECONDS_OF_EPOCH, Built, NotBuilt
+from .built import Built, NotBuilt
 from .clone import Clone
 from .git_calls import ALONE, GitError, git, without_repository, writing_git
 from .kept_trees import KeptTrees, Record, size_of, stored
@@ -50,12 +49,11 @@ MARKER = "workshop.json"
 _LOCK = "lock"
 _ENDING_S = 20.0  # what launchers of a killed bisection may need to end what they started
 _GIT_LOG = "git.log"
-_NO_SESSION = (
-    0  # of the first build, with which nothing is measured where each session builds its own
-)
 _LEAST_FREE = (
     1024 * 1024
 )  # bytes: a build that fails with less on the disk says nothing of its commit
+# What compilers take for the time, unless the environment says another.
+_TIME = {"SOURCE_DATE_EPOCH": "1000000000"}
 _FULL = re.compile("No space left on device|Disk quota exceeded")
 # What of the environment decides how compilers work.
 _COMPILERS = (
@@ -231,15 +229,14 @@ class Workshop:
         programs = record.programs.items()
         try:
             same = record.sources == digest_of_sources(tree, tracked) and all(
-                sha256_file(tree / name) == digest
-                for name, digest in ({} if self._recipe.builds_each_session else programs)
+                sha256_file(tree / name) == digest for name, digest in programs
             )
             if not same:
                 return None
             found = self._found(commit, tree)
         except (OSError, NoProgramError):
             return None
-        return _built_of(commit, tree, found, tracked, record.seconds, reused=True)
+        return _built_of(commit, tree, found, record.seconds, reused=True)
 
     def _built(
         self, commit: Commit, key: str, commands: SideCommands, logs: Path
@@ -247,7 +244,7 @@ class Workshop:
         """Build a commit and keep it, or keep why it was not built."""
         began = time.monotonic()
         try:
-            self._make(commit, key, commands, logs)
+            self._make(commit, commands, logs)
         except (GitError, LaunchError) as error:
             self._interrupts.check()
             if isinstance(error.__cause__, LauncherDiedError):
@@ -257,8 +254,7 @@ class Workshop:
             commands.close()  # with whatever a build left behind
         seconds = time.monotonic() - began
         tree = self._kept.tree(key)
-        if not self._recipe.builds_each_session:
-            self._clone.hand_over(tree)
+        self._clone.hand_over(tree)
         self._put_inputs(tree)
         try:
             found = self._found(commit, tree)
@@ -274,13 +270,13 @@ class Workshop:
             size_bytes=size_of(tree),
         )
         self._kept.write(key, record)
-        return _built_of(commit, tree, found, tracked, seconds)
+        return _built_of(commit, tree, found, seconds)
 
     def _found(self, commit: Commit, tree: Path) -> Found:
-        place = tree if self._recipe.builds_each_session else self._clone.path
-        return find_programs(self._recipe, tree, commit.tree, place, self._environment)
+        built_at = self._clone.path
+        return find_programs(self._recipe, tree, commit.tree, built_at, self._environment)
 
-    def _make(self, commit: Commit, key: str, commands: SideCommands, logs: Path) -> None:
+    def _make(self, commit: Commit, commands: SideCommands, logs: Path) -> None:
         """Check a commit out and execute the campaign's build in it."""
         limit = self._recipe.campaign.protocol.build_timeout_s
 
@@ -300,19 +296,15 @@ class Workshop:
 
         self._clone.check_out(commit, writing_git(commands, logs / _GIT_LOG), execute)
         self._note_lfs(commit)
-        top = self._clone.path
-        if self._recipe.builds_each_session:
-            top = self._kept.tree(key)
-            self._clone.hand_over(top)
-        place = top / self._recipe.place
+        place = self._clone.path / self._recipe.place
         place.mkdir(parents=True, exist_ok=True)
         build = self._recipe.build
         if build is None:
             return
         self._say(f"build   {commit.name}  {commit.subject}")
-        seed = layout_seed(self._recipe.campaign.seed, _NO_SESSION, commit.name)
+        seed = layout_seed(self._recipe.campaign.seed, 0, commit.name)
         named = with_layout_seed(dataclasses.replace(build, variant=commit.name, cwd=place), seed)
-        environment = {EPOCH: SECONDS_OF_EPOCH} | self._environment
+        environment = _TIME | self._environment
         commands.build(named, environment, logs, timeout_s=limit)
 
     def _failed(self, commit: Commit, key: str, what: str, logs: Path, seconds: float) -> NotBuilt:
@@ -382,8 +374,6 @@ class Workshop:
             "compilers": {name: self._environment.get(name) for name in _COMPILERS},
             "folder": str(self.folder),
         }
-        if recipe.builds_each_session:
-            parts["each"] = "session"
         text = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
@@ -422,13 +412,7 @@ class Workshop:
 
 
 def _built_of(
-    commit: Commit,
-    tree: Path,
-    found: Found,
-    tracked: Collection[str],
-    seconds: float,
-    *,
-    reused: bool = False,
+    commit: Commit, tree: Path, found: Found, seconds: float, *, reused: bool = False
 ) -> Built:
     return Built(
         commit=commit,
@@ -438,7 +422,6 @@ def _built_of(
         seconds=seconds,
         libraries=found.libraries,
         reused=reused,
-        made=tuple(name for name in found.programs if name not in tracked),
     )
 
 

@@ -68,7 +68,6 @@ class Surroundings:
     `good`, `bad`: What the user called them. `skipped`: Why each place cannot be measured. `fails_more`: Places whose runs
     fail more often than those of good and bad. `unsteady`: Places of which too many runs reach no steady state. `cut`: Of which time limits ended some. `same_program`: Places that build to the program of the
     measurable commit before. `one_program`: Whether good and bad are one program. `proofs`: The trial of each proof by its number.
-    `layouts_drawn`: Whether each session builds anew, so that intervals speak for layouts too.
     Other fields are those of `Bisection`.
     """
 
@@ -91,7 +90,6 @@ class Surroundings:
     cut: tuple[int, ...] = ()
     same_program: tuple[int, ...] = ()
     one_program: bool = False
-    layouts_drawn: bool = False
     other_metrics: tuple[OtherMetric, ...] = ()
     proofs: Mapping[int, str] = field(default_factory=dict)
     runs: int = 0
@@ -294,7 +292,7 @@ def _cautions(
             f"{counted(many, 'commit')} that cannot be measured {'lies' if many == 1 else 'lie'} right before a "
             "culprit: each of them may be it",
         )
-    if culprits and not about.layouts_drawn:
+    if culprits:
         small = min(abs(one.speedup - 1) for one in culprits) < _SMALL
         yield Caution(
             "build-noise",

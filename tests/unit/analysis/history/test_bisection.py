@@ -196,13 +196,6 @@ def test_a_small_step_is_said_to_be_one_perhaps_of_layout(found: dict[str, Bisec
     )
 
 
-def test_where_each_session_draws_a_layout_no_step_is_one_of_a_single_build() -> None:
-    for drawn in (False, True):
-        told = searched(made(16, {9: 5}), 16, surroundings(layouts_drawn=drawn))
-        assert told.culprits
-        assert ("build-noise" in [one.code for one in told.cautions]) is not drawn
-
-
 def test_failing_runs_and_equal_programs_are_told() -> None:
     about = surroundings(fails_more=(3, 4), same_program=(2,), unsteady=(0, 16))
     told = searched(made(16, {9: 5}), 16, about)

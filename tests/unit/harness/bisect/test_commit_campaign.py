@@ -293,3 +293,43 @@ def test_what_was_made_is_measured(repository, open_workshop, tmp_path):
         for cell in made.cells
     ]
     assert [one.stdout for one in said] == ["one app.c\n", "two app.c\n"]
+
+
+DRAWN = """\
+name: app
+seed: 7
+variants: {plain: {}}
+benchmarks:
+  run: {command: ["./tool"], env: {SEEN: "{layout_seed}"}}
+"""
+
+
+def seed_of(recipe, trial, tmp_path):
+    file, end = tmp_path / "made.yaml", built(0, tmp_path)
+    return campaign_of(recipe, [end], file, baseline=end, trial=trial).seed
+
+
+def test_no_two_trials_of_a_bisection_draw_the_same_layouts(make_recipe, tmp_path):
+    recipe = make_recipe(DRAWN)
+    trials = ("step0", "search/0001-abc", "proof-1", "proof-2")
+    seeds = [seed_of(recipe, trial, tmp_path) for trial in trials]
+    assert len({*seeds, recipe.campaign.seed}) == 5
+    # whoever measures it again has them too
+    assert f"\nseed: {seeds[-1]}\n" in (tmp_path / "made.yaml").read_text()
+    assert [seed_of(recipe, trial, tmp_path) for trial in trials] == seeds
+
+
+def test_trials_of_which_nothing_is_drawn_have_the_seed_of_the_campaign(make_recipe, tmp_path):
+    recipe = make_recipe(DRAWN.replace("{layout_seed}", "1"))
+    assert seed_of(recipe, "proof-1", tmp_path) == 7
+
+
+def test_a_build_of_each_session_is_refused(make_recipe):
+    text = (
+        DRAWN
+        + "build: {each: session, run: [[cc, '-DSEED={layout_seed}', -o, tool, tool.c]], artifacts: [tool]}\n"
+    )
+    with pytest.raises(UsageError, match="a bisection builds each commit once") as refused:
+        make_recipe(text)
+    assert "campaign.yaml:6:" in str(refused.value.where)
+    assert "--variant" in str(refused.value.fix)
