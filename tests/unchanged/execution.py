@@ -26,7 +26,6 @@ HERE = Path(__file__).parent
 # One path for both: what a command prints of its folder is the same. Two checkouts do not meet.
 ROOT = Path("/tmp") / f"unchanged-{hashlib.sha256(str(PROJECT).encode()).hexdigest()[:8]}"
 INPUTS = ROOT / "inputs"
-KEPT = ".fairtrial-nights.jsonl"  # holds times of files, and is no answer
 _SECONDS = 240
 _STEPS = "&&"
 
@@ -209,7 +208,7 @@ def _written(
     found = {name: "(removed)" for name in before if name not in after}
     software: dict[str, str] = {}
     for name in sorted(after):
-        if before.get(name) != after[name] and Path(name).name != KEPT:
+        if before.get(name) != after[name]:
             found |= _texts(name, (folder / name).read_bytes(), software)
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():
