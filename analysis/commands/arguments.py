@@ -483,7 +483,7 @@ def add_working(parser: argparse.ArgumentParser, kind: Kind) -> None:
 
 
 @contextmanager
-def working(args: argparse.Namespace, err: TextIO) -> Iterator[int | None]:
+def working(args: argparse.Namespace) -> Iterator[int | None]:
     """Say where loops are executed inside this context; give their number of workers."""
     from ..stats.arguments import counted
     from ..stats.clusters import dask_cluster
@@ -496,7 +496,7 @@ def working(args: argparse.Namespace, err: TextIO) -> Iterator[int | None]:
                     f"--{name} is for this host, and --dask names a cluster",
                     fix="leave one of them out: a cluster has the workers that it has",
                 )
-        with dask_cluster(args.dask, say=line_to(err)):
+        with dask_cluster(args.dask):
             yield None
         return
     count = available_cores()

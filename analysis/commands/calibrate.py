@@ -74,7 +74,7 @@ def _calibrate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
     path = Path(args.trial)
     trial = open_trial(path)
-    with working(args, err) as workers:
+    with working(args) as workers:
         certificate = calibrate_trial(
             trial,
             pair=_pair(args.pair),

@@ -149,7 +149,7 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
     add_working(parser, "threads")
 
 
-def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _mixture(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     picture = None
     if args.plot is not None:
         from ..plots.drawing import check_picture
@@ -173,7 +173,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..methods.mixture.report import mixture_report
     from ..stats.arguments import stream
 
-    with working(args, err) as workers:
+    with working(args) as workers:
         report = mixture_report(
             matrices,
             benchmark=args.benchmark[0] if detailed and args.benchmark else None,

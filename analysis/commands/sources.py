@@ -111,17 +111,17 @@ def add(subparsers: Subparsers) -> None:
     parser.set_defaults(run=_sources)
 
 
-def _sources(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _sources(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     if args.response is not None or args.benchmarks is not None:
-        show(_of_table(args, err), out, as_json=args.json)
+        show(_of_table(args), out, as_json=args.json)
         return 0
-    found = _of_trials(args, err)
+    found = _of_trials(args)
     named = None if found.response == "wall" else found.response
     show(found, out, as_json=args.json, metric=named)
     return 0
 
 
-def _of_trials(args: argparse.Namespace, err: TextIO) -> Sources:
+def _of_trials(args: argparse.Namespace) -> Sources:
     from dataclasses import replace
 
     from ..diagnose.modes import sources
@@ -148,7 +148,7 @@ def _of_trials(args: argparse.Namespace, err: TextIO) -> Sources:
         trials += found
         told += about
     doing("asking where the variation comes from")
-    with working(args, err) as workers:
+    with working(args) as workers:
         answer = sources(
             trials,
             metric=args.metric,
@@ -173,7 +173,7 @@ def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Se
     return [open_trial(path, decimal=decimal)], []
 
 
-def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
+def _of_table(args: argparse.Namespace) -> Sources:
     from ..methods.variance_sources.mixed_table import read_mixed_table
     from ..methods.variance_sources.suite_response import RESAMPLES
     from ..methods.variance_sources.systems import sources_of_table
@@ -193,7 +193,7 @@ def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
     picture = None if args.plot is None else check_picture(args.plot)
     table = read_mixed_table(args.sources[0], args.decimal)
     known = table.columns
-    with working(args, err) as workers:
+    with working(args) as workers:
         found = sources_of_table(
             table,
             _response(args, table),

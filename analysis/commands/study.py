@@ -154,7 +154,7 @@ _OF_SOME = {
 }
 
 
-def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _study(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     for name, kinds in _OF_SOME.items():
         if getattr(args, name) is not None and args.kind not in kinds:
             option = f"--{name.replace('_', '-')}"
@@ -181,7 +181,7 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     picture = None if args.plot is None else check_picture(args.plot)
     from ..importers.sources import read_one, read_sides
 
-    with working(args, err) as workers:
+    with working(args) as workers:
         if args.kind == "draw":
             both = read_sides(args.matrix, args.baseline, reading(args))
             sides = [both.candidate, both.baseline]

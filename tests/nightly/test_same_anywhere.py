@@ -147,7 +147,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", LOOPS)
 def test_on_a_cluster(name: str, address: str, alone: Callable[[str], str]) -> None:
-    with dask_cluster(address, say=lambda _text: None):
+    with dask_cluster(address):
         assert json.dumps(LOOPS[name]()) == alone(name)
 
 

@@ -69,7 +69,7 @@ def told_here(*words):
         (("--workers", "0"), "--workers must lie between 1 and 1,024, and is 0"),
         (("--workers", "2", "--dask", "tcp://h:1"), "--workers is for this host"),
         (("--backend", "threads", "--dask", "tcp://h:1"), "--backend is for this host"),
-        (("--dask", "nowhere"), "nowhere: this is neither a Dask scheduler's address nor its file"),
+        (("--dask", "nowhere"), "nowhere: no Dask scheduler answers"),
         (("--backend", "fibres"), "invalid choice: 'fibres'"),
     ],
 )
