@@ -38,9 +38,7 @@ from .levels import (
 from .number_text import Decimal, Layout
 
 _ROWS = ("samples", "blocks", "sessions", "iterations", "run_of")  # an array a benchmark
-_FROM_TABLE = (
-    *("blocks", "sessions", "processes", "failed", "cut", "cautions", "metric", "origin"),
-)
+_FROM_TABLE = ["blocks", "sessions", "processes", "failed", "cut", "cautions", "metric", "origin"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -373,9 +371,7 @@ class PerformanceMatrix:
             "sessions": None if self.sessions is None else rows(self.sessions),
             "iterations": by_run,
             "failed": failures_to_json(self),
-            "cut": None
-            if self.cut is None
-            else {bench: one.runs for bench, one in self.cut.items()},
+            "cut": None if self.cut is None else {b: one.runs for b, one in self.cut.items()},
             "metric": self.metric,
             "origin": self.origin,
             **cautions_to_dict(self.cautions),

@@ -68,16 +68,13 @@ def modal_cells(table: RunTable, series: Series, unit: str) -> Iterator[Finding]
         if 2 * sum(np.unique(one).size > 1 for one in of_sessions) < len(of_sessions):
             continue
         groups = [values[labels == k] for k in range(labels.max() + 1)]
-        told = [
-            f"{one.size} near {figures.quantity(float(np.median(one)), unit)}" for one in groups
-        ]
-        yield Finding(
-            code="modes",
-            benchmark=bench,
-            variant=variant,
-            size=float(np.median(groups[-1]) / np.median(groups[0])),
-            text=f"runs have {len(groups)} modes, {figures.listed(told)}",
+        at = [float(np.median(one)) for one in groups]
+        told = (
+            f"{n.size} near {figures.quantity(x, unit)}" for n, x in zip(groups, at, strict=True)
         )
+        text = f"runs have {len(groups)} modes, {figures.listed([*told])}"
+        size = at[-1] / at[0]
+        yield Finding(code="modes", benchmark=bench, variant=variant, size=size, text=text)
 
 
 def untested(table: RunTable, series: Series) -> Iterator[Untested]:

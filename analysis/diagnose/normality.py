@@ -399,12 +399,9 @@ def sizes_enough(
     draws = [mean_sample_size(values, rng=rng) for _ in range(_DRAWS)]
     found: list[int | None] = []
     for trials in draws:
-        enough = None
-        for trial in reversed(trials):
-            if trial.pvalue <= risk / len(trials):
-                break
-            enough = trial.size
-        found.append(enough)
+        low = [k for k, one in enumerate(trials, 1) if one.pvalue <= risk / len(trials)]
+        rest = trials[max(low, default=0) :]
+        found.append(rest[0].size if rest else None)
     found.sort(key=lambda size: size or math.inf)
     return draws[0], (found[0], found[_DRAWS // 2], found[-1])
 

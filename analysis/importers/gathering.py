@@ -175,11 +175,11 @@ def one_definition(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[C
         else one
         for one in placed
     ]
-    how = "measured in {} ways, which are not compared: {}; --benchmark KEY takes them as one"
-    told = [
-        f"{name!r} was {how.format(len(known), figures.listed(list(known), _SHOWN))}"
+    told = (
+        f"{name!r} was measured in {len(known)} ways, which are not compared: "
+        f"{figures.listed(list(known), _SHOWN)}; --benchmark KEY takes them as one"
         for name, known in several.items()
-    ]
+    )
     return kept, [Caution(CHANGED, text) for text in told]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..data.pair import OF_ONE_SIDE
 from ..data.question import not_judged
 from ..data.trial import Trial
 from ..data.trial_cautions import given_up_cautions
@@ -286,46 +287,28 @@ def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]
 # ---- what a first screen shows of them
 
 # what changes the meaning of a shown number, the gravest first; all else is told by --explain and in JSON
-_FAILED = (
-    *("fails-always", "fails-more", "cut-off", "failed-left-out", "given-up", "variant-left-out"),
-    *("outcome-unknown", "fails-in-one-session", "failures-without-sessions", "benchmark-missing"),
+_GRAVEST = (
+    "totals",
+    # runs that failed
+    "fails-always fails-more cut-off failed-left-out given-up variant-left-out outcome-unknown "
+    "fails-in-one-session failures-without-sessions benchmark-missing",
+    # sides that cannot be compared
+    "metric-not-asked benchmark-changed confounded two-binaries binary-differs input-changed "
+    "outputs-differ one-variant-twice two-trials sessions-apart one-session one-build "
+    "rows-reordered session-misstated iterations-pooled order-unknown order-of-file "
+    "benchmarks-of-one-side floored not-positive below-resolution means-of-zeros without-ratio "
+    "closed-loop layout-not-varied no-steady-state no-iteration-left no-iterations",
+    # sides that are unlike
+    "waited-unequally unequal-values modes",
+    # drift
+    "drift environment-changed host-two-speeds variant-two-speeds two-speeds host-changes "
+    "variant-changes sessions-depend drift-within-sessions",
+    # a busy host
+    "host-busy host-throttled host-disturbed host-stolen cpu-lost disturbed-runs waited-for-cpu "
+    "services-share-cpus hook-left-running",
+    "runs-missing still-running ended-early iterations-left-out quantiles-of-runs",
 )
-_NOT_COMPARABLE = (
-    *("metric-not-asked", "benchmark-changed", "confounded", "two-binaries", "binary-differs"),
-    "input-changed",
-    *(
-        "outputs-differ",
-        "one-variant-twice",
-        "two-trials",
-        "sessions-apart",
-        "one-session",
-        "one-build",
-    ),
-    *("rows-reordered", "session-misstated", "iterations-pooled", "order-unknown", "order-of-file"),
-    *("benchmarks-of-one-side", "floored", "not-positive", "below-resolution", "means-of-zeros"),
-    "without-ratio",
-    *("closed-loop", "layout-not-varied", "no-steady-state", "no-iteration-left", "no-iterations"),
-)
-_UNEQUAL = ("waited-unequally", "unequal-values", "modes")
-_DRIFT = (
-    *("drift", "environment-changed", "host-two-speeds", "variant-two-speeds", "two-speeds"),
-    *("host-changes", "variant-changes", "sessions-depend", "drift-within-sessions"),
-)
-_BUSY = (
-    *("host-busy", "host-throttled", "host-disturbed", "host-stolen", "cpu-lost"),
-    *("disturbed-runs", "waited-for-cpu", "services-share-cpus", "hook-left-running"),
-)
-_REST = ("runs-missing", "still-running", "ended-early", "iterations-left-out", "quantiles-of-runs")
-_RANKS = {
-    code: rank
-    for rank, codes in enumerate(
-        (("totals",), _FAILED, _NOT_COMPARABLE, _UNEQUAL, _DRIFT, _BUSY, _REST)
-    )
-    for code in codes
-}
-_OF_OTHERS = (
-    "benchmarks-of-one-side",
-)  # what is about benchmarks that are not there, and counts them
+_RANKS = {code: rank for rank, codes in enumerate(_GRAVEST) for code in codes.split()}
 _MOST = 3
 
 
@@ -408,7 +391,7 @@ def chosen_cautions(
     found: list[tuple[tuple[int, int], Caution]] = []
     for one in cautions:
         said = None if one.short is None else one.short.on(there)
-        if one.code in _OF_OTHERS and set(one.about) <= there:
+        if one.code == OF_ONE_SIDE and set(one.about) <= there:
             continue  # they have their rows, with what happened to them
         if one.code in _RANKS and said is not None:
             touched = len(set(rows).intersection(one.about)) or len(rows)

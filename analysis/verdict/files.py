@@ -78,13 +78,11 @@ def judge_sources(
 
 def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple[Caution, ...]]:
     """Take benchmarks from the candidate that the baseline's trial measured in another way: each is another one."""
-    ways = [trial.manifest.further.get(DEFINITIONS, {}) for trial in trials]
-    if len(ways) < 2:
-        return sides, ()
+    ways, others = [*(trial.manifest.further.get(DEFINITIONS, {}) for trial in trials), {}, {}][:2]
     changed = {
-        name: f"{name} was measured in another way, and is not compared: {way} against {ways[1][name]}"
-        for name, way in ways[0].items()
-        if ways[1].get(name, way) != way
+        name: f"{name} was measured in another way, and is not compared: {way} against {others[name]}"
+        for name, way in ways.items()
+        if others.get(name, way) != way
     }
     if not changed:
         return sides, ()

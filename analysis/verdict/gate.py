@@ -249,7 +249,12 @@ def gate(
     gated = []
     for k, one in enumerate(found):
         beside = [] if by_plan else chances[:k] + chances[k + 1 :]
-        gated.append(_whole(_candidate(one, asked, on, beside), one, allow_missing))
+        gated.append(_whole(_candidate(one, asked, on, chances[k], beside), one, allow_missing))
+    base = found[0].baseline if found else None
+    dead = (
+        GatedCandidate(candidate=name, baseline=base, outcome="proven", reason="fails-always")
+        for name in failing
+    )
     alone = len(found) == 1
     said = ([c if alone else c.of(one.candidate) for c in one.cautions] for one in found)
     cautions = merged(*said, *(_unanswered(one, on) for one in gated))
@@ -261,7 +266,7 @@ def gate(
         on=on,
         confidence=round(1 - found[0].look_alpha, 15) if found else None,
         risk=round(found[0].look_alpha / 2, 15) if found else None,
-        candidates=(*gated, *(_failed(name, found) for name in failing)),
+        candidates=(*gated, *dead),
         cautions=cautions,
         references=(
             "Holm, A simple sequentially rejective multiple test procedure (1979)",
@@ -289,14 +294,6 @@ def gate_verdict(
     return replace(answer, cautions=merged(verdict.cautions, own), shown=shown_cautions(verdict))
 
 
-def _failed(name: str, found: Sequence[Multilevel]) -> GatedCandidate:
-    """Give a candidate none of whose runs succeeded."""
-    baseline = found[0].baseline if found else None
-    return GatedCandidate(
-        candidate=name, baseline=baseline, outcome="proven", reason="fails-always"
-    )
-
-
 _Chances = Sequence[tuple[float | None, float | None]]
 
 
@@ -321,11 +318,10 @@ def _terms(one: Multilevel, asked: Condition) -> _Terms:
 
 
 def _candidate(
-    one: Multilevel, asked: Condition, on: On, beside: Sequence[_Chances]
+    one: Multilevel, asked: Condition, on: On, chances: _Chances, beside: Sequence[_Chances]
 ) -> GatedCandidate:
-    """Gate one of the candidates that share the risk; `beside` are the others' p-values and places."""
+    """Gate one of the candidates that share the risk, by its p-values and places, and those of the others."""
     terms = _terms(one, asked)
-    chances = [_chance(line, terms) for line in one.benchmarks]
     ranks = {k: rank for k, (_, rank) in enumerate(chances) if rank is not None}
     # a line without spread has no p, and takes the place of the largest
     alone = adjusted([*ranks.values()], "holm").tolist()
@@ -340,9 +336,7 @@ def _candidate(
         for k, (line, (p, _)) in enumerate(zip(one.benchmarks, chances, strict=True))
     )
     if one.these is None:
-        ratios = [
-            line for line in benchmarks if line.speedup is not None and line.difference is None
-        ]
+        ratios = [x for x in benchmarks if x.speedup is not None and x.difference is None]
         measured = ratios or benchmarks
         suite = measured[0] if len(measured) == 1 else None
     else:

@@ -201,20 +201,19 @@ def _least(
     sizes: Mapping[int, int], rows: Rows, variants: int, most: Mapping[int, int]
 ) -> dict[int, int]:
     """Give the number at which each cell's session is compared: the least of its session, or of all where that has one side."""
-    by: dict[tuple[int, int], dict[int, int]] = {}
-    whole: dict[int, dict[int, int]] = {}
+    by: dict[
+        object, dict[int, int]
+    ] = {}  # benchmark and session, or benchmark -> cell -> its least
     for row, size in sizes.items():
         cell, bench = int(rows.cell[row]), int(rows.cell[row]) // variants
-        both = by.setdefault((bench, int(rows.session[row])), {})
-        both[cell] = min(size, both.get(cell, size))
-        every = whole.setdefault(bench, {})
-        every[cell] = min(size, every.get(cell, size))
+        for key in ((bench, int(rows.session[row])), bench):
+            by.setdefault(key, {})[cell] = min(size, by.get(key, {}).get(cell, size))
     found = {}
     for row, size in sizes.items():
         bench = int(rows.cell[row]) // variants
-        those = by[bench, int(rows.session[row])]
-        several = len(whole[bench]) > 1
-        least = min((those if len(those) > 1 else whole[bench]).values()) if several else size
+        session, whole = by[bench, int(rows.session[row])], by[bench]
+        both = session if len(session) > 1 else whole
+        least = min(both.values()) if len(whole) > 1 else size
         found[row] = min(least, most.get(bench, least))
     return found
 

@@ -81,11 +81,8 @@ def _heading(history: History) -> Iterator[Sentence]:
             if len(history.series) > 1
             else "{risk} risk that any does not"
         )
-        sizes = (
-            "; sizes allow for the place being chosen"
-            if any(one.intervals for one in history.newest)
-            else ""
-        )
+        some = any(one.intervals for one in history.newest)
+        sizes = "; sizes allow for the place being chosen" * some
         yield Sentence(f"each interval below holds a change: {rule.format(risk=risk)}{sizes}")
     alone = alarm_alone(history)
     if alone is not None:

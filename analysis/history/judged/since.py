@@ -13,6 +13,7 @@ from ..nights.model import Night, Nights, NightSeries, moment_of
 from .result import History
 
 YESTERDAY: Final = "yesterday"
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LEAST = 2  # nights with a value, of the 8 before the newest, that a benchmark must have to be gone
 
 
@@ -88,9 +89,9 @@ def with_gone(
     gone: dict[str, None] = {}
     for one in going_on:
         together = [other for other in going_on if other.campaign == one.campaign]
-        begun = {night.trial: night.started_at for other in together for night in other.nights}
-        earliest = datetime.min.replace(tzinfo=UTC)
-        order = sorted(begun, key=lambda trial: moment_of(begun[trial]) or earliest)
+        nights_of = (night for other in together for night in other.nights)
+        begun = {night.trial: moment_of(night.started_at) or _EARLIEST for night in nights_of}
+        order = sorted(begun, key=begun.__getitem__)
         mine = {night.trial for night in one.nights}
         before = mine.intersection(order[-1 - NEWEST : -1])
         accepted = new is not None and not new.moves and new.first_new(one) == len(one.nights)

@@ -20,6 +20,25 @@ from .series import SeriesMaker, figures_of
 
 _SHOWN = 8
 _NEWEST = 8  # nights whose totals are looked at
+# the field of a trial that names cells -> the code of a caution, its text, and what a screen says
+_OF_CELLS = {
+    "unsteady": (
+        "no-steady-state",
+        "too many runs reach no steady state: {}. The values of such nights are those of all "
+        "iterations, and no speed of the program's own",
+        "in some nights too many runs of {} reach no steady state",
+    ),
+    "cut": (
+        "cut-off",
+        "runs were stopped at their limit and count as at least that: {}",
+        "in some nights runs of {} were stopped at their limit",
+    ),
+    "totals": (
+        "totals",
+        "in all, programs take something else than their typical runs say: {}",
+        "{}: in all it is not as typical runs say; see verdict",
+    ),
+}
 
 
 def read_nights(
@@ -223,64 +242,23 @@ def _cautions(
             tuple(open_ones),
             ShortSentence.of(f"{counted(len(open_ones), 'night')} not complete"),
         )
-    yield from _unsteady(raws)
-    yield from _cut(raws)
-    yield from _totals(raws[-_NEWEST:])
+    yield from _of_cells(raws)
     yield from _alternating(raws)
 
 
-def _cells(raws: Sequence[RawNight], name: str) -> tuple[dict[str, list[str]], str]:
-    """Give the nights of each cell that a field names, and say it."""
-    nights: dict[str, list[str]] = {}
-    for raw in raws:
-        for cell in dict.fromkeys(x for part in raw.parts.values() for x in getattr(part, name)):
-            nights.setdefault(cell, []).append(raw.name)
-    told = "; ".join(f"{cell} in {figures_of(names)}" for cell, names in [*nights.items()][:3])
-    more = f"; and {counted(len(nights) - 3, 'more cell')}" if len(nights) > 3 else ""
-    return nights, f"{told}{more}"
-
-
-def _cut(raws: Sequence[RawNight]) -> Iterator[Caution]:
-    """Say in how many nights time limits ended runs, whose times are lower bounds."""
-    nights, told = _cells(raws, "cut")
-    if nights:
-        yield Caution(
-            "cut-off",
-            f"runs were stopped at their limit and count as at least that: {told}",
-            tuple(dict.fromkeys(cell.rpartition(" / ")[0] for cell in nights)),
-            ShortSentence.of(
-                "in some nights runs of {} were stopped at their limit", tuple(nights)
-            ),
-        )
-
-
-def _totals(raws: Sequence[RawNight]) -> Iterator[Caution]:
-    """Say in which of the newest nights totals say something else than typical runs."""
-    nights, told = _cells(raws, "totals")
-    if nights:
-        yield Caution(
-            "totals",
-            f"in all, programs take something else than their typical runs say: {told}",
-            tuple(dict.fromkeys(cell.rpartition(" / ")[0] for cell in nights)),
-            ShortSentence.of(
-                "{}: in all it is not as typical runs say; see verdict", tuple(nights)
-            ),
-        )
-
-
-def _unsteady(raws: Sequence[RawNight]) -> Iterator[Caution]:
-    """Say in how many nights cells have no steady state: their values are those of all iterations."""
-    nights, told = _cells(raws, "unsteady")
-    if nights:
-        yield Caution(
-            "no-steady-state",
-            f"too many runs reach no steady state: {told}. The values of such nights are those of all "
-            "iterations, and no speed of the program's own",
-            tuple(dict.fromkeys(cell.rpartition(" / ")[0] for cell in nights)),
-            ShortSentence.of(
-                "in some nights too many runs of {} reach no steady state", tuple(nights)
-            ),
-        )
+def _of_cells(raws: Sequence[RawNight]) -> Iterator[Caution]:
+    """Say in how many nights which cells have what their trials name; totals are those of the newest nights."""
+    for field, (code, text, short) in _OF_CELLS.items():
+        nights: dict[str, list[str]] = {}
+        for raw in raws[-_NEWEST:] if field == "totals" else raws:
+            for cell in dict.fromkeys(x for one in raw.parts.values() for x in getattr(one, field)):
+                nights.setdefault(cell, []).append(raw.name)
+        told = "; ".join(f"{cell} in {figures_of(names)}" for cell, names in [*nights.items()][:3])
+        more = f"; and {counted(len(nights) - 3, 'more cell')}" if len(nights) > 3 else ""
+        about = tuple(dict.fromkeys(cell.rpartition(" / ")[0] for cell in nights))
+        if nights:
+            said = ShortSentence.of(short, tuple(nights))
+            yield Caution(code, text.format(f"{told}{more}"), about, said)
 
 
 def _alternating(raws: Sequence[RawNight]) -> Iterator[Caution]:

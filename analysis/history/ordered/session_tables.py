@@ -60,21 +60,14 @@ def session_tables(
     cut = {bench for side in sides.values() for bench in side.cut or ()} & {*benchmarks}
     tables = []
     for bench, logs in cells.items():
-        runs = [
-            row
-            for side in sides.values()
-            for name, row in zip(side.benchmarks, side.samples, strict=True)
-            if bench in (name, SUITE)
-        ]
-        whole = _whole(bench, logs, variants, sessions)
+        those = benchmarks if bench == SUITE else (bench,)
+        runs = [side.values(x) for side in sides.values() for x in those if x in side.benchmarks]
         exact = exact_values(trial.metric(metric).unit, *runs)
-        tables.append(
-            replace(whole, exact=exact, cut=bool(cut if bench == SUITE else bench in cut))
-        )
-    told = [
-        Caution("cut-off", f"runs were stopped at their limit: {', '.join(sorted(cut))} undecided")
-    ]
-    return tables, merged(*(side.cautions for side in sides.values()), told if cut else [])
+        whole = _whole(bench, logs, variants, sessions)
+        tables.append(replace(whole, exact=exact, cut=not cut.isdisjoint(those)))
+    told = f"runs were stopped at their limit: {', '.join(sorted(cut))} undecided"
+    cautions = merged(*(side.cautions for side in sides.values()))
+    return tables, (*cautions, *([Caution("cut-off", told)] if cut else ()))
 
 
 def _column(side: PerformanceMatrix | None, bench: str, sessions: Sequence[int]) -> Array:

@@ -211,9 +211,7 @@ class CompareAnswer(Result):
             "looked_at": list(self.looked_at),
             "measuring_s": self.seconds,
             "leader": None if self.standing is None else self.standing.leader,
-            "standing": None
-            if self.standing is None
-            else plain(self.standing) | {"possible": list(self.possible)},
+            "standing": self.standing and plain(self.standing) | {"possible": list(self.possible)},
             "notes": list(self.said),
         }
 

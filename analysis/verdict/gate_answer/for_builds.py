@@ -6,7 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
-from ...pages.as_markup import markdown_line
+from ...pages.as_markup import markdown_line as mark
 from ..gate import Gate, GatedCandidate, GateLine
 from .page import SAID, cells_of, heading_of, level_of, notes_of, why
 from .sentence import LABELS, difference, sentence_of, sentence_of_candidate
@@ -71,30 +71,27 @@ def _count(element: ET.Element, cases: list[ET.Element]) -> None:
 def summary(gate: Gate) -> str:
     """Give the answer as Markdown, as GitHub shows it in the summary of a job."""
     head = f"gate {gate.condition}: {LABELS[gate.outcome]}"
-    lines = [f"### {markdown_line(head)}", "", markdown_line(sentence_of(gate)), ""]
+    lines = [f"### {mark(head)}", "", mark(sentence_of(gate)), ""]
     for one in gate.candidates:
         lines += _section(gate, one)
-    notes = [f"- {markdown_line(text)}" for text in notes_of(gate)]
+    notes = [f"- {mark(text)}" for text in notes_of(gate)]
     return "\n".join([*lines, *notes, *([""] if notes else [])])
 
 
 def _section(gate: Gate, one: GatedCandidate) -> list[str]:
     if not one.benchmarks:
-        return [
-            f"{markdown_line(one.candidate)}: {markdown_line(sentence_of_candidate(gate, one))}",
-            "",
-        ]
+        return [f"{mark(one.candidate)}: {mark(sentence_of_candidate(gate, one))}", ""]
     shown = list(one.benchmarks)
     if one.suite is not None and one.suite.name == "suite":
         shown.append(one.suite)
     title = f"{one.candidate} against {one.baseline}"
     headings = (title, heading_of(gate, one), level_of(gate) or "interval", gate.condition)
     return [
-        f"| {' | '.join(map(markdown_line, headings))} | |",
+        f"| {' | '.join(map(mark, headings))} | |",
         "|---|---:|---:|---|---|",
         *(_row(gate, one, line) for line in shown),
         *(
-            f"| {markdown_line(name)} | - | - | missing | {markdown_line(_lacking(one))} |"
+            f"| {mark(name)} | - | - | missing | {mark(_lacking(one))} |"
             for name in one.missing.candidate
         ),
         "",
@@ -104,7 +101,9 @@ def _section(gate: Gate, one: GatedCandidate) -> list[str]:
 def _row(gate: Gate, one: GatedCandidate, line: GateLine) -> str:
     change, interval = cells_of(gate, one, line)
     told = "; ".join(text for text in (why(gate, line), line.failures) if text)
-    return f"| {' | '.join(map(markdown_line, (line.name, change.text, interval, SAID[line.outcome], told)))} |"
+    return (
+        f"| {' | '.join(map(mark, (line.name, change.text, interval, SAID[line.outcome], told)))} |"
+    )
 
 
 def workflow_commands(gate: Gate) -> Iterator[str]:

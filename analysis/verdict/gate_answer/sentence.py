@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...pages import number_format as figures
 from ...pages.difference import Difference
 from ...words import shorten, shown
-from ..screen.sentence import counted_sentence
+from ..screen.sentence import REASONS, counted_sentence
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
@@ -21,12 +21,9 @@ _ORDER: tuple[Outcome, ...] = ("proven", "undecided", "passed")
 _NAME = 28  # columns of a variant's name, and of a benchmark's
 _NAMED = 3
 _APART = 0.5  # points between the limit as it was asked for and as the screen counts, from which it is said
-_DESIGNS = {
+_DESIGNS = REASONS | {
     "confounded": "{noun} and variant cannot be told apart",
     "depends": "{noun}s resemble the ones before them; measure again later",
-    "no-steady-state": "too many runs reach no steady state",
-    "unequal-values": "one side has more than twice as many values",
-    "cut-off": "runs that failed, or were stopped at their limit, could overturn it",
     "one-build": "each was built once, and one value has no interval",
     "one-session": "all runs stem from one {noun}, and another may answer otherwise",
 }

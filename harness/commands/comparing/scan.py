@@ -49,9 +49,9 @@ def wanted_commands(args: Namespace) -> tuple[WantedCommand, ...]:
     parameters = dict(_parameters(args))
     pairs = [(typed, values) for typed in args.commands for values in _combinations(parameters)]
     counts = len(pairs), len(args.commands)
-    shells = _for_each("-S", None if args.no_shell else args.shell, *counts)
-    inputs = _for_each("--stdin", args.stdin, *counts)
-    prepared = _for_each("--prepare", args.prepare, *counts)
+    shells = None if args.no_shell else args.shell
+    given = (("-S", shells), ("--stdin", args.stdin), ("--prepare", args.prepare))
+    dealt = zip(pairs, *(_for_each(*one, *counts) for one in given), strict=True)
     found = [
         WantedCommand(
             command=_filled(typed, values),
@@ -61,23 +61,15 @@ def wanted_commands(args: Namespace) -> tuple[WantedCommand, ...]:
             stdin=stdin,
             prepare=prepare and _filled(prepare, values),
         )
-        for (typed, values), shell, stdin, prepare in zip(
-            pairs, shells, inputs, prepared, strict=True
-        )
+        for (typed, values), shell, stdin, prepare in dealt
     ]
     for name in parameters:
         if not any(f"{{{name}}}" in text for text in (*args.commands, *(args.prepare or ()))):
-            raise UsageError(
-                f"no command has the parameter {{{name}}}",
-                "-L, -P",
-                f"write it where its values belong: 'gzip -{{{name}}} file'",
-            )
+            fix = f"write it where its values belong: 'gzip -{{{name}}} file'"
+            raise UsageError(f"no command has the parameter {{{name}}}", "-L, -P", fix)
     if len(found) > MOST_COMMANDS:
-        raise UsageError(
-            f"that makes {len(found)} commands, more than {MOST_COMMANDS}",
-            "-L, -P",
-            "name fewer values, or write a campaign: fairtrial init",
-        )
+        what = f"that makes {len(found)} commands, more than {MOST_COMMANDS}"
+        raise UsageError(what, "-L, -P", "name fewer values, or write a campaign: fairtrial init")
     return _baseline_first(named_variants(_named(found, args.name)), args.baseline)
 
 
@@ -112,16 +104,12 @@ def _scanned(values: Sequence[str], args: Namespace, name: str) -> list[str]:
     if args.parameter_step_size is not None:
         step = _decimal(args.parameter_step_size, "-D")
     if step <= 0 or last < first:
-        raise UsageError(
-            f"{name} goes from {first} to {last} by steps of {step}: that is no value",
-            "-P, -D",
-            "name the smaller number first, and a step above 0",
-        )
+        what = f"{name} goes from {first} to {last} by steps of {step}: that is no value"
+        raise UsageError(what, "-P, -D", "name the smaller number first, and a step above 0")
     count = int((last - first) / step) + 1
     if count > MOST_COMMANDS:
-        raise UsageError(
-            f"{name} has {count} values, more than {MOST_COMMANDS}", "-P", "take a larger step: -D"
-        )
+        what = f"{name} has {count} values, more than {MOST_COMMANDS}"
+        raise UsageError(what, "-P", "take a larger step: -D")
     return [str(first + k * step) for k in range(count)]
 
 
@@ -162,11 +150,8 @@ def _for_each(option: str, given: Sequence[Any] | None, count: int, typed: int) 
     """Deal what an option was given to the commands: none, one for all, or one for each."""
     given = given or [None]
     if len(given) not in (1, count, typed):
-        raise UsageError(
-            f"{len(given)} {option} for {count} commands",
-            option,
-            f"give one for all, or {count} in the order of the commands",
-        )
+        fix = f"give one for all, or {count} in the order of the commands"
+        raise UsageError(f"{len(given)} {option} for {count} commands", option, fix)
     return [one for one in given for _ in range(count // len(given))]
 
 

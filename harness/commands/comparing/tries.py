@@ -61,9 +61,8 @@ def argv_of(one: WantedCommand) -> list[str]:
     try:
         parts = shlex.split(one.command)
     except ValueError as error:
-        raise UsageError(
-            f"the command cannot be split: {error}", one.command, "close the quote"
-        ) from error
+        what = f"the command cannot be split: {error}"
+        raise UsageError(what, one.command, "close the quote") from error
     if not parts:
         raise UsageError("a command is empty", None, "write a program's name")
     return parts
@@ -198,11 +197,8 @@ def _failed(
         what = f"{command!r} wrote more than {Isolation().output_limit_bytes} bytes to its standard error; nothing measured"
         return LaunchError(what, None, "let it write less: 2>/dev/null with --shell")
     if execution.killed and manner.timeout_s is not None:
-        return LaunchError(
-            f"{command!r} was ended after {spelled(manner.timeout_s)} s; nothing measured",
-            None,
-            "give it more with --timeout",
-        )
+        what = f"{command!r} was ended after {spelled(manner.timeout_s)} s; nothing measured"
+        return LaunchError(what, None, "give it more with --timeout")
     code, signal = execution.exit_code, execution.signal
     ending = f"exit code {code}" if signal is None else f"signal {signal}"
     said = last_output(output).strip().splitlines()[-_SHOWN:]
