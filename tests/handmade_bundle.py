@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from analysis.artifact.archive import Content, of_bytes, weigh, write_archive
-from analysis.artifact.tarball import tar_of
+from analysis.artifact.archive import of_bytes, tar_of, weigh, write_archive
 from analysis.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,7 +42,7 @@ def sealed(files: Mapping[str, bytes], **changes: object) -> dict[str, bytes]:
 def manifest_of(files: Mapping[str, bytes], **changes: object) -> dict[str, object]:
     """Give a bundle's description of itself, its hashes those of the files."""
     given = {
-        "schema": 1,
+        "schema": 3,
         "kind": "fairtrial-bundle",
         "tool_version": VERSION,
         "python": platform.python_version(),
@@ -86,9 +85,8 @@ def manifest_of(files: Mapping[str, bytes], **changes: object) -> dict[str, obje
 
 
 def write_bundle(path: Path, files: Mapping[str, bytes]) -> Path:
-    contents = [Content(name=name, pieces=of_bytes(data)) for name, data in files.items()]
     with path.open("wb") as file:
-        write_archive(file, [weigh(one) for one in contents])
+        write_archive(file, [weigh(name, of_bytes(data)) for name, data in files.items()])
     return path
 
 

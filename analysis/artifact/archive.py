@@ -1,52 +1,61 @@
-"""Bundles as files: written in one canonical form, and read only if they are in that form.
+"""Bundles as files: zip archives that store their files as they are, and tar archives of outputs.
 
-The reader interprets nothing that it cannot hold against what `analysis.artifact.zip_directory` would have
-written: links, devices, packed or encrypted entries, extra fields, bytes before, between and behind,
-two names for one file are all refused, and one flipped bit outside of the files' contents is found.
-Those are held against their CRC-32 as they are read. Nothing is written before all of this holds.
+Names and contents are what counts: they are what `SHA256SUMS` of a bundle lists. Other bytes may differ
+between versions of Python. A reader takes plain files alone. It refuses links, packed and encrypted files,
+names that lead elsewhere or stand for one place, and more files or bytes than it allows, before it writes.
+
+Source: PKWARE, "APPNOTE.TXT - .ZIP File Format Specification", 6.3.10; GNU tar manual, "Basic Tar Format".
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import stat
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import struct
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from ..errors import StoreError, UsageError
-from .zip_directory import ZipEntry, central_header, directory_of, end_of, local_header, placed
+from .names import LONGEST, TakenNames, fault_of_name
 
 MOST_ENTRIES = 10_000
 MOST_BYTES = 10 * 10**9
+MOST_FILES = 250_000  # of a trial's outputs
 
 Pieces = Callable[[], Iterator[bytes]]  # a content, from its beginning each time that it is called
 
 _PIECE = 1024**2
+_BLOCK = 512  # of a tar archive
+_LINE = 512  # bytes of an archive's directory for each file, as most names have it
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe without a writer must not wait
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
-    """A file that is to be packed: its path in the archive and where its bytes come from."""
-
-    name: str
-    pieces: Pieces
-    executable: bool = False
+_FIX = "use a bundle as 'fairtrial bundle' wrote it: fetch it again, or ask who made it"
+_PLAIN, _EXECUTABLE = stat.S_IFREG | 0o644, stat.S_IFREG | 0o755
+_ZIP64 = 4 + 3 * 8  # bytes of the field with numbers of more than 32 bits
+_UTF8 = 0x0800  # the flag of a name that is not ASCII
+# what `zipfile` raises on bytes that are no archive
+_DAMAGE = (
+    *(zipfile.BadZipFile, struct.error, EOFError, ValueError, OverflowError),
+    *(RuntimeError, OSError),  # encryption, and seeking to a place that cannot be
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighed:
-    """A file that is to be packed, read once: its size and checksums."""
+    """A file that is to be packed, read once."""
 
-    content: Content
+    name: str  # its path in the archive
+    pieces: Pieces
+    executable: bool
     bytes: int
-    crc32: int
     sha256: str
 
 
@@ -60,184 +69,301 @@ def of_file(path: Path) -> Pieces:
 
     def pieces() -> Iterator[bytes]:
         with path.open("rb") as file:
-            while piece := file.read(_PIECE):
-                yield piece
+            yield from iter(lambda: file.read(_PIECE), b"")
 
     return pieces
 
 
-def weigh(content: Content) -> Weighed:
+def weigh(name: str, pieces: Pieces, *, executable: bool = False) -> Weighed:
     """Read a content once."""
-    digest, crc, size = hashlib.sha256(), 0, 0
-    for piece in content.pieces():
+    digest, size = hashlib.sha256(), 0
+    for piece in pieces():
         digest.update(piece)
-        crc = zlib.crc32(piece, crc)
         size += len(piece)
-    return Weighed(content=content, bytes=size, crc32=crc, sha256=digest.hexdigest())
-
-
-def write_archive(file: BinaryIO, files: Sequence[Weighed]) -> None:
-    """Write the canonical archive of some files; their names must be what `fault_of_name` allows."""
-    by_name = {one.content.name: one for one in files}
-    entries = placed(
-        [
-            ZipEntry(name=name, bytes=one.bytes, crc32=one.crc32, executable=one.content.executable)
-            for name, one in by_name.items()
-        ]
+    return Weighed(
+        name=name, pieces=pieces, executable=executable, bytes=size, sha256=digest.hexdigest()
     )
-    for entry in entries:
-        file.write(local_header(entry))
-        crc, size = 0, 0
-        for piece in by_name[entry.name].content.pieces():
-            crc = zlib.crc32(piece, crc)
-            size += len(piece)
-            file.write(piece)
-        if (crc, size) != (entry.crc32, entry.bytes):
-            raise StoreError(
-                "the file changed while it was packed",
-                entry.name,
-                "pack again when nothing writes to it",
-            )
-    directory = b"".join(map(central_header, entries))
-    start = entries[-1].end if entries else 0
-    file.write(directory + end_of(len(entries), len(directory), start))
+
+
+def write_archive(file: IO[bytes], files: Iterable[Weighed]) -> None:
+    """Write a zip archive of some files; their names must be what `fault_of_name` allows."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for one in sorted(files, key=lambda one: one.name.encode()):
+            info = zipfile.ZipInfo(one.name)  # of 1980-01-01, the first day that the format knows
+            info.create_system = 3
+            info.external_attr = (_EXECUTABLE if one.executable else _PLAIN) << 16
+            info.file_size = one.bytes
+            digest = hashlib.sha256()
+            with archive.open(info, "w") as out:
+                for piece in one.pieces():
+                    digest.update(piece)
+                    out.write(piece)
+            if digest.hexdigest() != one.sha256:
+                raise _changed(one.name)
+
+
+def _changed(where: str) -> StoreError:
+    what = "the file changed while it was packed"
+    return StoreError(what, where, "pack again when nothing writes to it")
 
 
 class Archive:
-    """An archive that is in its canonical form; its files' contents are checked as they are read.
+    """An open archive of plain files; their contents are checked as they are read.
 
     Attributes
     ----------
     path : Path
         Where it lies.
-    entries : mapping of str to Entry
-        Its files by their names, in their order.
+    entries : mapping of str to int
+        The sizes of its files, in bytes, by their names.
     """
 
-    def __init__(self, path: Path, fd: int, entries: Mapping[str, ZipEntry]) -> None:
+    def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
         self.path = path
-        self.entries = entries
-        self._fd = fd
+        self._infos = {info.filename: info for info in file.infolist()}
+        self.entries: Mapping[str, int] = {name: one.file_size for name, one in self._infos.items()}
+        self._file = file
+
+    @contextmanager
+    def stream(self, name: str) -> Iterator[IO[bytes]]:
+        """Open a file; raises a `StoreError` where it is damaged, at the latest at its end."""
+        info = self._infos.get(name)
+        if info is None:
+            raise StoreError(f"it holds no file {name}", str(self.path), _FIX)
+        try:
+            with self._file.open(info) as file:
+                yield file
+        except _DAMAGE:
+            what = f"the file {name} is damaged: its content does not have its checksum"
+            raise StoreError(what, str(self.path), "fetch the bundle again") from None
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """Give a file's content in pieces."""
-        entry = self._entry(name)
-        place, crc = entry.start, 0
-        while place < entry.end:
-            try:
-                piece = os.pread(self._fd, min(_PIECE, entry.end - place), place)
-            except OSError as error:
-                raise _refused(self.path, f"it cannot be read: {error.strerror}") from None
-            if not piece:
-                raise _refused(self.path, "the archive was cut off while it was read")
-            place += len(piece)
-            crc = zlib.crc32(piece, crc)
-            yield piece
-        if crc != entry.crc32:
-            raise StoreError(
-                f"the file {name} is damaged: its content does not have its checksum",
-                str(self.path),
-                "fetch the bundle again",
-            )
+        """Give a file's content in pieces; raises as `stream` does."""
+        with self.stream(name) as file:
+            yield from iter(lambda: file.read(_PIECE), b"")
 
     def read(self, name: str, *, most: int = 64 * 1024**2) -> bytes:
         """Give a file's content at once."""
-        if self._entry(name).bytes > most:
+        if self.entries.get(name, 0) > most:
             what = f"the file {name} is larger than any such file of a bundle is"
-            raise _refused(self.path, what)
+            raise StoreError(what, str(self.path), _FIX)
         return b"".join(self.pieces(name))
 
     def sha256(self, name: str) -> str:
-        """Give the SHA-256 of a file's content; raises as `pieces` does."""
+        """Give the SHA-256 of a file's content; raises as `stream` does."""
         digest = hashlib.sha256()
         for piece in self.pieces(name):
             digest.update(piece)
         return digest.hexdigest()
 
-    def extract(self, name: str, place: Path) -> str:
-        """Write a file's content to a new file, and give its SHA-256.
-
-        Its folder must be there. Modes are 0644 or 0755, less what the umask takes.
-        """
-        mode = 0o755 if self._entry(name).executable else 0o644
-        digest = hashlib.sha256()
-        try:
-            fd = os.open(place, _NEW, mode)
-            try:
-                with os.fdopen(fd, "wb") as file:
-                    for piece in self.pieces(name):
-                        digest.update(piece)
-                        file.write(piece)
-            except BaseException:
-                place.unlink(missing_ok=True)
-                raise
-        except OSError as error:
-            raise _not_written(error, place) from error
-        return digest.hexdigest()
-
-    def unpack(self, folder: Path) -> dict[str, str]:
-        """Write all files below a folder that is there and empty; give the SHA-256 of each."""
-        try:
-            if any(folder.iterdir()):
-                raise UsageError("the folder is not empty", str(folder), "name a new one")
-            found = {}
-            for name in self.entries:
-                place = folder / name
-                place.parent.mkdir(parents=True, exist_ok=True)
-                found[name] = self.extract(name, place)
-        except OSError as error:
-            raise _not_written(error, folder) from error
-        return found
-
-    def _entry(self, name: str) -> ZipEntry:
-        entry = self.entries.get(name)
-        if entry is None:
-            raise _refused(self.path, f"it holds no file {name}")
-        return entry
+    def unpack(self, folder: Path) -> None:
+        """Write all files below a folder that is there and empty; modes are 0644 or 0755, less the umask."""
+        if any(folder.iterdir()):
+            raise UsageError("the folder is not empty", str(folder), "name a new one")
+        for name, info in self._infos.items():
+            _write(folder / name, self.pieces(name), info.external_attr >> 16 & 0o777)
 
 
 @contextmanager
 def open_archive(
     path: Path, *, max_entries: int = MOST_ENTRIES, max_bytes: int = MOST_BYTES
 ) -> Iterator[Archive]:
-    """Open an archive after all of it but the files' contents was held against its canonical form."""
+    """Open an archive after its directory was checked: names, kinds, number and sizes of its files."""
+    fix = "name a file that 'fairtrial bundle' wrote"
     try:
         fd = os.open(path, _OPEN)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(
-            f"the bundle cannot be read: {reason}",
-            str(path),
-            "name a file that 'fairtrial bundle' wrote",
-        ) from None
-    try:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            raise UsageError(
-                "this is not a regular file", str(path), "name a file that 'fairtrial bundle' wrote"
-            )
-        try:
-            entries = directory_of(
-                lambda size, place: os.pread(fd, size, place),
-                status.st_size,
-                where=str(path),
-                max_entries=max_entries,
-                max_bytes=max_bytes,
-            )
-        except OSError as error:
-            raise _refused(path, f"it cannot be read: {error.strerror}") from None
-        yield Archive(path, fd, {entry.name: entry for entry in entries})
-    finally:
+        raise UsageError(f"the bundle cannot be read: {reason}", str(path), fix) from None
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):
         os.close(fd)
+        raise UsageError("this is not a regular file", str(path), fix)
+    with _Bounded(fd) as file:
+        file.most = max_entries * _LINE + _PIECE
+        try:
+            archive = zipfile.ZipFile(file)
+        except _DAMAGE as error:
+            raise StoreError(f"this is not a whole bundle: {error}", str(path), _FIX) from None
+        with archive:
+            _accept(archive.infolist(), status.st_size, str(path), max_entries, max_bytes)
+            yield Archive(path, archive)
 
 
-def _refused(path: Path, what: str) -> StoreError:
-    return StoreError(what, str(path), "fetch the bundle again, or ask who made it")
+class _Bounded(io.FileIO):
+    """A file that gives no more at once than the directory of a bundle has, whatever size it claims."""
+
+    most = _PIECE
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > self.most:
+            raise zipfile.BadZipFile("its directory is larger than one of so many files")
+        return super().read(size) or b""
 
 
-def _not_written(error: OSError, place: Path) -> StoreError:
-    return StoreError(
-        f"it cannot be written: {error.strerror or error}",
-        str(error.filename or place),
-        "name another folder, or free some space",
-    )
+def _accept(
+    infos: Sequence[zipfile.ZipInfo], size: int, where: str, max_entries: int, max_bytes: int
+) -> None:
+    """Refuse an archive of `size` bytes that may not be unpacked; nothing of its files was read yet."""
+
+    def refused(what: str, fix: str = _FIX) -> StoreError:
+        return StoreError(f"the archive is refused: {what}", where, fix)
+
+    total, taken = sum(info.file_size for info in infos), TakenNames()
+    for number, most, noun, option in (
+        (len(infos), max_entries, "entries", "--max-entries"),
+        (total, max_bytes, "bytes", "--max-bytes"),
+    ):
+        if number > most:
+            what = f"it has {number:,} {noun}, more than {most:,}"
+            raise refused(what, f"if that is expected, allow it with {option}")
+    for info in infos:
+        name = info.orig_filename
+        fault = fault_of_name(name)
+        marked = name.isascii() or info.flag_bits & _UTF8
+        if fault is None and (info.filename != name or not marked):
+            fault = "a name is not UTF-8, or a file has two"
+        if fault is not None:
+            raise refused(f"{fault}: {name[:80]!r}")
+        other = taken.clash(name)
+        if other is not None:
+            raise refused(_beside(name, other))
+        if info.compress_type or info.flag_bits & ~_UTF8 or info.file_size != info.compress_size:
+            what = f"{name} is compressed or encrypted; a bundle stores its files as they are"
+            raise refused(what)
+        if info.comment or len(info.extra) > _ZIP64:
+            raise refused(f"{name} has a comment, or fields that no bundle has")
+        if info.external_attr >> 16 not in {_PLAIN, _EXECUTABLE}:
+            raise refused(f"{name} is no plain file of mode 0644 or 0755; a bundle holds no others")
+    if total > size:
+        raise refused(f"its files claim {total:,} bytes, more than it has: they overlap, or lie")
+
+
+def _beside(name: str, other: str) -> str:
+    both = f"{name} and {other} cannot be unpacked beside each other"
+    return f"it holds {name} twice" if name == other else both
+
+
+def tar_of(files: Mapping[str, Path]) -> Pieces:
+    """Give the tar archive of some files, by their names in it."""
+
+    def pieces() -> Iterator[bytes]:
+        for name in sorted(files, key=str.encode):
+            with files[name].open("rb") as file:
+                info = tarfile.TarInfo(name)
+                left = info.size = os.fstat(file.fileno()).st_size
+                yield info.tobuf(tarfile.GNU_FORMAT, "utf-8", "strict")
+                while piece := file.read(min(_PIECE, left)):
+                    left -= len(piece)
+                    yield piece
+                if left or file.read(1):
+                    raise _changed(str(files[name]))
+            yield bytes(-info.size % _BLOCK)
+        yield bytes(2 * _BLOCK)
+
+    return pieces
+
+
+class _Outputs:
+    """A tar archive that is read once, block by block."""
+
+    def __init__(self, file: IO[bytes], where: str, max_bytes: int) -> None:
+        self._file, self._where, self._left, self.most = file, where, max_bytes, max_bytes
+
+    def refused(self, what: str) -> StoreError:
+        return StoreError(f"the outputs are refused: {what}", self._where, _FIX)
+
+    def content(self, size: int) -> Iterator[bytes]:
+        """Give so many bytes in pieces."""
+        while size:
+            piece = self._file.read(min(_PIECE, size))
+            if not piece:
+                raise self.refused("they are cut off")
+            size -= len(piece)
+            yield piece
+
+    def header(self) -> tarfile.TarInfo | None:
+        """Read the header of a file, which has two blocks where its name is long; None at the end."""
+        info = self._header()
+        if info is None or info.type != tarfile.GNUTYPE_LONGNAME:
+            return info
+        if info.size > LONGEST + 1:
+            raise self.refused("a name is too long to be unpacked")
+        raw = b"".join(self.content(info.size + -info.size % _BLOCK))[: info.size]
+        info = self._header()
+        if info is None:
+            raise self.refused("they are cut off")
+        info.name = raw.rstrip(b"\0").decode("utf-8", "surrogateescape")
+        return info
+
+    def _header(self) -> tarfile.TarInfo | None:
+        block = b"".join(self.content(_BLOCK))
+        if not block.strip(b"\0"):
+            return None
+        try:
+            info = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
+        except (tarfile.HeaderError, ValueError) as error:
+            raise self.refused(f"a header is damaged: {error}") from None
+        if not 0 <= info.size <= self._left:
+            raise self.refused(f"they are more than {self.most:,} bytes")
+        self._left -= info.size
+        return info
+
+    def end(self) -> None:
+        """Refuse what stands behind the end."""
+        for piece in (*self.content(_BLOCK), *iter(lambda: self._file.read(_PIECE), b"")):
+            if piece.strip(b"\0"):
+                raise self.refused("there are bytes behind their end")
+
+
+def read_tar(
+    file: IO[bytes], where: str, *, max_files: int = MOST_FILES, max_bytes: int = MOST_BYTES
+) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Read a tar archive of plain files: each one's name and content, which is taken before the next.
+
+    `tarfile` reads the headers, and no more: what else it reads may take any memory.
+    """
+    outputs, count, taken = _Outputs(file, where, max_bytes), 0, TakenNames()
+    while (info := outputs.header()) is not None:
+        name, count = info.name, count + 1
+        if count > max_files:
+            raise outputs.refused(f"they are more than {max_files:,} files")
+        fault = fault_of_name(name)
+        if fault is not None:
+            raise outputs.refused(f"{fault}: {name[:80]!r}")
+        if info.type != tarfile.REGTYPE:
+            what = f"{name} is a link, a device or a folder; only files are held"
+            raise outputs.refused(what)
+        other = taken.clash(name)
+        if other is not None:
+            raise outputs.refused(_beside(name, other))
+        content = outputs.content(info.size)
+        yield name, content
+        for _ in chain(content, outputs.content(-info.size % _BLOCK)):  # what nobody wanted
+            pass
+    outputs.end()
+
+
+def unpack_tar(file: IO[bytes], folder: Path, where: str, *, max_bytes: int = MOST_BYTES) -> None:
+    """Write the files of a tar archive below a folder that is there; raises as `read_tar` does."""
+    for name, content in read_tar(file, where, max_bytes=max_bytes):
+        _write(folder / name, content, 0o644)
+
+
+def _write(place: Path, pieces: Iterable[bytes], mode: int) -> None:
+    """Write a new file, and the folders above it; what cannot be written whole is not there."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(place, _NEW, mode)
+        try:
+            with os.fdopen(fd, "wb") as file:
+                file.writelines(pieces)
+        except BaseException:
+            place.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise StoreError(
+            f"the file cannot be written: {error.strerror or error}",
+            str(error.filename or place),
+            "name another folder, or free some space",
+        ) from error

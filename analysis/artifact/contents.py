@@ -37,7 +37,7 @@ BUNDLE = "bundle.json"
 FLEET_PLACE = "trials"  # the folder of all trials is that of the fleet, if there is one
 SUMS = "SHA256SUMS"
 KIND = "fairtrial-bundle"
-SCHEMA = 1
+SCHEMA = 3  # of older bundles 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

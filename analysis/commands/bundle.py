@@ -31,7 +31,7 @@ def add(subparsers: Subparsers) -> None:
         "bundle",
         description="Pack trials or files of runs into one archive, with the campaign and the "
         "files that it names, every result with its command, and the software that computes it. "
-        "'fairtrial reproduce' checks the archive. The same input gives the same bytes. Files "
+        "'fairtrial reproduce' checks the archive. The same input gives the same contents. Files "
         "that are too large or missing are listed. Exit code 1 means that the archive was "
         "written, but a claim does not hold.",
     )

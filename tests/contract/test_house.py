@@ -50,9 +50,9 @@ OPENERS = {
     "analysis/methods/resampling/coverage.py:1 analysis/report/paper/paragraph.py:1",
     "a file that the command line or the campaign names": "harness/campaign/yaml_reader.py:1 "
     "harness/commands/comparing/attempt.py:1 harness/commands/first_steps.py:1 harness/host/commits.py:1 "
-    "harness/host/executables.py:3 harness/trial/building/programs_again.py:1 analysis/artifact/archive.py:3 "
+    "harness/host/executables.py:3 harness/trial/building/programs_again.py:1 analysis/artifact/archive.py:6 "
     "analysis/artifact/packing/bundle.py:2 analysis/artifact/packing/request.py:1 "
-    "analysis/artifact/reproducing/reproduction.py:1 analysis/artifact/tarball.py:2 analysis/commands/exchange.py:1 "
+    "analysis/artifact/reproducing/reproduction.py:1 analysis/commands/exchange.py:1 "
     "analysis/commands/files.py:1 analysis/commands/gate.py:1 "
     "analysis/data/matrix_file.py:1 analysis/data/opening.py:1 "
     "analysis/methods/speedup_test/original_config.py:3 analysis/methods/speedup_test/original_tool.py:1 "

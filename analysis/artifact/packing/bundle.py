@@ -31,6 +31,7 @@ from ...pages.result import Result, plain
 from ...words import shorten
 from ..archive import MOST_BYTES, MOST_ENTRIES, Weighed, write_archive
 from ..claims import Claim, StoredClaim, claims_text, coarse_words, is_coarse, read_claims, said_of
+from ..contents import SUMS
 from ..recomputing import Commands, passing_folder
 from .answers import Answered, answer
 from .campaign import pack_campaigns
@@ -58,7 +59,9 @@ class Bundled(Result):
 
     output: str  # the file
     bytes: int  # its size
-    sha256: str  # of the file, to be published beside it
+    sha256: str  # of the file
+    # SHA-256 of its ``SHA256SUMS``, the hashes of its contents: to be published beside it
+    identity: str
     contents: Contents  # what stands in its ``bundle.json``
     claims: tuple[StoredClaim, ...] = ()  # in the author's order, with what was found
 
@@ -96,7 +99,7 @@ def _bundled_page(bundled: Bundled) -> Page:
         f"{bundled.output} holds {' and '.join(what)} in {len(contents.files) + 2} files, "
         f"{figures.quantity(float(bundled.bytes), 'B')}, with {results}"
     )
-    sections = [Section((Sentence(first), Sentence(f"SHA-256 {bundled.sha256}")))]
+    sections = [Section((Sentence(first), Sentence(f"identity {bundled.identity}")))]
     if bundled.claims:
         sections.append(_claims(bundled))
     if contents.redacted is not None:
@@ -179,7 +182,7 @@ _NEW = 0o666  # what a new file may be at most; the umask says what it is
 def pack_bundle(request: PackingRequest, output: Path) -> Bundled:
     """Pack sources, their campaigns, and what is concluded from them into one archive.
 
-    The same input gives the same bytes, whoever packs it: nothing of the clock, of the user or of where
+    The same input gives the same contents, whoever packs it: nothing of the clock, of the user or of where
     things lie goes into it.
     """
     claims: tuple[Claim, ...] = ()
@@ -216,6 +219,7 @@ def pack_bundle(request: PackingRequest, output: Path) -> Bundled:
         output=str(output),
         bytes=size,
         sha256=sha256,
+        identity=next(one.sha256 for one in files if one.name == SUMS),
         contents=contents,
         claims=answered.claims,
         cautions=(*cautions, *_cautions(answered, contents, staging)),

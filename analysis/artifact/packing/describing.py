@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from ...errors import FairtrialError, StoreError, UsageError
 from ...record.manifest import read_manifest
 from ...record.trial_files import RESOLVED
 from ...version import VERSION
-from ..archive import Content, Weighed, of_bytes, of_file, weigh
+from ..archive import Weighed, of_bytes, of_file, tar_of, weigh
 from ..contents import (
     BUNDLE,
     KIND,
@@ -29,7 +29,6 @@ from ..contents import (
     contents_text,
     executed_lines,
 )
-from ..tarball import tar_of
 from .documents import CRATE, LICENSES, citation_text, crate_text, license_text, readme_text
 from .request import ABOUT, CLAIMS, About, Redacted
 from .requirements import (
@@ -145,8 +144,7 @@ def described(
     root = staging.root
     smoke = _smoke(found)
     container = _container(found, about, staging)
-    files = _packed(staging)
-    weighed = {one.content.name: one for one in map(weigh, files)}
+    weighed = {one.name: one for one in _packed(staging)}
     day = _day(found, about, staging)
     needs = needs_of(found, root, sum(one.bytes for one in weighed.values()))
     scrub = str if redacted is None else redacted.scrub
@@ -183,9 +181,8 @@ def described(
     return contents, list(weighed.values())
 
 
-def _packed(staging: Staging) -> list[Content]:
+def _packed(staging: Staging) -> Iterator[Weighed]:
     """Give the files of the archive: those of the folder, with each trial's outputs as one."""
-    found: list[Content] = []
     outputs: dict[str, dict[str, Path]] = {}
     for name in staging.names:
         path = staging.root / name
@@ -194,14 +191,14 @@ def _packed(staging: Staging) -> list[Content]:
             outputs.setdefault(f"trials/{parts[1]}/outputs.tar", {})[parts[3]] = path
         else:
             executable = bool(path.stat().st_mode & 0o100) and parts[0] == "campaigns"
-            found.append(Content(name=name, pieces=of_file(path), executable=executable))
-    found += [Content(name=name, pieces=tar_of(files)) for name, files in outputs.items()]
-    return found
+            yield weigh(name, of_file(path), executable=executable)
+    for name, files in outputs.items():
+        yield weigh(name, tar_of(files))
 
 
 def _add(weighed: dict[str, Weighed], name: str, data: bytes) -> dict[str, FileRecord]:
     """Add a file of our own; give the records of all that there are by now."""
-    weighed[name] = weigh(Content(name=name, pieces=of_bytes(data)))
+    weighed[name] = weigh(name, of_bytes(data))
     return _records(weighed)
 
 

@@ -34,7 +34,7 @@ from ...record.trial_files import (
 )
 from ...words import normal
 from ..contents import FLEET_PLACE, BundleSource, Missing
-from ..zip_directory import TakenNames, fault_of_name
+from ..names import TakenNames, fault_of_name
 
 _PIECE = 1024**2
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK

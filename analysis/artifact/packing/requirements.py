@@ -22,7 +22,7 @@ from ...record.shapes import opened
 from ...record.trial_files import MEASUREMENTS, Manifest
 from ...registry import shipped
 from ...version import VERSION
-from ..archive import Content, of_bytes, weigh, write_archive
+from ..archive import of_bytes, weigh, write_archive
 from ..contents import Needs
 
 if TYPE_CHECKING:
@@ -88,13 +88,13 @@ def wheel_of_this() -> bytes:
     """
     files = {**_code(), **_metadata(), f"{_INFO}/WHEEL": _TAGS.encode()}
     record = f"{_INFO}/RECORD"
-    weighed = [weigh(Content(name=name, pieces=of_bytes(data))) for name, data in files.items()]
+    weighed = [weigh(name, of_bytes(data)) for name, data in files.items()]
     lines = [
-        f"{one.content.name},sha256={_urlsafe(one.sha256)},{one.bytes}"
-        for one in sorted(weighed, key=lambda one: one.content.name.encode())
+        f"{one.name},sha256={_urlsafe(one.sha256)},{one.bytes}"
+        for one in sorted(weighed, key=lambda one: one.name.encode())
     ]
     text = "\n".join([*lines, f"{record},,", ""]).encode()
-    weighed.append(weigh(Content(name=record, pieces=of_bytes(text))))
+    weighed.append(weigh(record, of_bytes(text)))
     out = io.BytesIO()
     write_archive(out, weighed)
     return out.getvalue()

@@ -16,10 +16,9 @@ from ...announcing import doing
 from ...errors import StoreError, UsageError
 from ...record.fleet import FLEET
 from ...record.trial_files import MANIFEST, OUTPUTS
-from ..archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive
+from ..archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive, read_tar, unpack_tar
 from ..contents import BUNDLE, SUMS, Contents, Missing, read_contents
 from ..recomputing import fault_of_command
-from ..tarball import read_tar, unpack_tar
 
 _NAMED = 20  # damaged files that a message names
 # Commands are executed in the bundle's root. Nothing else may lie there: libraries look for their
@@ -67,8 +66,9 @@ def check_archive(archive: Archive) -> Contents:
         ):
             what = f"it holds the outputs of {trial} twice, packed and not"
             raise StoreError(what, where, "ask who made it")
-        for _ in read_tar(archive.pieces(name), name, max_bytes=archive.entries[name].bytes):
-            pass  # it raises where something is not as it should be
+        with archive.stream(name) as file:
+            for _ in read_tar(file, name, max_bytes=archive.entries[name]):
+                pass  # it raises where something is not as it should be
     return contents
 
 
@@ -105,7 +105,8 @@ def unpack_into(archive: Archive, folder: Path) -> None:
         except OSError as error:
             what = f"the outputs cannot be unpacked: {error.strerror}"
             raise StoreError(what, f"{archive.path}: {name}", "free some space") from None
-        unpack_tar(archive.pieces(name), place, name, max_bytes=archive.entries[name].bytes)
+        with archive.stream(name) as file:
+            unpack_tar(file, place, name, max_bytes=archive.entries[name])
 
 
 def _tars(archive: Archive) -> Iterator[tuple[str, str]]:
@@ -123,7 +124,7 @@ def _not_as_listed(archive: Archive, contents: Contents, digests: dict[str, str]
         if listed is None:
             if name not in {BUNDLE, SUMS}:
                 yield f"{name} is not listed in {BUNDLE}"
-        elif (listed.bytes, listed.sha256) != (archive.entries[name].bytes, digest):
+        elif (listed.bytes, listed.sha256) != (archive.entries[name], digest):
             yield f"{name} does not have the hash that {BUNDLE} says"
     for name in (name for name in contents.files if name not in archive.entries):
         yield f"{name} is listed in {BUNDLE} and not there"

@@ -103,7 +103,7 @@ def review_page(found: Reproduction) -> Page:
     page = page_of(found)
     answer, *rest = page.sections
     lines = [
-        ("artifact", f"{shown(Path(found.bundle).name)}, SHA-256 {found.sha256}"),
+        ("artifact", f"{shown(Path(found.bundle).name)}, identity {found.identity}"),
         ("title", shown(found.title or "not said")),
         ("DOI", shown(found.doi or "not said")),
         ("licence", shown(found.license or "not said")),

@@ -102,8 +102,10 @@ class Reproduction(Result):
     method: ClassVar[str] = "reproduce"
     derived: ClassVar[tuple[str, ...]] = ("outcome", "exit_code", "numbers")
 
-    bundle: str  # the file as it was named, and the hash of its bytes
+    # the file as it was named, the hash of its bytes, and that of its ``SHA256SUMS``: of its contents
+    bundle: str
     sha256: str
+    identity: str
     title: str | None  # what the bundle says of the work
     doi: str | None
     license: str | None

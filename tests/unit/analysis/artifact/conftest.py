@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.artifact.archive import Content, of_bytes, weigh, write_archive
+from analysis.artifact.archive import of_bytes, weigh, write_archive
 from analysis.artifact.recomputing import Commands, Recomputed
 
 FILES = {
@@ -25,12 +25,11 @@ FILES = {
 
 def packed(path: Path, files: dict[str, bytes]) -> Path:
     """Write the archive of some files."""
-    contents = [
-        Content(name=name, pieces=of_bytes(data), executable=name.endswith(".sh"))
-        for name, data in files.items()
+    weighed = [
+        weigh(name, of_bytes(data), executable=name.endswith(".sh")) for name, data in files.items()
     ]
     with path.open("wb") as file:
-        write_archive(file, [weigh(one) for one in contents])
+        write_archive(file, weighed)
     return path
 
 

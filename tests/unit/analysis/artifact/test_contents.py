@@ -25,7 +25,7 @@ from analysis.artifact.contents import (
 from analysis.errors import StoreError
 
 CONTENTS = Contents(
-    schema=1,
+    schema=3,
     kind="fairtrial-bundle",
     tool_version="0.2.0",
     python="3.11.7",
@@ -61,7 +61,7 @@ def test_later_keys_are_passed_over():
     ("change", "what"),
     [
         ({"kind": "other"}, "does not say that this is a bundle"),
-        ({"schema": 2}, "newer than 1"),
+        ({"schema": 4}, "newer than 3"),
         ({"sources": None}, "must be a list"),
         ({"files": {"a": {"bytes": "1", "sha256": ""}}}, "whole number"),
         ({"needs": {}}, "lacks compilers, disk_bytes"),

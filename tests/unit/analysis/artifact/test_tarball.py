@@ -9,9 +9,8 @@ import subprocess
 import tarfile
 
 import pytest
-from hypothesis import given, strategies as st
 
-from analysis.artifact.tarball import _header, read_tar, tar_of, unpack_tar
+from analysis.artifact.archive import read_tar, tar_of, unpack_tar
 from analysis.errors import StoreError
 
 FILES = {
@@ -30,17 +29,15 @@ def tar(tmp_path):
 
 
 def read(data: bytes, **limits: int) -> dict[str, bytes]:
-    return {
-        name: b"".join(content)
-        for name, _, content in read_tar([data[:700], data[700:]], "outputs.tar", **limits)
-    }
+    members = read_tar(io.BytesIO(data), "outputs.tar", **limits)
+    return {name: b"".join(content) for name, content in members}
 
 
 def test_what_was_packed_is_read_back(tar, tmp_path):
     assert read(tar) == FILES
     place = tmp_path / "out"
     place.mkdir()
-    assert unpack_tar([tar], place, "outputs.tar") == len(FILES)
+    unpack_tar(io.BytesIO(tar), place, "outputs.tar")
     assert {
         p.relative_to(place).as_posix(): p.read_bytes() for p in place.rglob("*") if p.is_file()
     } == FILES
@@ -71,9 +68,7 @@ def test_flipped_bits_of_headers_are_found(tar):
             found = read(bytes(changed))
         except StoreError:
             continue
-        # contents and long names, whose hashes stand elsewhere, may differ; nothing is lost
-        assert len(found) == len(FILES)
-        assert found != FILES
+        assert len(found) == len(FILES)  # contents and long names have hashes elsewhere
 
 
 @pytest.mark.parametrize(
@@ -84,9 +79,8 @@ def test_flipped_bits_of_headers_are_found(tar):
         ({"name": "a", "type": tarfile.SYMTYPE, "linkname": "/etc"}, "link, a device or a folder"),
         ({"name": "a", "type": tarfile.LNKTYPE, "linkname": "b"}, "link, a device or a folder"),
         ({"name": "a", "type": tarfile.CHRTYPE}, "link, a device or a folder"),
-        ({"name": "a", "type": tarfile.DIRTYPE}, "an entry is a folder"),
-        ({"name": "a", "mtime": 5}, "not as a bundle has it"),
-        ({"name": "a", "mode": 0o4755}, "not as a bundle has it"),
+        ({"name": "a", "type": tarfile.DIRTYPE}, "link, a device or a folder"),
+        ({"name": "a", "type": tarfile.GNUTYPE_SPARSE}, "link, a device or a folder"),
         ({"name": "n" * 2000}, "too long"),
     ],
 )
@@ -99,24 +93,8 @@ def test_hostile_members_are_refused_before_anything_is_written(member, what, tm
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as file:
         file.addfile(info)
     with pytest.raises(StoreError, match=what):
-        unpack_tar([out.getvalue()], tmp_path, "outputs.tar")
+        unpack_tar(io.BytesIO(out.getvalue()), tmp_path, "outputs.tar")
     assert list(tmp_path.iterdir()) == []
-
-
-@given(
-    st.from_regex(r"[a-z\u00fc]{1,120}(/[a-z]{1,90})?", fullmatch=True), st.integers(0, 8**11 - 1)
-)
-def test_headers_are_those_of_gnu_tar(name, size):
-    # authority: Python's tarfile, as it writes GNU's format, and as it checks the sum
-    info = tarfile.TarInfo(name)
-    info.size, info.mode = size, 0o644
-    made = _header(name.encode(), size)
-    read_back = tarfile.TarInfo.frombuf(made[-512:], "utf-8", "strict")
-    assert (read_back.size, read_back.mode, read_back.mtime) == (size, 0o644, 0)
-    theirs = info.tobuf(tarfile.GNU_FORMAT, "utf-8", "strict")
-    assert len(made) == len(theirs)
-    if len(name.encode()) <= 100:
-        assert made == theirs
 
 
 def test_limits_hold_before_the_content_is_read(tar):
@@ -125,20 +103,19 @@ def test_limits_hold_before_the_content_is_read(tar):
             read(tar, **limits)
     info = tarfile.TarInfo("a")
     info.size, info.mode = 8**11 - 1, 0o644
-    # so many files (MOST_FILES) where nobody says how many
-    with pytest.raises(StoreError, match="more than 250,000 files or 1,000,000,000 bytes"):
+    with pytest.raises(StoreError, match="more than 1,000,000,000 bytes"):
         read(info.tobuf(tarfile.GNU_FORMAT), max_bytes=10**9)
-    info.size += 1  # written in another way
-    with pytest.raises(StoreError, match="damaged"):
+    info.size = -1
+    with pytest.raises(StoreError, match="more than"):
         read(info.tobuf(tarfile.GNU_FORMAT))
 
 
-def test_names_for_one_place_order_ends_and_rest_are_refused(tmp_path):
+def test_names_for_one_place_ends_and_rest_are_refused(tmp_path):
     (tmp_path / "f").write_bytes(b"x")
     one = b"".join(tar_of({"a": tmp_path / "f"})())[:1024]
     other = b"".join(tar_of({"A": tmp_path / "f"})())[:1024]
     end = bytes(1024)
-    for data in (other + one + end, one + one + end, one + other + end, one, one + end + b"x"):
+    for data in (one + one + end, one + other + end, one, one + end[:512], one + end + b"x"):
         with pytest.raises(StoreError):
             read(data)
     assert read(one + end) == {"a": b"x"}
