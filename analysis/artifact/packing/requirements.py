@@ -7,13 +7,14 @@ projects for ``RECORD``.
 from __future__ import annotations
 
 import base64
+import contextlib
 import importlib.metadata
 import io
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from ...data.host_record import SessionEnvironment, read_environments
@@ -28,33 +29,21 @@ from ..contents import Needs
 if TYPE_CHECKING:
     from .gathering import CopiedSource
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_EXTRA = re.compile(r"\bextra\b")
+_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*")
 _READERS = {".zst": "zstandard", ".zstd": "zstandard", ".parquet": "pyarrow"}  # of sources
 
 
 def libraries_of_this(sources: Iterable[str] = ()) -> dict[str, str]:
-    """Give the versions of what fairtrial needs, and of what that needs, as installed here."""
-    found: dict[str, str] = {}
-    waiting = ["fairtrial"]
-    for name in sources:
-        waiting += [library for ending, library in _READERS.items() if name.endswith(ending)]
-    while waiting:
-        name = waiting.pop()
-        plain = re.sub(r"[-_.]+", "-", name).lower()
-        if plain in found:
-            continue
-        try:
-            installed = importlib.metadata.distribution(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue  # for another system or Python: none of ours uses it here
-        found[plain] = installed.version
-        for line in installed.requires or ():
-            requirement, _, marker = line.partition(";")
-            named = _NAME.match(requirement.strip())
-            if named is not None and not _EXTRA.search(marker):
-                waiting.append(named.group())
-    found.pop("fairtrial", None)
+    """Give the versions of what fairtrial requires, and of what reads these sources, as installed here."""
+    endings = {PurePath(name).suffix for name in sources}
+    names = [library for ending, library in _READERS.items() if ending in endings]
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        lines = importlib.metadata.requires("fairtrial") or ()
+        names += [name for line in lines if "extra" not in line for name in _NAME.findall(line)]
+    found = {}
+    for name in names:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[re.sub(r"[-_.]+", "-", name).lower()] = importlib.metadata.version(name)
     return dict(sorted(found.items()))
 
 

@@ -217,7 +217,7 @@ def _reusable(archive: Archive, contents: Contents) -> BadgeShown:
         + (f" ({contents.metadata.license})" if contents.metadata.license else ""),
         "CITATION.cff": "how it is cited",
         "ro-crate-metadata.json": "a description of each file that machines read (RO-Crate)",
-        "software/requirements.txt": "the exact version of every library of the judge",
+        "software/requirements.txt": "the version of each library that fairtrial requires",
     }
     shown = [f"it holds {what}: {name}" for name, what in told.items() if name in archive.entries]
     if any(source.campaign for source in contents.sources):
