@@ -117,13 +117,10 @@ class Staging:
                 name,
                 "give it another name",
             )
+        if self.bytes + size > self.max_bytes:
+            what = f"the bundle would have more than {self.max_bytes:,} bytes"
+            raise UsageError(what, name, "allow more with --max-bytes")
         self.bytes += size
-        if self.bytes > self.max_bytes:
-            raise UsageError(
-                f"the bundle would have more than {self.max_bytes:,} bytes",
-                name,
-                "allow more with --max-bytes",
-            )
 
     def _create(self, name: str, pieces: Iterator[bytes], *, executable: bool) -> str:
         place = self.root / name

@@ -53,6 +53,14 @@ def rewrite(trial, name, change):
     (trial / "manifest.json").write_text(json.dumps(manifest))
 
 
+def test_a_file_that_is_too_large_takes_no_room_from_others(tmp_path):
+    staging = Staging(tmp_path, 10)
+    with pytest.raises(UsageError, match="more than 10 bytes"):
+        staging.write("wheel", bytes(11))
+    staging.write("page", bytes(10))
+    assert staging.names == ["page"]
+
+
 @pytest.mark.usefixtures("quick")
 class TestContents:
     def test_the_trial_is_whole_with_its_outputs_as_one_file(self, campaign, pack):
