@@ -10,6 +10,7 @@ A mutant that raises anything else is written to ``tests/drills/found``, where a
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import functools
 import hashlib
 import json
@@ -32,7 +33,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from foreign_seeds import seed_foreign
 from mutants import damaged, damaged_numbers
 from seeds import CAMPAIGNS, CONFIGS, MATRICES, SYSTEMS, seed_trial
-from written import checked_again, read_bisection, read_written, seed_bisection, seed_written
+from written import (
+    checked_again,
+    read_bisection,
+    read_bundle,
+    read_compared,
+    read_damaged_profile,
+    read_manifest_of,
+    read_nights_of,
+    read_written,
+    seed_bisection,
+    seed_bundle,
+    seed_compared,
+    seed_nights,
+    seed_profile,
+    seed_written,
+)
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.opening import open_foreign
@@ -87,13 +103,14 @@ class Hang(BaseException):
 class Kind:
     """Files that are damaged, one at a time, and what reads the folder that they are in.
 
-    `spared` are those that are not damaged; `mended` makes others fit a damaged one; `damaged` makes
-    a mutant.
+    `spared` are those that are not damaged, of `taken`, a pattern of their paths; `mended` makes others fit
+    a damaged one; `damaged` makes a mutant.
     """
 
     seeds: Callable[[Path], None]
     read: Callable[[Path, str], object]
     spared: frozenset[str] = frozenset()
+    taken: str = "*"
     mended: Callable[[Path, str], None] = lambda _folder, _name: None
     damaged: Callable[[bytes, Random], bytes] = damaged
 
@@ -247,6 +264,13 @@ KINDS: Mapping[str, Kind] = {
     "bisection": Kind(
         seeds=seed_bisection, read=read_bisection, spared=frozenset({".lock"}), mended=checked_again
     ),
+    "profile": Kind(seeds=seed_profile, read=read_damaged_profile, mended=checked_again),
+    "manifest": Kind(seeds=seed_trial, read=read_manifest_of, taken="*/manifest.json"),
+    "compare": Kind(seeds=seed_compared, read=read_compared, taken="runs/*[dn]"),
+    "nights": Kind(
+        seeds=seed_nights, read=read_nights_of, taken="nights.jsonl", mended=checked_again
+    ),
+    "bundle": Kind(seeds=seed_bundle, read=read_bundle),
 }
 
 
@@ -319,7 +343,8 @@ def fuzz(kind: str, count: int, seed: int, keep: Path | None = None) -> Row:
     slowest = 0.0
     with _bench(kind) as (folder, seeds), warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        names = [name for name in seeds if Path(name).name not in KINDS[kind].spared]
+        names = fnmatch.filter(seeds, KINDS[kind].taken)
+        names = [name for name in names if Path(name).name not in KINDS[kind].spared]
         for _ in range(count):
             name = rng.choice(names)
             mutant = KINDS[kind].damaged(seeds[name], rng)

@@ -26,6 +26,11 @@ PLAN: tuple[tuple[str, int, int], ...] = (
     ("fuzz foreign", 100_000, 4),
     ("fuzz written", 100_000, 1),
     ("fuzz bisection", 20_000, 2),
+    ("fuzz profile", 20_000, 1),
+    ("fuzz manifest", 20_000, 1),
+    ("fuzz compare", 20_000, 1),
+    ("fuzz nights", 20_000, 1),
+    ("fuzz bundle", 20_000, 1),
 )
 
 

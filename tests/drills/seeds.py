@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Manifest
@@ -66,12 +67,12 @@ protocol: {sessions: 2, stop: {width: 0.1, min_runs: 3, max_runs: 3}, warmup: 0}
 """
 
 
-def seed_trial(folder: Path) -> None:
+def seed_trial(folder: Path, trial: str = "c-1", text: str = TRIAL, **more: Any) -> Store:
     """Make a trial that was killed in its second session, of seven runs."""
-    (folder / "c.yaml").write_text(TRIAL)
+    (folder / "c.yaml").write_text(text)
     campaign = load_campaign(folder / "c.yaml")
     manifest = Manifest(
-        trial="c-1",
+        trial=trial,
         tool_version="0.2.0",
         campaign_name="c",
         campaign_sha256=identity_of(campaign),
@@ -93,6 +94,7 @@ def seed_trial(folder: Path) -> None:
         status="running",
         files={},
         stop=campaign.protocol.stop,
+        **more,
     )
     store = Store.create(manifest, folder / "runs", campaign.text, resolved_text(campaign))
     part = {"path": "/bin/true", "sha256": "0" * 64, "libraries": {"libc": {"sha256": "1" * 64}}}
@@ -130,3 +132,4 @@ def seed_trial(folder: Path) -> None:
             )
     store.append_findings("before", [])
     store.release()
+    return store

@@ -24,7 +24,8 @@ def drill():
 
 # each value of JSON of other tools is damaged in turn by the tests of their readers
 MOST = dict.fromkeys(("campaign", "trial", "matrix", "config", "systems", "written"), 2000)
-MOST |= {"foreign": 1200, "bisection": 800}
+MOST |= {"foreign": 1200, "bisection": 800, "profile": 400, "manifest": 300, "compare": 300}
+MOST |= {"nights": 200, "bundle": 150}
 
 
 @pytest.mark.hypothesis  # `make search` executes it too
@@ -34,7 +35,8 @@ def test_damaged_files_are_refused_in_our_own_words(drill, kind):
     row = drill.fuzz(kind, count, seed)
     assert (row.crashes, row.hangs) == ({}, 0), seed
     assert row.accepted + row.refused == row.mutants == count
-    assert row.refused > count / 4  # the damage reaches the readers
+    # the damage reaches the readers; a damaged cache is passed over
+    assert row.refused > count / 4 or kind == "nights"
     assert row.accepted > count / 100  # and does not end at their doors
 
 

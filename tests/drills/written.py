@@ -1,21 +1,43 @@
-"""Seeds and readers of what programs, tools and other people's bisections left, for the fuzzer."""
+"""Seeds and readers of what programs, tools and other people left, for the fuzzer."""
 
 from __future__ import annotations
 
 import base64
+import dataclasses
+import functools
 import json
+import shutil
 import struct
 import zlib
 from pathlib import Path
+from unittest import mock
 
+from seeds import seed_trial
+
+from analysis.artifact.contents import read_contents
+from analysis.artifact.packing.documents import crate_text
+from analysis.artifact.recomputing import Recomputed
+from analysis.artifact.reproducing import reproduction
+from analysis.data.trial import Trial, read_trial
 from analysis.errors import FairtrialError
 from analysis.history.bisection.reading import bisection_in
+from analysis.history.nights import kept_nights
+from analysis.history.nights.reading import read_nights
+from analysis.record.looks import LOOKS
+from analysis.record.profiles import SampledChain, read_profile, write_profile
 from analysis.record.shapes import ShapeError, encode_checked, parse
+from analysis.record.trial_files import LooksPlan
+from analysis.verdict.compare_answer.answer import answer_of
+from analysis.verdict.judging import judge
+from analysis.why.explain import explain_by
 from harness.bisect.journal import SESSIONS, Asked, Journal, MeasuredSession
 from harness.campaign.metrics.hdr_logs import HdrError, decoded, read_log
 from harness.campaign.metrics.units import UnitError, number_in
 from harness.campaign.metrics.wrk_tables import TableError, read_percentiles
+from harness.commands.comparing.stored import stored_commands
+from harness.trial.writer import Store
 from harness.why.script_reader import read_script
+from tests.handmade_bundle import manifest_of, sums_of, write_bundle
 
 HDR = "HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEuATEZMQ4uASkhIR4nrxg9v2lMaxhvMekILGZkKmcCAEf2CsI="
 WRK = """\
@@ -96,7 +118,7 @@ def seed_bisection(folder: Path) -> None:
 def checked_again(folder: Path, name: str) -> None:
     """Let the lines of a damaged list carry their right checksums."""
     path = folder / name
-    if path.name != SESSIONS:
+    if path.suffix != ".jsonl":
         return
     lines = []
     for line in path.read_bytes().splitlines():
@@ -133,3 +155,147 @@ def read_bisection(folder: Path, name: str) -> None:
         errors.append(error)
     if errors:
         raise errors[0]
+
+
+def seed_profile(folder: Path) -> None:
+    """Write a profile of six sessions, with chains."""
+    from tests.unit.analysis.why.made_profiles import PROFILE, cell
+
+    chains = (SampledChain(frames=(1, 0), samples=30), SampledChain(frames=(1,), samples=20))
+    cells = [
+        cell(session, variant, {"hot": 30 + k * session, "main/libc": 20}, chains=chains)
+        for session in range(1, 7)
+        for k, variant in enumerate(("v0", "v1"))
+    ]
+    write_profile(folder, dataclasses.replace(PROFILE, chains="fp"), cells)
+
+
+@functools.cache
+def _timed() -> Trial:
+    from tests.unit.analysis.why.made_profiles import timed
+
+    return timed([10.0] * 6, [12.0] * 6)
+
+
+def read_damaged_profile(folder: Path, _name: str) -> None:
+    """Say what a profile says."""
+    stored = read_profile(folder)
+    for one in stored.profile.benchmarks:
+        told = explain_by(stored, _timed(), benchmark=one, any_total=True)
+        json.dumps(told.to_dict(), allow_nan=False)
+        str(told).encode("utf-8", "backslashreplace")
+
+
+def read_manifest_of(folder: Path, _name: str) -> None:
+    """Judge a trial whose manifest is damaged."""
+    trial = read_trial(folder / "runs" / "c-1")
+    for metric in trial.asked or ("wall",):
+        verdict = judge(trial, metric=metric)
+        json.dumps(verdict.to_dict(), allow_nan=False)
+        str(verdict).encode("utf-8", "backslashreplace")
+
+
+COMPARED = """\
+name: compare
+description: "fairtrial compare --for 10 -n a -n b 'true 1' 'true 2'"
+variants: {a: {word: "1"}, b: {word: "2"}}
+benchmarks: {x: {command: ["true", "{word}"]}}
+protocol: {sessions: 2, runs: 3, warmup: 0}
+"""
+
+
+def seed_compared(folder: Path) -> None:
+    plan = LooksPlan(rule="repeated", looks=LOOKS, left={"b": 2})
+    seed_trial(folder, text=COMPARED, looks_plan=plan)
+
+
+def read_compared(folder: Path, _name: str) -> None:
+    """Go on with a comparison, and show it."""
+    trial = folder / "runs" / "c-1"
+    wanted, again = stored_commands(trial)
+    answer = answer_of(read_trial(trial), wanted, seconds=1.0, again=again)
+    json.dumps(answer.to_dict(), allow_nan=False)
+    str(answer).encode("utf-8", "backslashreplace")
+
+
+def seed_nights(folder: Path) -> None:
+    """Write two trials that have ended, and what is kept of them."""
+    for trial in ("c-1", "c-2"):
+        seed_trial(folder, trial)
+        Store.reopen(folder / "runs" / trial).finish("complete", None)
+    read_nights_of(folder, "")
+
+
+def read_nights_of(folder: Path, _name: str) -> None:
+    """Read the nights of a folder whose cache is damaged."""
+    place = folder / "nights.jsonl"
+    with mock.patch.object(kept_nights, "kept_file", return_value=place):
+        nights = read_nights([folder / "runs"])
+    str(nights).encode("utf-8", "backslashreplace")
+
+
+CLAIM = {
+    "text": "b is as fast as a", "command": ["verdict", "trials/sample", "--json"], "value": "/outcome",
+    "is": "word", "expected": "x", "digits": None, "result": "analyses/verdict.json", "found": "x", "holds": True,
+}  # fmt: skip
+
+
+def seed_bundle(folder: Path) -> None:
+    """Write the files of a bundle, unpacked, and what it says of itself."""
+    seed_trial(folder, "sample")
+    trial = folder / "trials" / "sample"
+    trial.parent.mkdir()
+    (folder / "runs" / "sample").rename(trial)
+    shutil.rmtree(folder / "runs")
+    Store.reopen(trial).finish("interrupted", None)
+    for path in [one for one in trial.rglob("*") if one.is_dir()]:
+        path.rmdir()
+    place = folder / "campaigns" / "sample" / "campaign.yaml"
+    place.parent.mkdir(parents=True)
+    (folder / "c.yaml").rename(place)
+    (folder / "analyses").mkdir()
+    (folder / "analyses" / "verdict.json").write_bytes(_answer(trial))
+    (folder / "claims.json").write_text(json.dumps({"schema": 1, "claims": [CLAIM]}))
+    files = _files_of(folder)
+    analysis = {"name": "verdict", "command": CLAIM["command"], "seed": None, "exit_code": 0}
+    told = manifest_of(
+        files, claims="claims.json", analyses=[analysis | {"result": CLAIM["result"]}]
+    )
+    contents = read_contents(json.dumps(told).encode(), "here")
+    (folder / "ro-crate-metadata.json").write_bytes(crate_text(contents, "a bundle", "2026-11-28"))
+    (folder / "README.md").write_text("a bundle\n")
+    (folder / "bundle.json").write_text(json.dumps({**told, "files": {}}))
+
+
+def _answer(trial: Path) -> bytes:
+    return json.dumps(judge(read_trial(trial), metric="wall").to_dict(), indent=2).encode() + b"\n"
+
+
+def _files_of(folder: Path) -> dict[str, bytes]:
+    files = (
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".zip" and ".made" not in path.parts
+    )
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def read_bundle(folder: Path, _name: str) -> None:
+    """Pack what lies there with all hashes right, and compute it again; its commands are not executed."""
+    files = _files_of(folder)
+    try:
+        about = parse(files.pop("bundle.json"))
+    except ShapeError as error:
+        raise FairtrialError(str(error)) from error
+    if isinstance(about, dict) and "files" in about:
+        about["files"] = manifest_of(files)["files"]
+    whole = {**files, "bundle.json": json.dumps(about).encode("utf-8", "surrogatepass")}
+    path = write_bundle(folder / "packed.zip", {**whole, "SHA256SUMS": sums_of(whole)})
+    answer = Recomputed(stdout=files["analyses/verdict.json"], exit_code=0)
+    made = folder / ".made"
+    shutil.rmtree(made, ignore_errors=True)
+    with mock.patch.object(reproduction, "recompute", return_value=answer):
+        found = reproduction.reproduce(path, folder=made)
+    json.dumps(found.to_dict(), allow_nan=False)
+    str(found).encode("utf-8", "backslashreplace")
+    read_trial(made / "trials" / "sample")

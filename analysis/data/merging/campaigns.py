@@ -49,7 +49,8 @@ class StatedCampaign:
     def from_dict(cls, data: Mapping[str, Any]) -> StatedCampaign:
         """Make one of JSON types; compare it with others that were made so."""
         rule, digest = data["identity"]
-        return cls(identity=(rule, digest), stated=data["stated"], settings=data["settings"])
+        stated = {name: data["stated"][name] for name in _STATED}
+        return cls(identity=(rule, digest), stated=stated, settings=data["settings"])
 
 
 def campaign_differences(a: StatedCampaign, b: StatedCampaign) -> Iterator[str]:

@@ -163,9 +163,9 @@ class KeptNights:
         """Tell whether a line is whole, and its trial still there."""
         try:
             whole = self._shared.keys() >= set(_parts(row["night"]))
-        except (KeyError, TypeError, AttributeError):
+            return whole and (self.folder / row["folder"]).is_dir()
+        except (KeyError, TypeError, AttributeError, OSError, ValueError):
             return False
-        return whole and (self.folder / row["folder"]).is_dir()
 
     def _written(self, kept: Iterable[Mapping[str, Any]]) -> Iterable[bytes]:
         kept = list(kept)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...data.merging.campaigns import StatedCampaign
 from ...record.run_numbers import Better
+from ...record.shapes import shaped
 
 Share = Callable[[Any], str]  # puts a part that many trials have aside, and gives its name
 Shared = Callable[[str], Any]
@@ -33,6 +34,7 @@ class VariantValues:
 
 
 _COLUMNS = ("log", "baseline_log", "own", "sessions", "own_sessions")
+_ALL = (*_COLUMNS, "programs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,27 +91,19 @@ class KeptTrial:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], shared: Shared) -> KeptTrial:
         """Make one of what `to_dict` gave; KeyError, TypeError or ValueError for anything else."""
-        stated = shared(data["stated"])
-        count = len(data["benchmarks"])
-        values = {}
-        for variant, found in data["values"].items():
-            programs = shared(found["programs"])
-            columns = {name: tuple(found[name]) for name in _COLUMNS}
-            if any(len(column) != count for column in (*columns.values(), programs)):
-                raise ValueError("a column has another length")
-            values[variant] = VariantValues(
-                **columns, programs=tuple(programs), commit=found["commit"]
-            )
+        values = {
+            variant: {**found, "programs": shared(found["programs"])}
+            for variant, found in data["values"].items()
+        }
+        stated = {**shared(data["stated"]), "identity": data["campaign"]}
+        parts = {name: shared(data[name]) for name in ("inputs", "host_record")}
+        unsaid = {"identity": [], "stated": {}, "settings": None}
         plain = {name: data[name] for name in _PLAIN}
-        for name in ("variants", "benchmarks", "merged_from", "unsteady", "cut", "totals"):
-            plain[name] = tuple(plain[name])
-        return cls(
-            **plain,
-            values=values,
-            inputs=tuple(shared(data["inputs"])),
-            campaign=StatedCampaign.from_dict(stated | {"identity": data["campaign"]}),
-            host_record=shared(data["host_record"]),
-        )
+        made = shaped(cls, {**plain, **parts, "values": values, "campaign": unsaid})
+        columns = (getattr(one, name) for one in made.values.values() for name in _ALL)
+        if any(len(column) != len(made.benchmarks) for column in (made.inputs, *columns)):
+            raise ValueError("a column has another length")
+        return replace(made, campaign=StatedCampaign.from_dict(stated))
 
 
 _PLAIN = (

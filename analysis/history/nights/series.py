@@ -275,8 +275,9 @@ def _facts(raw: RawNight, benchmark: str, *, paired: bool) -> dict[str, Any]:
         if not part.host_record:
             return {}
         cell = f"{benchmark}/{part.baseline}"
-        targets = part.host_record.get("targets", {})
-        own = {cell: targets[cell]} if paired and cell in targets else {}
+        targets = part.host_record.get("targets")
+        known = paired and isinstance(targets, Mapping) and cell in targets
+        own = {cell: targets[cell]} if known else {}
         return {**part.host_record, "targets": own}
 
     if not raw.fleet:
