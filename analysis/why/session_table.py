@@ -107,12 +107,12 @@ def table_of(
         for side in sides
     ]
     means = [_means(trial, benchmark, side) for side in sides]
-    planned = range(1, profile.sessions + 1)
+    # not as many as the profile says: a damaged one may say any number
+    there = sorted({*cells[0], *cells[1], *means[0], *means[1]})
     kept = tuple(
         session
-        for session in planned
-        if all(session in one and one[session].samples > 0 for one in cells)
-        and all(session in one for one in means)
+        for session in sorted(cells[0].keys() & cells[1].keys())
+        if all(one[session].samples > 0 for one in cells) and all(session in one for one in means)
     )
     if not kept:
         raise InsufficientDataError(
@@ -140,7 +140,7 @@ def table_of(
     return SessionTable(
         names=tuple(every),
         sessions=kept,
-        left_out=tuple(session for session in planned if session not in kept),
+        left_out=tuple(session for session in there if session not in kept),
         baseline=built[0],
         candidate=built[1],
         was={new: old.function for old, new in moved.items()},

@@ -1,15 +1,18 @@
 """kill -9 of every process of a trial, at chosen and at random instants, then on to the end.
 
-A case is ``{"contained": bool, "kills": [[victim, instant], ...]}``: each kill hits the execution
+A case is ``{"of": command, "contained": bool, "kills": [[victim, instant], ...]}``: each kill hits the execution
 that goes on where the last one ended. What `setup` started (B1 of the attacks on the first
-version) must die with its trial like a target.
+version) must die with its trial like a target, and so must a service.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import json
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,7 +20,12 @@ from random import Random
 
 from arena import Arena, Process, below, until
 from cases import Case, row_of
+from invariants import of_a_finished_trial, whole_rows
 from row import Row
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from tests import bisect_lab
 
 VICTIMS = ("orchestrator", "launcher", "both", "process 1", "hook launcher")
 # "row N" waits for N more rows than there were, a number for so many seconds
@@ -35,20 +43,116 @@ def cases(rng: Random, count: int) -> Iterable[Case]:
         yield {"contained": number % 2 == 0, "kills": kills}
 
 
+class Trial(Arena):
+    """A trial with hooks, and with a service where the case says so."""
+
+    def __init__(self, folder: Path, case: Case) -> None:
+        served = case.get("of") == "services"
+        super().__init__(
+            folder,
+            isolation={
+                "cpus": "none",
+                "kept_outputs": "1MB",
+                "containment": "auto" if case["contained"] else "none",
+            },
+            hooks={
+                "setup": [["/bin/sh", "-c", "setsid sleep 1000 & :"]],
+                "before": [["/bin/true"]],
+            },
+            services={"s": SERVICE} if served else {},
+        )
+
+
+SERVICE = {
+    "command": ["/bin/sh", "-c", "echo up; setsid sleep 1000 & wait"],
+    "ready": {"output": "up"},
+}
+
+
+class Comparison(Arena):
+    """A comparison of two commands, each of which it tries once before."""
+
+    def __init__(self, folder: Path, _case: Case) -> None:
+        super().__init__(folder)
+        self.rowless = 2
+
+    def way_on(self) -> tuple[str, ...]:
+        """Give the arguments with which a person would go on."""
+        if self.trial():
+            return ("compare", "--resume", "--for", "2s")
+        self.rowless += 2
+        one, two = (f"/bin/sh -c 'echo >> {self.witness}; : {k}' {self.marker}" for k in "ab")
+        return ("compare", "--for", "2s", one, two)
+
+
+class Bisection(Arena):
+    """A bisection of eight commits, and all of its trials."""
+
+    STEP = 5
+    SOURCE = "#!/bin/sh\n: {number}\necho work 0.$(({cost} + $$ * 7919 % 300)) s\n"
+
+    def __init__(self, folder: Path, _case: Case) -> None:
+        super().__init__(folder)
+        costs = [100_000 if k < self.STEP else 110_000 for k in range(9)]
+        self.shas = bisect_lab.repository(folder / "app", costs, source=self.SOURCE)
+        bisect_lab.campaign(folder / "app", build=bisect_lab.COPIES)
+
+    def found(self) -> list[Path]:
+        return sorted(self.folder.glob("runs/bisect-*"))
+
+    def way_on(self) -> tuple[str, ...]:
+        """Give the arguments with which a person would go on."""
+        begun = [str(one) for one in self.found() if (one / "bisect.json").exists()]
+        asked = ("HEAD~8", "HEAD", "--campaign", "app/campaign.yaml", "--work-dir", "work")
+        return ("bisect", "--wait-for-lock", *(("--resume", *begun[-1:]) if begun else asked))
+
+    def complete(self) -> bool:
+        states = [one / "bisect.json" for one in self.found() if (one / "bisect.json").exists()]
+        return any(json.loads(one.read_bytes()).get("state") == "ended" for one in states)
+
+    def trials(self) -> list[Path]:
+        found = (path.parent for path in self.folder.glob("runs/bisect-*/**/manifest.json"))
+        return sorted(found, key=lambda path: path.stat().st_mtime)
+
+    def trial(self) -> Path | None:
+        """Give the trial that is measured."""
+        return next(reversed(self.trials()), None)
+
+    def rows(self) -> list[bytes]:
+        """Give the whole rows of all trials."""
+        return [row for trial in self.trials() for row in whole_rows(trial)]
+
+    def interrupted(self) -> None:
+        """Take note of an end before the end: all rows stand, in whichever order the trials do."""
+        rows = self.rows()
+        self.violations += [f"row lost: {one[:60]!r}" for one in {*self.before} - {*rows}]
+        self.before = rows
+
+    def finish(self) -> None:
+        """Go on to the end, and hold all trials and the answer against what is known."""
+        if not self.complete():
+            self.hold(self.ended(self.start(*self.way_on())), (0,))
+            self.bury()
+        self.interrupted()
+        (folder,) = (one for one in self.found() if (one / "bisect.json").exists())
+        for trial in self.trials():
+            self.violations += of_a_finished_trial(trial)
+        listed = bisect_lab.listed(folder)
+        if len(set(listed)) < len(listed):
+            self.violations.append("row twice: of a session")
+        told = json.loads((folder / "bisect.json").read_bytes())["culprits"]
+        if [one["upto"] for one in told] != [self.shas[self.STEP]]:
+            self.violations.append(f"another answer: {told}")
+        if list(self.folder.glob("work/**/.git")):
+            self.violations.append("a clone is left")
+
+
+OF = {"run": Trial, "services": Trial, "compare": Comparison, "bisect": Bisection}
+
+
 def attempt(case: Case, folder: Path) -> Arena:
     """Kill as the case says, then go on to the end."""
-    arena = Arena(
-        folder,
-        isolation={
-            "cpus": "none",
-            "kept_outputs": "1MB",
-            "containment": "auto" if case["contained"] else "none",
-        },
-        hooks={
-            "setup": [["/bin/sh", "-c", "setsid sleep 1000 & :"]],
-            "before": [["/bin/true"]],
-        },
-    )
+    arena = OF[case.get("of", "run")](folder, case)
     for victim, instant in case["kills"]:
         if arena.complete():
             break
@@ -133,7 +237,9 @@ def _victims(process: Process, victim: str) -> list[int]:
     return chosen or [process.pid]
 
 
-def drill(seed: int, count: int, keep: Path | None = None) -> list[Row]:
-    """Kill the processes of `count` trials; `tried` counts the kills."""
-    made = list(cases(Random(f"kills/{seed}"), count))
-    return [row_of("kills", made, attempt, note=f"of {', '.join(VICTIMS)}", keep=keep)]
+def drill(seed: int, count: int, keep: Path | None = None, of: str = "run") -> list[Row]:
+    """Kill the processes of `count` trials, comparisons or bisections; `tried` counts the kills."""
+    made = [{"of": of, **case} for case in cases(Random(f"kills/{seed}"), count)]
+    name = "kills" if of == "run" else f"kills {of}"
+    found = row_of("kills", made, attempt, note=f"of {', '.join(VICTIMS)}", keep=keep)
+    return [dataclasses.replace(found, drill=name)]

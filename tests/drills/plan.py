@@ -13,6 +13,9 @@ MOST_MEMORY = 4 * 2**30
 PLAN: tuple[tuple[str, int, int], ...] = (
     ("soak", 100_000, 1),
     ("kills", 100, 4),
+    ("kills services", 20, 2),
+    ("kills compare", 20, 2),
+    ("kills bisect", 8, 2),
     ("faults", 98, 4),
     ("damage", 80, 4),
     ("signals", 39, 1),
@@ -41,11 +44,10 @@ def done(drill: str, number: int, seed: int) -> list[Row]:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     name, _, kind = drill.partition(" ")
     module = importlib.import_module(name)
-    if kind:
+    if name == "fuzz":
         return [fuzzed(module.fuzz(kind, number, seed, FOUND))]
-    rows: list[Row] = (
-        module.drill(seed, number) if name == "soak" else module.drill(seed, number, FOUND)
-    )
+    words = () if name == "soak" else (FOUND, *([kind] if kind else []))
+    rows: list[Row] = module.drill(seed, number, *words)
     return rows
 
 
