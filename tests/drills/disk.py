@@ -20,14 +20,17 @@ from cases import Case, row_of
 from invariants import whole_rows
 from row import Row
 
-# In the namespace: first until the disk is full, then with room until the end.
+# In the namespace: first until the disk is full, then with room until the end. A mount that would grow is refused
+# to ordinary users: what takes the room is deleted.
 _SCRIPT = """\
-inodes=$1; shift
-mount -t tmpfs -o size=24m,nr_inodes=$inodes none disk || exit 99
+taken=$1; shift
+mount -t tmpfs -o size=24m,nr_inodes=1000 none disk || exit 99
+mkdir disk/taken
+while [ $taken -gt 0 ]; do : > disk/taken/$taken; taken=$((taken - 1)); done
 "$@" --dir disk > said-first 2>&1
 echo $? > first
 cp -r disk/. copy 2> /dev/null
-mount -o remount,nr_inodes=100000 none disk && rm -f disk/ballast
+rm -rf disk/ballast disk/taken
 resume=
 ls disk/*/manifest.json > /dev/null 2>&1 && resume=--resume
 if [ $(cat first) != 0 ]; then
@@ -77,8 +80,8 @@ def attempt(case: Case, folder: Path) -> Arena:
     for path in (disk, folder / "copy", folder / "runs"):
         path.mkdir()
     (folder / "session.sh").write_text(_SCRIPT)
-    inodes = str(case.get("inodes", 100_000))
-    prefix = (*_namespace(), "/bin/sh", "session.sh", inodes)
+    taken = 999 - case["inodes"] if "inodes" in case else 0
+    prefix = (*_namespace(), "/bin/sh", "session.sh", str(taken))
     code = arena.ended(arena.start("run", str(arena.path), prefix=prefix))
     arena.bury()
     if code != 0 or not (folder / "first").exists():

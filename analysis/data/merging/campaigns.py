@@ -50,7 +50,10 @@ class StatedCampaign:
         """Make one of JSON types; compare it with others that were made so."""
         rule, digest = data["identity"]
         stated = {name: data["stated"][name] for name in _STATED}
-        return cls(identity=(rule, digest), stated=stated, settings=data["settings"])
+        settings = data["settings"]
+        if not isinstance(settings, Mapping | None):
+            raise TypeError("settings")
+        return cls(identity=(rule, digest), stated=stated, settings=settings)
 
 
 def campaign_differences(a: StatedCampaign, b: StatedCampaign) -> Iterator[str]:
