@@ -97,7 +97,7 @@ class KeptTrial:
         }
         stated = {**shared(data["stated"]), "identity": data["campaign"]}
         parts = {name: shared(data[name]) for name in ("inputs", "host_record")}
-        unsaid = {"identity": [], "stated": {}, "settings": None}
+        unsaid: dict[str, Any] = {"identity": [], "stated": {}, "settings": None}
         plain = {name: data[name] for name in _PLAIN}
         made = shaped(cls, {**plain, **parts, "values": values, "campaign": unsaid})
         columns = (getattr(one, name) for one in made.values.values() for name in _ALL)

@@ -276,8 +276,8 @@ def _facts(raw: RawNight, benchmark: str, *, paired: bool) -> dict[str, Any]:
             return {}
         cell = f"{benchmark}/{part.baseline}"
         targets = part.host_record.get("targets")
-        known = paired and isinstance(targets, Mapping) and cell in targets
-        own = {cell: targets[cell]} if known else {}
+        targets = targets if paired and isinstance(targets, Mapping) else {}
+        own = {cell: targets[cell]} if cell in targets else {}
         return {**part.host_record, "targets": own}
 
     if not raw.fleet:
