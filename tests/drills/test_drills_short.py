@@ -54,18 +54,20 @@ def test_what_once_failed_does_no_more(path):
 
 
 @pytest.mark.parametrize(
-    ("contained", "kills"),
+    ("contained", "kills", "of"),
     [
-        (True, [["both", "program"]]),
-        (True, [["hook launcher", "session"], ["orchestrator", "row 3"]]),
-        (True, [["process 1", "row 3"]]),
-        (False, [["orchestrator", "row 3"]]),
-        (False, [["launcher", "row 1"]]),
-        (False, [["hook launcher", "row 1"]]),  # in the one warm-up of its cell
+        (True, [["both", "program"]], "run"),
+        (True, [["both", "program"]], "services"),
+        (True, [["hook launcher", "session"], ["orchestrator", "row 3"]], "run"),
+        (True, [["process 1", "row 3"]], "run"),
+        (True, [["orchestrator", "row 3"]], "bisect"),
+        (False, [["orchestrator", "row 3"]], "run"),
+        (False, [["launcher", "row 1"]], "run"),
+        (False, [["hook launcher", "row 1"]], "run"),  # in the one warm-up of its cell
     ],
 )
-def test_killed_at_an_instant(contained, kills):
-    assert attempt("kills", {"contained": contained, "kills": kills}).faults == len(kills)
+def test_killed_at_an_instant(contained, kills, of):
+    assert attempt("kills", {"contained": contained, "kills": kills, "of": of}).faults == len(kills)
 
 
 @pytest.mark.parametrize(

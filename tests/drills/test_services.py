@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import shutil
 import signal
 import sys
@@ -16,7 +14,6 @@ import pytest
 from analysis.artifact.redacted_names import wanted_of
 from analysis.artifact.redaction import redact_folder
 from analysis.verdict.service_cautions import service_cautions
-from tests import processes
 
 SERVER = """\
 import os, socket, sys
@@ -186,37 +183,6 @@ def test_what_a_service_is_told_and_says_is_redacted_in_a_bundle(lab):
     (trial,) = (staged / "trials").iterdir()
     assert (trial / log).read_text().startswith("up a redacted-value-")
     assert '"AT": "{s.port}"' in (trial / "campaign.yaml").read_text()
-
-
-def test_nothing_is_left_when_everything_is_killed(lab):
-    lab.hold()
-    command = {"shell": lab.waiting}
-    path = campaign(
-        lab,
-        benchmarks={"one": {"command": command, "env": {"P": "{s.port}"}}},
-        variants={"a": {}},
-        baseline="a",
-    )
-    process = lab.start_fairtrial("run", path, fresh=True)
-    lab.wait_until_reached(process)
-    (record,) = environments(lab)
-    if record["containment"] == "none":
-        pytest.skip("no PID namespace can be had")
-    assert len(lab.left()) == 1
-    below = processes.descendants(process.pid)
-    launchers = [
-        pid for pid in below if any("launcher.py" in part for part in processes.command_line(pid))
-    ]
-    assert (
-        len(launchers) >= 4
-    )  # of the runs and of the service, with the first process of each namespace
-    for pid in (process.pid, *launchers):
-        os.kill(pid, signal.SIGSTOP)  # so that none of them can react to another one's death
-    for pid in (process.pid, *launchers):
-        with contextlib.suppress(ProcessLookupError):  # the end of the one before took it along
-            os.kill(pid, signal.SIGKILL)
-    process.wait()
-    lab.wait_until_all_gone()
 
 
 def test_the_verdict_says_that_services_had_no_cpu_of_their_own(lab):

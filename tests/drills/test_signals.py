@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 from pathlib import Path
@@ -196,26 +195,6 @@ def ticks_of(pid):
     """Processor time of a process, in hundredths of a second."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
-
-
-@pytest.mark.parametrize("stage", ["warmup", "run", "between"])
-def test_both_killed_at_once(lab, processes, stage):
-    path = campaign_waiting_at(lab, stage)
-    process = lab.start_fairtrial("run", path)
-    wait_until_there(lab, stage, process, processes)
-    if "no PID namespace" in process.err_path.read_text():
-        pytest.skip("only a PID namespace holds that, and none is to be had here")
-    launchers = launchers_of(process, processes)
-    for pid in (process.pid, *launchers):
-        os.kill(pid, signal.SIGSTOP)  # so that none of them can react to another one's death
-    for pid in (process.pid, *launchers):
-        with contextlib.suppress(ProcessLookupError):  # the end of the one before took it along
-            os.kill(pid, signal.SIGKILL)
-    process.wait()
-    lab.wait_until_all_gone()
-    rows = whole_rows(lab)
-    assert len(rows) >= STAGES[stage]
-    finish_by_resume(lab, path, stage, rows)
 
 
 @pytest.mark.parametrize(
