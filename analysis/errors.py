@@ -4,7 +4,7 @@
 
     FairtrialError(what, where, fix)
     +- UsageError               wrong arguments                                   exit 2
-    +- CampaignError            (harness.errors) a campaign file is wrong         exit 2
+    +- CampaignError            a campaign or another YAML file is wrong          exit 2
     +- HostError                (harness.errors) the host is not fit to measure   exit 3
     +- LaunchError              (harness.errors) a program could not be started   exit 4
     +- StoreError               a trial directory is damaged, newer, or changed   exit 5
@@ -14,7 +14,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 
 class FairtrialError(Exception):
@@ -60,6 +61,50 @@ class UsageError(FairtrialError):
     """The command line or an argument of a function is wrong."""
 
     exit_code = 2
+
+
+class Problem(NamedTuple):
+    """One mistake in a YAML file.
+
+    `where` is ``file:line:column``; `excerpt` is the offending line with a caret line below it.
+    """
+
+    what: str
+    where: str
+    excerpt: str | None = None
+    fix: str | None = None
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Line and column, by which problems are sorted."""
+        line, column = self.where.rsplit(":", 2)[-2:]
+        return int(line), int(column)
+
+    def __str__(self) -> str:
+        parts = [f"{self.where}: {self.what}"]
+        if self.excerpt:
+            parts.append(self.excerpt)
+        if self.fix:
+            parts.append(f"  fix: {self.fix}")
+        return "\n".join(parts)
+
+
+class CampaignError(FairtrialError):
+    """A campaign, ``bundle.yaml`` or ``claims.yaml`` is wrong; carries every problem found in it."""
+
+    exit_code = 2
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        first = self.problems[0]
+        super().__init__(first.what, first.where, first.fix)
+
+    def __str__(self) -> str:
+        count = len(self.problems)
+        lines = [str(problem) for problem in self.problems]
+        noun = "problem" if count == 1 else "problems"
+        lines.append(f"{count} {noun}; nothing was executed.")
+        return "\n".join(lines)
 
 
 def library_needed(

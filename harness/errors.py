@@ -5,50 +5,10 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from analysis.errors import FairtrialError, StoreError
 from analysis.words import WIDTH, next_lines, note_lines
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """One mistake in a campaign file.
-
-    `where` is ``file:line:column``; `excerpt` is the offending line with a caret line below it.
-    """
-
-    what: str
-    where: str
-    excerpt: str | None = None
-    fix: str | None = None
-
-    def __str__(self) -> str:
-        parts = [f"{self.where}: {self.what}"]
-        if self.excerpt:
-            parts.append(self.excerpt)
-        if self.fix:
-            parts.append(f"  fix: {self.fix}")
-        return "\n".join(parts)
-
-
-class CampaignError(FairtrialError):
-    """A campaign file is wrong; carries every problem found in it."""
-
-    exit_code = 2
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
-        first = self.problems[0]
-        super().__init__(first.what, first.where, first.fix)
-
-    def __str__(self) -> str:
-        count = len(self.problems)
-        lines = [str(problem) for problem in self.problems]
-        noun = "problem" if count == 1 else "problems"
-        lines.append(f"{count} {noun}; nothing was executed.")
-        return "\n".join(lines)
 
 
 class HostError(FairtrialError):

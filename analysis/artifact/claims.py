@@ -17,7 +17,7 @@ from .recomputing import fault_of_command
 from .yaml_file import YamlFile
 
 if TYPE_CHECKING:
-    import yaml
+    from ..record.yaml_reader import Location
 
 
 Relation = Literal["at_least", "at_most", "equals", "word"]
@@ -245,48 +245,42 @@ def _shown(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:80]}…"
 
 
-_FIX = f"see the claims of docs/artifacts.md: {', '.join(_KEYS)}"
-
-
 def read_claims(data: bytes, where: str) -> tuple[Claim, ...]:
     """Read ``claims.yaml``."""
     file = YamlFile(data, where)
-    top = file.keys(file.root, ("claims",), ("claims",))
+    top = file.keys((), ("claims",), ("claims",))
     found: list[Claim | None] = []
     if "claims" in top:
-        items = file.items(top["claims"], "claims")
+        items = file.items(top["claims"])
         if not items:
-            file.fault(top["claims"], "there is no claim")
+            file.value(top["claims"], "holds no claim", None)
         found = [_claim(file, item) for item in items]
-    file.finish(_FIX)
+    file.finish()
     return tuple(filter(None, found))
 
 
-def _claim(file: YamlFile, node: yaml.Node) -> Claim | None:
-    keys = file.keys(node, _KEYS, _KEYS[:-1])
+def _claim(file: YamlFile, at: Location) -> Claim | None:
+    keys = file.keys(at, _KEYS, _KEYS[:-1])
     if not {*_KEYS[:-1]} <= keys.keys():
         return None
-    text = file.text(keys["text"], "text")
+    text = file.text(keys["text"])
     command = _command(file, keys["command"])
-    value = file.text(keys["value"], "value")
+    value = file.text(keys["value"])
     if value is not None and not value.startswith("/"):
-        file.fault(
-            keys["value"],
-            "value must be a JSON pointer, which begins with a slash, such as "
-            "/candidates/0/multilevel/these/speedup",
-        )
+        what = "must be a JSON pointer, which begins with a slash"
+        file.value(keys["value"], what, "such as /candidates/0/multilevel/these/speedup")
     relation = _relation(file, keys["is"])
     if relation is None:
         return None
-    digits = file.whole(keys["digits"], "digits", 0, 15) if "digits" in keys else None
+    digits = file.whole(keys["digits"], 0, 15) if "digits" in keys else None
     written = keys["expected"]
     reader = {"word": file.text, "equals": file.scalar}.get(relation, file.number)
-    raw = reader(written, "expected")
+    raw = reader(written)
     expected = _plain(raw)
     if isinstance(raw, Decimal) and relation == "equals" and digits is None:
         digits = _decimals(raw) or None  # 1.50 is meant to two decimals, 2 to the last digit
     if digits is not None and (isinstance(expected, str | bool) or expected is None):
-        file.fault(keys.get("digits", written), "digits are for numbers")
+        file.value(keys.get("digits", written), "has digits, which are for numbers", None)
     if text is None or command is None or value is None:
         return None
     return Claim(
@@ -296,23 +290,21 @@ def _claim(file: YamlFile, node: yaml.Node) -> Claim | None:
         relation=relation,
         expected=expected,
         digits=digits,
-        line=file.line(node),
+        line=file.line(at),
     )
 
 
-def _command(file: YamlFile, node: yaml.Node) -> tuple[str, ...] | None:
-    from yaml import SequenceNode
-
-    if isinstance(node, SequenceNode):
-        words = file.texts(node, "command")
+def _command(file: YamlFile, at: Location) -> tuple[str, ...] | None:
+    if isinstance(file.at(at), list):
+        words = file.texts(at)
     else:
-        text = file.text(node, "command")
+        text = file.text(at)
         if text is None:
             return None
         try:
             words = shlex.split(text)
         except ValueError as error:
-            file.fault(node, f"command cannot be split into words: {error}")
+            file.value(at, f"cannot be split into words: {error}", None)
             return None
     if words[:1] == ["fairtrial"]:
         words = words[1:]
@@ -324,16 +316,16 @@ def _command(file: YamlFile, node: yaml.Node) -> tuple[str, ...] | None:
     # where its paths lead is known when they are those of the bundle
     fault = fault_of_command([word.lstrip("/~") or "." for word in words if ".." not in word])
     if fault is not None:
-        file.fault(node, f"command cannot be one of a bundle: {fault}")
+        file.value(at, f"cannot be one of a bundle: {fault}", None)
         return None
     return tuple(words)
 
 
-def _relation(file: YamlFile, node: yaml.Node) -> Relation | None:
-    word = file.text(node, "is")
+def _relation(file: YamlFile, at: Location) -> Relation | None:
+    word = file.text(at)
     known = get_args(Relation)
     if word is not None and word not in known:
-        file.fault(node, f"is must be one of {', '.join(known)}, not {word!r}")
+        file.value(at, f"must be one of {', '.join(known)}, not {word!r}", None)
         return None
     return cast("Relation | None", word)
 

@@ -1,7 +1,6 @@
-"""A small YAML file, read by the declared type of each key; all its mistakes are told at once.
+"""``bundle.yaml`` and ``claims.yaml``, by the reader of campaigns: all their mistakes are told at once.
 
-Duplicate keys, aliases, tags and further documents are refused. A value is what was written, not what
-YAML makes of it: a title ``2026`` or ``no`` is a text.
+A value is what was written, not what YAML makes of it: a title ``2026`` or ``no`` is a text.
 """
 
 from __future__ import annotations
@@ -9,178 +8,123 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
-from ..errors import UsageError
+from ..errors import CampaignError
+from ..record.yaml_reader import (
+    MAX_BYTES,
+    Faults,
+    Location,
+    Plain,
+    decoded,
+    quote,
+    read_document,
+    too_large,
+)
 
-if TYPE_CHECKING:
-    import yaml
-
-
-_MOST = 256 * 1024
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _SWITCHES = {"true": True, "false": False}
 
 
-class YamlFile:
-    """A parsed file, and what was found to be wrong in it."""
+class YamlFile(Faults):
+    """A file that was read, and what was found to be wrong in it; a value is named by its path."""
 
     def __init__(self, data: bytes, where: str) -> None:
-        self._where = where
-        self._faults: list[tuple[int, int, str]] = []
-        self.root = self._composed(data)
+        if len(data) > MAX_BYTES:
+            raise too_large(Path(where))
+        super().__init__(read_document(decoded(data, Path(where)), where))
+        self.problems += self.document.problems
 
-    def fault(self, node: yaml.Node, what: str) -> None:
-        """Note a mistake."""
-        mark = node.start_mark
-        self._faults.append((mark.line + 1, mark.column + 1, what))
+    def finish(self) -> None:
+        """Raise a `CampaignError` with all mistakes that were noted, if there are any."""
+        if self.problems:
+            raise CampaignError(sorted(self.problems, key=lambda one: one.place))
 
-    def finish(self, fix: str) -> None:
-        """Raise a `UsageError` with all mistakes that were noted, if there are any."""
-        if not self._faults:
-            return
-        told = [
-            f"{self._where}:{line}:{column}: {what}"
-            for line, column, what in sorted(set(self._faults))
-        ]
-        if len(told) == 1:
-            raise UsageError(
-                what=told[0].partition(": ")[2], where=told[0].partition(": ")[0], fix=fix
-            )
-        raise UsageError("\n  ".join([f"{len(told)} mistakes:", *told]), self._where, fix)
-
-    def line(self, node: yaml.Node) -> int:
-        """Give the line on which a value begins."""
-        return int(node.start_mark.line) + 1
-
-    def keys(
-        self, node: yaml.Node, known: Iterable[str], required: Iterable[str] = ()
-    ) -> dict[str, yaml.Node]:
-        """Give the values of a mapping by its keys; what is unknown, doubled or lacking is noted."""
-        from yaml import MappingNode, ScalarNode
-
-        found: dict[str, yaml.Node] = {}
-        known = tuple(known)
-        if not isinstance(node, MappingNode):
-            self.fault(node, f"this must be a mapping with the keys {', '.join(known)}")
-            return found
-        for key, value in node.value:
-            name = key.value if isinstance(key, ScalarNode) else "?"
-            if name not in known:
-                near = difflib.get_close_matches(name, known, 1)
-                meant = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
-                self.fault(key, f"there is no key {name!r} here; {meant}")
-            elif name in found:
-                self.fault(key, f"{name} is there twice")
-            else:
-                found[name] = value
-        for name in required:
-            if name not in found:
-                self.fault(node, f"{name} is missing")
+    def at(self, path: Location) -> Any:  # noqa: ANN401 - a value of YAML
+        """Give the value at a path."""
+        found: Any = self.document.value
+        for step in path:
+            found = found[step]
         return found
 
-    def items(self, node: yaml.Node, name: str) -> list[yaml.Node]:
-        """Give the values of a list."""
-        from yaml import SequenceNode
+    def line(self, path: Location) -> int:
+        """Give the line on which a value begins."""
+        return self.document.mark(path).line
 
-        if not isinstance(node, SequenceNode):
-            self.fault(node, f"{name} must be a list")
-            return []
-        return list(node.value)
+    def keys(
+        self, path: Location, known: Collection[str], required: Collection[str] = ()
+    ) -> dict[str, Location]:
+        """Give the paths of a mapping's values by its keys; what is unknown or lacking is noted."""
+        value = self.at(path)
+        if not isinstance(value, dict):
+            self.value(path, f"must be a mapping with the keys {', '.join(known)}", None)
+            return {}
+        for name in value.keys() - set(known):
+            near = difflib.get_close_matches(name, known, 1)
+            meant = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+            self.key((*path, name), f"there is no key {quote(name)} here; {meant}", "mend it")
+        for name in required:
+            if name not in value:
+                self.missing(name, path)
+        return {name: (*path, name) for name in value if name in known}
 
-    def text(self, node: yaml.Node, name: str) -> str | None:
+    def items(self, path: Location) -> list[Location]:
+        """Give the paths of a list's values."""
+        value = self.at(path)
+        if isinstance(value, list):
+            return [(*path, k) for k in range(len(value))]
+        self.value(path, "must be a list", None)
+        return []
+
+    def text(self, path: Location) -> str | None:
         """Give a text that is not empty, and has no control characters but line ends."""
-        from yaml import ScalarNode
+        value = self.at(path)
+        if not isinstance(value, str) or not value.strip():
+            self.value(path, "must be a text", None)
+        elif re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", value.strip()):
+            self.value(path, "holds a control character", None)
+        else:
+            return str(value).strip()
+        return None
 
-        if not isinstance(node, ScalarNode) or not node.value.strip() or _is_null(node):
-            self.fault(node, f"{name} must be a text")
-            return None
-        value = str(node.value).strip()
-        if re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", value):
-            self.fault(node, f"{name} holds a control character")
-            return None
-        return value
-
-    def texts(self, node: yaml.Node, name: str) -> list[str]:
+    def texts(self, path: Location) -> list[str]:
         """Give a list of texts."""
-        found = (self.text(item, f"an item of {name}") for item in self.items(node, name))
-        return [text for text in found if text is not None]
+        return [text for one in self.items(path) if (text := self.text(one)) is not None]
 
-    def number(self, node: yaml.Node, name: str) -> Decimal | None:
+    def number(self, path: Location) -> Decimal | None:
         """Give a number as it is written."""
-        from yaml import ScalarNode
-
-        if isinstance(node, ScalarNode) and _is_number(node):
-            return Decimal(node.value)
-        self.fault(node, f"{name} must be a number")
+        value = self.at(path)
+        if _is_number(value):
+            return Decimal(value)
+        self.value(path, "must be a number", None)
         return None
 
-    def whole(self, node: yaml.Node, name: str, least: int, most: int) -> int | None:
+    def whole(self, path: Location, least: int, most: int) -> int | None:
         """Give a whole number between two bounds."""
-        from yaml import ScalarNode
-
-        if isinstance(node, ScalarNode) and re.fullmatch(r"\d{1,9}", node.value):
-            value = int(node.value)
-            if least <= value <= most:
-                return value
-        self.fault(node, f"{name} must be a whole number from {least} to {most}")
+        value = self.at(path)
+        if (
+            isinstance(value, str)
+            and re.fullmatch(r"\d{1,9}", value)
+            and least <= int(value) <= most
+        ):
+            return int(value)
+        self.value(path, f"must be a whole number from {least} to {most}", None)
         return None
 
-    def scalar(self, node: yaml.Node, name: str) -> Decimal | str | bool | None:
+    def scalar(self, path: Location) -> Decimal | str | bool | None:
         """Give a number, true, false, null or a text: what is quoted is a text."""
-        from yaml import ScalarNode
-
-        if not isinstance(node, ScalarNode):
-            self.fault(node, f"{name} must be one value")
+        value = self.at(path)
+        if isinstance(value, dict | list):
+            self.value(path, "must be one value", None)
             return None
-        if node.style is None:
-            if _is_number(node):
-                return Decimal(node.value)
-            if node.value in _SWITCHES:
-                return _SWITCHES[node.value]
-            if _is_null(node):
-                return None
-        return str(node.value)
-
-    def _composed(self, data: bytes) -> yaml.Node:
-        import yaml
-
-        if len(data) > _MOST:
-            raise UsageError(f"it has more than {_MOST:,} bytes", self._where, "make it shorter")
-        try:
-            text = data.decode("utf-8-sig")
-            for token in yaml.scan(text, Loader=yaml.SafeLoader):
-                if isinstance(token, yaml.AliasToken | yaml.AnchorToken | yaml.TagToken):
-                    mark = token.start_mark
-                    self._faults.append(
-                        (mark.line + 1, mark.column + 1, "aliases, anchors and tags are not read")
-                    )
-            self.finish("write the value itself")
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
-        except UnicodeDecodeError as error:
-            raise UsageError(
-                f"byte {error.start + 1} is not UTF-8", self._where, "save it as UTF-8"
-            ) from None
-        except RecursionError:
-            raise UsageError("it is nested too deeply", self._where, "write it flat") from None
-        except yaml.YAMLError as error:
-            marks = getattr(error, "problem_mark", None)
-            place = f":{marks.line + 1}:{marks.column + 1}" if marks else ""
-            what = getattr(error, "problem", None) or str(error).splitlines()[0]
-            raise UsageError(
-                f"it is no YAML: {what}", f"{self._where}{place}", "mend that line"
-            ) from None
-        if node is None:
-            raise UsageError("it is empty", self._where, "fill it, or leave it out")
-        return node
+        if not isinstance(value, Plain):
+            return None if value is None else str(value)
+        return Decimal(value) if _is_number(value) else _SWITCHES.get(value, str(value))
 
 
-def _is_number(node: yaml.ScalarNode) -> bool:
-    written = node.style is None and _NUMBER.fullmatch(node.value)
-    return bool(written) and math.isfinite(float(node.value))
-
-
-def _is_null(node: yaml.ScalarNode) -> bool:
-    return node.style is None and node.value in {"", "~", "null", "Null", "NULL"}
+def _is_number(value: object) -> bool:
+    written = isinstance(value, Plain) and _NUMBER.fullmatch(value)
+    return bool(written) and math.isfinite(float(str(value)))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import UsageError
+from analysis.record.yaml_reader import Document, Plain, Value, decoded, read_document
 
 from ..campaign.cells import CampaignEntry, entries
 from ..campaign.defaults import OwnDefaults
@@ -24,7 +25,6 @@ from ..campaign.load import MAX_SEED, load_campaign
 from ..campaign.model import LAYOUT_SEED
 from ..campaign.schema import check_shape
 from ..campaign.templates import SEED_NAME, parse_template
-from ..campaign.yaml_reader import Document, Plain, Value, decoded, read_document
 from ..launch.commands import base_environment
 from .programs import SEARCH
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.record.quantiles import quantile_metric
 from analysis.record.trial_files import ENERGY_METRICS
+from analysis.record.yaml_reader import Document, Location, quote
 
 from .defaults import Table, completed, fields_of
 from .metrics.distributions import not_a_distribution
@@ -22,15 +23,14 @@ from .model import LAYOUT_SEED, SEEN_SINKS, Bound, Cell, Expect, MetricRule, Sin
 from .scalar_kinds import NAME, known_here, nearest
 from .target_schema import EXPECT, METRIC, VARIANT
 from .templates import SEED_NAME, Filler, JsonPathError, TemplateError, parse_path, parse_template
-from .yaml_reader import Document, Location, quote
 
 if TYPE_CHECKING:
+    from analysis.errors import Problem
     from analysis.record.run_numbers import Better
     from analysis.record.warmup_iterations import WarmupIterations
+    from analysis.record.yaml_reader import Faults
 
-    from ..errors import Problem
     from .model import When
-    from .yaml_reader import Faults
 
 MAX_CELLS = 10_000
 

@@ -14,15 +14,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
-from analysis.errors import FairtrialError
+from analysis.errors import CampaignError, FairtrialError
+from analysis.record.yaml_reader import Faults, decoded, read_bytes, read_document
 
-from ..errors import CampaignError
 from .nested_kinds import Section
 from .scalar_kinds import FIX, said_of_range, wrong_range
 from .schema import CAMPAIGN, CHECKS, COUNTERS, ISOLATION
 from .service_schema import SERVICE
 from .target_schema import BOUND, BUILD, EXPECT, METRIC, VARIANT
-from .yaml_reader import Faults, decoded, read_bytes, read_document
 
 Table = Mapping[str, Any]
 

@@ -6,16 +6,15 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.errors import UsageError
+from analysis.errors import CampaignError, UsageError
+from analysis.record.yaml_reader import decoded, quote, read_bytes, read_document
 from analysis.registry import shipped
 from analysis.words import normal
 
-from ..errors import CampaignError, Problem
 from .defaults import OwnDefaults, Table, todays_defaults
 from .resolve import Resolver
 from .scalar_kinds import NAME, NAME_NEEDS, known_here
 from .schema import check_shape
-from .yaml_reader import decoded, quote, read_bytes, read_document
 
 if TYPE_CHECKING:
     from .model import Campaign, Sink
@@ -113,7 +112,7 @@ def load_campaign(
         campaign = resolver.resolve(seed, data)
         problems += resolver.problems
     if problems or campaign is None:
-        raise CampaignError(sorted(problems, key=_place))
+        raise CampaignError(sorted(problems, key=lambda one: one.place))
     return dataclasses.replace(campaign, notes=tuple(dict.fromkeys(resolver.notes)))
 
 
@@ -124,8 +123,3 @@ def campaign_name(path: Path) -> str:
     if isinstance(given, str) and NAME.fullmatch(given):
         return normal(str(given))
     raise CampaignError([*document.problems, *check_shape(document)[1].problems])
-
-
-def _place(problem: Problem) -> tuple[int, int]:
-    line, column = problem.where.rsplit(":", 2)[-2:]
-    return int(line), int(column)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from analysis.record.yaml_reader import WRONG, Document, Faults, Location, Plain, inside, quote
+
 from .scalar_kinds import (
     EMPTY,
     JsonSchema,
@@ -24,10 +26,9 @@ from .scalar_kinds import (
     text,
     whole,
 )
-from .yaml_reader import WRONG, Document, Faults, Location, Plain, inside, quote
 
 if TYPE_CHECKING:
-    from ..errors import Problem
+    from analysis.errors import Problem
 
 
 # Says what is wrong with a name, and how to mend it.

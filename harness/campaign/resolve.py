@@ -11,6 +11,7 @@ from analysis.record.builds import BUILD_METRICS
 from analysis.record.run_numbers import METRIC_NUMBERS
 from analysis.record.service_metrics import PEAK, PEAK_SINCE_START, metrics_of
 from analysis.record.trial_files import ENERGY_METRICS
+from analysis.record.yaml_reader import Document, Location, quote
 from analysis.words import alike
 
 from ..meters.counter_events import EVENTS, RawEventError, parse_raw
@@ -34,11 +35,10 @@ from .scalar_kinds import FIX, cpu_numbers, known_here, nearest, said_of_range, 
 from .schema import CHECKS, COUNTERS, HOOKS, ISOLATION, PROTOCOL, known_keys, section_at
 from .services import ServiceMaker
 from .templates import SEED_NAME, Filler, TemplateError, parse_template
-from .yaml_reader import Document, Location, quote
 
 if TYPE_CHECKING:
-    from ..errors import Problem
-    from .yaml_reader import Faults
+    from analysis.errors import Problem
+    from analysis.record.yaml_reader import Faults
 
 _NAMED = 3  # benchmarks that a message names
 _TEMPLATES = (

@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from analysis.record.yaml_reader import Location, Plain, quote
 from analysis.registry import shipped
 from analysis.words import normal
 
-from .yaml_reader import Location, Plain, quote
-
 if TYPE_CHECKING:
-    from .yaml_reader import Faults
+    from analysis.record.yaml_reader import Faults
 
 
 def _signs() -> Iterator[str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
 from analysis.record.trial_files import StopRule
+from analysis.record.yaml_reader import Faults
 
 from ..host.checks import CHECK_NAMES
 from ..meters.counter_events import EVENTS
@@ -51,10 +52,9 @@ from .target_schema import (
     TIMEOUT,
     VARIANT,
 )
-from .yaml_reader import Faults
 
 if TYPE_CHECKING:
-    from .yaml_reader import Document, Location
+    from analysis.record.yaml_reader import Document, Location
 
 _RUNS = whole(1, 10**6)
 _CHECKS = Listed(choice(*CHECK_NAMES))

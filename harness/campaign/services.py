@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from analysis.record.yaml_reader import Location, quote
+
 from .defaults import Table, completed, fields_of
 from .model import Cell, Command, Ready, Service, port_mark
 from .scalar_kinds import FIX, cpu_numbers, said_of_range, wrong_range
 from .service_schema import SERVICE
 from .templates import Filler, TemplateError, parse_template
-from .yaml_reader import Location, quote
 
 if TYPE_CHECKING:
     from .cells import CampaignEntry

@@ -8,13 +8,13 @@ from typing import Any, get_args
 
 from analysis.record.run_numbers import RESERVED_METRICS
 from analysis.record.warmup_iterations import MOST_WARMUP
+from analysis.record.yaml_reader import quote
 
 from .metrics.units import WITH_UNIT
 from .model import Bound, Build, Cell, Each, Expect, MetricRule, PercentileTable, When
 from .nested_kinds import Forms, Key, Listed, Mapped, Section
 from .scalar_kinds import NAMES, choice, duration, either, name, pattern, quantile, text, whole
 from .templates import VALUE_NAME
-from .yaml_reader import quote
 
 # Names that a value for templates cannot have: each has a meaning of its own.
 PREDEFINED = ("variant", "benchmark")

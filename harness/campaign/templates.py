@@ -12,12 +12,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from analysis.record.yaml_reader import Document, Location, quote
+
 from .model import Command
 from .scalar_kinds import nearest
-from .yaml_reader import Document, Location, quote
 
 if TYPE_CHECKING:
-    from ..errors import Problem
+    from analysis.errors import Problem
 
 VALUE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 PORT_NAME = re.compile(rf"({VALUE_NAME.pattern})\.port")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.errors import FairtrialError, StoreError, UsageError
+from analysis.errors import CampaignError, FairtrialError, StoreError, UsageError
 from analysis.record.builds import BUILD_METRICS
 from analysis.record.environment_records import packed_targets, whole_targets
 from analysis.record.manifest import read_manifest, utc_now
@@ -33,7 +33,6 @@ from ..campaign.identity import RULE, identity_of, resolved_text
 from ..campaign.load import campaign_name
 from ..campaign.metrics.quantiles import quantiles_of
 from ..campaign.session_builds import SessionBuilds
-from ..errors import CampaignError
 from ..host.executables import describe_targets
 from ..launch.commands import SideCommands, base_environment
 from ..launch.interrupts import Interrupted, Interrupts

@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.errors import StoreError
+from analysis.errors import CampaignError, Problem, StoreError
 from analysis.record.shapes import lines_of
 from analysis.record.trial_files import ENVIRONMENT, MEASUREMENTS, Finding
 
-from ..errors import CampaignError, Problem
 from ..host.executables import digest_of, signature_of
 from .folder import mode_of_files, open_inside
 from .samples.run_values import remove_unfinished, sample_bytes

@@ -48,7 +48,7 @@ OPENERS = {
     "harness/campaign/load.py:1 harness/campaign/scalar_kinds.py:1 harness/commands/completion.py:1 "
     "analysis/artifact/packing/requirements.py:3 analysis/history/least_p.py:1 "
     "analysis/methods/resampling/coverage.py:1 analysis/report/paper/paragraph.py:1",
-    "a file that the command line or the campaign names": "harness/campaign/yaml_reader.py:1 "
+    "a file that the command line or the campaign names": "analysis/record/yaml_reader.py:1 "
     "harness/commands/comparing/attempt.py:1 harness/commands/first_steps.py:1 harness/host/commits.py:1 "
     "harness/host/executables.py:3 harness/trial/building/programs_again.py:1 analysis/artifact/archive.py:6 "
     "analysis/artifact/packing/bundle.py:2 analysis/artifact/packing/request.py:1 "

@@ -15,8 +15,8 @@ import jsonschema
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from analysis.record.yaml_reader import read_document
 from harness.campaign.schema import check_shape, editor_schema
-from harness.campaign.yaml_reader import read_document
 from tests.examples import examples
 
 # Every form that a key may have; keys that nothing is said of here are added below.
@@ -340,7 +340,7 @@ def test_each_section_is_accepted_beside_what_every_campaign_needs():
 @settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused_with_its_place(text: str):
-    from harness.errors import CampaignError
+    from analysis.errors import CampaignError
 
     try:
         check_shape(read_document(text, "x.yaml"))

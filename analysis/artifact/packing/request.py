@@ -15,14 +15,13 @@ from ..contents import Author, Metadata, RedactionRecord
 from ..yaml_file import YamlFile
 
 if TYPE_CHECKING:
-    import yaml
+    from ...record.yaml_reader import Location
 
 
 ABOUT = "bundle.yaml"
 
 _KEYS = ("title", "description", "authors", "license", "doi", "date", "files", "container")
 _CONTAINER = ("recipe", "image", "digest")
-_FIX = f"see {ABOUT} in docs/artifacts.md: {', '.join(_KEYS)}"
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -51,7 +50,7 @@ def read_about(path: Path) -> About:
             f"the file cannot be read: {reason}", str(path), "name another with --about FILE"
         ) from None
     file = YamlFile(data, str(path))
-    keys = file.keys(file.root, _KEYS)
+    keys = file.keys((), _KEYS)
     about = {name: _text(file, keys, name) for name in ("title", "license", "doi", "date")}
     if about["doi"] is not None:
         about["doi"] = re.sub(r"^(https?://(dx\.)?doi\.org/|doi:)", "", about["doi"])
@@ -62,7 +61,7 @@ def read_about(path: Path) -> About:
     ):
         text = about[name]
         if text is not None and not is_good(text):
-            file.fault(keys[name], f"{name} must be {what}")
+            file.value(keys[name], f"must be {what}", None)
     found = About(
         path=path,
         metadata=Metadata(authors=_authors(file, keys), **about),
@@ -70,12 +69,12 @@ def read_about(path: Path) -> About:
         files=_files(file, keys),
         container=_container(file, keys),
     )
-    file.finish(_FIX)
+    file.finish()
     return found
 
 
-def _text(file: YamlFile, keys: Mapping[str, yaml.Node], name: str) -> str | None:
-    text = file.text(keys[name], name) if name in keys else None
+def _text(file: YamlFile, keys: Mapping[str, Location], name: str) -> str | None:
+    text = file.text(keys[name]) if name in keys else None
     return None if text is None else " ".join(text.split())
 
 
@@ -86,16 +85,16 @@ def _is_date(text: str) -> bool:
         return False
 
 
-def _authors(file: YamlFile, keys: Mapping[str, yaml.Node]) -> tuple[Author, ...]:
+def _authors(file: YamlFile, keys: Mapping[str, Location]) -> tuple[Author, ...]:
     found = []
-    for item in file.items(keys["authors"], "authors") if "authors" in keys else ():
+    for item in file.items(keys["authors"]) if "authors" in keys else ():
         of = file.keys(item, ("name", "orcid", "affiliation"), ("name",))
         name = _text(file, of, "name")
         orcid = _text(file, of, "orcid")
         if orcid is not None:
             orcid = re.sub(r"^https?://orcid\.org/", "", orcid)
             if not _is_orcid(orcid):
-                file.fault(of["orcid"], "orcid is none: its last digit does not fit the others")
+                file.value(of["orcid"], "is none: its last digit does not fit the others", None)
         if name is not None:
             found.append(Author(name=name, orcid=orcid, affiliation=_text(file, of, "affiliation")))
     return tuple(found)
@@ -112,26 +111,27 @@ def _is_orcid(text: str) -> bool:
     return digits[-1] == "0123456789X"[(12 - total % 11) % 11]
 
 
-def _files(file: YamlFile, keys: Mapping[str, yaml.Node]) -> tuple[str, ...]:
+def _files(file: YamlFile, keys: Mapping[str, Location]) -> tuple[str, ...]:
     if "files" not in keys:
         return ()
-    found = file.texts(keys["files"], "files")
+    found = file.texts(keys["files"])
     for pattern in found:
         if pattern.startswith(("/", "~")) or ".." in pattern.split("/"):
-            file.fault(keys["files"], f"the pattern {pattern!r} leads out of the folder of {ABOUT}")
+            what = f"holds the pattern {pattern!r}, which leads out of the folder of {ABOUT}"
+            file.value(keys["files"], what, None)
     return tuple(found)
 
 
-def _container(file: YamlFile, keys: Mapping[str, yaml.Node]) -> dict[str, str]:
+def _container(file: YamlFile, keys: Mapping[str, Location]) -> dict[str, str]:
     if "container" not in keys:
         return {}
     of = file.keys(keys["container"], _CONTAINER)
     found = {name: text for name in of if (text := _text(file, of, name)) is not None}
     if "digest" in found and not _DIGEST.fullmatch(found["digest"]):
-        file.fault(of["digest"], "digest must be sha256: and 64 hexadecimal digits")
+        file.value(of["digest"], "must be sha256: and 64 hexadecimal digits", None)
     recipe = found.get("recipe", "")
     if recipe.startswith(("/", "~")) or ".." in recipe.split("/"):
-        file.fault(of["recipe"], f"recipe must lie in the folder of {ABOUT}, or below")
+        file.value(of["recipe"], f"must lie in the folder of {ABOUT}, or below", None)
     return found
 
 

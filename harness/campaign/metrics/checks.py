@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.record.builds import BUILD_METRICS
-
-from ..yaml_reader import Location, quote
+from analysis.record.yaml_reader import Location, quote
 
 if TYPE_CHECKING:
     from ..model import Build, Cell, Command

@@ -16,12 +16,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.errors import UsageError
+from analysis.errors import CampaignError, UsageError
 
 from ...campaign.defaults import own_defaults
 from ...campaign.load import MAX_SEED, load_campaign
 from ...campaign.scalar_kinds import MAX_SECONDS
-from ...errors import CampaignError
 from ...launch.commands import check_stdin
 from .options import EVENTS, output_of
 from .scan import WantedCommand

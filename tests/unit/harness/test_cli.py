@@ -12,11 +12,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.errors import AnalysisError, FairtrialError, StoreError, UsageError
+from analysis.errors import (
+    AnalysisError,
+    CampaignError,
+    FairtrialError,
+    Problem,
+    StoreError,
+    UsageError,
+)
 from harness import cli
 from harness.commands import catalogue
 from harness.commands.command_parser import CommandParser
-from harness.errors import CampaignError, HostError, LaunchError, Problem
+from harness.errors import HostError, LaunchError
 from harness.launch.interrupts import Interrupted
 
 WRONG = Problem(what="unknown key 'x'", where="c.yaml:1:1")

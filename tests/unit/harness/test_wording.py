@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.errors import CampaignError, Problem
 from harness.commands.help_page import EXIT_CODES
 from harness.errors import (
-    CampaignError,
     HostError,
     LauncherDiedError,
     LaunchError,
-    Problem,
     about,
     clock,
     counted,

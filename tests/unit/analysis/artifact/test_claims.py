@@ -20,7 +20,7 @@ from analysis.artifact.claims import (
     said_of,
     weigh_claim,
 )
-from analysis.errors import StoreError, UsageError
+from analysis.errors import CampaignError, StoreError, UsageError
 
 # the document and the pointers of RFC 6901, section 5
 RFC = {
@@ -263,19 +263,19 @@ claims:
     digits: 16
     is: word
 """
-    with pytest.raises(UsageError) as raised:
+    with pytest.raises(CampaignError) as raised:
         read_claims(wrong, "claims.yaml")
     told = str(raised.value)
     for line in (
-        "8 mistakes",
-        "claims.yaml:3:14: command cannot be one of a bundle: it is 'run'",
-        "claims.yaml:4:12: value must be a JSON pointer",
-        "claims.yaml:5:9: is must be one of at_least, at_most, equals, word, not 'atleast'",
+        "8 problems",
+        "claims.yaml:3:14: 'command' cannot be one of a bundle: it is 'run'",
+        "claims.yaml:4:12: 'value' must be a JSON pointer",
+        "claims.yaml:5:9: 'is' must be one of at_least, at_most, equals, word, not 'atleast'",
         "claims.yaml:7:5: there is no key 'txt' here; did you mean text?",
-        "claims.yaml:7:5: text is missing",
-        "claims.yaml:16:15: expected must be a number",
-        "claims.yaml:17:13: digits must be a whole number from 0 to 15",
-        "claims.yaml:18:5: is is there twice",
+        "claims.yaml:7:5: 'text' is missing",
+        "claims.yaml:16:15: 'expected' must be a number",
+        "claims.yaml:17:13: 'digits' must be a whole number from 0 to 15",
+        "claims.yaml:18:5: 'is' is given twice (first on line 15)",
     ):
         assert line in told, line
 
@@ -283,17 +283,17 @@ claims:
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        (b"", "empty"),
+        (b"", "holds nothing"),
         (b"\xff", "UTF-8"),
         (b"[1]", "must be a mapping"),
         (b"claims: []", "no claim"),
         (b"claims: 3", "must be a list"),
-        (b"claims: [", "no YAML"),
-        (b"a: &x [1]\nb: *x", "aliases, anchors"),
-        (b"claims: !!python/object:os.system []", "tags"),
-        (b"claims: []\n---\nclaims: []", "no YAML: but found another document|single document"),
-        (b"[" * 1000, "nested too deeply|no YAML"),
-        (b"#" * 300_000, "more than"),
+        (b"claims: [", "not valid YAML"),
+        (b"a: &x [1]\nb: *x", "the anchor"),
+        (b"claims: !!python/object:os.system []", "the tag"),
+        (b"claims: []\n---\nclaims: []", "a second document"),
+        (b"[" * 1000, "nested deeper"),
+        (b"#" * 1_100_000, "larger than 1 MiB"),
         (FILE.replace(b"expected: 2\n", b"expected: 1e999\n"), "must be a number"),
         (FILE.replace(b"expected: faster", b"expected: faster\n    digits: 2"), "for numbers"),
         (FILE.replace(b"fairtrial verdict", b"fairtrial verdict 'x"), "split into words"),
@@ -301,7 +301,7 @@ claims:
     ],
 )
 def test_what_is_no_file_of_claims_is_refused(data, what):
-    with pytest.raises(UsageError, match=what):
+    with pytest.raises(CampaignError, match=what):
         read_claims(data, "claims.yaml")
 
 
@@ -318,7 +318,7 @@ def test_any_bytes_are_claims_or_refused(data):
     said, found = "", ()
     try:
         found = read_claims(data, "claims.yaml")
-    except UsageError as error:
+    except CampaignError as error:
         said = str(error)
     assert found or "claims.yaml" in said
     stored = [StoredClaim(claim=one, result="a/1.json", found=1, holds=True) for one in found]

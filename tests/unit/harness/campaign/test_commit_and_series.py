@@ -12,9 +12,9 @@ from textwrap import dedent
 import jsonschema
 import pytest
 
+from analysis.errors import CampaignError
 from harness.campaign.identity import identity_of, resolved_text
 from harness.campaign.schema import editor_schema
-from harness.errors import CampaignError
 from harness.trial.plan import plan_session
 
 PLAIN = """\

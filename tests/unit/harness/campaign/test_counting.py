@@ -8,10 +8,10 @@ from textwrap import dedent
 
 import pytest
 
+from analysis.errors import CampaignError
 from harness.campaign.identity import identity_of
 from harness.campaign.load import load_campaign, one_block, one_cell
 from harness.campaign.model import CounterEvent, Counting
-from harness.errors import CampaignError
 
 HEAD = """\
 name: n

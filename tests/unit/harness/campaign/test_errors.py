@@ -8,9 +8,9 @@ from textwrap import dedent
 
 import pytest
 
+from analysis.errors import CampaignError, Problem
+from analysis.record.yaml_reader import MAX_BYTES
 from harness.campaign.load import load_campaign
-from harness.campaign.yaml_reader import MAX_BYTES
-from harness.errors import CampaignError, Problem
 
 
 def problems(tmp_path: Path, text: str | bytes) -> tuple[Problem, ...]:
@@ -310,7 +310,7 @@ WHOLE = [
     ("just text\n", "1:1", "a campaign is a mapping of keys, not 'just text'"),
     ("- a\n- b\n", "1:1", "a campaign is a mapping of keys, not a list"),
     ("~\n", "1:1", "a campaign is a mapping of keys, not an empty value"),
-    ("", "1:1", "the file holds no campaign"),
+    ("", "1:1", "the file holds nothing"),
     ("name: n\nvariants: {}\nbenchmarks: {x: {command: p}}\n", "2:11",
      "'variants' must not be empty"),
     ("name: n\nvariants: [a]\nbenchmarks: {x: {command: p}}\n", "2:11",
@@ -461,7 +461,7 @@ def test_a_huge_file_is_refused_unread(tmp_path):
     path.write_bytes(b"#" * (MAX_BYTES + 1))
     assert unusable(path).what == "the file is larger than 1 MiB"
     path.write_bytes(b"#" * (MAX_BYTES - 1) + b"\n")
-    assert unusable(path).what == "the file holds no campaign"
+    assert unusable(path).what == "the file holds nothing"
 
 
 def test_an_endless_file_is_refused():

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import harness.campaign.identity
+from analysis.errors import CampaignError
 from harness.campaign.defaults import todays_defaults
 from harness.campaign.identity import (
     RULE,
@@ -23,7 +24,6 @@ from harness.campaign.load import campaign_name, load_campaign
 from harness.campaign.model import Isolation
 from harness.campaign.schema import ISOLATION, PROTOCOL
 from harness.campaign.target_schema import VARIANT
-from harness.errors import CampaignError
 
 ROOT = Path(__file__).resolve().parents[4]
 GOLDEN = json.loads((ROOT / "tests/golden/campaign_identity/first_version.json").read_text())

@@ -9,11 +9,10 @@ from textwrap import dedent
 
 import pytest
 
-from analysis.errors import UsageError
+from analysis.errors import CampaignError, UsageError
 from harness.campaign.identity import identity_of
 from harness.campaign.load import load_campaign, starter_text
 from harness.campaign.model import Campaign, Hooks, Isolation, Protocol
-from harness.errors import CampaignError
 from harness.host.checks import CHECK_NAMES
 
 MINIMAL = """\

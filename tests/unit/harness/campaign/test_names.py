@@ -10,11 +10,11 @@ import jsonschema
 import pytest
 from hypothesis import example, given, strategies as st
 
+from analysis.errors import CampaignError
 from analysis.words import alike, normal
 from harness.campaign.load import load_campaign
 from harness.campaign.scalar_kinds import NAME
 from harness.campaign.schema import editor_schema
-from harness.errors import CampaignError
 
 PATTERN = editor_schema()["$defs"]["Name"]["pattern"]
 OLD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")  # what names were before

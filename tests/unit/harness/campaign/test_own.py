@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from analysis.errors import CampaignError
 from harness.campaign.defaults import VARIABLE, OwnDefaults, own_defaults
 from harness.campaign.identity import (
     identity_of,
@@ -15,7 +16,6 @@ from harness.campaign.identity import (
     stored_own_defaults,
 )
 from harness.campaign.load import load_campaign
-from harness.errors import CampaignError
 
 SMALL = "name: c\nvariants: {a: {}, b: {}}\nbaseline: a\nbenchmarks: {x: {command: ['true']}}\n"
 MINE = """

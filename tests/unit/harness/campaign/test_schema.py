@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from analysis.record.yaml_reader import Plain
 from harness.campaign.defaults import SECTIONS, todays_defaults
 from harness.campaign.identity import identity_of
 from harness.campaign.load import load_campaign, starter_text
@@ -18,7 +19,6 @@ from harness.campaign.nested_kinds import Key, Section
 from harness.campaign.scalar_kinds import switch
 from harness.campaign.schema import editor_schema, known_keys
 from harness.campaign.target_schema import _ARGUMENTS
-from harness.campaign.yaml_reader import Plain
 
 ROOT = Path(__file__).resolve().parents[4]
 SCHEMA_FILE = ROOT / "configs/campaign.schema.json"

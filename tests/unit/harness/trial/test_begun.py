@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import StoreError, UsageError
+from analysis.errors import CampaignError, StoreError, UsageError
 from analysis.record.manifest import read_manifest
 from harness.campaign.defaults import BEFORE, OwnDefaults, todays_defaults
 from harness.campaign.identity import RULE, first_defaults, identity_of, resolved_text
 from harness.campaign.load import load_campaign
 from harness.campaign.schema import PROTOCOL
-from harness.errors import CampaignError
 from harness.trial.plan import plan_session, planned_runs
 from harness.trial.resume import campaign_drift, check_plan, defaults_of, trial_begun
 from harness.trial.writer import Store

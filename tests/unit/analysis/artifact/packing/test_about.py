@@ -8,7 +8,7 @@ from analysis.artifact.contents import Author
 from analysis.artifact.packing.campaign import pattern_of
 from analysis.artifact.packing.documents import family_and_given
 from analysis.artifact.packing.request import read_about
-from analysis.errors import UsageError
+from analysis.errors import CampaignError, UsageError
 
 GOOD = """\
 title: "Compressors: a comparison"
@@ -59,21 +59,21 @@ def test_all_mistakes_are_told_at_once(tmp_path):
         "files: [../secret, /etc/passwd, 3]\n"
         "container: {digest: sha256:12, recipe: ../Dockerfile}\n"
     )
-    with pytest.raises(UsageError) as raised:
+    with pytest.raises(CampaignError) as raised:
         read_about(tmp_path / "bundle.yaml")
     told = str(raised.value)
     for words in (
-        "10 mistakes",
+        "10 problems",
         "bundle.yaml:1:1: there is no key 'titel' here; did you mean title?",
-        ":3:13: orcid is none: its last digit does not fit",
-        ":4:5: name is missing",
-        ":5:10: license must be the name of one SPDX licence",
-        ":6:6: doi must be one such as 10.5281/zenodo.1234567",
-        "date must be a day",
-        "'../secret' leads out",
-        "'/etc/passwd' leads out",
-        "digest must be sha256:",
-        "recipe must lie in the folder",
+        ":3:13: 'orcid' is none: its last digit does not fit",
+        ":4:5: 'name' is missing",
+        ":5:10: 'license' must be the name of one SPDX licence",
+        ":6:6: 'doi' must be one such as 10.5281/zenodo.1234567",
+        "'date' must be a day",
+        "'../secret', which leads out",
+        "'/etc/passwd', which leads out",
+        "'digest' must be sha256:",
+        "'recipe' must lie in the folder",
     ):
         assert words in told, words
 

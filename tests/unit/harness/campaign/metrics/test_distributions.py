@@ -12,13 +12,13 @@ import jsonschema
 import numpy as np
 import pytest
 
+from analysis.errors import CampaignError
 from analysis.record.quantiles import counted_quantile, rank_of
 from harness.campaign.identity import identity_of, resolved_text
 from harness.campaign.load import load_campaign
 from harness.campaign.metrics.distributions import DistributionError, read_distribution
 from harness.campaign.model import Campaign, MetricRule
 from harness.campaign.schema import editor_schema
-from harness.errors import CampaignError
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "hdr_logs"
 COMPUTED = json.loads((GOLDEN / "computed.json").read_text())

@@ -10,11 +10,11 @@ import json
 import jsonschema
 import pytest
 
+from analysis.errors import CampaignError
 from harness.campaign.identity import identity_of, resolved_text
 from harness.campaign.load import load_campaign
 from harness.campaign.model import Bound
 from harness.campaign.schema import editor_schema
-from harness.errors import CampaignError
 from harness.trial.plan import plan_session
 
 TEXT = """\

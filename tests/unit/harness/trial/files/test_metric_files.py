@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import StoreError
+from analysis.errors import CampaignError, StoreError
 from harness.campaign.model import Build, Command, Expect, MetricRule
 from harness.commands.dry_run import preview
-from harness.errors import CampaignError
 from harness.trial.execution import Options
 
 

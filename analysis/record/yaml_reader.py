@@ -17,9 +17,8 @@ from typing import Any, Final
 
 import yaml
 
-from analysis.words import normal
-
 from ..errors import CampaignError, Problem
+from ..words import normal
 
 _WIDTH = 92
 _INDENT = "  "
@@ -218,7 +217,7 @@ class _Walk:
         next(self.events)  # the stream's start
         event = next(self.events)
         if isinstance(event, yaml.StreamEndEvent):
-            self._stop(event, "the file holds no campaign", "'fairtrial init' writes one")
+            self._stop(event, "the file holds nothing", "'fairtrial init' writes a campaign")
         if event.tags:
             self._refuse(event, "a %TAG directive is not allowed here", "delete the line")
         self.document.value = self._node(next(self.events), ())
@@ -226,7 +225,7 @@ class _Walk:
         event = next(self.events)
         if not isinstance(event, yaml.StreamEndEvent):
             self._stop(
-                event, "a second document begins here", "keep one campaign in a file; delete '---'"
+                event, "a second document begins here", "keep one document in a file; delete '---'"
             )
 
     def _node(self, event: Any, path: Location) -> Value:  # noqa: ANN401 - yaml has no types here
@@ -255,7 +254,7 @@ class _Walk:
                 return text
             return None if text in frozenset({"", "~", "null", "Null", "NULL"}) else Plain(text)
         if len(path) >= MAX_DEPTH:
-            self._stop(event, f"nested deeper than {MAX_DEPTH} levels", "no campaign needs that")
+            self._stop(event, f"nested deeper than {MAX_DEPTH} levels", "write it flat")
         if isinstance(event, yaml.SequenceStartEvent):
             value: Value = self._sequence(path)
         else:
@@ -369,7 +368,7 @@ def read_bytes(path: Path) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         raise _unusable(path, f"the file cannot be read: {reason}", None) from None
     if len(data) > MAX_BYTES:
-        raise _unusable(path, "the file is larger than 1 MiB", "no campaign needs that")
+        raise too_large(path)
     return data
 
 
@@ -386,6 +385,11 @@ def decoded(data: bytes, path: Path) -> str:
         what = f"byte 0x{data[error.start]:02X} is not UTF-8"
         fix = f"save the file as UTF-8{', not as UTF-16' if utf16 else ''}"
         raise CampaignError([document.problem_at(mark, what, fix)]) from None
+
+
+def too_large(path: Path) -> CampaignError:
+    """Make the error of a file with more than `MAX_BYTES`."""
+    return _unusable(path, "the file is larger than 1 MiB", "nothing that is read here needs that")
 
 
 def _unusable(path: Path, what: str, fix: str | None) -> CampaignError:

@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
-from harness.campaign.yaml_reader import MAX_DEPTH, Plain, excerpt, quote, read_document
-from harness.errors import CampaignError
+from analysis.errors import CampaignError
+from analysis.record.yaml_reader import MAX_DEPTH, Plain, excerpt, quote, read_document
 
 
 def problems_of(text: str):
@@ -103,8 +103,8 @@ REFUSED = [
     ("a: @x\n", "1:4", "not valid YAML: found character '@' that cannot start", "@"),
     ("a: %x\n", "1:4", "not valid YAML: found character '%' that cannot start", "%"),
     ("a: 1\n b: 2\n", "2:3", "not valid YAML: mapping values are not allowed here", ":"),
-    ("", "1:1", "the file holds no campaign", ""),
-    ("# only a comment\n", "2:1", "the file holds no campaign", ""),
+    ("", "1:1", "the file holds nothing", ""),
+    ("# only a comment\n", "2:1", "the file holds nothing", ""),
 ]
 
 
