@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import dataclasses
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -22,7 +19,6 @@ from .arguments import (
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
-    from ..fleet.node_trial import Scratch
     from ..trial.execution import Options
     from .arguments import Subparsers
     from .live_view import View
@@ -91,12 +87,6 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
         action="store_true",
         help="of a series of variants (series: on): do not measure again what is the same program as its neighbour; a trial that goes on keeps to how it began",
     )
-    parser.add_argument(
-        "--scratch",
-        type=Path,
-        metavar="DIR",
-        help="with --trial: measure in this folder, of a local disk, and copy at the end of each session",
-    )
     add_wait(parser)
     add_share(parser)
     add_talk(parser)
@@ -129,16 +119,14 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         from ..fleet.node_trial import membership_of
 
         member = membership_of(args.trial)
-    scratch = _scratch(args)
-    trial = args.trial if scratch is None else scratch.local
-    place = _place(args, trial, more) if args.resume else None
+    place = _place(args, more) if args.resume else None
     if args.resume and place is None:
         from ..trial.resume import resume, trial_begun
 
         begun = trial_begun(
             args.campaign,
             args.dir,
-            named=trial,
+            named=args.trial,
             sessions=count,
             more=more,
             seed=args.seed,
@@ -161,7 +149,6 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         node=node,
         built=args.built,
         measure_once=args.measure_once,
-        after_session=None if scratch is None else lambda *_: scratch.copy_out(),
     )
     if args.only is not None:
         from .dry_run import execute_only
@@ -184,10 +171,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         view.begin_with(said_of_going_on(begun))  # once it is known that it does
     else:
         _say_what_begins(args, campaign, options, view)
-    with _settled(scratch):
-        ending = resume(begun, options, view) if begun else start(campaign, options, view)
-    if scratch is not None:
-        ending = dataclasses.replace(ending, trial=scratch.shared)
+    ending = resume(begun, options, view) if begun else start(campaign, options, view)
     again = _again(args, ending.trial)
     return report_ending(ending, view, again=again, json_to=out if args.json else None)
 
@@ -239,36 +223,7 @@ def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
             view.say(line)
 
 
-def _scratch(args: argparse.Namespace) -> Scratch | None:
-    """Give the trial's place on a local disk, with what is measured already brought there."""
-    from analysis.errors import UsageError
-
-    if args.scratch is None:
-        return None
-    if args.trial is None or args.dry_run or args.only is not None:
-        what = "--scratch is for a trial that is measured, in a folder of its own"
-        raise UsageError(what, None, "write --resume --trial FOLDER --scratch DIR")
-    from ..fleet.node_trial import Scratch
-
-    scratch = Scratch(args.scratch, args.trial)
-    scratch.fetch()
-    return scratch
-
-
-@contextlib.contextmanager
-def _settled(scratch: Scratch | None) -> Iterator[None]:
-    """Copy a trial at the end to where it is read, whatever signal comes."""
-    from ..launch.interrupts import Interrupts
-
-    try:
-        yield
-    finally:
-        if scratch is not None:
-            with Interrupts():
-                scratch.settle()
-
-
-def _place(args: argparse.Namespace, trial: Path | None, more: int) -> Path | None:
+def _place(args: argparse.Namespace, more: int) -> Path | None:
     """Give the folder in which ``--resume --trial`` starts a new trial; None where it goes on.
 
     Drift is accepted of, and sessions are added to, a trial that there is.
@@ -276,10 +231,10 @@ def _place(args: argparse.Namespace, trial: Path | None, more: int) -> Path | No
     from ..campaign.load import campaign_name
     from ..trial.execution import begins_there
 
-    if trial is None or args.accept_drift or more:
+    if args.trial is None or args.accept_drift or more:
         return None
-    begins = begins_there(trial, campaign_name(args.campaign))
-    return trial.resolve() if begins else None
+    begins = begins_there(args.trial, campaign_name(args.campaign))
+    return args.trial.resolve() if begins else None
 
 
 def _check_tries(args: argparse.Namespace) -> None:
@@ -304,7 +259,4 @@ def _aside(args: argparse.Namespace, err: TextIO) -> View:
 
 def _again(args: argparse.Namespace, trial: Path) -> list[str]:
     """Give the words of the command that goes on with a trial."""
-    words = ["fairtrial", "run", str(args.campaign), "--resume", "--trial", str(trial)]
-    if args.scratch is not None:
-        words += ["--scratch", str(args.scratch)]
-    return words
+    return ["fairtrial", "run", str(args.campaign), "--resume", "--trial", str(trial)]

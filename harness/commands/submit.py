@@ -65,13 +65,6 @@ runs/FLEET --resume                                jobs for the hosts that are n
         "(default: node)",
     )
     parser.add_argument(
-        "--scratch",
-        type=Path,
-        metavar="DIR",
-        help="measure in this folder on the local disk of each node, and copy the trial at the "
-        "end of each session",
-    )
-    parser.add_argument(
         "--resume", action="store_true", help="submit jobs for what the fleet has not measured yet"
     )
     parser.add_argument(
@@ -135,16 +128,12 @@ def _first(args: argparse.Namespace) -> Submission:
     if args.hosts is not None and args.count is not None:
         what = "--count takes some hosts of a partition, and --hosts names them"
         raise UsageError(what, None, "leave out one of the two")
-    if args.scratch is not None and not args.scratch.is_absolute():
-        what = f"every node has its own {args.scratch}"
-        raise UsageError(what, "--scratch", "name an absolute path, such as --scratch /local/you")
     wishes = Wishes(
         hosts=args.hosts,
         partition=args.partition,
         count=args.count,
         time=args.time,
         wait_s=args.wait_for_lock,
-        scratch=args.scratch,
         build=args.build,
         seed=args.seed,
         arguments=checked_arguments(args.sbatch),
@@ -163,7 +152,6 @@ def _again(args: argparse.Namespace) -> Submission:
         "--partition": args.partition is not None,
         "--count": args.count is not None,
         "--seed": args.seed is not None,
-        "--scratch": args.scratch is not None,
         "--build": args.build != "node",
         "--wait-for-lock": args.wait_for_lock != 0.0,
         "--dir": args.dir != RUNS,

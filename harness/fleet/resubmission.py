@@ -59,7 +59,7 @@ def resubmission_of(
         folder,
         Path(slurm["campaign"]),
         fleet.campaign,
-        slurm["options"],
+        [one for one in slurm["options"] if not one.startswith("--scratch=")],  # of before 0.3.0
         scheduler,
     )
     return Submission(

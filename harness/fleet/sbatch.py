@@ -41,7 +41,7 @@ class Wishes:
 
     `hosts` is a list of nodes in Slurm's notation; without it `count` of the `partition`, or all. `time`
     is the limit of each job in Slurm's notation; None: from the plan. A host's job waits for `wait_s`
-    seconds for another trial on its CPUs, and measures in `scratch`, a folder of the node's own disk.
+    seconds for another trial on its CPUs.
     `build` says whether each job builds the programs, or they were built before submission. `seed`
     stands in place of the campaign's; `arguments` go to sbatch as they are.
     """
@@ -51,7 +51,6 @@ class Wishes:
     count: int | None = None
     time: str | None = None
     wait_s: float = 0.0
-    scratch: Path | None = None
     build: BuildPlace = "node"
     seed: int | None = None
     arguments: tuple[str, ...] = ()
@@ -63,8 +62,6 @@ class Wishes:
         if self.wait_s:
             seconds = "" if math.isinf(self.wait_s) else f"={self.wait_s:g}"
             options.append(f"--wait-for-lock{seconds}")
-        if self.scratch is not None:
-            options.append(f"--scratch={self.scratch}")
         if self.build == "once":
             options.append("--built")
         if self.seed is not None:

@@ -72,7 +72,6 @@ OPENERS = {
     "a lock is asked for, without waiting, and nothing is read": "harness/trial/locks.py:3 analysis/record/fleet_progress.py:1",
     "outputs of a run that ended, which the spools found to be plain files": "harness/trial/outcomes.py:5",
     "built trees, of which links are left out": "harness/bisect/kept_trees.py:2",
-    "copies of a trial that a node's own process measures": "harness/fleet/node_trial.py:1",
 }
 
 

@@ -92,7 +92,6 @@ def test_what_needs_slurm_says_that_it_is_not_there(lab, fleet, words):
         (("run", "c.yaml", "--resume", "--trial", "fleet"), "this is a fleet, not a trial"),
         (("run", "c.yaml", "--resume", "--trial", "fleet/lab3"), "no host whose trial is 'lab3'"),
         (("submit", "fleet", "--resume", "--count", "2"), "--count does not go with --resume"),
-        (("run", "c.yaml", "--scratch", "x"), "--scratch is for a trial"),
     ],
 )
 def test_what_cannot_stand_together_is_refused(lab, fleet, words, said):

@@ -34,7 +34,7 @@ TABLE = """
 0,3 doctor -q
 0   tune --dry-run --yes --offline-sibling --for c.yaml --json -v
 2   tune --undo --dry-run -q
-0   run c.yaml --resume --trial runs/new --scratch scratch --seed 3 --built --wait-for-lock=9 --share --json -v
+0   run c.yaml --resume --trial runs/new --seed 3 --built --wait-for-lock=9 --share --json -v
 0   run c.yaml --resume --trial runs/more --accept-drift --sessions +1 -q
 2   run c.yaml --measure-once
 3   run required.yaml --strict --dir elsewhere
@@ -52,7 +52,7 @@ TABLE = """
 2   why runs/one:b --benchmark one --stored --rename a=b --any --require --json -q
 2   why runs/one:b --benchmark absent --sessions 1 --frequency 999 --chains fp --folded f --wait-for-lock=9 --format md -v
 0   status --dir runs --diff runs/two --json
-0,2,3 submit c.yaml --hosts lab1 --partition p --time 1:00 --build once --scratch /tmp/s --dry-run --seed 4 --dir fleet --wait-for-lock=9 --json
+0,2,3 submit c.yaml --hosts lab1 --partition p --time 1:00 --build once --dry-run --seed 4 --dir fleet --wait-for-lock=9 --json
 2   submit c.yaml --count 2 --dry-run --resume
 2   submit c.yaml --bisect GOOD BAD --bisect-options='--benchmark one' --hosts lab1 --dry-run
 5   cancel runs/one --json

@@ -616,7 +616,7 @@ MEASURING: tuple[Row, ...] = (
     ("~run {}", (*CAMPAIGNS[:5], *CAMPAIGNS[6:19], *CAMPAIGNS[20:])),
     ("~run @told.yaml {}", RUN_OPTIONS),
     ("~run @told.yaml --resume {}", ("", "--trial runs/t", "--trial absent/t", "--sessions +1")),
-    (f"~run @told.yaml {THERE} {{}}", ("--scratch scratch", "--sessions 1", "--json")),
+    (f"~run @told.yaml {THERE} {{}}", ("--sessions 1", "--json")),
     (f"~run @{{}}.yaml {THERE} && verdict runs/t --metric ops --json", ("told", "judged", "stop")),
     (f"~run @told.yaml {THERE} && run told.yaml {THERE} --sessions +1 && status runs/t",),
     (
@@ -707,7 +707,7 @@ MEASURING: tuple[Row, ...] = (
         (
             *("", "--dry-run", "--hosts lab[1-2] --dry-run", "--partition none --dry-run"),
             *("--count 2 --dry-run", "--time 1:00:00 --dry-run", "--build once --dry-run"),
-            *("--build node --dry-run", "--scratch /tmp/x --dry-run", "--resume --dry-run"),
+            *("--build node --dry-run", "--resume --dry-run"),
             *(
                 "--seed 4 --dry-run",
                 "--dir other --dry-run",

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -192,26 +191,6 @@ def test_a_campaign_that_changed_after_submission_is_not_measured(cluster):
     cluster.wait_until_ended()
     assert cluster.status()["lab1"]["state"] == "missing"
     assert "the campaign is not the one" in cluster.log()
-
-
-def test_scratch_measures_elsewhere_and_copies(cluster):
-    disk = cluster.lab.folder / "disk"
-    where = cluster.lab.sh(f'echo "$FAIRTRIAL_TRIAL" >> {cluster.lab.folder}/where')
-    campaign = cluster.campaign(
-        protocol={"sessions": 2, "runs": 1, "warmup": 0}, hooks={"setup": [where]}
-    )
-    path = cluster.submit(campaign, "--scratch", disk, hosts="lab[1-2]")
-    cluster.wait_until_ended()
-    assert [host["state"] for host in cluster.status().values()] == ["complete"] * 2, cluster.log()
-    for name in ("lab1", "lab2"):
-        cluster.lab.assert_complete_once_each(path / name)
-        assert cluster.run("verdict", path / name).returncode in {0, 6}
-    used = {Path(line) for line in (cluster.lab.folder / "where").read_text().splitlines()}
-    assert {place.name for place in used} == {"lab1", "lab2"}
-    for place in used:
-        assert place.parent.parent == disk
-        assert place.parent.name.startswith(f"fairtrial-{path.name}-")
-    assert not any(disk.iterdir())  # complete trials are no longer there
 
 
 def test_programs_are_built_once_before_submission(cluster):

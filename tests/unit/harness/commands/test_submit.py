@@ -75,7 +75,6 @@ def test_what_was_submitted_is_json_too(submit):
         ("--partition", "p"),
         ("--count", "2"),
         ("--seed", "0"),
-        ("--scratch", "/local"),
         ("--build", "once"),
         ("--wait-for-lock",),
         ("--dir", "elsewhere"),

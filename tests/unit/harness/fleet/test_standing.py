@@ -54,6 +54,15 @@ def test_a_bisection_that_was_submitted_is_read_and_gone_on_with_by_its_own_comm
     assert f"fairtrial bisect --resume={fleet / 'lab1'}" in refused.value.fix
 
 
+def test_what_measured_on_disks_of_nodes_is_gone_on_with_where_the_fleet_lies(fleet, played):
+    text = json.loads((fleet / "fleet.json").read_text())
+    text["slurm"]["options"] = ["--scratch=/local/anna", "--seed=4"]
+    (fleet / "fleet.json").write_text(json.dumps(text))
+    script = resubmission_of(fleet, scheduler=played).script
+    assert "--scratch" not in script
+    assert "--seed=4" in script
+
+
 def test_a_job_that_slurm_has_forgotten_is_none(fleet, played):
     hosts = hosts_of(read_standing(fleet, played))
     assert (hosts["lab1"]["job"], hosts["lab1"]["queue"]) == ("7", None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
@@ -58,7 +57,7 @@ def test_our_own_options_and_other_scripts_are_refused(words):
 
 
 def test_wishes_become_options_of_run():
-    wishes = Wishes(wait_s=math.inf, scratch=Path("/scratch"), build="once", seed=4)
-    assert wishes.job_options == ("--wait-for-lock", "--scratch=/scratch", "--built", "--seed=4")
+    wishes = Wishes(wait_s=math.inf, build="once", seed=4)
+    assert wishes.job_options == ("--wait-for-lock", "--built", "--seed=4")
     assert Wishes(wait_s=30.0).job_options == ("--wait-for-lock=30",)
     assert Wishes().job_options == ()
