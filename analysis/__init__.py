@@ -106,9 +106,11 @@ if TYPE_CHECKING:
     )
     from .methods.mixture.plane.fit import (
         fit_mixture_2d as fit_mixture_2d,
+        fit_mixture_of_metrics as fit_mixture_of_metrics,
     )
     from .methods.mixture.plane.model import (
         Mixture2d as Mixture2d,
+        MixtureOfMetrics as MixtureOfMetrics,
     )
     from .methods.mixture.plane.report import (
         pairs_of_runs as pairs_of_runs,
@@ -243,8 +245,8 @@ _ROOMS = {
     "methods.mixture.goodness": "ks_fit fit_corpus",
     "methods.mixture.result": "FitTest CorpusFit",
     "methods.mixture.model": "Mixture",
-    "methods.mixture.plane.fit": "fit_mixture_2d",
-    "methods.mixture.plane.model": "Mixture2d",
+    "methods.mixture.plane.fit": "fit_mixture_2d fit_mixture_of_metrics",
+    "methods.mixture.plane.model": "Mixture2d MixtureOfMetrics",
     "methods.mixture.plane.report": "pairs_of_runs",
     "methods.mixture.single_run": "mean_difference probability_faster probability_fastest variability_level rank_share",
     "methods.mixture.refits": "mode_evidence fitted_sample metric_interval faster_estimate",

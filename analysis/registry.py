@@ -140,7 +140,7 @@ PAGES = {
     "BandwidthTest": "analysis.methods.mixture.page",
     "FamilyFit": "analysis.methods.mixture.page",
     "Mixture": "analysis.methods.mixture.page",
-    "Mixture2d": "analysis.methods.mixture.plane.page",
+    "MixtureOfMetrics": "analysis.methods.mixture.plane.page",
     "PlaneCell": "analysis.methods.mixture.plane.page",
     "PlaneReport": "analysis.methods.mixture.plane.page",
     "MixtureCell": "analysis.methods.mixture.benchmark_page",

@@ -1,4 +1,4 @@
-"""How much faster `fit_mixture_2d` is than R's mclust, by number of metrics.
+"""How much faster `fit_mixture_of_metrics` is than R's mclust, by number of metrics.
 
 Both fit the same samples (one to three clusters), all 126 candidates, on one core, warm, in turns
 within one run: a round of R, a round of ours. Our time is that of the whole call, theirs that of
@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from mixture_fit import Mclust
 
-from analysis.methods.mixture.plane.fit import fit_mixture_2d, start_classes
+from analysis.methods.mixture.plane.fit import fit_mixture_of_metrics, start_classes
 from analysis.methods.mixture.plane.model import MODELS
 
 SHAPES = [(2, 100), (3, 60), (3, 300), (4, 100), (5, 100), (5, 300), (8, 300)]  # metrics, runs
@@ -50,7 +50,7 @@ def drawn(metrics: int, n: int) -> list[np.ndarray]:
 
 def table(values: np.ndarray) -> np.ndarray:
     """Give our 126 BICs in R's order."""
-    found = fit_mixture_2d(values).bic_table
+    found = fit_mixture_of_metrics(values).bic_table
     assert found is not None
     return np.concatenate([found[model] for model in MODELS])
 
@@ -65,7 +65,7 @@ def settled(values: np.ndarray) -> np.ndarray:
 def timed(values: np.ndarray) -> float:
     """Give the seconds that one whole call takes."""
     start = time.perf_counter()
-    fit_mixture_2d(values)
+    fit_mixture_of_metrics(values)
     return time.perf_counter() - start
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods.mixture.plane.fit import fit_mixture_2d, start_classes
+from analysis.methods.mixture.plane.fit import fit_mixture_of_metrics, start_classes
 from analysis.methods.mixture.plane.model import MODELS
 
 HERE = Path(__file__).parent / "mixture_plane_mclust"
@@ -80,7 +80,7 @@ def test_start(name: str) -> None:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_sample(name: str) -> None:
     runs, recorded = SAMPLES[name], RECORDED[name]
-    fit, metrics = fit_mixture_2d(runs), runs.shape[1]
+    fit, metrics = fit_mixture_of_metrics(runs), runs.shape[1]
     assert fit.bic_table is not None
     compared = 0
     for model in MODELS:
@@ -118,7 +118,7 @@ def test_the_tables_can_tell_samples_apart(name: str, model: str, k: int) -> Non
     # negative control: a shift of one value by one part in a million is seen
     runs = SAMPLES[name].copy()
     runs[0, 0] *= 1 + 1e-6
-    table = fit_mixture_2d(runs, models=[model], max_components=k).bic_table
+    table = fit_mixture_of_metrics(runs, models=[model], max_components=k).bic_table
     assert table is not None
     assert table[model][k - 1] != pytest.approx(
         RECORDED[name]["bic"][model][k - 1], rel=TOLERANCE, abs=0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from analysis.methods.mixture.plane.fit import fit_mixture_2d, start_classes
+from analysis.methods.mixture.plane.fit import fit_mixture_of_metrics, start_classes
 from tests.examples import examples
 
 
@@ -19,7 +19,7 @@ def drawn(seed: int, n: int) -> np.ndarray:
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 60))
 def test_a_fit_is_sound(seed: int, n: int) -> None:
     pairs = drawn(seed, n)
-    fit = fit_mixture_2d(pairs, max_components=5)
+    fit = fit_mixture_of_metrics(pairs, max_components=5)
     assert abs(fit.weights.sum() - 1) < 1e-12
     assert (np.linalg.eigvalsh(fit.covariances) > 0).all()
     assert (np.abs(fit.correlations) < 1).all()
@@ -52,10 +52,10 @@ def test_classes_are_nested_and_named_in_order(seed: int, n: int) -> None:
 def test_the_metrics_may_change_places(seed: int, n: int) -> None:
     pairs = drawn(seed, n)
     options = {"max_components": 3, "models": ["EII", "VII", "EEI", "VVI", "EEE", "VVV"]}
-    one = fit_mixture_2d(pairs, max_components=1)
-    other = fit_mixture_2d(pairs[:, ::-1], max_components=1)
+    one = fit_mixture_of_metrics(pairs, max_components=1)
+    other = fit_mixture_of_metrics(pairs[:, ::-1], max_components=1)
     assert one.model == other.model
     assert np.allclose(one.covariances[:, ::-1, ::-1], other.covariances, rtol=1e-10)
-    fit = fit_mixture_2d(pairs, **options)  # type: ignore[arg-type]
-    again = fit_mixture_2d(pairs.tolist(), **options)  # type: ignore[arg-type]
+    fit = fit_mixture_of_metrics(pairs, **options)  # type: ignore[arg-type]
+    again = fit_mixture_of_metrics(pairs.tolist(), **options)  # type: ignore[arg-type]
     assert np.array_equal(fit.covariances, again.covariances)  # nothing is random

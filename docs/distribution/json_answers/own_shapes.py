@@ -113,7 +113,7 @@ OWN: dict[type, Own] = {
     biplot.Biplot: added(conclusion=str),
     hpt_result.HptResult: added(maybe=("alternative", "pvalue_two_sided"), pvalue_two_sided=float),
     mixture_model.Mixture: added(components=int, mean=float, modes=tuple[float, ...]),
-    plane_model.Mixture2d: added(
+    plane_model.MixtureOfMetrics: added(
         components=int,
         correlations=list,
         within_correlation=float,

@@ -27,7 +27,7 @@ from ....stats.arguments import counted, door, numbers
 from ....stats.samples import Array, Indices, Integers
 from ..cautions import at_limit, discarded
 from ..fit import MOST_COMPONENTS
-from .model import MODELS, EmState2d, Mixture2d
+from .model import MODELS, EmState2d, MixtureOfMetrics
 
 _LARGEST, _SMALLEST = 1e150, 1e-150  # squares must stay finite and positive
 
@@ -51,7 +51,7 @@ def _unit_columns(columns: Array) -> Array:
 def checked_options(
     models: Sequence[str], names: Sequence[str], units: str, most: int
 ) -> tuple[tuple[str, ...], int]:
-    """Check the arguments of `fit_mixture_2d`; give the models in our order, and the largest K."""
+    """Check the arguments of `fit_mixture_of_metrics`; give the models in our order, and the largest K."""
     unknown = [model for model in models if model not in MODELS]
     if isinstance(models, str) or unknown or not models or len(set(models)) < len(models):
         said = "models must name some of the fourteen models, each once"
@@ -67,7 +67,7 @@ def checked_options(
 
 
 def checked_values(values: ArrayLike, names: Sequence[str] | None) -> tuple[Array, tuple[str, ...]]:
-    """Check the values of `fit_mixture_2d`, which says what is raised when; give them and names."""
+    """Check the values of `fit_mixture_of_metrics`, which says what is raised when; give them and names."""
     runs = numbers(values, "the values to be fitted", dimensions=None)
     if runs.ndim != 2 or runs.shape[1] < 2:
         raise UsageError(
@@ -252,14 +252,14 @@ class _Candidate(NamedTuple):
 
 
 @door
-def fit_mixture_2d(
+def fit_mixture_of_metrics(
     values_xy: ArrayLike,
     *,
     max_components: int = 9,
     models: Sequence[str] = MODELS,
     names: Sequence[str] | None = None,
     units: Units = "given",
-) -> Mixture2d:
+) -> MixtureOfMetrics:
     """Fit mixtures of 1 to `max_components` Gaussians of d metrics; take the one with the best BIC.
 
     With its defaults the fit is that of mclust 6.0.0's ``Mclust``: start by model-based
@@ -268,7 +268,7 @@ def fit_mixture_2d(
     variances (and, other than there, when a component's correlation is 1 to 14 digits), BIC =
     2 L - p ln n, equal BIC to the smaller K and then to the first name in the alphabet, and one
     closing M-step where weights and mean memberships differ (the state before it is kept in
-    `Mixture2d.em`; VEE, EVE, VVE and VEV have no such step). Above 2,000 runs mclust draws 2,000
+    `MixtureOfMetrics.em`; VEE, EVE, VVE and VEV have no such step). Above 2,000 runs mclust draws 2,000
     at random for its start; here the start takes 2,000 evenly spaced ones in the order of the first
     metric.
 
@@ -290,7 +290,7 @@ def fit_mixture_2d(
 
     Returns
     -------
-    Mixture2d
+    MixtureOfMetrics
         The best candidate, the BIC table of all, and cautions.
 
     Raises
@@ -329,7 +329,7 @@ def fit_mixture_2d(
         covariances=_matrices(fit.cov) * np.outer(spread, spread),
     )
     whole = correlation(given)
-    return Mixture2d(
+    return MixtureOfMetrics(
         weights=weights,
         means=means * spread,
         covariances=_matrices(cov) * np.outer(spread, spread),
@@ -432,3 +432,6 @@ def _matrices(cov: Array) -> Array:
     slopes = np.triu(cov, 1) + np.eye(cov.shape[1])
     found = slopes.transpose(0, 2, 1) @ (left[:, :, None] * slopes)
     return np.asarray((found + found.transpose(0, 2, 1)) / 2)
+
+
+fit_mixture_2d = fit_mixture_of_metrics  # its name until 0.2.0

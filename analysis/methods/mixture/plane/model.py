@@ -52,7 +52,7 @@ class EmState2d(Parameters):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Mixture2d(Gaussians):
+class MixtureOfMetrics(Gaussians):
     """A mixture of K Gaussians for d metrics of the same runs, d from 2 to 8.
 
     Attributes
@@ -277,3 +277,6 @@ def _definite(covariances: Array) -> bool:
 def listed(names: Sequence[str]) -> str:
     """Set names in a row: "a, b and c"."""
     return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+Mixture2d = MixtureOfMetrics  # its name until 0.2.0

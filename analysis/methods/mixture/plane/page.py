@@ -27,7 +27,7 @@ from ....pages.model import (
 from ....words import shorten
 from ..model import BIC_MARGIN
 from ..page import likelihood_and_bic
-from .model import COUNTS, LEAST_CORRELATED, SIMPLEST, Mixture2d, listed
+from .model import COUNTS, LEAST_CORRELATED, SIMPLEST, MixtureOfMetrics, listed
 from .picture import MOST_DRAWN, plane_picture
 from .report import PlaneCell, PlaneReport
 
@@ -53,8 +53,8 @@ def meaning(model: str) -> str:
     return f"ellipses, {_VOLUME[model[0]]}, {_SHAPE[model[1]]}, {_AXES[model[2]]}"
 
 
-@page_of.register(Mixture2d)
-def _mixture2d_page(mixture: Mixture2d) -> Page:
+@page_of.register(MixtureOfMetrics)
+def _mixture_page(mixture: MixtureOfMetrics) -> Page:
     return Page(
         title=f"Gaussian mixture of {listed(mixture.names)}",
         sections=(Section(_clusters(mixture, "clusters")),),
@@ -146,7 +146,7 @@ def _lines(report: PlaneReport) -> Section:
     return Section((table, *(Sentence(text) for text in told)))
 
 
-def _fit(mixture: Mixture2d | None) -> tuple[Cell, ...]:
+def _fit(mixture: MixtureOfMetrics | None) -> tuple[Cell, ...]:
     if mixture is None:
         return ("none", "", "")
     k, within = mixture.components, mixture.within_correlation()
@@ -160,7 +160,7 @@ def _fit(mixture: Mixture2d | None) -> tuple[Cell, ...]:
     )
 
 
-def _strongest(r: float | Array, mixture: Mixture2d) -> Value:
+def _strongest(r: float | Array, mixture: MixtureOfMetrics) -> Value:
     """Show a correlation; of several the one that is largest in size, with its metrics."""
     if isinstance(r, float):
         return Value(f"{r:z.3f}", r)
@@ -172,7 +172,7 @@ def _strongest(r: float | Array, mixture: Mixture2d) -> Value:
 # ---- a mixture
 
 
-def _clusters(mixture: Mixture2d, table: str) -> tuple[Block, ...]:
+def _clusters(mixture: MixtureOfMetrics, table: str) -> tuple[Block, ...]:
     """Set the answer, and below it the table of the clusters with the best candidates."""
     names = _names(mixture)
     below: list[Block] = []
@@ -193,11 +193,11 @@ def _clusters(mixture: Mixture2d, table: str) -> tuple[Block, ...]:
     return (Sentence(_headline(mixture)), Sentence(_relation(mixture)), Section(tuple(below)))
 
 
-def _names(mixture: Mixture2d) -> list[str]:
+def _names(mixture: MixtureOfMetrics) -> list[str]:
     return [shorten(name, 20) for name in mixture.names]
 
 
-def _headline(mixture: Mixture2d) -> str:
+def _headline(mixture: MixtureOfMetrics) -> str:
     k, names = mixture.components, listed(_names(mixture))
     count = COUNTS[k] if k < len(COUNTS) else str(k)
     clusters = f"{count} cluster{'s' * (k > 1)}"
@@ -213,7 +213,7 @@ def _headline(mixture: Mixture2d) -> str:
     )
 
 
-def _relation(mixture: Mixture2d) -> str:
+def _relation(mixture: MixtureOfMetrics) -> str:
     """Say how the metrics vary together: within the clusters, and over all."""
     where = "within the clusters " if mixture.components > 1 else ""
     said = f"{where}{listed(_names(mixture))} are "
@@ -249,7 +249,7 @@ def _relation(mixture: Mixture2d) -> str:
     return said
 
 
-def _lead(mixture: Mixture2d) -> float | None:
+def _lead(mixture: MixtureOfMetrics) -> float | None:
     """Give how far the best model of the other kind, correlated or not, stays behind in BIC."""
     if mixture.bic is None:
         return None
@@ -259,13 +259,13 @@ def _lead(mixture: Mixture2d) -> float | None:
     return mixture.bic - max(others) if others else None
 
 
-def _candidates(mixture: Mixture2d) -> Iterator[tuple[str, int, float]]:
+def _candidates(mixture: MixtureOfMetrics) -> Iterator[tuple[str, int, float]]:
     """Give model, number of clusters and BIC of all that could be fitted."""
     for model, row in (mixture.bic_table or {}).items():
         yield from ((model, k, value) for k, value in enumerate(row, 1) if math.isfinite(value))
 
 
-def _table(mixture: Mixture2d, name: str, metrics: list[str]) -> Table:
+def _table(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:
     spread = np.sqrt(np.diagonal(mixture.covariances, axis1=1, axis2=2))
     rows: list[tuple[Cell, ...]] = []
     for k in range(mixture.components):
@@ -280,14 +280,14 @@ def _table(mixture: Mixture2d, name: str, metrics: list[str]) -> Table:
     return Table(name=name, columns=tuple(map(Column, headings)), rows=tuple(rows))
 
 
-def _r(r: float, mixture: Mixture2d, k: int) -> Cell:
+def _r(r: float, mixture: MixtureOfMetrics, k: int) -> Cell:
     """Show a correlation within a cluster, where it has the runs for one."""
     if not mixture.correlated:
         return Value("0", r)
     return "-" if mixture.sparse[k] else Value(f"{r:z.3f}", r)
 
 
-def _long_table(mixture: Mixture2d, name: str, metrics: list[str]) -> Table:
+def _long_table(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:
     """Set a line for each cluster and metric."""
     rows: list[tuple[Cell, ...]] = []
     for k in range(mixture.components):
@@ -307,7 +307,7 @@ def _long_table(mixture: Mixture2d, name: str, metrics: list[str]) -> Table:
     return Table(name=name, columns=columns, rows=tuple(rows))
 
 
-def _correlations(mixture: Mixture2d, name: str, metrics: list[str]) -> Table:
+def _correlations(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:
     """Set a line for each two metrics: r within each cluster, and of all runs."""
     whole = mixture.overall_correlation
     if whole is None:
@@ -325,7 +325,7 @@ def _correlations(mixture: Mixture2d, name: str, metrics: list[str]) -> Table:
     return Table(name=name, columns=columns, rows=tuple(rows))
 
 
-def _next(mixture: Mixture2d) -> list[str]:
+def _next(mixture: MixtureOfMetrics) -> list[str]:
     """Name the candidates that come next to the best."""
     chosen = (mixture.model, mixture.components)
     ranked = sorted(

@@ -16,7 +16,7 @@ from ....plots.scale import Scale
 from ....plots.sheet import Sheet
 from ....stats.arguments import numbers
 from ....words import shorten, shown
-from .model import Mixture2d
+from .model import MixtureOfMetrics
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -34,7 +34,7 @@ MOST_DRAWN = 4  # metrics; a picture has a panel for each two of them
 
 
 def plane_picture(
-    mixture: Mixture2d, values_xy: ArrayLike, *, units: Sequence[str] = ()
+    mixture: MixtureOfMetrics, values_xy: ArrayLike, *, units: Sequence[str] = ()
 ) -> Picture:
     """Draw the runs by cluster with an ellipse around half and around 95 % of each cluster.
 
@@ -61,7 +61,11 @@ def plane_picture(
 
 
 def _panel(
-    mixture: Mixture2d, runs: Array, clusters: Indices, units: Sequence[str], two: tuple[int, int]
+    mixture: MixtureOfMetrics,
+    runs: Array,
+    clusters: Indices,
+    units: Sequence[str],
+    two: tuple[int, int],
 ) -> Axes:
     """Draw two of the metrics."""
     pairs = runs[:, list(two)]
@@ -93,11 +97,13 @@ def _panel(
     return axes
 
 
-def _told(mixture: Mixture2d, k: int) -> bool:
+def _told(mixture: MixtureOfMetrics, k: int) -> bool:
     return mixture.correlated and not mixture.sparse[k]
 
 
-def ellipse(mixture: Mixture2d, k: int, share: float, two: tuple[int, int] = (0, 1)) -> Array:
+def ellipse(
+    mixture: MixtureOfMetrics, k: int, share: float, two: tuple[int, int] = (0, 1)
+) -> Array:
     """Give the corners, shape (181, 2), of the ellipse that holds this share of two metrics."""
     radius = math.sqrt(-2 * math.log1p(-share))  # the squared distance is exponential in the plane
     angle = np.linspace(0, 2 * np.pi, 181)
@@ -109,7 +115,7 @@ def ellipse(mixture: Mixture2d, k: int, share: float, two: tuple[int, int] = (0,
     return np.asarray(mixture.means[k][list(two)] + radius * (lower @ circle).T * spread)
 
 
-def _title(mixture: Mixture2d) -> str:
+def _title(mixture: MixtureOfMetrics) -> str:
     k = mixture.components
     said = f"{k} cluster{'s' * (k > 1)} ({mixture.model}); ellipses hold 50 % and 95 % of each"
     if isinstance(mixture.overall_correlation, float):

@@ -16,12 +16,12 @@ from ....pages.model import Caution, merged
 from ....pages.result import Result, plain
 from ....stats.arguments import door
 from ....stats.samples import read_only
-from .fit import MOST_METRICS, fit_mixture_2d
+from .fit import MOST_METRICS, fit_mixture_of_metrics
 from .model import listed
 
 if TYPE_CHECKING:
     from ....stats.samples import Array, Flags, Integers
-    from .model import Mixture2d
+    from .model import MixtureOfMetrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -143,7 +143,7 @@ class PlaneCell(Result):
     benchmark: str
     variant: str
     pairs: MetricPairs | None
-    mixture: Mixture2d | None
+    mixture: MixtureOfMetrics | None
     problem: str | None
 
     @property
@@ -229,7 +229,9 @@ def _cell(
     pairs, fitted, problem = None, None, None
     try:
         pairs = pairs_of_runs(trial, variant, benchmark, metrics=metrics)
-        fitted = fit_mixture_2d(pairs.values, max_components=most, names=metrics, units="spread")
+        fitted = fit_mixture_of_metrics(
+            pairs.values, max_components=most, names=metrics, units="spread"
+        )
     except AnalysisError as error:
         problem = error.what
     return PlaneCell(

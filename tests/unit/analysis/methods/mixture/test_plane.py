@@ -15,8 +15,8 @@ from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.mixture.model import Mixture
 from analysis.methods.mixture.plane import em_kernel
-from analysis.methods.mixture.plane.fit import fit_mixture_2d
-from analysis.methods.mixture.plane.model import MODELS, SIMPLEST, Mixture2d
+from analysis.methods.mixture.plane.fit import fit_mixture_of_metrics
+from analysis.methods.mixture.plane.model import MODELS, SIMPLEST, MixtureOfMetrics
 from analysis.methods.mixture.plane.page import meaning
 from analysis.methods.mixture.plane.picture import ellipse, plane_picture
 from analysis.methods.mixture.plane.report import pairs_of_runs
@@ -33,7 +33,7 @@ def two_clusters(n: int = 60, *, r: float = 0.0) -> np.ndarray:
     return np.column_stack([2 + of + 0.1 * u, 70 + 9 * of + (r * u + np.sqrt(1 - r * r) * v)])
 
 
-MIXTURE = Mixture2d(
+MIXTURE = MixtureOfMetrics(
     weights=np.array([0.25, 0.75]),
     means=np.array([[1.0, 10.0], [2.0, 30.0]]),
     covariances=np.array([[[0.04, 0.0], [0.0, 1.0]], [[0.09, 0.3], [0.3, 4.0]]]),
@@ -44,7 +44,7 @@ MIXTURE = Mixture2d(
 
 class TestFit:
     def test_uncorrelated_clusters_make_a_correlation_over_all(self) -> None:
-        fit = fit_mixture_2d(two_clusters())
+        fit = fit_mixture_of_metrics(two_clusters())
         assert (fit.components, fit.correlated, fit.n) == (2, False, 60)
         assert fit.overall_correlation is not None
         assert fit.overall_correlation > 0.9
@@ -55,7 +55,7 @@ class TestFit:
         assert f"over all clusters r = {fit.overall_correlation:.3f}" in " ".join(text.split())
 
     def test_correlation_within(self) -> None:
-        fit = fit_mixture_2d(two_clusters(r=0.9))
+        fit = fit_mixture_of_metrics(two_clusters(r=0.9))
         assert fit.components == 2
         assert fit.correlated
         assert fit.correlations == pytest.approx([0.9, 0.9], abs=0.08)
@@ -63,7 +63,7 @@ class TestFit:
         assert "wall and energy are correlated: r = 0." in str(fit)
 
     def test_one_cluster(self) -> None:
-        fit = fit_mixture_2d(two_clusters()[::2])
+        fit = fit_mixture_of_metrics(two_clusters()[::2])
         assert (fit.components, fit.model, fit.iterations) == (1, "EEI", None)
         pairs = two_clusters()[::2]
         assert fit.means[0] == pytest.approx(pairs.mean(axis=0), rel=1e-14)
@@ -72,30 +72,30 @@ class TestFit:
 
     def test_few_and_many(self) -> None:
         pairs = two_clusters()
-        assert fit_mixture_2d(pairs[:3]).n == 3
-        assert fit_mixture_2d(pairs, max_components=1).components == 1
+        assert fit_mixture_of_metrics(pairs[:3]).n == 3
+        assert fit_mixture_of_metrics(pairs, max_components=1).components == 1
         for n in (2, 1, 0):
             with pytest.raises(InsufficientDataError, match="at least 3 runs"):
-                fit_mixture_2d(pairs[:n])
+                fit_mixture_of_metrics(pairs[:n])
 
     def test_above_the_limit_of_the_start(self) -> None:
-        fit = fit_mixture_2d(two_clusters(2300), max_components=3, models=["EEI", "VVV"])
+        fit = fit_mixture_of_metrics(two_clusters(2300), max_components=3, models=["EEI", "VVV"])
         assert fit.components == 2
         assert "2000 of 2300 runs" in fit.cautions[-1]
 
     def test_models_are_a_choice(self) -> None:
-        fit = fit_mixture_2d(two_clusters(), models=["VVV", "EII"], max_components=4)
+        fit = fit_mixture_of_metrics(two_clusters(), models=["VVV", "EII"], max_components=4)
         assert fit.bic_table is not None
         assert list(fit.bic_table) == ["EII", "VVV"]
         assert all(len(row) == 4 for row in fit.bic_table.values())
-        whole = fit_mixture_2d(two_clusters(), max_components=4).bic_table
+        whole = fit_mixture_of_metrics(two_clusters(), max_components=4).bic_table
         assert whole is not None
         assert list(whole) == list(MODELS)
         assert whole["VVV"] == fit.bic_table["VVV"]
 
     def test_models_contain_each_other(self) -> None:
         # at K = 1 models of a kind are the same fit, and a freer kind has the larger likelihood
-        fit = fit_mixture_2d(two_clusters(r=0.5), max_components=1)
+        fit = fit_mixture_of_metrics(two_clusters(r=0.5), max_components=1)
         assert fit.bic_table is not None
         assert len({fit.bic_table[m][0] for m in MODELS if m[1] == "I"}) == 1
         assert len({fit.bic_table[m][0] for m in MODELS if m[2] == "I" != m[1]}) == 1
@@ -103,7 +103,7 @@ class TestFit:
 
     def test_the_likelihood_is_that_of_the_state_before(self) -> None:
         pairs = two_clusters(r=0.6)
-        fit = fit_mixture_2d(pairs)
+        fit = fit_mixture_of_metrics(pairs)
         assert np.log(before(fit).pdf(pairs)).sum() == pytest.approx(fit.log_likelihood, rel=1e-12)
         assert fit.bic is not None
         assert fit.bic_table is not None
@@ -112,7 +112,7 @@ class TestFit:
     def test_an_iteration_that_changes_nothing_is_the_last(self) -> None:
         # clusters so far apart keep their points: the second iteration sees that
         far = two_clusters() + np.outer(np.arange(60) % 2, [1e3, 1e3])
-        assert fit_mixture_2d(far, max_components=2, models=["VVV"]).iterations == 2
+        assert fit_mixture_of_metrics(far, max_components=2, models=["VVV"]).iterations == 2
 
 
 class TestModels:
@@ -167,7 +167,7 @@ class TestModels:
         assert self.covariances("EEV", self.cross(1, 1e-6)) is not None
 
 
-def before(fit: Mixture2d) -> Mixture2d:
+def before(fit: MixtureOfMetrics) -> MixtureOfMetrics:
     assert fit.em is not None
     return replace(fit, weights=fit.em.weights, means=fit.em.means, covariances=fit.em.covariances)
 
@@ -175,9 +175,9 @@ def before(fit: Mixture2d) -> Mixture2d:
 class TestUnits:
     def test_spread_undoes_the_units(self) -> None:
         pairs = two_clusters(r=0.7)
-        first = fit_mixture_2d(pairs, units="spread")
+        first = fit_mixture_of_metrics(pairs, units="spread")
         for p in (pairs * [1e-9, 1e9], pairs * [1e9, 1e-6]):
-            fit = fit_mixture_2d(p, units="spread")
+            fit = fit_mixture_of_metrics(p, units="spread")
             assert fit.model == first.model
             assert fit.correlations == pytest.approx(first.correlations, rel=1e-9)
             assert fit.classify(p).tolist() == first.classify(pairs).tolist()
@@ -185,44 +185,44 @@ class TestUnits:
 
     def test_unlike_units_are_said(self) -> None:
         pairs = two_clusters(r=0.7) * [1e-3, 1e6]
-        given = fit_mixture_2d(pairs).cautions
-        spread = fit_mixture_2d(pairs, units="spread").cautions
+        given = fit_mixture_of_metrics(pairs).cautions
+        spread = fit_mixture_of_metrics(pairs, units="spread").cautions
         assert any('units="spread"' in caution for caution in given)
         assert not any('units="spread"' in caution for caution in spread)
 
     @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e3, 1e9, 1e100, 1e-100])
     def test_scales_give_a_result(self, scale: float) -> None:
         pairs = two_clusters(30) * scale
-        assert fit_mixture_2d(pairs, max_components=3).n == 30
-        assert fit_mixture_2d(pairs, units="spread", max_components=3).components == 2
+        assert fit_mixture_of_metrics(pairs, max_components=3).n == 30
+        assert fit_mixture_of_metrics(pairs, units="spread", max_components=3).components == 2
 
 
 class TestHardData:
     def test_constant(self) -> None:
         with pytest.raises(AnalysisError, match="all 20 values of energy are equal"):
-            fit_mixture_2d(np.column_stack([np.arange(20.0), np.full(20, 3.0)]))
+            fit_mixture_of_metrics(np.column_stack([np.arange(20.0), np.full(20, 3.0)]))
 
     @pytest.mark.parametrize("slope", [3.0, -1e-3, 1e9])
     def test_line(self, slope: float) -> None:
         x = np.linspace(1, 2, 25) ** 2
         with pytest.raises(AnalysisError, match="lie on one line"):
-            fit_mixture_2d(np.column_stack([x, 5 + slope * x]))
+            fit_mixture_of_metrics(np.column_stack([x, 5 + slope * x]))
 
     def test_ties(self) -> None:
-        fit = fit_mixture_2d(np.round(two_clusters(80) * [10, 0.2]))
+        fit = fit_mixture_of_metrics(np.round(two_clusters(80) * [10, 0.2]))
         assert any("repeat others" in caution for caution in fit.cautions)
         assert any("steps of a clock" in caution for caution in fit.cautions)
 
     def test_three_places(self) -> None:
         places = np.array([[1.0, 2.0], [3.0, 7.0], [5.0, 1.0]])[np.arange(30) % 3]
-        fit = fit_mixture_2d(places)  # with three classes every cluster vanishes
+        fit = fit_mixture_of_metrics(places)  # with three classes every cluster vanishes
         assert fit.components < 3
         assert any("discarded" in caution for caution in fit.cautions)
 
     def test_far_from_zero(self) -> None:
         near = two_clusters(r=0.5)
         far = near + np.array([1e6, 1e8])
-        a, b = fit_mixture_2d(near), fit_mixture_2d(far)
+        a, b = fit_mixture_of_metrics(near), fit_mixture_of_metrics(far)
         assert a.model == b.model
         assert b.covariances == pytest.approx(a.covariances, rel=1e-4)
 
@@ -238,7 +238,7 @@ class TestHardData:
         ]
         for values, error, words in refused:
             with pytest.raises(error, match=words):
-                fit_mixture_2d(values)
+                fit_mixture_of_metrics(values)
 
     @pytest.mark.parametrize(
         ("options", "words"),
@@ -259,7 +259,7 @@ class TestHardData:
     )
     def test_options(self, options: dict[str, Any], words: str) -> None:
         with pytest.raises(UsageError, match=words):
-            fit_mixture_2d(two_clusters(10), **options)
+            fit_mixture_of_metrics(two_clusters(10), **options)
 
 
 class TestMixture:
@@ -296,7 +296,7 @@ class TestMixture:
             MIXTURE.marginal("memory")
 
     def test_it_is_frozen_json_and_text(self) -> None:
-        fit = fit_mixture_2d(two_clusters(12))
+        fit = fit_mixture_of_metrics(two_clusters(12))
         told = json.loads(json.dumps(fit.to_dict(), allow_nan=False))
         assert told["model"] == fit.model
         assert None in told["bic_table"]["VVV"]
@@ -394,7 +394,7 @@ class TestPicture:
 
     def test_it_is_drawn(self, tmp_path: Path) -> None:
         pairs = two_clusters(r=0.8)
-        picture = plane_picture(fit_mixture_2d(pairs), pairs, units=("s", "J"))
+        picture = plane_picture(fit_mixture_of_metrics(pairs), pairs, units=("s", "J"))
         for name in ("plane.svg", "plane.png"):
             write_picture(picture, tmp_path / name)
             assert (tmp_path / name).stat().st_size > 5000
@@ -418,7 +418,7 @@ class TestPage:
         one = {"weights": np.ones(1), "means": np.zeros((1, 2)), "covariances": [np.eye(2)]}
         words = ("a circle", "an ellipse, no tilt", "an ellipse")
         for model, said in zip(SIMPLEST, words, strict=True):
-            mixture = Mixture2d(**one, model=model, names=("x", "y"), n=9)
+            mixture = MixtureOfMetrics(**one, model=model, names=("x", "y"), n=9)
             assert f"(model {model}: {said})" in " ".join(str(mixture).split())
 
     def test_the_table_holds_the_numbers_behind_its_cells(self) -> None:
@@ -438,7 +438,7 @@ class TestPage:
         assert f"1: {'a' * 13}, 2: {'b' * 12}" in str(replace(MIXTURE, names=("a" * 13, "b" * 12)))
 
     def test_the_best_candidates_come_next(self) -> None:
-        fit = fit_mixture_2d(two_clusters(), max_components=3)
+        fit = fit_mixture_of_metrics(two_clusters(), max_components=3)
         assert fit.bic_table is not None
         ranked = sorted(
             (value for row in fit.bic_table.values() for value in row if value == value),
@@ -449,7 +449,7 @@ class TestPage:
         assert values == pytest.approx(ranked[1:4], rel=1e-5)
 
     def test_a_small_lead_is_next_to_nothing(self) -> None:
-        fit = fit_mixture_2d(two_clusters(r=0.9))
+        fit = fit_mixture_of_metrics(two_clusters(r=0.9))
         assert fit.bic is not None
         assert fit.bic_table is not None
         assert "next to nothing" not in str(fit)
@@ -475,7 +475,7 @@ NAMES = ("wall", "energy", "traffic")
 class TestMoreMetrics:
     def test_density_sample_and_marginals(self) -> None:
         runs = three_metrics()
-        fit = fit_mixture_2d(runs, names=NAMES, units="spread")
+        fit = fit_mixture_of_metrics(runs, names=NAMES, units="spread")
         assert fit.components == 2
         state = before(fit)
         parts = zip(state.weights, state.means, state.covariances, strict=True)
@@ -493,7 +493,7 @@ class TestMoreMetrics:
 
     def test_page_and_picture(self, tmp_path: Path) -> None:
         runs = three_metrics()
-        fit = fit_mixture_2d(runs, names=NAMES, units="spread")
+        fit = fit_mixture_of_metrics(runs, names=NAMES, units="spread")
         said = " ".join(str(fit).split())
         assert "describe these 60 runs of wall, energy and traffic best" in said
         assert "wall, traffic" in said
@@ -501,19 +501,21 @@ class TestMoreMetrics:
         picture = plane_picture(fit, runs, units=("s", "J", "B"))
         write_picture(picture, tmp_path / "three.svg")
         assert len(picture.axes) == 3
-        five = fit_mixture_2d(np.random.default_rng(1).normal(size=(40, 5)), max_components=1)
+        five = fit_mixture_of_metrics(
+            np.random.default_rng(1).normal(size=(40, 5)), max_components=1
+        )
         with pytest.raises(UsageError, match="at most 4 metrics"):
             plane_picture(five, np.ones((2, 5)))
 
     def test_eight_are_the_most(self) -> None:
         runs = np.random.default_rng(2).normal(size=(40, 9))
-        fit = fit_mixture_2d(runs[:, :8], max_components=2)
+        fit = fit_mixture_of_metrics(runs[:, :8], max_components=2)
         assert fit.n == 40
         assert max(map(len, str(fit).splitlines())) <= 96
         with pytest.raises(UsageError, match="at most 8 metrics, and there are 9"):
-            fit_mixture_2d(runs)
+            fit_mixture_of_metrics(runs)
         with pytest.raises(InsufficientDataError, match="at least 9 runs, and there are 8"):
-            fit_mixture_2d(runs[:8, :8])
+            fit_mixture_of_metrics(runs[:8, :8])
 
     def test_dependent_metrics(self) -> None:
         runs = three_metrics()
@@ -523,12 +525,14 @@ class TestMoreMetrics:
             (np.full(60, 4.0), "all 60 values of copy are equal"),
         ):
             with pytest.raises(AnalysisError, match=words):
-                fit_mixture_2d(
+                fit_mixture_of_metrics(
                     np.column_stack([runs[:, :2], column]), names=("wall", "energy", "copy")
                 )
         # negative control: a copy with a little noise is a metric
         noisy = runs[:, 0] + 1e-4 * runs[:, 2]
-        assert fit_mixture_2d(np.column_stack([runs[:, :2], noisy]), max_components=2).n == 60
+        assert (
+            fit_mixture_of_metrics(np.column_stack([runs[:, :2], noisy]), max_components=2).n == 60
+        )
 
 
 class TestEvidence:
@@ -536,12 +540,12 @@ class TestEvidence:
         # pages of memory: no two runs are equal in both, and yet the steps make the clusters
         rng = np.random.default_rng(3)
         wall, pages = rng.normal(10, 1, 60), 4096.0 * rng.integers(500, 506, 60)
-        fit = fit_mixture_2d(np.c_[wall, pages], names=("wall", "max_rss"), units="spread")
+        fit = fit_mixture_of_metrics(np.c_[wall, pages], names=("wall", "max_rss"), units="spread")
         (said,) = [str(c) for c in fit.cautions if c.code == "metric-ties"]
         assert "only 6 of 60 values of max_rss are distinct" in said
         assert "no evidence: a metric has few distinct values" in " ".join(str(fit).split())
         assert not any(c.code == "many-ties" for c in fit.cautions)
-        spread = fit_mixture_2d(two_clusters())  # negative control
+        spread = fit_mixture_of_metrics(two_clusters())  # negative control
         assert not any(c.code == "metric-ties" for c in spread.cautions)
         assert "no evidence" not in str(spread)
 
@@ -550,7 +554,7 @@ class TestEvidence:
         x = np.random.default_rng(4).normal(size=40)
         y = np.random.default_rng(5).normal(size=40)
         y -= np.polyval(np.polyfit(x, y, 1), x) - sign * 1e-5 * x
-        fit = fit_mixture_2d(np.column_stack([x, y]), models=["EEE"], max_components=1)
+        fit = fit_mixture_of_metrics(np.column_stack([x, y]), models=["EEE"], max_components=1)
         assert 0 < sign * fit.body()["correlations"][0] < 1e-4
         assert "0.000" in str(fit)
         assert "-0.000" not in str(fit)
@@ -559,7 +563,7 @@ class TestEvidence:
         for few, told in ((4, False), (5, True)):  # the second is the negative control
             far = two_clusters(2 * few, r=0.5)[::2] + np.array([50.0, 900.0])
             pairs = np.vstack([two_clusters(80, r=0.7)[::2], far])
-            fit = fit_mixture_2d(pairs, models=["VVV"], max_components=2, units="spread")
+            fit = fit_mixture_of_metrics(pairs, models=["VVV"], max_components=2, units="spread")
             assert fit.sparse.tolist() == [False, not told]
             assert (fit.body()["correlations"][1] is not None) is told
             assert ("fewer than 5 runs tells no correlation" in str(fit)) is not told
