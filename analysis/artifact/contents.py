@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -13,19 +13,25 @@ from ..record.shapes import ShapeError, parse, shaped
 from ..words import shown
 
 
+def steps_of(campaign: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Give every command of a resolved campaign with its folder, in the order in which they come."""
+    hooks = campaign.get("hooks", {})
+    for build in campaign.get("builds", ()):
+        yield from ((step, build.get("cwd") or ".") for step in build["steps"])
+    yield from ((step, ".") for step in hooks.get("setup", ()))
+    for service in campaign.get("services", ()):
+        for step in (service["command"], service.get("ready", {}).get("command")):
+            if step is not None:
+                yield step, service.get("cwd") or "."
+    for cell in campaign.get("cells", ()):
+        for step in (*cell.get("before", ()), cell["command"], *cell.get("after", ())):
+            yield step, cell.get("cwd") or "."
+    yield from ((step, ".") for kind in ("cleanup", "finish") for step in hooks.get(kind, ()))
+
+
 def executed_lines(campaign: Mapping[str, Any]) -> tuple[str, ...]:
     """Give every command of a campaign as a line, each once, in the order in which they come."""
-    hooks = campaign.get("hooks", {})
-    cells = campaign.get("cells", ())
-    commands = [step for build in campaign.get("builds", ()) for step in build["steps"]]
-    commands += hooks.get("setup", ())
-    for service in campaign.get("services", ()):
-        asked = service.get("ready", {}).get("command")
-        commands += [service["command"], *([asked] if asked else ())]
-    for cell in cells:
-        commands += [*cell.get("before", ()), cell["command"], *cell.get("after", ())]
-    commands += [*hooks.get("cleanup", ()), *hooks.get("finish", ())]
-    return tuple(dict.fromkeys(line_of(command["argv"]) for command in commands))
+    return tuple(dict.fromkeys(line_of(step["argv"]) for step, _ in steps_of(campaign)))
 
 
 def line_of(argv: Iterable[str]) -> str:

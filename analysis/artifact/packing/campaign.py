@@ -15,6 +15,7 @@ from ...errors import UsageError
 from ...pages.model import Caution
 from ...record.builds import ALL_SESSIONS, read_builds
 from ...record.trial_files import BUILDS, CAMPAIGN, RESOLVED, Manifest
+from ..contents import steps_of
 from .gathering import CopiedSource, Staging, file_hash
 from .request import ABOUT, About, PackingRequest, read_about
 
@@ -46,46 +47,20 @@ class NamedPath:
 
 def named_files(campaign: Mapping[str, Any]) -> Iterator[NamedPath]:
     """Give what a resolved campaign names, perhaps more than once."""
-    for cell in _objects(campaign.get("cells")):
-        cwd = _text(cell.get("cwd"))
-        yield from _of_command(cell.get("command"), cwd)
-        for hook in (*_objects(cell.get("before")), *_objects(cell.get("after"))):
-            yield from _of_command(hook, cwd)
-        expected = cell.get("expect")
-        wanted = expected.get("stdout_file") if isinstance(expected, dict) else None
-        inputs = cell.get("inputs")
-        for path in (cell.get("stdin"), wanted, *(inputs if isinstance(inputs, list) else ())):
-            if isinstance(path, str):
+    for step, cwd in steps_of(campaign):
+        first, *words = step["argv"]
+        if "/" in first:
+            yield NamedPath(path=first, cwd=cwd, role="program")
+        for told in _MAKERS.get(PurePosixPath(first).name, ()):
+            yield NamedPath(path=told, cwd=cwd, role="word")
+        for word in words:
+            for part in _parts(word):
+                yield NamedPath(path=part, cwd=cwd, role="word")
+    for cell in campaign.get("cells", ()):
+        wanted = (cell.get("expect") or {}).get("stdout_file")
+        for path in (cell.get("stdin"), wanted, *(cell.get("inputs") or ())):
+            if path is not None:
                 yield NamedPath(path=path, role="input")
-    for service in _objects(campaign.get("services")):
-        ready = service.get("ready")
-        for command in (
-            service.get("command"),
-            ready.get("command") if isinstance(ready, dict) else None,
-        ):
-            yield from _of_command(command, _text(service.get("cwd")))
-    for build in _objects(campaign.get("builds")):
-        for step in _objects(build.get("steps")):
-            yield from _of_command(step, _text(build.get("cwd")))
-    hooks = campaign.get("hooks")
-    if isinstance(hooks, dict):
-        for kind in ("setup", "cleanup", "finish"):
-            for hook in _objects(hooks.get(kind)):
-                yield from _of_command(hook, ".")
-
-
-def _of_command(command: object, cwd: str) -> Iterator[NamedPath]:
-    argv = command.get("argv") if isinstance(command, dict) else None
-    words = [word for word in argv if isinstance(word, str)] if isinstance(argv, list) else []
-    if not words:
-        return
-    if "/" in words[0]:
-        yield NamedPath(path=words[0], cwd=cwd, role="program")
-    for told in _MAKERS.get(PurePosixPath(words[0]).name, ()):
-        yield NamedPath(path=told, cwd=cwd, role="word")
-    for word in words[1:]:
-        for part in _parts(word):
-            yield NamedPath(path=part, cwd=cwd, role="word")
 
 
 def _parts(word: str) -> Iterator[str]:
@@ -98,14 +73,6 @@ def _parts(word: str) -> Iterator[str]:
         yield behind.group(1)
     if word.startswith("@"):
         yield word[1:]
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else "."
 
 
 _CACHE = "__pycache__"
@@ -138,23 +105,23 @@ def pack_campaign(wanted: PackedCampaign, staging: Staging) -> str | None:
     staging.copy(place, stored)
     if wanted.about.path is not None:
         staging.copy(f"{wanted.root}/{ABOUT}", wanted.about.path)
-    resolved = _resolved(wanted.trial / RESOLVED)
+    named = _named(wanted.trial / RESOLVED)
     if wanted.folder is None:
         staging.miss(
             f"the files that {place} names",
             f"the campaign's folder is not there any more: {wanted.manifest.campaign_path}",
         )
-    elif resolved is None:
+    elif named is None:
         staging.miss(
             f"the files that {place} names",
             f"the trial does not store its resolved campaign, so that they are not known; name them "
             f"under 'files' of {ABOUT}",
         )
-    _pack_files(wanted, resolved or {}, staging)
+    _pack_files(wanted, named or (), staging)
     return place
 
 
-def _pack_files(wanted: PackedCampaign, resolved: Mapping[str, Any], staging: Staging) -> None:
+def _pack_files(wanted: PackedCampaign, paths: Sequence[NamedPath], staging: Staging) -> None:
     if wanted.folder is None:
         for path, sha256 in sorted(_recorded(wanted).items()):
             staging.miss(path, "the campaign's folder is not there any more", sha256=sha256)
@@ -176,7 +143,7 @@ def _pack_files(wanted: PackedCampaign, resolved: Mapping[str, Any], staging: St
             staging.miss(path, "a program of the host", sha256=recorded[path])
     files = _Files(wanted, base, recorded, made, staging, packed)
     folders: set[str] = set()
-    for named in sorted(set(named_files(resolved))):
+    for named in paths:
         files.pack(named, folders)
     for name in chosen:
         if name not in packed:
@@ -285,12 +252,12 @@ def _built(wanted: PackedCampaign) -> dict[str, set[str]]:
     return found
 
 
-def _resolved(path: Path) -> Mapping[str, Any] | None:
+def _named(path: Path) -> list[NamedPath] | None:
+    """Give what the resolved campaign of a trial names; None where it is not stored, or none."""
     try:
-        value = json.loads(path.read_bytes())["campaign"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return sorted(set(named_files(json.loads(path.read_bytes())["campaign"])))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
 
 
 def _below(base: Path, path: Path) -> str | None:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from ...data.host_record import SessionEnvironment, read_environments
 from ...errors import StoreError
@@ -28,6 +28,8 @@ from ..contents import Needs
 
 if TYPE_CHECKING:
     from .gathering import CopiedSource
+
+T = TypeVar("T")
 
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*")
 _READERS = {".zst": "zstandard", ".zstd": "zstandard", ".parquet": "pyarrow"}  # of sources
@@ -161,57 +163,42 @@ def needs_of(found: Sequence[CopiedSource], root: Path, disk_bytes: int) -> Need
     ]
     peaks = [peak for one in trials if (peak := _peak(root / one.source.path)) is not None]
     first = records[0] if records else None
-    value = _value(first, "memory", "total_bytes")
+    compilers = _value(first, "tools", "compilers", dict) or {}
     return Needs(
         disk_bytes=disk_bytes,
         run_s=round(sum(known), 3) if known and len(known) == len(times) else None,
-        cpus=_cpus(_value(first, "cpu", "online")),
-        memory_bytes=value if type(value) is int else None,
+        cpus=_cpus(_value(first, "cpu", "online", str) or ""),
+        memory_bytes=_value(first, "memory", "total_bytes", int),
         max_rss_bytes=max(peaks, default=None),
-        cpu_model=_text(_value(first, "cpu", "model")),
-        architecture=_text(_value(first, "kernel", "architecture")),
-        kernel=_text(_value(first, "kernel", "release")),
-        distribution=_text(_value(first, "kernel", "distribution")),
-        compilers=_texts(_value(first, "tools", "compilers")),
+        cpu_model=_value(first, "cpu", "model", str),
+        architecture=_value(first, "kernel", "architecture", str),
+        kernel=_value(first, "kernel", "release", str),
+        distribution=_value(first, "kernel", "distribution", str),
+        compilers={name: one for name, one in sorted(compilers.items()) if isinstance(one, str)},
     )
 
 
 def container_kind(found: Sequence[CopiedSource], root: Path) -> str | None:
     """Say in which kind of container the trials were measured; None where in none, or unknown."""
     for one in found:
-        if one.manifest is not None:
-            for record in read_environments(root / one.source.path):
-                kind = _text(_value(record, "host", "container"))
-                if kind not in {None, "none"}:
-                    return kind
+        for record in () if one.manifest is None else read_environments(root / one.source.path):
+            kind = _value(record, "host", "container", str)
+            if kind not in {None, "none"}:
+                return kind
     return None
 
 
-def _value(record: SessionEnvironment | None, section: str, key: str) -> Any:  # noqa: ANN401 - JSON
-    return None if record is None else record.sections.get(section, {}).get(key)
+def _value(record: SessionEnvironment | None, section: str, key: str, kind: type[T]) -> T | None:
+    value = None if record is None else record.sections.get(section, {}).get(key)
+    return value if type(value) is kind else None
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _texts(value: object) -> dict[str, str]:
-    if not isinstance(value, dict):
-        return {}
-    return {name: text for name, text in sorted(value.items()) if isinstance(text, str)}
-
-
-def _cpus(online: object) -> int | None:
+def _cpus(online: str) -> int | None:
     """Count a list of CPUs such as ``0-3,6``."""
-    if not isinstance(online, str) or not re.fullmatch(
-        r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*", online
-    ):
+    if not re.fullmatch(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*", online):
         return None
-    total = 0
-    for part in online.split(","):
-        first, _, last = part.partition("-")
-        total += int(last or first) - int(first) + 1
-    return total
+    parts = (part.partition("-") for part in online.split(","))
+    return sum(int(last or first) - int(first) + 1 for first, _, last in parts)
 
 
 def _peak(trial: Path) -> int | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from analysis.artifact.packing.campaign import NamedPath, named_files
+import pytest
+
+from analysis.artifact.packing.campaign import NamedPath, _named, named_files
 
 
 def test_every_place_of_a_campaign_that_may_name_a_file_is_looked_at():
@@ -40,9 +42,9 @@ def test_every_place_of_a_campaign_that_may_name_a_file_is_looked_at():
     assert not {one.path for one in found} & {"make", "python3", "sh"}
 
 
-def test_parts_of_another_shape_name_nothing():
-    assert not list(named_files({}))
-    assert not list(named_files({"cells": 3, "builds": [3], "hooks": {"setup": "x"}}))
-    assert not list(
-        named_files({"cells": [{"command": {"argv": [3]}, "inputs": "x", "expect": 3}]})
-    )
+@pytest.mark.parametrize(
+    "stored", ["", "[]", '{"campaign": {"cells": 3}}', '{"campaign": {"builds": [3]}}', "[" * 10**5]
+)
+def test_what_no_campaign_came_to_is_not_known(stored, tmp_path):
+    (tmp_path / "resolved.json").write_text(stored)
+    assert _named(tmp_path / "resolved.json") is None
