@@ -15,14 +15,12 @@ from typing import Any
 
 from ..errors import CampaignError
 from ..record.yaml_reader import (
-    MAX_BYTES,
     Faults,
     Location,
     Plain,
     decoded,
     quote,
     read_document,
-    too_large,
 )
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
@@ -33,8 +31,6 @@ class YamlFile(Faults):
     """A file that was read, and what was found to be wrong in it; a value is named by its path."""
 
     def __init__(self, data: bytes, where: str) -> None:
-        if len(data) > MAX_BYTES:
-            raise too_large(Path(where))
         super().__init__(read_document(decoded(data, Path(where)), where))
         self.problems += self.document.problems
 

@@ -355,20 +355,21 @@ def _syntax(document: Document, error: yaml.MarkedYAMLError) -> Problem:
 MAX_BYTES = 1024 * 1024
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read the file's bytes, and no more than a campaign can have."""
+def read_bytes(path: Path, absent: str = "'fairtrial init' writes one") -> bytes:
+    """Read the file's bytes, and no more than a campaign can have; `absent` mends that it is not there."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise _unusable(path, "there is no such file", "'fairtrial init' writes one") from None
+        raise _unusable(path, "there is no such file", absent) from None
     except IsADirectoryError:
-        raise _unusable(path, "this is a directory", "name the campaign file in it") from None
+        raise _unusable(path, "this is a directory", "name the file in it") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise _unusable(path, f"the file cannot be read: {reason}", None) from None
     if len(data) > MAX_BYTES:
-        raise too_large(path)
+        what = "the file is larger than 1 MiB"
+        raise _unusable(path, what, "nothing that is read here needs that")
     return data
 
 
@@ -385,11 +386,6 @@ def decoded(data: bytes, path: Path) -> str:
         what = f"byte 0x{data[error.start]:02X} is not UTF-8"
         fix = f"save the file as UTF-8{', not as UTF-16' if utf16 else ''}"
         raise CampaignError([document.problem_at(mark, what, fix)]) from None
-
-
-def too_large(path: Path) -> CampaignError:
-    """Make the error of a file with more than `MAX_BYTES`."""
-    return _unusable(path, "the file is larger than 1 MiB", "nothing that is read here needs that")
 
 
 def _unusable(path: Path, what: str, fix: str | None) -> CampaignError:

@@ -51,7 +51,7 @@ OPENERS = {
     "a file that the command line or the campaign names": "analysis/record/yaml_reader.py:1 "
     "harness/commands/comparing/attempt.py:1 harness/commands/first_steps.py:1 harness/host/commits.py:1 "
     "harness/host/executables.py:3 harness/trial/building/programs_again.py:1 analysis/artifact/archive.py:6 "
-    "analysis/artifact/packing/bundle.py:2 analysis/artifact/packing/request.py:1 "
+    "analysis/artifact/packing/bundle.py:1 "
     "analysis/artifact/reproducing/reproduction.py:1 analysis/commands/exchange.py:1 "
     "analysis/commands/files.py:1 analysis/commands/gate.py:1 "
     "analysis/data/matrix_file.py:1 analysis/data/opening.py:1 "

@@ -28,6 +28,7 @@ from ...pages.model import (
     page_of,
 )
 from ...pages.result import Result, plain
+from ...record.yaml_reader import read_bytes
 from ...words import shorten
 from ..archive import MOST_BYTES, MOST_ENTRIES, Weighed, write_archive
 from ..claims import Claim, StoredClaim, claims_text, coarse_words, is_coarse, read_claims, said_of
@@ -187,7 +188,7 @@ def pack_bundle(request: PackingRequest, output: Path) -> Bundled:
     """
     claims: tuple[Claim, ...] = ()
     if request.claims is not None:
-        claims = read_claims(_read(request.claims), str(request.claims))
+        claims = read_claims(read_bytes(request.claims, "name another"), str(request.claims))
     named = None if request.about is None else read_about(request.about)
     _accept_place(output)
     with passing_folder() as place, Commands(place.homes, place.lock) as commands:
@@ -247,14 +248,6 @@ def _cautions(answered: Answered, contents: Contents, staging: Staging) -> Itera
     for name in staging.gone:
         what = f"{name} is gone since the trial ended: no analysis can be made of it"
         yield Caution("record-missing", what, (name,))
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"the file cannot be read: {reason}", str(path), "name another") from None
 
 
 def _accept_place(output: Path) -> None:

@@ -7,16 +7,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ...errors import UsageError
+from ...record.yaml_reader import Location, read_bytes
 from ..archive import MOST_BYTES
 from ..contents import Author, Metadata, RedactionRecord
 from ..yaml_file import YamlFile
-
-if TYPE_CHECKING:
-    from ...record.yaml_reader import Location
-
 
 ABOUT = "bundle.yaml"
 
@@ -42,14 +37,7 @@ class About:
 
 def read_about(path: Path) -> About:
     """Read a ``bundle.yaml``."""
-    try:
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(
-            f"the file cannot be read: {reason}", str(path), "name another with --about FILE"
-        ) from None
-    file = YamlFile(data, str(path))
+    file = YamlFile(read_bytes(path, "name another with --about FILE"), str(path))
     keys = file.keys((), _KEYS)
     about = {name: _text(file, keys, name) for name in ("title", "license", "doi", "date")}
     if about["doi"] is not None:

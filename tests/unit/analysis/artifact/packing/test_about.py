@@ -8,7 +8,7 @@ from analysis.artifact.contents import Author
 from analysis.artifact.packing.campaign import pattern_of
 from analysis.artifact.packing.documents import family_and_given
 from analysis.artifact.packing.request import read_about
-from analysis.errors import CampaignError, UsageError
+from analysis.errors import CampaignError
 
 GOOD = """\
 title: "Compressors: a comparison"
@@ -79,7 +79,7 @@ def test_all_mistakes_are_told_at_once(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(CampaignError, match="there is no such file"):
         read_about(tmp_path / "bundle.yaml")
 
 
