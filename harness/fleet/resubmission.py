@@ -36,7 +36,7 @@ def resubmission_of(
     slurm = slurm_of(fleet)
     require_place(slurm["partition"], slurm["time"], scheduler)
     jobs = scheduler.jobs(user_name())
-    fleet, held = _taken_in(folder, fleet, jobs)
+    fleet = _taken_in(folder, fleet, jobs)
     standing = read_standing(folder, scheduler, fleet=fleet, jobs=jobs)
     hosts = tuple(
         one.host
@@ -70,7 +70,6 @@ def resubmission_of(
         fresh=False,
         scheduler=scheduler,
         notes=tuple(notes),
-        held=held,
         again=lambda: resubmission_of(folder, time, scheduler),
     )
 
@@ -105,22 +104,14 @@ def _require_ours(folder: Path, slurm: dict[str, Any], scheduler: Scheduler) -> 
         raise UsageError(what, str(folder), fix)
 
 
-def _taken_in(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> tuple[Fleet, tuple[str, ...]]:
-    """Add jobs of the fleet that its file does not know; give those that may still be held."""
+def _taken_in(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> Fleet:
+    """Add jobs of the fleet that its file does not know."""
     known = {(host.host, job) for host in fleet.hosts for job in host.jobs}
-    found = []
     for job in jobs.values():
         mine = job.live and (job.wanted, job.id) not in known and agrees(job, folder, fleet)
         if mine and job.wanted in fleet.names:
             fleet = fleet.with_job(job.wanted, job.id)
-            found.append(job.id)
-    waiting = [
-        job
-        for host in fleet.hosts
-        for job in host.jobs
-        if job in jobs and jobs[job].held and agrees(jobs[job], folder, fleet)
-    ]
-    return fleet, tuple(dict.fromkeys([*found, *waiting]))
+    return fleet
 
 
 def _measured(host: HostStanding) -> bool:

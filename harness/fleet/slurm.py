@@ -49,11 +49,6 @@ class Job:
         """Whether it is in the queue: waiting, running, or ending."""
         return self.state not in _ENDED
 
-    @property
-    def held(self) -> bool:
-        """Whether it waits for its user to release it: one that an administrator holds does not."""
-        return self.state == "PENDING" and self.reason == "JobHeldUser"
-
 
 def jobs_of_json(text: str) -> tuple[Job, ...] | None:
     """Read what ``squeue --json`` wrote; None if that is no list of jobs, or only of errors."""
@@ -247,15 +242,6 @@ class Scheduler:
                 "sbatch",
             )
         return job
-
-    def release(self, jobs: Sequence[str]) -> None:
-        """Let jobs start that were submitted held."""
-        for some in _portions(jobs):
-            done = self._execute("scontrol", "release", ",".join(some))
-            if done.returncode:
-                what = f"the jobs {', '.join(some)} could not be released: {_last(done.stderr)}"
-                fix = "fairtrial cancel FLEET, then try again"
-                raise LaunchError(what, "scontrol release", fix)
 
     def end(self, jobs: Sequence[str]) -> None:
         """Cancel jobs; those that have ended already are none of its business."""

@@ -1,6 +1,6 @@
 """A campaign on its way to many hosts: built once, one batch script, one job a host; taken back if that fails.
 
-The jobs are submitted held, and released once ``fleet.json`` is written with their ids.
+``fleet.json`` is written before the first job, and again with their ids; a comment tells whose a job is.
 """
 
 from __future__ import annotations
@@ -103,8 +103,7 @@ class Submission:
     """Jobs that can be submitted: one for each of `hosts`, of the fleet `fleet` in `folder`.
 
     `fresh` says that the folder is still to be made. `notes` are for a person. `campaign` is there
-    where programs are to be built first; `held` are jobs of an earlier submission that was killed
-    before it released them. `again` plans anew what may have changed since it was planned.
+    where programs are to be built first. `again` plans anew what may have changed since it was planned.
     """
 
     folder: Path
@@ -116,7 +115,6 @@ class Submission:
     notes: tuple[str, ...] = ()
     share: bool = False
     campaign: Campaign | None = None
-    held: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
     again: Callable[[], Submission] | None = None
 
@@ -130,7 +128,7 @@ class Submission:
         log = str(self.folder / f"{host}.log").replace("%", "%%")
         export = ",".join(slurm["exported"]) or "NONE"
         return (
-            *("sbatch", "--parsable", "--hold", "-N1", "-n1", "-w", host),
+            *("sbatch", "--parsable", "-N1", "-n1", "-w", host),
             *("--exclusive", "--mem=0", "--requeue", "--open-mode=append"),
             *("--signal=B:TERM@120", "-t", slurm["time"], f"--export={export}"),
             *((f"--mincpus={slurm['mincpus']}",) if slurm.get("mincpus") else ()),
@@ -161,7 +159,7 @@ class Submission:
     def __str__(self) -> str:
         """Show what would be submitted: the script, then a line of sbatch for each host."""
         lines = [shlex.join(command) for command in self.commands]
-        return "\n".join([self.script, *lines, f"scontrol release, once {FLEET} is written"])
+        return "\n".join([self.script, *lines])
 
     def execute(self, say: Callable[[str], object]) -> Submission:
         """Submit the jobs; give the submission with their ids."""
@@ -200,10 +198,9 @@ class Submission:
                 fleet = fleet.with_job(host, submitted[-1])
             interrupts.check()
             write_fleet(self.folder, fleet)
-            if self.held or submitted:  # else it still holds for jobs that are ending
+            if submitted:  # else it still holds for jobs that are ending
                 with storing(self.folder / CANCELLED):
                     (self.folder / CANCELLED).unlink(missing_ok=True)
-                self.scheduler.release([*self.held, *submitted])
         except BaseException as error:
             refused = isinstance(error, LaunchError) and not submitted
             if asked and not self._withdrawn(submitted, say, refused=refused):
@@ -222,7 +219,7 @@ class Submission:
         A job may be in the queue although sbatch was interrupted, or did not answer in time: then its
         comment tells whose it is.
         """
-        kept = {*self.held, *(job for host in self.fleet.hosts for job in host.jobs)}
+        kept = {job for host in self.fleet.hosts for job in host.jobs}
         slurm, scheduler = self.fleet.further[SLURM], self.scheduler
         ours = (comment_of(self.fleet), slurm["user"], slurm["cluster"])
 
@@ -254,12 +251,13 @@ class Submission:
         return False
 
     def _take_back(self) -> None:
-        """Remove what was written of a fleet that did not come about."""
+        """Remove what was written of a fleet that did not come about; one of which a job has begun stays."""
         with contextlib.suppress(OSError):
-            written = (self.folder / SCRIPT, self.folder / FLEET)
-            for path in (*self.folder.glob("build-*.log"), *written):
-                path.unlink(missing_ok=True)
-            self.folder.rmdir()
+            written = {self.folder / SCRIPT, self.folder / FLEET, *self.folder.glob("build-*.log")}
+            if written.issuperset(self.folder.iterdir()):
+                for path in written:
+                    path.unlink(missing_ok=True)
+                self.folder.rmdir()
 
 
 @contextlib.contextmanager

@@ -128,11 +128,10 @@ def test_a_copied_fleet_cancels_nothing_of_others(cluster):
 
 
 def test_a_killed_start_takes_nothing_back_and_the_next_resume_finds_its_jobs(cluster):
-    # as if `submit` was killed before it wrote the ids: held jobs that no file knows
+    # as if `submit` was killed before it wrote the ids: jobs that no file knows
     cluster.slurm.client("scontrol", "update", "NodeName=lab2", "State=DRAIN", "Reason=x")
     path = cluster.submit(cluster.campaign(), hosts="lab2")
     (job,) = cluster.jobs()["lab2"]
-    cluster.slurm.client("scontrol", "hold", job)
     fleet = cluster.fleet()
     fleet["hosts"][0]["jobs"] = []
     (path / "fleet.json").write_text(json.dumps(fleet))

@@ -82,7 +82,7 @@ class Cluster(Played):
         self.add(
             number,
             "PENDING",
-            reason="JobHeldUser",
+            reason="Priority",
             nodes=None,
             wanted=told["-w"],
             comment=told["--comment"],
@@ -90,15 +90,6 @@ class Cluster(Played):
         self.ours.append(number)
         self.after(happens)
         return number
-
-    def release(self, jobs):
-        happens = self.now()
-        for number in jobs:
-            job = self.queue.get(number)
-            if job is None or job.reason != "JobHeldUser" or happens == "refuse":
-                raise LaunchError(f"the jobs {number} could not be released")
-            self.queue[number] = dataclasses.replace(job, reason="Priority")
-        self.after(happens)
 
     def end(self, jobs):
         happens = self.now()
@@ -209,13 +200,12 @@ class Life:
             self.cluster.ours = [each for each in self.cluster.ours if each != number]
 
     def goes(self, _fault: str | None, step: int) -> None:
-        """A waiting job starts, and comes further; or is held, or requeued."""
+        """A waiting job starts, and comes further; or is held by an administrator, or requeued."""
         jobs = self.cluster.live()
         if not jobs:
             return
         job = jobs[step % len(jobs)]
-        free = job.state == "PENDING" and not job.held
-        if free and job.reason != "JobHeldAdmin":
+        if job.state == "PENDING" and job.reason != "JobHeldAdmin":
             state, reason = ("PENDING", "JobHeldAdmin") if step == 5 else ("RUNNING", None)
         elif job.state == "RUNNING":
             self.cluster.done[job.wanted] = min(PLANNED, self.cluster.done[job.wanted] + 4)

@@ -131,11 +131,12 @@ def test_an_id_that_came_again_is_of_the_host_that_its_job_is_for(fleet, played)
     assert [host.jobs for host in planned.fleet.hosts] == [("7",), ("8", "7")]
 
 
-def test_a_job_that_an_administrator_holds_is_not_released(fleet, played):
-    played.add("7", "PENDING", reason="JobHeldAdmin")
+@pytest.mark.parametrize("who", ["JobHeldAdmin", "JobHeldUser"])
+def test_a_job_that_somebody_holds_is_told(fleet, played, who):
+    played.add("7", "PENDING", reason=who)
     planned = resubmission_of(fleet, scheduler=played)
-    assert (planned.hosts, planned.held) == (("lab2",), ())
-    assert "PENDING: JobHeldAdmin" in planned.notes[0]
+    assert planned.hosts == ("lab2",)
+    assert f"PENDING: {who}" in planned.notes[0]
 
 
 def test_cancel_ends_what_is_live_and_says_so(fleet, played):
@@ -165,11 +166,10 @@ def test_cancel_of_nothing_marks_nothing(fleet, played):
 
 
 def test_resume_leaves_hosts_with_a_job_alone_and_finds_lost_ones(fleet, played):
-    played.add("7", "PENDING", reason="JobHeldUser")
-    played.add("9", "PENDING", wanted="lab2", reason="JobHeldUser")  # no file knows it
+    played.add("7", "PENDING")
+    played.add("9", "PENDING", wanted="lab2")  # no file knows it
     planned = resubmission_of(fleet, scheduler=played)
     assert planned.hosts == ()
-    assert planned.held == ("9", "7")
     assert [host.jobs for host in planned.fleet.hosts] == [("7",), ("8", "9")]
     played.queue.clear()
     planned = resubmission_of(fleet, "30", played)

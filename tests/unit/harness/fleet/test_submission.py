@@ -32,7 +32,7 @@ class Taking(Played):
     def submit(self, command):
         number = str(len(self.queue) + 100)
         host, comment = (command[command.index(name) + 1] for name in ("-w", "--comment"))
-        self.add(number, "PENDING", reason="JobHeldUser", wanted=host, comment=comment)
+        self.add(number, "PENDING", wanted=host, comment=comment)
         if number == "101":
             raise HostError("Slurm has not answered for 60 s")
         return number
@@ -40,9 +40,6 @@ class Taking(Played):
     def end(self, jobs):
         if not self.deaf:
             super().end(jobs)
-
-    def release(self, jobs):
-        raise LaunchError(f"not released: {jobs}")
 
 
 @pytest.fixture
@@ -64,6 +61,21 @@ def test_a_job_that_slurm_took_without_a_word_is_taken_back_too(fleet, taking):
     assert [job.state for job in taking.queue.values()] == ["CANCELLED", "CANCELLED"]
     assert not planned.folder.exists()
     assert said == []
+
+
+def test_a_fleet_of_which_a_job_has_begun_stays_without_a_job_in_the_queue(fleet, taking):
+    planned = first(fleet, taking)
+
+    class Begun(Taking):
+        def submit(self, command):
+            (planned.folder / "lab1.log").touch()
+            return super().submit(command)
+
+    begun = Begun()
+    with pytest.raises(HostError, match="60 s"):
+        dataclasses.replace(planned, scheduler=begun).execute([].append)
+    assert {job.state for job in begun.queue.values()} == {"CANCELLED"}
+    assert read_fleet(planned.folder).names == ("lab1", "lab2")
 
 
 def test_a_fleet_whose_jobs_could_not_be_taken_back_stays_and_is_cancelled_later(fleet, taking):
@@ -104,7 +116,6 @@ def test_a_folder_may_have_a_name_that_is_no_utf_8(fleet, taking, monkeypatch):
     odd = os.fsdecode(b"caf\xe9")
     moved = fleet.with_name(odd)
     fleet.rename(moved)
-    monkeypatch.setattr(Taking, "release", lambda *_: None)
     monkeypatch.setattr(Taking, "submit", lambda _self, command: str(len(command)))
     resubmission_of(moved, scheduler=taking).execute([].append)
     assert b"/caf\xe9'\n" in (moved / "job.sh").read_bytes()
