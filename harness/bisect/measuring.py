@@ -78,7 +78,6 @@ class Sessions:
     watcher: Watcher
     on_build: Callable[[Commit], object] = lambda _: None
     on_built: Callable[[Built | NotBuilt], object] = lambda _: None
-    after_session: Callable[[], object] = lambda: None
     built: dict[int, Built | NotBuilt] = field(default_factory=dict)
     _phase: Phase | None = None
     _next: int = 0
@@ -135,10 +134,7 @@ class Sessions:
             stored = self._measured(name, places)
             self.journal.append(stored)
         self._next += 1
-        values = self._values(stored)
-        if number + 1 == len(self.journal.sessions):
-            self.after_session()
-        return values
+        return self._values(stored)
 
     def _measured(self, name: str, places: tuple[int, ...]) -> MeasuredSession:
         listed = sum(one.trial == name for one in self.journal.sessions)

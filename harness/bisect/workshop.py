@@ -41,10 +41,6 @@ if TYPE_CHECKING:
     from .commits import Commit, CommitRange
     from .recipe import Recipe
 
-SAID_BEFORE_BUILDS = (
-    "builds and runs execute what the commits contain, with your rights: "
-    "bisect only commits that you would execute yourself"
-)
 MARKER = "workshop.json"
 _LOCK = "lock"
 _ENDING_S = 20.0  # what launchers of a killed bisection may need to end what they started

@@ -101,6 +101,7 @@ class Recorded(Sessions):
 
     store: dict = {}  # noqa: RUF012 - set by `begun`
     kill_before_list: int | None = None
+    kill_after_list: int | None = None
 
     def _measured(self, name, places):
         listed = sum(one.trial == name for one in self.journal.sessions)
@@ -118,10 +119,12 @@ class Recorded(Sessions):
         return MeasuredSession(trial=name, session=listed + 1, places=places)
 
     def _values(self, stored):
+        if self.kill_after_list == len(self.journal.sessions) - 1:
+            raise KilledError
         return self.store["values"][stored.trial, stored.session]
 
 
-def begun(journal: Journal, store: dict, **options: object) -> Recorded:
+def begun(journal: Journal, store: dict) -> Recorded:
     one = Recorded(
         journal=journal,
         commits=COMMITS,
@@ -129,7 +132,6 @@ def begun(journal: Journal, store: dict, **options: object) -> Recorded:
         workshop=Workshop(),
         options=SimpleNamespace(),
         watcher=SimpleNamespace(),
-        **options,
     )
     one.store = store
     return one
@@ -185,13 +187,8 @@ def test_a_kill_after_each_session_changes_nothing_and_measures_none_twice(
     for after in range(expected.sessions):
         folder, store = tmp_path / f"{listed_too}-{after}", {"values": {}}
         journal = Journal.begin(folder, asked())
-
-        def kill(journal=journal, after=after):
-            if len(journal.sessions) == after + 1:
-                raise KilledError
-
-        first = begun(journal, store, **({"after_session": kill} if listed_too else {}))
-        first.kill_before_list = None if listed_too else after
+        first = begun(journal, store)
+        setattr(first, "kill_after_list" if listed_too else "kill_before_list", after)
         with pytest.raises(KilledError):
             searched(first)
         journal.close()
