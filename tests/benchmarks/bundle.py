@@ -25,7 +25,7 @@ import analysis.artifact.packing.answers
 from analysis.artifact.packing.bundle import pack_bundle
 from analysis.artifact.packing.request import PackingRequest
 from analysis.artifact.recomputing import Recomputed
-analysis.artifact.packing.answers.recompute = lambda command, folder: Recomputed(stdout=b"{}", exit_code=0)
+analysis.artifact.packing.answers.recompute = lambda *_: Recomputed(stdout=b"{}", exit_code=0)
 begin = time.perf_counter()
 pack_bundle(PackingRequest(sources=(sys.argv[1],)), Path(sys.argv[2]))
 took = time.perf_counter() - begin

@@ -504,7 +504,12 @@ def test_every_public_function_is_tried_at_every_parameter() -> None:
     assert analysis.fit_mixture_2d is analysis.fit_mixture_of_metrics  # its name until 0.2.0
     assert analysis.Mixture2d is analysis.MixtureOfMetrics
     assert functions - tried == {"fit_mixture_2d"}
-    for name in functions & tried - {"fit_corpus", "probability_fastest", "metric_interval", "stream"}:
+    for name in functions & tried - {
+        "fit_corpus",
+        "probability_fastest",
+        "metric_interval",
+        "stream",
+    }:
         assert set(inspect.signature(getattr(analysis, name)).parameters) == set(DOORS[name][1])
 
 
