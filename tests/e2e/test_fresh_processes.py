@@ -47,14 +47,13 @@ TABLE = """
 0   compare -L n 1,2 'echo {n}' -S sh -r 2 --cpus none --wait-for-lock=60 --dir timed -q
 0   compare -P n 1 3 -D 1 'echo {n}' --counters -r 2 --cpus none --wait-for-lock=60 --dir timed -q
 2   compare --resume --for 1s --dir nowhere -q
-2   bisect v1 v2 --campaign c.yaml --benchmark one --metric wall --warmup-iterations 3 --variant a --margin 0.01 --risk 0.05 --looks 6,12 --sessions-max 9 --all --dir runs --work-dir w --dry-run --strict --why -o p.html --wait-for-lock=9 --share --json -v
-2   bisect --resume --dir runs -q
+2   bisect v1 v2 --campaign c.yaml --benchmark one --metric wall --warmup-iterations 3 --variant a --margin 0.01 --risk 0.05 --looks 6,12 --sessions-max 9 --all --dir runs --work-dir w --dry-run --strict --why --wait-for-lock=9 --share --json -v
+2   bisect --resume --dir runs --format md -q
 2   why runs/one:b --benchmark one --stored --rename a=b --any --require --json -q
 2   why runs/one:b --benchmark absent --sessions 1 --frequency 999 --chains fp --folded f --wait-for-lock=9 --format md -v
 0   status --dir runs --diff runs/two --json
 0,2,3 submit c.yaml --hosts lab1 --partition p --time 1:00 --build once --dry-run --seed 4 --dir fleet --wait-for-lock=9 --json
 2   submit c.yaml --count 2 --dry-run --resume
-2   submit c.yaml --bisect GOOD BAD --bisect-options='--benchmark one' --hosts lab1 --dry-run
 5   cancel runs/one --json
 1   reproduce a.zip -C unpacked --md --max-entries 99 --max-bytes 99M --timeout 99 --timeout-each 99 --max-memory 9G -q
 0,1,7 reproduce a.zip --rerun --yes-execute --sessions 2 --trial t --metric wall --confidence 0.9 --share --json -v
