@@ -37,8 +37,7 @@ from ..recomputing import Commands, passing_folder
 from .answers import Answered, answer
 from .campaign import pack_campaigns
 from .describing import described, write_software, write_texts
-from .gathering import Staging, gather
-from .profiles import pack_profiles
+from .gathering import Staging, gather, pack_profiles
 from .request import CLAIMS, PackingRequest, read_about
 
 if TYPE_CHECKING:

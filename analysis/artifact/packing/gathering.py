@@ -1,4 +1,4 @@
-"""The sources of a bundle, each copied whole into the folder in which it takes shape."""
+"""The sources of a bundle and the profiles beside them, each copied whole into the folder in which it takes shape."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ...importers.trials import is_file, is_foreign, trial_and_variant
 from ...record.fleet import FLEET, Fleet, fleet_text, is_fleet, read_fleet, trial_place
 from ...record.fleet_progress import is_held
 from ...record.manifest import read_manifest
+from ...record.profiles import BESIDE, PROFILE, SAMPLES as SAMPLES_OF_PROFILE, TIMED, profiles_of
 from ...record.sample_files import SAMPLES
 from ...record.trial_files import (
     BUILDS,
@@ -326,7 +327,7 @@ def _trial(
     _refuse_running(path, manifest)
     name = _named(wanted or manifest.trial, names)
     root = f"trials/{name}"
-    copy_records(path, root, manifest, staging)
+    _copy_records(path, root, manifest, staging)
     if (path.parent / CERTIFICATES).is_dir() and any((path.parent / CERTIFICATES).iterdir()):
         staging.miss(
             f"{CERTIFICATES}/",
@@ -347,7 +348,7 @@ def _trial(
     return CopiedSource(given=(given,), origin=path, source=source, manifest=manifest)
 
 
-def copy_records(path: Path, root: str, manifest: Manifest, staging: Staging) -> set[str]:
+def _copy_records(path: Path, root: str, manifest: Manifest, staging: Staging) -> set[str]:
     """Copy a trial's own files to a place in the bundle, list what is not there, and name the files."""
     there = _listed(path, manifest)
     for file in sorted(there):
@@ -364,7 +365,7 @@ def copy_records(path: Path, root: str, manifest: Manifest, staging: Staging) ->
         staging.miss(
             f"{root}/{file}", "the trial does not hold it any more", sha256=manifest.files[file]
         )
-    for file in sorted(strays(path, there)):
+    for file in sorted(_strays(path, there)):
         staging.miss(f"{root}/{file}", "it is in the trial's folder and not part of the trial")
     return there
 
@@ -388,10 +389,10 @@ def _listed(path: Path, manifest: Manifest) -> set[str]:
         found = (p for folder in folders for p in folder.rglob("*"))
         inside = (p for p in found if not p.name.startswith("current."))
         named = {MANIFEST, *_RECORDS, *(p.relative_to(path).as_posix() for p in inside)}
-    return plain_files(path, named)
+    return _plain_files(path, named)
 
 
-def plain_files(path: Path, named: Iterable[str]) -> set[str]:
+def _plain_files(path: Path, named: Iterable[str]) -> set[str]:
     """Give those files of a trial that are there, and reached through no link."""
     found: set[str] = set()
     folders: dict[str, bool] = {"": True}  # whether one is a folder, and no link
@@ -403,14 +404,14 @@ def plain_files(path: Path, named: Iterable[str]) -> set[str]:
         for part in name.split("/")[:-1]:
             folder = f"{parent}/{part}" if parent else part
             if folder not in folders:
-                folders[folder] = folders[parent] and is_kind(f"{root}/{folder}", stat.S_ISDIR)
+                folders[folder] = folders[parent] and _is_kind(f"{root}/{folder}", stat.S_ISDIR)
             parent = folder
-        if folders[parent] and is_kind(f"{root}/{name}", stat.S_ISREG):
+        if folders[parent] and _is_kind(f"{root}/{name}", stat.S_ISREG):
             found.add(name)
     return found
 
 
-def is_kind(path: str, kind: Callable[[int], bool]) -> bool:
+def _is_kind(path: str, kind: Callable[[int], bool]) -> bool:
     """Tell whether something is there and, without following a link, of a kind such as `stat.S_ISREG`."""
     try:
         return kind(os.lstat(path).st_mode)
@@ -418,12 +419,12 @@ def is_kind(path: str, kind: Callable[[int], bool]) -> bool:
         return False
 
 
-def strays(path: Path, known: set[str]) -> Iterator[str]:
+def _strays(path: Path, known: set[str]) -> Iterator[str]:
     """Name the files and links below a folder that are not among the known ones."""
     start = len(str(path)) + 1
     for folder, folders, files in os.walk(path):
         inside = folder[start:]
-        links = [one for one in folders if is_kind(f"{folder}/{one}", stat.S_ISLNK)]
+        links = [one for one in folders if _is_kind(f"{folder}/{one}", stat.S_ISLNK)]
         for one in (*files, *links):
             name = f"{inside}/{one}" if inside else one
             if name not in known:
@@ -460,3 +461,58 @@ def _named(wanted: str, names: set[str]) -> str:
         name = f"{stem}-{number}{plain[len(stem) :]}"
     names.add(name.casefold())
     return name
+
+
+def pack_profiles(
+    found: Sequence[CopiedSource], staging: Staging, *, wanted: bool
+) -> list[CopiedSource]:
+    """Copy the profiles that lie beside trials, or say that they are left out.
+
+    Raises
+    ------
+    UsageError
+        If they are wanted, and no trial has one.
+    StoreError
+        If a file is damaged, or cannot be copied.
+    """
+    packed = []
+    for one in found:
+        profiled = False
+        beside = profiles_of(one.origin)
+        if one.manifest is not None and os.path.lexists(beside):
+            place = f"{one.source.path}{BESIDE}"
+            if not _is_kind(str(beside), stat.S_ISDIR):
+                staging.miss(f"{place}/", "it is a link, or no folder")
+            elif wanted:
+                profiled = _profiles(beside, place, staging)
+            else:
+                staging.miss(f"{place}/", "profiles are packed on request only: --why")
+        packed.append(replace(one, profiled=profiled))
+    if wanted and not any(one.profiled for one in packed):
+        raise UsageError(
+            "no profile lies beside what is packed",
+            " ".join(given for one in found for given in one.given),
+            "leave out --why, or record one: fairtrial why TRIAL",
+        )
+    return packed
+
+
+def _profiles(profiles: Path, place: str, staging: Staging) -> bool:
+    """Copy each profile: its files, and its timed runs as the trial that they are; tell whether there is one."""
+    found = False
+    for folder in sorted(profiles.iterdir()):
+        if folder.name.startswith(".") or not _is_kind(str(folder), stat.S_ISDIR):
+            staging.miss(f"{place}/{folder.name}", "it is no finished profile")
+            continue
+        found = True
+        inside, timed = f"{place}/{folder.name}", folder / TIMED
+        known = _plain_files(folder, (PROFILE, SAMPLES_OF_PROFILE))
+        for file in sorted(known):
+            staging.copy(f"{inside}/{file}", folder / file)
+        if is_file(str(timed / MANIFEST)):
+            files = _copy_records(timed, f"{inside}/{TIMED}", read_manifest(timed), staging)
+            known |= {f"{TIMED}/{file}" for file in files}
+        for file in sorted(_strays(folder, known)):
+            if not file.startswith(f"{TIMED}/"):  # those are listed already
+                staging.miss(f"{inside}/{file}", "it is in the profile's folder and not part of it")
+    return found
