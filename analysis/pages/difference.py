@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, Self
 
 from ..words import shorten, shown
-from .number_format import is_time, significant
+from .number_format import bound, is_time, outward, significant
 
 if TYPE_CHECKING:
     from .number_format import Word
@@ -128,11 +128,12 @@ class Difference:
         if self._times is not None:
             ends = (1 / self.high, 1 / self.low) if self._faster else (self.low, self.high)
             if ends[0] > 1:
-                return least + " to ".join(map(self._multiple, ends))
+                told = (self._multiple(end, upper=k > 0) for k, end in enumerate(ends))
+                return least + " to ".join(told)
         if (self.low - 1) * (self.high - 1) <= 0:
             return f"{self._side(self.low)} to {self._side(self.high)}"
-        shares = sorted((abs(self.low - 1), abs(self.high - 1)))
-        return f"{least}{' to '.join(map(self._points, shares))} %"
+        both = sorted((self.low, self.high), key=lambda end: abs(end - 1))
+        return f"{least}{' to '.join(map(self._end, both))} %"
 
     def between(self) -> str:
         """Say where the difference lies: ``between 3 % less and 2 % more time``; "" where nobody knows."""
@@ -186,7 +187,9 @@ class Difference:
 
     def cell(self) -> str:
         """Give the change for a narrow column: ``-45 %``, ``+20 %``, ``-`` where it is unknown."""
-        return "-" if self.ratio is None else f"{self.mark}{self._signed(self.ratio)} %"
+        if self.ratio is None:
+            return "-"
+        return f"{self.mark}{self._signed(self.ratio, self._points(abs(self.ratio - 1)))} %"
 
     def cell_interval(self) -> str:
         """Give the interval for a column: ``-49 to -41 %``."""
@@ -194,7 +197,8 @@ class Difference:
             return "-"
         if self.too_few:
             return "too few to say"
-        return f"{self.mark}{self._signed(self.low)} to {self._signed(self.high)} %"
+        ends = (self._signed(end, self._end(end)) for end in (self.low, self.high))
+        return f"{self.mark}{' to '.join(ends)} %"
 
     # ---- parts
 
@@ -245,8 +249,8 @@ class Difference:
             return 1 / self.ratio
         return self.ratio if self.ratio >= _TWICE else None
 
-    def _multiple(self, value: float) -> str:
-        """Write so many times, with the decimals that keep the ends of the interval apart."""
+    def _multiple(self, value: float, *, upper: bool | None = None) -> str:
+        """Write so many times, or an end, with the decimals that keep the ends of the interval apart."""
         ends = (self.low, self.high)
         if None not in ends and self._faster:
             ends = (1 / self.high, 1 / self.low)  # type: ignore[operator]
@@ -255,14 +259,20 @@ class Difference:
             if f"{ends[0]:.{digits}f}" != f"{ends[1]:.{digits}f}":
                 break
             digits += 1
-        return f"{value:.{digits}f}"
+        return f"{value:.{digits}f}" if upper is None else outward(value, digits, upper=upper)
 
     def _side(self, end: float) -> str:
-        return f"{self._points(abs(end - 1))} % {'less' if end < 1 else 'more'}"
+        return f"{self._end(end)} % {'less' if end < 1 else 'more'}"
 
-    def _signed(self, value: float) -> str:
-        told = self._points(abs(value - 1))
+    def _signed(self, value: float, told: str) -> str:
         return told if float(told) == 0 else f"{'-' if value < 1 else '+'}{told}"
+
+    def _end(self, end: float, digits: int | None = None) -> str:
+        """Write how far an end lies from 1, rounded away from the other end."""
+        share, upper = 100 * abs(end - 1), (end > 1) == (end == self.high)
+        if share >= 100 * _HUGE:
+            return bound(share, 2, upper=upper)
+        return outward(share, self._digits if digits is None else digits, upper=upper)
 
     def _points(self, share: float) -> str:
         if share >= _HUGE:
@@ -274,13 +284,14 @@ class Difference:
         """One decimal where the interval is narrower than 3 points, more where its ends would look alike or be 0."""
         if self.low is None or self.high is None:
             return 0 if self.ratio is None or abs(self.ratio - 1) >= 0.095 else 1
-        ends = [100 * abs(end - 1) for end in (self.low, self.high)]
+        ends = (self.low, self.high)
         digits = 1 if 100 * (self.high - self.low) < _NARROW else 0
         while digits < _MOST:
-            written = [f"{end:.{digits}f}" for end in ends]
-            alike = self.low != self.high and written[0] == written[1]
+            near = [f"{100 * abs(end - 1):.{digits}f}" for end in ends]
+            alike = self.low != self.high and near[0] == near[1]
             alike &= (self.low - 1) * (self.high - 1) > 0
-            nothing = any(float(text) == 0 < end for text, end in zip(written, ends, strict=True))
+            written = zip((*near, *(self._end(end, digits) for end in ends)), ends * 2, strict=True)
+            nothing = any(float(text) == 0 and end != 1 for text, end in written)
             if not alike and not nothing:
                 break
             digits += 1

@@ -72,6 +72,14 @@ def bound(value: float, digits: int = 3, *, upper: bool = False) -> str:
     return significant(value + way * step / 2, digits)
 
 
+def outward(value: float, digits: int, *, upper: bool) -> str:
+    """Write an end of an interval with so many decimals: the lower one rounded down, the upper one up."""
+    if not math.isfinite(value):
+        return str(value)
+    steps = round(value * 10.0**digits, 6)
+    return f"{(math.ceil(steps) if upper else math.floor(steps)) / 10.0**digits:.{digits}f}"
+
+
 def quantity(value: float, unit: str) -> str:
     """Write a value with a unit of sensible size, three significant digits."""
     scales = SCALES.get(unit, ())
@@ -98,7 +106,9 @@ def decimals(low: float | None, high: float | None) -> int:
     if low is None or high is None:
         return _FEWEST
     for digits in range(_FEWEST, _MOST):
-        sides = all(_side(round(end, digits)) == _side(end) for end in (low, high))
+        told = (_end(low, digits, upper=False), _end(high, digits, upper=True))
+        near = (round(low, digits), round(high, digits), *map(float, told))
+        sides = [*map(_side, near)] == [_side(low), _side(high)] * 2
         if sides and (low == high or round(low, digits) != round(high, digits)):
             return digits
     return _MOST
@@ -110,9 +120,15 @@ def ratio_within(value: float, low: float | None, high: float | None) -> str:
 
 
 def ends(low: float, high: float) -> str:
-    """Write an interval of ratios, such as ``[0.99, 1.03]``: no end is rounded across 1."""
+    """Write an interval of ratios, such as ``[0.99, 1.03]``, rounded outward, but not across 1."""
     digits = decimals(low, high)
-    return f"[{_number(low, digits)}, {_number(high, digits)}]"
+    return f"[{_end(low, digits, upper=False)}, {_end(high, digits, upper=True)}]"
+
+
+def _end(value: float, digits: int, *, upper: bool) -> str:
+    if 0.095 <= value < 9.995:
+        return outward(value, digits, upper=upper)
+    return bound(value, max(3, digits), upper=upper)
 
 
 def _side(value: float) -> int:

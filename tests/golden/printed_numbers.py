@@ -15,15 +15,19 @@ NUMBER = re.compile(r"[<>]?\s?[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]\d+)?")
 SCALES = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "min": 60, "MiB": 2**20}
 
 
-def near(token, value, *, digits=1, step=math.inf, scale=1.0):
-    """Tell whether a number is `value` to so many significant digits or more, or to a step or finer."""
+def near(token, value, *, digits=1, step=math.inf, scale=1.0, way=0):
+    """Tell whether a number is `value` to so many significant digits or more, or to a step or finer.
+
+    `way` is 1 where it is rounded up, -1 where down, else 0.
+    """
     sign, text = token[0], re.sub(r"[<>\s,]", "", token)
     number = float(text)
     if sign in "<>":
         return number > value * scale if sign == "<" else number < value * scale
     mantissa, _, exponent = text.partition("e")
     own = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
-    if abs(number - value * scale) > own * (0.5 + 1e-6):
+    off = (number - value * scale) / own
+    if abs(off - way / 2) > 0.5 + 1e-6:
         return False
     if step < math.inf:
         return own <= step * (1 + 1e-9)
@@ -37,7 +41,7 @@ def changed(ratio, better):
     return 1 / ratio - 1 if better == "lower" else ratio - 1
 
 
-def is_change(line, key, better):
+def is_change(line, key, better, way=0):
     """Bind a change in percent, no coarser than its interval is wide."""
     if line[key] is None:
         return lambda _: False
@@ -45,12 +49,12 @@ def is_change(line, key, better):
     if line["low"] is not None:
         wide = 100 * abs(changed(line["high"], better) - changed(line["low"], better))
     step = min(1.0, max(wide, 0.1))
-    return partial(near, value=changed(line[key], better), step=step, scale=100)
+    return partial(near, value=changed(line[key], better), step=step, scale=100, way=way)
 
 
 def both_ends(line, better):
     keys = ("high", "low") if better == "lower" else ("low", "high")
-    return [is_change(line, key, better) for key in keys]
+    return [is_change(line, key, better, way) for key, way in zip(keys, (-1, 1), strict=True)]
 
 
 def is_pvalue(p):
@@ -75,7 +79,12 @@ KINDS = {
     "d2": lambda x: partial(near, value=x, step=1e-2),
     "d3": lambda x: partial(near, value=x, step=1e-3),
     "d4": lambda x: partial(near, value=x, step=1e-4),
-    "x": lambda x: lambda token: near(token, x, step=1e-2) or near(token, x, digits=3),
+    **{
+        kind: lambda x, way=way: (
+            lambda token: near(token, x, step=1e-2, way=way) or near(token, x, digits=3, way=way)
+        )
+        for kind, way in (("x", 0), ("x<", -1), ("x>", 1))
+    },
     "p": is_pvalue,
     "r": is_reliability,
     "2^": is_least_p,
@@ -157,7 +166,7 @@ def verdict(d, table):
         spreads = [line.get(f"spread_{side}") or 0 for side in ("candidate", "baseline")]
         middle, ends = [is_change(line, "speedup", d["better"])], both_ends(line, d["better"])
         if rate:
-            middle, ends = claims("x:speedup", line), claims("x:low x:high", line)
+            middle, ends = claims("x:speedup", line), claims("x<:low x>:high", line)
         yield ["", *means, middle, ends, [KINDS["%1"](max(spreads))], "", "any"]
 
 
@@ -193,7 +202,7 @@ def methods(d, table):
     one, _ = candidate(d, table)
     specs = {
         "HPT": "r:reliability",
-        "bootstrap": "x:value x:low x:high",
+        "bootstrap": "x:value x<:low x>:high",
         "randomization": "p:pvalue",
     }
     for row, told in zip(table.rows, one["panel"]["methods"], strict=True):
@@ -393,7 +402,7 @@ TABLES = {
     ("sources", "components"): components,
     ("sources", "components-shares"): components,
     ("sources", "factors"): rows(
-        "| | | | any | x:effect | d2:low d2:high | s3:pvalue | s3:pvalue_adjusted",
+        "| | | | any | x:effect | x<:low x>:high | s3:pvalue | s3:pvalue_adjusted",
         lambda d, _: d["factors"],
         by=("benchmark", "variant", "factor"),
     ),

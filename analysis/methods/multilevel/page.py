@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
@@ -111,39 +110,12 @@ def speedup_text(line: Line) -> str:
     """Write the speedup with as many decimals as its interval deserves."""
     if line.speedup is None:
         return "-"
-    return (
-        f"{line.speedup:.{digits}f}x"
-        if (digits := _decimals(line))
-        else figures.ratio(line.speedup)
-    )
+    return figures.ratio_within(line.speedup, line.low, line.high)
 
 
 def interval_text(line: Line) -> str:
     """Write the interval, such as ``[1.02, 1.05]``; empty where there is none."""
-    if line.low is None or line.high is None:
-        return ""
-    digits = _decimals(line)
-    ends = (
-        f"{end:.{digits}f}" if digits else figures.ratio(end)[:-1] for end in (line.low, line.high)
-    )
-    return f"[{', '.join(ends)}]"
-
-
-def _decimals(line: Line) -> int:
-    """Give the decimals, 2 to 4; 0 where significant digits are to decide."""
-    if line.speedup is None or not 0.095 <= line.speedup < 9.995:
-        return 0
-    if line.low is None or line.high is None:
-        return 2
-    if line.high >= 99.5 or line.low < 0.0095:
-        return 0
-    for digits in (2, 3):
-        unit = 10.0**-digits
-        if line.high - line.low >= 1.5 * unit and all(
-            abs(end - 1) >= unit / 2 or math.isclose(end, 1) for end in (line.low, line.high)
-        ):
-            return digits
-    return 2 if line.high == line.low else 4
+    return "" if line.low is None or line.high is None else figures.ends(line.low, line.high)
 
 
 def reason_text(line: Line) -> str:

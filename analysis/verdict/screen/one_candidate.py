@@ -6,7 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...methods.multilevel.page import advice_text, level_text, mean_cell, reason_text
+from ...methods.multilevel.page import (
+    advice_text,
+    interval_text,
+    level_text,
+    mean_cell,
+    reason_text,
+    speedup_text,
+)
 from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.as_text import natural_width
@@ -71,28 +78,16 @@ def change_heading(verdict: Verdict) -> str:
 def change(line: Line, verdict: Verdict) -> Value:
     """Give a cell with a line's difference, per cent of what the baseline takes, or its speedup."""
     if as_ratio(verdict):
-        return Value(ratio_text(line), line.speedup)
+        return Value(speedup_text(line), line.speedup)
     told = difference(line, verdict)
     return Value(told.cell(), None if told.ratio is None else told.ratio - 1)
 
 
 def change_interval(line: Line, verdict: Verdict) -> str:
     """Give a cell with its interval, in the same unit."""
-    return interval_text(line) if as_ratio(verdict) else difference(line, verdict).cell_interval()
-
-
-def ratio_text(line: Line) -> str:
-    """Write a line's speedup, with the decimals that its interval needs."""
-    if line.speedup is None:
-        return "-"
-    return figures.ratio_within(line.speedup, line.low, line.high)
-
-
-def interval_text(line: Line) -> str:
-    """Write a line's interval; "-" where there is none."""
-    if line.low is None or line.high is None:
-        return "-"
-    return figures.ends(line.low, line.high)
+    if as_ratio(verdict):
+        return interval_text(line) or "-"
+    return difference(line, verdict).cell_interval()
 
 
 def word(line: Line, unit: str) -> str:

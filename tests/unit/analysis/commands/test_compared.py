@@ -52,7 +52,7 @@ def test_what_a_look_tells_of_a_candidate():
     assert told_of(SimpleNamespace(line=line, word="faster")) == "20 % less time (9 to 29 %)"
     line = SimpleNamespace(speedup=1.0, low=0.9, high=1.1)
     told = told_of(SimpleNamespace(line=line, word="undecided"))
-    assert told == "between 9 % less and 11 % more"
+    assert told == "between 10 % less and 12 % more"
     assert told_of(SimpleNamespace(line=None, word="undecided")) == "no run counts yet"
 
 

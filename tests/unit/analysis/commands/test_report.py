@@ -221,7 +221,7 @@ def test_the_newest_trial_is_meant_where_none_is_named(trial, tmp_path, monkeypa
 def test_two_sides_and_one_variant_of_a_trial(trial):
     _, both, _ = execute(f"{trial}:new", f"{trial}:slow", "--format", "txt")
     assert both.startswith(
-        "new is 3.20 times as fast as slow over these 3 benchmarks (3.18 to 3.23)\n\n"
+        "new is 3.20 times as fast as slow over these 3 benchmarks (3.17 to 3.23)\n\n"
     )
     assert "\n\nnew against slow" in both
     _, one, _ = execute(f"{trial}:new", "--format", "txt")

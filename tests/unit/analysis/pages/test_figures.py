@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from analysis.pages import number_format as figures
@@ -72,3 +74,18 @@ def test_long_lists_of_names_are_counted() -> None:
 def test_a_bound_is_rounded_away_from_what_it_claims(value, lower, upper):
     # authority: HPT claims 1.7776 with 0.95, and 1.778 not any more
     assert (figures.bound(value, 4), figures.bound(value, 4, upper=True)) == (lower, upper)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (1.0216, 1.0333, "[1.02, 1.04]"),
+        (1.02, 1.04, "[1.02, 1.04]"),  # what is written exactly stays
+        (1.0061, 1.0333, "[1.006, 1.034]"),  # two decimals would reach 1
+        (0.9968, 1.0043, "[0.996, 1.005]"),
+        (12.342, 15.61, "[12.3, 15.7]"),
+        (0.0, math.inf, "[0, inf]"),
+    ],
+)
+def test_an_interval_is_rounded_outward_and_not_across_1(low, high, text):
+    assert figures.ends(low, high) == text

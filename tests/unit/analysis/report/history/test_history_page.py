@@ -51,7 +51,7 @@ def test_without_commits_there_is_no_command_of_a_bisection(histories):
 
 def test_the_host_and_the_end_of_a_series_are_told(page):
     told = text_of(page)
-    assert "v1.0 itself takes 4.8 to 6.5 % less time" in told.replace("\N{NO-BREAK SPACE}", " ")
+    assert "v1.0 itself takes 4.7 to 6.6 % less time" in told.replace("\N{NO-BREAK SPACE}", " ")
     assert "kernel: 6.8 became 6.12" in told
     assert "another series begins: the baseline's program changed" in told
 

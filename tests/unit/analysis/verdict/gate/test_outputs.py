@@ -40,7 +40,7 @@ def test_junit_fails_what_is_proven_and_skips_what_the_suite_forgives(mixed):
     assert [root[0].get(k) for k in ("tests", "failures")] == ["4", "2"]
     said = root.find(".//testcase[@name='bad']/failure").get("message")
     # exp(.1) = 1.1052, exp(.1 -+ 2.5706 * .004) = 1.0939, 1.1166
-    assert said == "takes 10.5 % more time (9.4 to 11.7 %): slower>2% is proven"
+    assert said == "takes 10.5 % more time (9.3 to 11.7 %): slower>2% is proven"
 
 
 def test_junit_counts_the_undecided_as_errors_where_they_decide(compared):
@@ -52,7 +52,7 @@ def test_junit_counts_the_undecided_as_errors_where_they_decide(compared):
 
 def test_all_forms_carry_the_first_sentence(compared):
     found = gate(compared({"b": (-0.1, 0.004, 5)}), "slower>2%")
-    said = "v2 takes 10.5 % more time than v1 (9.4 to 11.7 %): more than the 2 % allowed"
+    said = "v2 takes 10.5 % more time than v1 (9.3 to 11.7 %): more than the 2 % allowed"
     assert " ".join(str(found).split()).startswith(f"STOP {said} more time 95 %")
     assert found.to_dict()["sentence"] == said
     assert list(workflow_commands(found)) == [f"::error title=v2::{said.replace('%', '%25')}"]

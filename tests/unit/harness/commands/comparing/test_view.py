@@ -66,14 +66,14 @@ def test_before_the_first_look_it_counts(clock):
 def test_it_tells_the_difference_with_its_interval(clock):
     view = watching(Terminal())
     view.looked(look(candidate()), 18, 2.1)
-    assert view.line(2.1) == "gzip -1 -k -c data: 45 % less time (31 to 58 %) · 18 runs · 2.1 s"
+    assert view.line(2.1) == "gzip -1 -k -c data: 45 % less time (31 to 59 %) · 18 runs · 2.1 s"
 
 
 def test_an_undecided_one_lies_between_and_the_cap_is_told(clock):
     view = watching(Terminal(), ("a", "b"))
     one = candidate(speedup=1.0, low=0.92, high=1.1, word="undecided")
     view.looked(look(one), 60, 6.0)
-    assert view.line(6.0) == "b: between 9 % less and 9 % more · 60 runs · 6.0 s · stops after 20 s"
+    assert view.line(6.0) == "b: between 10 % less and 9 % more · 60 runs · 6.0 s · stops after 20 s"
 
 
 def test_the_time_that_is_left_is_that_of_the_look_that_decides(clock):
@@ -102,7 +102,7 @@ def test_fields_fall_from_the_right_and_the_interval_stays(clock, monkeypatch, c
     view.looked(look(candidate()), 100_000, 1000.0)
     text = view.line(1000.0)
     assert len(text) <= min(79, columns - 1)
-    assert "(31 to 58 %)"[:10] in text
+    assert "(31 to 59 %)"[:10] in text
 
 
 def test_it_is_drawn_ten_times_a_second_at_most_and_gone_at_the_end(clock):
