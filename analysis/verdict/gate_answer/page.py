@@ -29,11 +29,8 @@ _REASONS = {
 _NAME = 24  # columns for a name
 _MOST = 12  # benchmarks shown of a candidate; those that did not pass come first
 _ORDER = {"proven": 0, "undecided": 1, "passed": 2}
-_LESS = {
-    "slower": False,
-    "worse": False,
-    "faster": True,
-}  # whether the question is about less of a time
+# whether the question is about less of a time
+_LESS = {"slower": False, "worse": False, "faster": True}
 
 
 def why(gate: Gate, line: GateLine) -> str:
