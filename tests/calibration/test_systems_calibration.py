@@ -10,16 +10,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from analysis.methods.variance_sources.held_out import (
-    grouped_folds,
-    hold_out,
-    one_split,
-    one_thread,
-    random_folds,
-)
 from analysis.methods.variance_sources.mixed_table import mixed_table
-from analysis.methods.variance_sources.predictions import agreement
-from analysis.methods.variance_sources.systems_table import CovariateRows
+from analysis.methods.variance_sources.predictions import (
+    agreement,
+    hold_out,
+    model_of,
+    one_thread,
+    splits_of,
+)
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
@@ -38,16 +36,13 @@ def agreements(seed: int, *, shuffled: bool, count: int = FOLDS):
         y = rng.permutation(y)
     columns = {f"x{k}": column for k, column in enumerate(x.T)}
     columns["level"] = np.array([f"l{k % 7}" for k in family], dtype=object)
-    design = CovariateRows.of(list(mixed_table(columns).columns.values()), np.arange(ROWS))
+    covariates = list(mixed_table(columns).columns.values())
+    design = np.column_stack([column.values for column in covariates])
+    share = SHARE if count == 1 else None
     found = []
-    for families, folds in (
-        (None, random_folds(ROWS, count, rng) if count > 1 else one_split(ROWS, SHARE, None, rng)),
-        (
-            family,
-            grouped_folds(family, count, rng) if count > 1 else one_split(ROWS, SHARE, family, rng),
-        ),
-    ):
-        held = hold_out(design, y, folds, families=families, rng=rng, step=lambda: None)
+    for families in (None, family):
+        splits = splits_of(ROWS, families, folds=count, share=share, seed=seed)
+        held = hold_out(model_of(covariates, ROWS, seed), design, y, splits, workers=1)
         found.append(agreement(held, y, families=family, logs=False, confidence=0.95, rng=rng))
     return found
 

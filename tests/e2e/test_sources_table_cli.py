@@ -131,7 +131,7 @@ def test_the_line_moves_on_a_terminal_only_and_another_seed_is_another_answer(ta
     code, out, shown = fairtrial(*words, err=Terminal())
     assert code == 0
     assert out != answers[0]
-    first = "predicting the response 1 of 20 steps"
+    first = "predicting the response 2 of 3 steps"
     opening = "reading and looking"
     assert shown == f"\r{opening}\r{first}\r{' ' * len(first)}\r"  # no time passes
 

@@ -1,42 +1,154 @@
-"""How predictions of held-out rows agree with what was measured, and what they follow.
+"""Rows predicted by models that have not seen them: how well, what that rests on, and what it follows.
 
-Importance by permutation [1]_, on rows that the model has not seen: a covariate's values are moved
-among all rows, and the squared error grows by a share of the response's variance. (Values are not
-moved within a fold: where families are held out, one fold may hold a single one of them.) Partial
-dependence [2]_: the mean prediction when all rows are given one value of a covariate. Relative
-influence [2]_: what the splits by a covariate took from the squared error of the rows learned from.
+Folds, boosted trees [1]_, importance by permutation [2]_ and partial dependence are scikit-learn's.
+Covariates are shuffled among all rows that are held out, and each row is predicted by the model of its
+own fold. Relative influence [1]_ is what the splits by a covariate took from the squared error.
 
 References
 ----------
-.. [1] L. Breiman, "Random forests", Machine Learning 45, 2001, section 10.
-.. [2] J. H. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
+.. [1] J. H. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
    Statistics 29(5), 2001, sections 8.1 (influence) and 8.2 (partial dependence).
+.. [2] L. Breiman, "Random forests", Machine Learning 45, 2001, section 10.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.inspection import partial_dependence, permutation_importance
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, ShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
+from threadpoolctl import threadpool_limits  # scikit-learn brings it along
 
-from ...stats.arguments import stream
 from ...stats.samples import Array, Indices
 from ...stats.workers import Progress, in_order
-from .held_out import Booster, HeldOut, one_thread
 from .result import Agreement, Dependence, DependencePoint, Importance, Influence
 
 if TYPE_CHECKING:
     from .mixed_table import TableColumn
-    from .systems_table import CovariateRows
-
 
 RESAMPLES = 2000
+MOST_TREES = 200
+MOST_LEVELS = 200  # of a covariate in a fold; all rarer ones are one
+_DECIDING = 0.15  # share of the rows learned from that decides on the number of trees
+_GRID, _MOST_SHOWN, _MEAN_OF = 20, 12, 500  # points of a curve, levels of one, rows of a point
 _ONE = 1 - 1e-12  # whose z is finite
+
+one_thread = partial(
+    threadpool_limits, limits=1, user_api="openmp"
+)  # several add up in another order
+Split = tuple[Indices, Indices]  # the rows that are learned from, and those held out
+
+
+class FoldModels(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """The `models` of all folds as one, for rows in their order: `parts` are those of each model."""
+
+    def __init__(self, models: Sequence[Any], parts: Sequence[Indices]) -> None:
+        self.models = models
+        self.parts = parts
+
+    def fit(self, _x: Array, _y: Array) -> FoldModels:
+        """Do nothing: the models are fitted."""
+        return self
+
+    def predict(self, x: Array) -> Array:
+        """Predict each row by the model of its fold."""
+        found = np.empty(len(x))
+        for model, part in zip(self.models, self.parts, strict=True):
+            found[part] = model.predict(x[part])
+        return found
+
+
+class HeldOut(NamedTuple):
+    """The rows `out` that were held out, ascending, what predicts them, and their predictions.
+
+    `predicted` is in the response's unit, `deviations` are the same less the mean of the rows that the
+    model learned from.
+    """
+
+    out: Indices
+    model: FoldModels
+    predicted: Array
+    deviations: Array
+    trees: tuple[int, ...]
+
+
+def model_of(columns: Sequence[TableColumn], rows: int, seed: int) -> Any:  # noqa: ANN401 - sklearn's
+    """Give the model of these covariates, where there are so many rows; levels come first in it."""
+    levels = [k for k, column in enumerate(columns) if not column.numeric]
+    encoder = OrdinalEncoder(
+        handle_unknown="use_encoded_value",
+        unknown_value=np.nan,
+        encoded_missing_value=np.nan,
+        max_categories=MOST_LEVELS,
+    )
+    trees = HistGradientBoostingRegressor(
+        max_iter=MOST_TREES,
+        min_samples_leaf=min(20, max(3, rows // 25)),
+        categorical_features=list(range(len(levels))) or None,
+        early_stopping=True,
+        validation_fraction=_DECIDING,
+        random_state=seed,
+    )
+    return make_pipeline(
+        ColumnTransformer([("levels", encoder, levels)], remainder="passthrough"), trees
+    )
+
+
+def splits_of(
+    rows: int, families: Indices | None, *, folds: int, share: float | None, seed: int
+) -> list[Split]:
+    """Split the rows at random, or by whole families: in folds, or once with this share held out."""
+    chosen: Any
+    if share is not None:
+        once = ShuffleSplit if families is None else GroupShuffleSplit
+        chosen = once(1, test_size=share, random_state=seed)
+    elif families is None:
+        chosen = KFold(folds, shuffle=True, random_state=seed)
+    else:
+        chosen = GroupKFold(min(folds, int(families.max()) + 1))
+    return list(chosen.split(np.empty(rows), groups=families))
+
+
+def hold_out(
+    model: Any,  # noqa: ANN401 - sklearn's
+    x: Array,
+    y: Array,
+    splits: Sequence[Split],
+    *,
+    workers: int | None,
+    step: Callable[[], None] = lambda: None,
+) -> HeldOut:
+    """Fit a model to what each split learns from, and predict what it holds out."""
+    out = np.sort(np.concatenate([held for _, held in splits]))
+    models = []
+    work = partial(_fitted, model=model, x=x, y=y)
+    learned = [rows for rows, _ in splits]
+    for fitted in in_order(work, learned, workers=workers, prefer="processes"):
+        models.append(fitted)
+        step()
+    parts = [np.searchsorted(out, held) for _, held in splits]
+    together = FoldModels(models, parts)
+    predicted = together.predict(x[out])
+    deviations = predicted.copy()
+    for rows, part in zip(learned, parts, strict=True):
+        deviations[part] -= y[rows].mean()
+    trees = tuple(int(one[-1].n_iter_) for one in models)
+    return HeldOut(out, together, predicted, deviations, trees)
+
+
+def _fitted(learned: Indices, _going_on: Progress, *, model: Any, x: Array, y: Array) -> Any:  # noqa: ANN401
+    with one_thread():
+        return clone(model).fit(x[learned], y[learned])
 
 
 def agreement(
@@ -55,17 +167,17 @@ def agreement(
     nothing but that mean would correlate negatively; less it, a model that has learned nothing has
     a correlation of 0.
     """
-    out = held.out
-    y, folds, tested = y[out], len(held.boosters), int(out.sum())
+    rows, folds = len(y), len(held.trees)
+    y, tested = y[held.out], len(held.out)
     correlation, low, high = correlation_interval(
-        held.deviations[out],
+        held.deviations,
         y,
-        None if families is None else np.unique(families[out], return_inverse=True)[1],
-        others=folds / (folds - 1) if folds > 1 else tested / (len(out) - tested),
+        None if families is None else np.unique(families[held.out], return_inverse=True)[1],
+        others=folds / (folds - 1) if folds > 1 else tested / (rows - tested),
         confidence=confidence,
         rng=rng,
     )
-    errors = held.predicted[out] - y
+    errors = held.predicted - y
     relative: float | None = None
     if logs:
         relative = float(np.median(np.abs(np.expm1(errors))))
@@ -107,9 +219,9 @@ def correlation_interval(
        2003, section 3 (J of their equation are the folds, n2 / n1 is 1 / (folds - 1); `others` is
        J n2 / n1).
     """
-    u, v = _standard(x), _standard(y)
-    if u is None or v is None:
+    if x.std() == 0 or y.std() == 0:
         return None, None, None
+    u, v = ((values - values.mean()) / values.std() for values in (x, y))
     sums = np.column_stack([np.ones_like(u), u, v, u * u, v * v, u * v])
     if families is not None:
         sums = np.column_stack([np.bincount(families, column) for column in sums.T])
@@ -132,11 +244,6 @@ def correlation_interval(
     return whole, math.tanh(middle - reach), math.tanh(middle + reach)
 
 
-def _standard(values: Array) -> Array | None:
-    spread = float(values.std())
-    return None if spread == 0 else np.asarray((values - values.mean()) / spread)
-
-
 def _correlations(sums: Array) -> Array:
     n, u, v, uu, vv, uv = sums.T
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -144,50 +251,29 @@ def _correlations(sums: Array) -> Array:
     return np.asarray(np.clip(found, -1, 1))
 
 
-_CELLS = 4_000_000  # of the rows that are predicted together: one call is costly, and so is memory
-_GRID, _LEVELS = 20, 12  # points of a curve
-
-
 def importances(
-    design: CovariateRows,
-    y: Array,
-    held: HeldOut,
-    *,
-    repeats: int,
-    seed: int,
-    step: Callable[[], None],
-    workers: int | None = None,
+    names: Sequence[str], x: Array, y: Array, held: HeldOut, *, repeats: int, seed: int
 ) -> tuple[Importance, ...]:
-    """Measure the importance of every covariate, the largest first."""
-    asked = (
-        _Fold(
-            booster=booster,
-            x=design.coded(np.flatnonzero(held.folds != fold)),
-            y=y,
-            out=np.flatnonzero(held.folds == fold),
-            predicted=held.predicted[held.folds == fold],
-        )
-        for fold, booster in enumerate(held.boosters)
+    """Measure what squared errors grow by when a covariate is shuffled, the largest first."""
+    found = permutation_importance(
+        held.model,
+        x[held.out],
+        y[held.out],
+        scoring="neg_mean_squared_error",
+        n_repeats=repeats,
+        random_state=seed,
+        n_jobs=1,
     )
-    grown = np.zeros((len(design.names), repeats))
-    work = partial(_grown, names=design.names, repeats=repeats, seed=seed)
-    for of_fold in in_order(work, asked, workers=workers, prefer="processes"):
-        grown += of_fold
-        step()
-    tested = y[held.out]
-    shares = grown / (len(tested) * float(tested.var()))
+    shares = found.importances / y[held.out].var()
     means, sds = shares.mean(axis=1), shares.std(axis=1, ddof=1)
     order = np.argsort(-means, kind="stable")
-    return tuple(
-        Importance(factor=design.names[k], mean=float(means[k]), sd=float(sds[k])) for k in order
-    )
+    return tuple(Importance(factor=names[k], mean=float(means[k]), sd=float(sds[k])) for k in order)
 
 
-def influences(names: Sequence[str], held: HeldOut) -> tuple[Influence, ...]:
+def influences(columns: Sequence[TableColumn], held: HeldOut) -> tuple[Influence, ...]:
     """Give each covariate's relative influence in the trees of all folds, the largest first."""
-    gains = np.zeros(len(names))
-    for booster in held.boosters:
-        gains += split_gains(booster.model, len(names))
+    names = [c.name for numeric in (False, True) for c in columns if c.numeric == numeric]
+    gains = np.sum([split_gains(model[-1], len(names)) for model in held.model.models], axis=0)
     if not gains.sum() > 0:
         return ()
     shares = gains / gains.sum()
@@ -196,106 +282,61 @@ def influences(names: Sequence[str], held: HeldOut) -> tuple[Influence, ...]:
 
 
 def split_gains(model: Any, columns: int) -> Array:  # noqa: ANN401 - sklearn's
-    """Sum the improvements of all splits by column, over all trees.
+    """Sum the improvements of all splits by column, over all trees; columns of levels come first.
 
     Of a split of a node into l and r it is n_l n_r / (n_l + n_r) (mean_l - mean_r)^2, of what the trees
     before it left (Friedman's equations 35, 44 and 45). scikit-learn keeps it in each node, and has no
-    public name for that; its trees count columns of levels first.
+    public name for that.
     """
     gains = np.zeros(columns)
     for (tree,) in model._predictors:
         inner = tree.nodes[tree.nodes["is_leaf"] == 0]
         np.add.at(gains, inner["feature_idx"], inner["gain"])
-    levels = model.is_categorical_
-    if levels is None:
-        return gains
-    found = np.empty(columns)
-    found[np.argsort(~levels, kind="stable")] = gains
-    return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Fold:
-    """A fold's model, all rows as it is given them, and the rows `out` that it has not seen."""
-
-    booster: Booster
-    x: Array
-    y: Array
-    out: Indices
-    predicted: Array
-
-
-def _grown(
-    fold: _Fold, _going_on: Progress, *, names: tuple[str, ...], repeats: int, seed: int
-) -> Array:
-    """Give what the fold's squared errors grow by, for each covariate and repeat."""
-
-    def moves(name: str, number: int) -> Indices:
-        """Shuffle the rows: the same way in each fold, drawn anew rather than kept."""
-        return stream(seed, "importance", name, str(number)).permutation(len(fold.y))
-
-    x, out, y = fold.x, fold.out, fold.y[fold.out]
-    before = float(((fold.predicted - y) ** 2).sum())
-    each = [(place, number) for place in range(len(names)) for number in range(repeats)]
-    together = max(1, _CELLS // x[out].size)
-    grown = []
-    for first in range(0, len(each), together):
-        some = each[first : first + together]
-        moved = np.tile(x[out], (len(some), 1, 1))
-        for copy, (place, number) in zip(moved, some, strict=True):
-            copy[:, place] = x[moves(names[place], number)[out], place]
-        with one_thread():
-            guesses = fold.booster.predict(moved.reshape(-1, x.shape[1]))
-        grown.append(((guesses.reshape(len(some), -1) - y) ** 2).sum(axis=1) - before)
-    return np.concatenate(grown).reshape(len(names), repeats)
+    return gains
 
 
 def dependences(
-    design: CovariateRows, factors: Sequence[str], held: HeldOut, *, rng: np.random.Generator
+    columns: Sequence[TableColumn],
+    factors: Sequence[str],
+    x: Array,
+    held: HeldOut,
+    rng: np.random.Generator,
 ) -> tuple[Dependence, ...]:
-    """Give the partial dependence of the predictions on some covariates."""
-    count = len(held.folds)
-    rows = np.sort(rng.permutation(count)[:500])  # rows that a point is the mean of
-    places = {name: k for k, name in enumerate(design.names)}
-    grids = {name: _grid(design.columns[places[name]]) for name in factors}
-    curves: dict[str, list[Array]] = {name: [] for name in factors}
-    for fold, booster in enumerate(held.boosters):
-        x = design.coded(np.flatnonzero(held.folds != fold))
-        for name in factors:
-            place, column = places[name], design.columns[places[name]]
-            # a row with the wanted value shows how this fold's model is given it
-            given = [x[np.flatnonzero(column.values == value)[0], place] for value in grids[name]]
-            asked = np.tile(x[rows], (len(given), 1))
-            asked[:, place] = np.repeat(given, len(rows))
-            curves[name].append(booster.predict(asked).reshape(len(given), -1).mean(axis=1))
-    return tuple(
-        _dependence(design.columns[places[name]], grids[name], np.array(curves[name]))
-        for name in factors
-    )
-
-
-def _dependence(column: TableColumn, grid: Array, curves: Array) -> Dependence:
-    means = curves.mean(axis=0).tolist()
-    sds = curves.std(axis=0, ddof=1).tolist() if len(curves) > 1 else [None] * len(means)
-    points = tuple(
-        DependencePoint(
-            at=float(value) if column.levels is None else column.levels[int(value)],
-            rows=int((column.values == value).sum()),
-            mean=mean,
-            sd=sd,
+    """Give the partial dependence of the predictions on some covariates, over all folds' models."""
+    some = x[np.sort(rng.permutation(len(x))[:_MEAN_OF])]
+    names = [column.name for column in columns]
+    found = []
+    for name in factors:
+        place = names.index(name)
+        column, grid = columns[place], _grid(x[:, place], numeric=columns[place].numeric)
+        asked = {"features": [place], "custom_values": {place: grid}, "method": "brute"}
+        models = held.model.models
+        curves = np.array(
+            [partial_dependence(model, some, **asked)["average"][0] for model in models]
         )
-        for value, mean, sd in zip(grid, means, sds, strict=True)
-    )
-    kind: Literal["numeric", "categorical"] = "numeric" if column.numeric else "categorical"
-    return Dependence(factor=column.name, kind=kind, points=points)
+        sds = curves.std(axis=0, ddof=1).tolist() if len(curves) > 1 else [None] * len(grid)
+        points = tuple(
+            DependencePoint(
+                at=value if column.levels is None else column.levels[int(value)],
+                rows=int((x[:, place] == value).sum()),
+                mean=mean,
+                sd=sd,
+            )
+            for value, mean, sd in zip(
+                grid.tolist(), curves.mean(axis=0).tolist(), sds, strict=True
+            )
+        )
+        kind: Literal["numeric", "categorical"] = "numeric" if column.numeric else "categorical"
+        found.append(Dependence(factor=name, kind=kind, points=points))
+    return tuple(found)
 
 
-def _grid(column: TableColumn) -> Array:
+def _grid(values: Array, *, numeric: bool) -> Array:
     """Give values that occur: quantiles of a number, the most frequent levels."""
-    values = column.values[column.known]
+    values = values[~np.isnan(values)]
     found, counts = np.unique(values, return_counts=True)
-    if column.numeric:
-        if len(found) <= _GRID:
-            return np.asarray(found)
-        return np.unique(np.quantile(values, np.linspace(0, 1, _GRID), method="nearest"))
-    return np.asarray(found[np.argsort(-counts, kind="stable")][:_LEVELS])
+    if not numeric:
+        return np.asarray(found[np.argsort(-counts, kind="stable")][:_MOST_SHOWN])
+    if len(found) <= _GRID:
+        return np.asarray(found)
+    return np.unique(np.quantile(values, np.linspace(0, 1, _GRID), method="nearest"))

@@ -13,50 +13,45 @@ References
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import AnalysisError, InsufficientDataError, UsageError
-from ...pages import number_format as figures
+from ...errors import AnalysisError, InsufficientDataError, UsageError, library_needed
 from ...pages.model import Caution, merged
 from ...stats.arguments import counted, door, stream
 from ...stats.samples import Indices, read_only
 from ...words import shorten
-from .held_out import (
-    HeldOut,
-    check_installed,
-    grouped_folds,
-    hold_out,
-    one_split,
-    one_thread,
-    random_folds,
-)
 from .mixed_table import MixedTable, TableColumn, flag_columns, mixed_table, read_mixed_table
-from .predictions import agreement, dependences, importances, influences
-from .result import REFERENCES, Across, Agreement, CovariateUsed, Sources
+from .result import REFERENCES, Across, CovariateUsed, Sources
 from .suite_response import RESAMPLES, suite_responses
 from .systems_table import (
     FEWEST_ROWS,
-    MOST_LEVELS,
-    CovariateRows,
     Response,
     ceiling_of,
     check_covariates,
     check_response,
+    check_split,
     covariates_of,
     families_of,
     responses_of,
 )
 
 _NAME = 30
+FOLDS = 10
+REPEATS = 10
+_CURVES = 6  # covariates whose partial dependence is told
 
 
 def table_cautions(
-    design: CovariateRows, *, group: str | None, families: int | None, without_family: int
+    columns: Sequence[TableColumn],
+    rows: Indices,
+    *,
+    group: str | None,
+    families: int | None,
+    without_family: int,
 ) -> Iterator[Caution]:
     """Say what the table's columns allow."""
     yield Caution(
@@ -80,9 +75,9 @@ def table_cautions(
             f"{without_family:,} rows have no {shorten(group or '', _NAME)!r}: they were "
             "held out together, as one family",
         )
-    for column in design.columns:
-        values = column.values
-        if not (column.numeric and column.known.all()):
+    for column in columns:
+        values = column.values[rows]
+        if not column.numeric or np.isnan(values).any():
             continue
         if np.array_equal(np.sort(values), values.min() + np.arange(len(values))):
             yield Caution(
@@ -91,15 +86,6 @@ def table_cautions(
                 "range once: if it numbers the rows, --ignore it",
                 (column.name,),
             )
-    pooled = design.pooled()
-    if pooled:
-        named = figures.listed([repr(shorten(name, _NAME)) for name in pooled], 4)
-        yield Caution(
-            "levels-pooled",
-            f"more than {MOST_LEVELS} levels: {named}. In each fold the most frequent "
-            f"{MOST_LEVELS} count, and the others as one",
-            pooled,
-        )
 
 
 def across_cautions(found: Across, response: Response) -> Iterator[Caution]:
@@ -152,12 +138,6 @@ def across_cautions(found: Across, response: Response) -> Iterator[Caution]:
             "the one for new systems",
             about,
         )
-
-
-FOLDS = 10
-REPEATS = 10
-_TESTED, _LEARNED = 10, 35  # rows of either side of a single split
-_CURVES = 6  # covariates whose partial dependence is told
 
 
 @door
@@ -249,9 +229,11 @@ def sources_of_table(
     for name, value in (("confidence", confidence), ("test_share", test_share)):
         if value is not None and not 0 < value < 1:
             raise UsageError(f"{name} must lie between 0 and 1, not {value!r}")
-    if test_share is not None:
-        folds = 1
-    check_installed()
+    try:
+        from .predictions import one_thread
+    except ImportError as error:
+        fix = "pip install 'fairtrial[sources]'"
+        raise library_needed("a model of boosted trees", "scikit-learn", error, fix=fix) from None
     whole = read_mixed_table(str(table)) if isinstance(table, str | Path) else mixed_table(table)
     root = int(rng.integers(2**63))
     if isinstance(response, Mapping):
@@ -265,27 +247,24 @@ def sources_of_table(
         names = [response] if isinstance(response, str) else list(response)
         responses = responses_of(whole, names, variation=variation, runs=runs)
     taken = [*names, *(one for one in (variation, group) if one is not None), *flags]
-    flagged, of_flags = flag_columns(whole, flags, responses[0].rows)
+    rows = responses[0].rows
+    flagged, of_flags = flag_columns(whole, flags, rows)
     columns = covariates_of(whole, taken, ignore=ignore, flags=flagged)
     check_response(responses[0], whole)
-    design = CovariateRows.of(columns, responses[0].rows)
-    check_covariates(design, whole, ignore)
-    families, without = (None, 0)
-    if group is not None:
-        families, without = families_of(whole, group, responses[0].rows)
+    check_covariates(columns, rows, whole, ignore)
+    families, without = (None, 0) if group is None else families_of(whole, group, rows)
     answered, short = _answerable(responses, whole, group)
-    total = len(answered) * (2 * folds if group is None else 3 * folds)
-    done = itertools.count(1)
+    done = 0
 
-    def step() -> None:
+    def step(steps: int = 1) -> None:
+        nonlocal done
+        done += steps
         if progress is not None:
-            progress(min(next(done), total), total)
+            progress(done, len(answered) * 3)
 
     plan = _Plan(columns, group, folds, test_share, repeats, confidence, step, workers)
     with one_thread():
-        systems = [_across(whole, one, plan, root) for one in answered]
-    if progress is not None and next(done) <= total:  # there were fewer steps than thought
-        progress(total, total)
+        systems = tuple(_across(whole, one, plan, root) for one in answered)
     first = systems[0]
     return Sources(
         of=(whole.source or "table",),
@@ -297,13 +276,14 @@ def sources_of_table(
         correlation_grouped=None if first.grouped is None else first.grouped.correlation,
         ceiling=None if first.ceiling is None else first.ceiling.correlation,
         importance=first.importance,
-        systems=tuple(systems),
+        systems=systems,
         cautions=merged(
             whole.cautions,
             of_flags,
             short,
             table_cautions(
-                design,
+                columns,
+                rows,
                 group=group,
                 families=None if families is None else int(families.max()) + 1,
                 without_family=without,
@@ -320,10 +300,10 @@ class _Plan(NamedTuple):
     columns: Sequence[TableColumn]
     group: str | None
     folds: int
-    test_share: float | None
+    share: float | None
     repeats: int
     confidence: float
-    step: Callable[[], None]
+    step: Callable[[int], None]
     workers: int | None
 
 
@@ -353,23 +333,40 @@ def _answerable(
 
 def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Across:
     """Answer for one response."""
-    design = CovariateRows.of(plan.columns, response.rows)
+    from .predictions import (
+        agreement,
+        dependences,
+        hold_out,
+        importances,
+        influences,
+        model_of,
+        splits_of,
+    )
+
+    y, columns = response.values, plan.columns
+    x = np.column_stack([column.values[response.rows] for column in columns])
     families: Indices | None = None
     if plan.group is not None:
         families, _ = families_of(table, plan.group, response.rows)
-    y = response.values
 
     def rng(what: str) -> np.random.Generator:
         return stream(root, response.kind, what)
 
-    def held_out(folds: Indices, families: Indices | None, how: str) -> HeldOut:
-        trees = rng(f"{how} trees")
-        return hold_out(
-            design, y, folds, families=families, rng=trees, step=plan.step, workers=plan.workers
-        )
+    def seed(what: str) -> int:
+        return int(rng(what).integers(2**31))
 
-    def agreed(held: HeldOut, how: str) -> Agreement:
-        return agreement(
+    agreed, predicted, held = {}, {}, None
+    for how, by in (("random", None), ("grouped", families)):
+        if how == "grouped" and by is None:
+            break
+        splits = splits_of(
+            len(y), by, folds=plan.folds, share=plan.share, seed=seed(f"{how} folds")
+        )
+        if plan.share is not None:
+            check_split(len(y), len(splits[0][1]), plan.share, table)
+        model = model_of(columns, len(y), seed(f"{how} trees"))
+        held = hold_out(model, x, y, splits, workers=plan.workers)
+        agreed[how] = agreement(
             held,
             y,
             families=families,
@@ -377,31 +374,13 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
             confidence=plan.confidence,
             rng=rng(f"{how} interval"),
         )
-
-    def folds_of(families: Indices | None, how: str) -> Indices:
-        if plan.test_share is not None:
-            folds = one_split(len(y), plan.test_share, families, rng(f"{how} folds"))
-            _check_split(folds, plan.test_share, table)
-            return folds
-        if families is None:
-            return random_folds(len(y), plan.folds, rng(f"{how} folds"))
-        count = min(plan.folds, int(families.max()) + 1)
-        return grouped_folds(families, count, rng(f"{how} folds"))
-
-    at_random = held_out(folds_of(None, "random"), None, "random")
-    held, grouped = at_random, None
-    if families is not None:
-        held = held_out(folds_of(families, "grouped"), families, "grouped")
-        grouped = agreed(held, "grouped")
-    shares = importances(
-        design,
-        y,
-        held,
-        repeats=plan.repeats,
-        seed=int(rng("importance").integers(2**63)),
-        step=plan.step,
-        workers=plan.workers,
-    )
+        predicted[how] = np.full(len(y), np.nan)
+        predicted[how][held.out] = held.predicted
+        plan.step(1 if plan.group is not None else 2)
+    assert held is not None
+    names = [column.name for column in columns]
+    shares = importances(names, x, y, held, repeats=plan.repeats, seed=seed("importance"))
+    plan.step(1)
     top = [one.factor for one in shares[:_CURVES] if one.mean > 0]
     return Across(
         response=response.name,
@@ -410,44 +389,25 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
         left_out=response.left_out,
         group=plan.group,
         families=None if families is None else int(families.max()) + 1,
-        covariates=tuple(map(_used, design.columns)),
-        random=agreed(at_random, "random"),
-        grouped=grouped,
-        ceiling=None if response.noise is None else ceiling_of(response.values, response.noise),
-        test_share=plan.test_share,
-        resamples=response.resamples,
-        importance_of="random" if grouped is None else "grouped",
-        importance=shares,
-        influence=influences(design.names, held),
-        dependence=dependences(design, top, held, rng=rng("dependence")),
-        measured=read_only(response.values.copy()),
-        predicted_random=read_only(at_random.predicted),
-        predicted_grouped=None if grouped is None else read_only(held.predicted),
-    )
-
-
-def _check_split(folds: Indices, share: float, table: MixedTable) -> None:
-    """Refuse a split of which one side is too small."""
-    tested = int((folds == 0).sum())
-    learned = len(folds) - tested
-    for count, needed, what in (
-        (tested, _TESTED, "are held out"),
-        (learned, _LEARNED, "are left to learn from"),
-    ):
-        if count < needed:
-            raise InsufficientDataError(
-                f"with a test share of {share:g}, {count} of {len(folds)} rows {what}, and {needed} are needed",
-                table.source or None,
-                "choose another share, or leave it out: then each row is held out once",
-                n=count,
-                needed=needed,
+        covariates=tuple(
+            CovariateUsed(
+                name=column.name,
+                kind="numeric" if column.numeric else "categorical",
+                levels=len(np.unique(values[~np.isnan(values)])),
+                unknown=int(np.isnan(values).sum()),
             )
-
-
-def _used(column: TableColumn) -> CovariateUsed:
-    return CovariateUsed(
-        name=column.name,
-        kind="numeric" if column.numeric else "categorical",
-        levels=len(np.unique(column.values[column.known])),
-        unknown=int((~column.known).sum()),
+            for column, values in zip(columns, x.T, strict=True)
+        ),
+        random=agreed["random"],
+        grouped=agreed.get("grouped"),
+        ceiling=None if response.noise is None else ceiling_of(response.values, response.noise),
+        test_share=plan.share,
+        resamples=response.resamples,
+        importance_of="random" if families is None else "grouped",
+        importance=shares,
+        influence=influences(columns, held),
+        dependence=dependences(columns, top, x, held, rng("dependence")),
+        measured=read_only(response.values.copy()),
+        predicted_random=read_only(predicted["random"]),
+        predicted_grouped=read_only(predicted["grouped"]) if "grouped" in predicted else None,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,20 +11,21 @@ from ...pages import number_format as figures
 from ...pages.model import (
     Block,
     Cell,
-    Column,
     Figure as PageFigure,
     Section,
     Sentence,
     Table,
     Value,
+    columns_of,
+    value_of,
 )
 from ...words import shorten
-
-if TYPE_CHECKING:
-    from .result import Across, Agreement, Sources
 from .systems_picture import systems_picture
 
-_IMPORTANT, _INFLUENTIAL = 12, 10  # covariates in the tables
+if TYPE_CHECKING:
+    from .result import Across, Agreement, Dependence, DependencePoint, Sources
+
+_SHOWN = 12  # covariates in a table
 _NAME_IN_TEXT = 40
 
 
@@ -45,45 +46,62 @@ def systems_said(responses: Sequence[Across]) -> str:
 
 def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]:
     name = shorten(found.response, 60)
-    answer = map(Sentence, _answers(found))
-    yield Section((*answer, _agreement(found, end)), title=f"predicting {name}" if several else "")
-    yield _importance(found, end)
+    out = "families" if found.importance_of == "grouped" else "rows"
+    agreed = _table(
+        f"agreement{end}",
+        f"<held out; correlation; {100 * found.random.confidence:g} % interval; RMSE; median error; "
+        "explained; trees",
+        _agreement(found),
+    )
+    title = f"predicting {name}" if several else ""
+    yield Section((*map(Sentence, _answers(found)), agreed), title=title)
+    yield Section(
+        _longest(
+            f"Importance: the squared error that predictions of held-out {out} gain when a covariate is "
+            "shuffled, as a share of the response's variance (mean and sd of the repeats). It tells what "
+            "predicts, not what causes.",
+            f"importance{end}",
+            "<covariate; importance; sd",
+            [
+                (_name(one.factor), _share(one.mean), _share(one.sd, "{:.2f} %"))
+                for one in found.importance
+            ],
+        ),
+        title="what the predictions rest on",
+    )
     if found.influence:
-        yield _influence(found, end)
-    if found.dependence:
-        rows: list[tuple[Cell, ...]] = []
-        for one in found.dependence:
-            cells: list[Cell] = [shorten(one.factor, _NAME_IN_TEXT)]
-            for chosen in (min, max):
-                point = chosen(one.points, key=lambda point: point.mean)
-                at = point.at if isinstance(point.at, str) else f"{point.at:.6g}"
-                cells += [shorten(at, 24), Value(figures.significant(point.mean, 4), point.mean)]
-            rows.append(tuple(cells))
-        table = Table(
-            name=f"dependence{end}",
-            columns=(
-                *(Column("covariate", "left"), Column("least at", "left"), Column("predicted")),
-                *(Column("most at", "left"), Column("predicted")),
+        lost = {one.factor: one.mean for one in found.importance}
+        yield Section(
+            _longest(
+                "Relative influence (Friedman 2001; published as such): what the splits by a covariate took "
+                "from the squared error of the rows that were learned from, in shares of 100 %, however "
+                "well others are predicted. Beside it the importance from above.",
+                f"influence{end}",
+                "<covariate; influence; importance",
+                [
+                    (_name(one.factor), _share(one.share), _share(lost[one.factor]))
+                    for one in found.influence
+                ],
             ),
-            rows=tuple(rows),
+            title="relative influence",
         )
-        said = Sentence(
+    if found.dependence:
+        said = (
             "Mean prediction when every row is given one value of a covariate, all others as they are; "
             "--json gives the curves."
         )
-        yield Section((said, table), title="partial dependence")
-    parts = "predicted against measured values of held-out rows"
-    if found.grouped is not None:
-        parts += " and of held-out families"
+        headings = "<covariate; <least at; predicted; <most at; predicted"
+        rows = ((_name(one.factor), *_end(one, min), *_end(one, max)) for one in found.dependence)
+        table = _table(f"dependence{end}", headings, rows)
+        yield Section((Sentence(said), table), title="partial dependence")
     alt = (
-        f"{name}: {parts}, bars of the importance of each covariate, a histogram of the systems, and "
-        "curves of the mean prediction over the most important covariates. The tables give the numbers"
+        f"{name}: predicted against measured values of held-out rows"
+        f"{'' if found.grouped is None else ' and of held-out families'}, bars of the importance of each "
+        "covariate, a histogram of the systems, and curves of the mean prediction over the most "
+        "important covariates. The tables give the numbers"
     )
     draw = partial(systems_picture, (found,))
     yield Section((PageFigure(name=f"systems{end}", alt=alt, draw=draw),))
-
-
-# --- the answer ------------------------------------------------------------------------------------
 
 
 def _answers(found: Across) -> list[str]:
@@ -94,7 +112,7 @@ def _answers(found: Across) -> list[str]:
     if found.grouped is not None:
         said[0] += (
             f"; of families held out as a whole ({found.families:,} by "
-            f"{shorten(found.group or '', _NAME_IN_TEXT)!r}), by {_correlation(found.grouped)}"
+            f"{_name(found.group or '')!r}), by {_correlation(found.grouped)}"
         )
     said[0] = f"{said[0][0].upper()}{said[0][1:]}."
     if found.ceiling is not None:
@@ -120,88 +138,43 @@ def _correlation(agreement: Agreement) -> str:
     return f"{text} [{agreement.low:.3f}, {agreement.high:.3f}]"
 
 
-def _agreement(found: Across, end: str) -> Table:
-    both = [("rows at random", found.random)]
-    if found.grouped is not None:
-        both.append(("whole families", found.grouped))
-    if found.test_share is not None:
-        both = [(f"{label}: {one.rows:,}", one) for label, one in both]
-    rows: list[tuple[Cell, ...]] = []
-    for label, one in both:
-        r, relative = one.correlation, one.relative_error
-        rows.append(
-            (
-                label,
+def _agreement(found: Across) -> Iterator[tuple[Cell, ...]]:
+    for label, one in (("rows at random", found.random), ("whole families", found.grouped)):
+        if one is not None:
+            r, relative = one.correlation, one.relative_error
+            yield (
+                label if found.test_share is None else f"{label}: {one.rows:,}",
                 "-" if r is None else Value(f"{r:.3f}", r),
                 "-" if one.low is None or one.high is None else f"[{one.low:.3f}, {one.high:.3f}]",
                 Value(figures.significant(one.rmse), one.rmse),
                 "-" if relative is None else Value(f"{100 * relative:.2g} %", relative),
                 Value(f"{100 * one.explained:.1f} %", one.explained),
-                Value(f"{statistics.median(one.trees):.0f}", statistics.median(one.trees)),
+                value_of(statistics.median(one.trees), "{:.0f}".format),
             )
-        )
-    return Table(
-        name=f"agreement{end}",
-        columns=(
-            *(Column("held out", "left"), Column("correlation")),
-            Column(f"{100 * found.random.confidence:g} % interval"),
-            *map(Column, ("RMSE", "median error", "explained", "trees")),
-        ),
-        rows=tuple(rows),
-    )
 
 
-# --- what it rests on ------------------------------------------------------------------------------
+def _longest(
+    said: str, name: str, headings: str, rows: Sequence[tuple[Cell, ...]]
+) -> tuple[Block, ...]:
+    """Give what is said, the first rows as a table, and the number of the others."""
+    left = len(rows) - _SHOWN
+    rest = (Sentence(f"and {left} more, each less (--json gives all)"),) if left > 0 else ()
+    return (Sentence(said), _table(name, headings, rows[:_SHOWN]), *rest)
 
 
-def _importance(found: Across, end: str) -> Section:
-    out = "families" if found.importance_of == "grouped" else "rows"
-    said = (
-        f"Importance: the squared error that predictions of held-out {out} gain when a covariate is "
-        "shuffled, as a share of the response's variance (mean and sd of the repeats). It tells what "
-        "predicts, not what causes."
-    )
-    table = Table(
-        name=f"importance{end}",
-        columns=(Column("covariate", "left"), Column("importance"), Column("sd")),
-        rows=tuple(
-            (
-                shorten(one.factor, _NAME_IN_TEXT),
-                Value(f"{100 * one.mean:z.2f} %", one.mean),
-                Value(f"{100 * one.sd:.2f} %", one.sd),
-            )
-            for one in found.importance[:_IMPORTANT]
-        ),
-    )
-    blocks: list[Block] = [Sentence(said), table]
-    if rest := found.importance[_IMPORTANT:]:
-        most = f"{100 * max(rest[0].mean, 0):.2f} %"
-        blocks.append(Sentence(f"and {len(rest)} more, each at most {most} (--json gives all)"))
-    return Section(tuple(blocks), title="what the predictions rest on")
+def _table(name: str, headings: str, rows: Iterable[tuple[Cell, ...]]) -> Table:
+    return Table(name=name, columns=columns_of(*headings.split("; ")), rows=tuple(rows))
 
 
-def _influence(found: Across, end: str) -> Section:
-    lost = {one.factor: one.mean for one in found.importance}
-    said = (
-        "Relative influence (Friedman 2001; published as such): what the splits by a covariate took from "
-        "the squared error of the rows that were learned from, in shares of 100 %, however well others "
-        "are predicted. Beside it the importance from above."
-    )
-    top, rest = found.influence[:_INFLUENTIAL], found.influence[_INFLUENTIAL:]
-    table = Table(
-        name=f"influence{end}",
-        columns=(Column("covariate", "left"), Column("influence"), Column("importance")),
-        rows=tuple(
-            (
-                shorten(one.factor, _NAME_IN_TEXT),
-                Value(f"{100 * one.share:.2f} %", one.share),
-                Value(f"{100 * lost[one.factor]:z.2f} %", lost[one.factor]),
-            )
-            for one in top
-        ),
-    )
-    blocks: list[Block] = [Sentence(said), table]
-    if rest:
-        together = f"{100 * sum(one.share for one in rest):.2f} %"
-        blocks.append(Sentence(f"and {len(rest)} more, together {together} (--json gives all)"))
-    return Section(tuple(blocks), title="relative influence")
+def _name(name: str) -> str:
+    return shorten(name, _NAME_IN_TEXT)
+
+
+def _share(share: float, form: str = "{:z.2f} %") -> Value:
+    return Value(form.format(100 * share), share)
+
+
+def _end(one: Dependence, chosen: Callable[..., DependencePoint]) -> tuple[Cell, Cell]:
+    point = chosen(one.points, key=lambda point: point.mean)
+    at = point.at if isinstance(point.at, str) else f"{point.at:.6g}"
+    return shorten(at, 24), Value(figures.significant(point.mean, 4), point.mean)

@@ -1,4 +1,4 @@
-"""A table of systems: its responses with their noise, its covariates, and what it must be.
+"""A table of systems: its responses with their noise, and what it must be.
 
 A measured response is its true value plus noise. What predicts the true value exactly correlates
 with the measured one by the root of its reliability [1]_, the share of the measured variance that
@@ -14,9 +14,8 @@ References
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,7 +23,7 @@ import numpy as np
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
-from ...stats.samples import Array, Flags, Indices
+from ...stats.samples import Array, Indices
 from ...words import shorten
 from .mixed_table import MixedTable, TableColumn
 from .result import Ceiling
@@ -90,18 +89,43 @@ def responses_of(
             fix="name that column too: --variation COLUMN",
         )
     columns = [numeric_column(table, name, "the response") for name in names]
-    if len(columns) > 1:
-        return tuple(_of_runs(table, columns))
-    spread = None if variation is None else numeric_column(table, variation, "the variation")
-    return tuple(_of_column(table, columns[0], spread, runs))
+    said, (means, sds, count) = names[0], _moments(columns)
+    ratio = f"log({variation} / {said})"
+    if len(names) > 1:
+        listed = figures.listed(list(names), 4)
+        said, ratio = f"mean of {listed}", f"log(sd / mean) of {listed}"
+    elif variation is None:
+        return (performance_of(table, said, means, None),)
+    else:
+        sds = numeric_column(table, variation, "the variation").values
+        count = np.full(table.rows, np.nan if runs is None else float(runs))
+        if (sds < 0).any():
+            row = int(np.flatnonzero(sds < 0)[0])
+            what = f"a standard deviation is negative: {sds[row]:g}"
+            raise AnalysisError(what, table.place(row))
+    performance = performance_of(table, said, means, sds**2 / count)
+    return performance, variation_of(table, ratio, means, sds, count)
+
+
+def _moments(columns: Sequence[TableColumn]) -> tuple[Array, Array, Array]:
+    """Give mean, standard deviation and number of each row's runs."""
+    each = np.column_stack([column.values for column in columns])
+    known = ~np.isnan(each)
+    count, there = known.sum(axis=1).astype(np.float64), np.where(known, each, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = there.sum(axis=1) / count
+        squares = np.where(known, (there - means[:, None]) ** 2, 0.0).sum(axis=1)
+        sds = np.where(count > 1, np.sqrt(squares / (count - 1)), np.nan)
+    # equal runs have no spread, whatever the rounding of their mean leaves
+    same = np.fmax.reduce(each, axis=1) == np.fmin.reduce(each, axis=1)
+    return means, np.where(same & (count > 1), 0.0, sds), count
 
 
 def numeric_column(table: MixedTable, name: str, said: str) -> TableColumn:
     """Give a column of numbers by its heading, or say what else stands there."""
     column = table.column(name, said)
-    if not column.numeric:
-        assert column.levels is not None
-        wrong = next(itertools.filterfalse(_is_number, column.levels), column.levels[0])
+    if column.levels is not None:
+        wrong = next((one for one in column.levels if not _is_number(one)), column.levels[0])
         row = int(np.flatnonzero(column.values == column.levels.index(wrong))[0])
         raise AnalysisError(
             f"{said} {name!r} is no number: {shorten(wrong, 40)!r} stands there",
@@ -120,45 +144,8 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _of_column(
-    table: MixedTable, column: TableColumn, spread: TableColumn | None, runs: int | None
-) -> Iterator[Response]:
-    count = np.full(table.rows, np.nan if runs is None else float(runs))
-    sds = np.full(table.rows, np.nan) if spread is None else spread.values
-    if (sds < 0).any():
-        row = int(np.flatnonzero(sds < 0)[0])
-        raise AnalysisError(f"a standard deviation is negative: {sds[row]:g}", table.place(row))
-    noise = None if spread is None or runs is None else sds**2 / count
-    yield performance_of(table, column.name, column.values, noise)
-    if spread is not None:
-        said = f"log({spread.name} / {column.name})"
-        yield variation_of(table, said, column.values, sds, None if runs is None else count)
-
-
-def _of_runs(table: MixedTable, columns: Sequence[TableColumn]) -> Iterator[Response]:
-    each = np.column_stack([column.values for column in columns])
-    known = ~np.isnan(each)
-    count = known.sum(axis=1).astype(np.float64)
-    there = np.where(known, each, 0.0)
-    means = np.divide(there.sum(axis=1), count, out=np.full(table.rows, np.nan), where=count > 0)
-    squares = np.where(known, (there - means[:, None]) ** 2, 0.0).sum(axis=1)
-    sds = np.sqrt(np.divide(squares, count - 1, out=np.full(table.rows, np.nan), where=count > 1))
-    # equal runs have no spread, whatever the rounding of their mean leaves
-    same = np.nanmax(np.where(known, each, -np.inf), axis=1) == np.nanmin(
-        np.where(known, each, np.inf), axis=1
-    )
-    sds = np.where(same & (count > 1), 0.0, sds)
-    names = figures.listed([column.name for column in columns], 4)
-    yield performance_of(table, f"mean of {names}", means, sds**2 / count)
-    yield variation_of(table, f"log(sd / mean) of {names}", means, sds, count)
-
-
 def performance_of(
-    table: MixedTable,
-    name: str,
-    values: Array,
-    noise: Array | None,
-    resamples: int | None = None,
+    table: MixedTable, name: str, values: Array, noise: Array | None, resamples: int | None = None
 ) -> Response:
     """Take values, nan where unknown, as a performance; `noise` is their variance."""
     rows = np.flatnonzero(~np.isnan(values))
@@ -209,67 +196,10 @@ def _response(  # noqa: PLR0917 - the fields of a response
     )  # fmt: skip
 
 
-MOST_LEVELS = 200  # of a covariate in a fold; all others are one
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CovariateRows:
-    """The covariates of the rows that are looked at: each column has a value for each of these rows."""
-
-    columns: tuple[TableColumn, ...]
-
-    @classmethod
-    def of(cls, columns: Sequence[TableColumn], rows: Indices) -> CovariateRows:
-        """Take these rows of the columns."""
-        return cls(
-            columns=tuple(
-                TableColumn(name=column.name, values=column.values[rows], levels=column.levels)
-                for column in columns
-            )
-        )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The covariates' names."""
-        return tuple(column.name for column in self.columns)
-
-    @property
-    def categories(self) -> Flags:
-        """Which covariates are levels."""
-        return np.array([not column.numeric for column in self.columns])
-
-    def pooled(self) -> tuple[str, ...]:
-        """Name the covariates with more levels than a model takes."""
-        return tuple(
-            column.name
-            for column in self.columns
-            if not column.numeric and len(np.unique(column.values[column.known])) > MOST_LEVELS
-        )
-
-    def coded(self, learned: Indices) -> Array:
-        """Give all rows as a model that learns from some of them takes them."""
-        return np.column_stack(
-            [c.values if c.numeric else _ranked(c, learned) for c in self.columns]
-        )
-
-
-def _ranked(column: TableColumn, learned: Indices) -> Array:
-    assert column.levels is not None
-    count = len(column.levels)
-    known = column.known
-    codes = np.where(known, column.values, count).astype(np.intp)
-    counts = np.bincount(codes[learned], minlength=count + 1)[:count]
-    order = np.argsort(-counts, kind="stable")[: min(MOST_LEVELS, int((counts > 0).sum()))]
-    rest = float(MOST_LEVELS) if (counts > 0).sum() > MOST_LEVELS else np.nan
-    rank = np.full(count + 1, rest)
-    rank[order] = np.arange(len(order))
-    rank[count] = np.nan
-    return np.asarray(rank[codes])
-
-
 FEWEST_ROWS = 50  # in which 10 folds and the rows that decide on trees leave 38 to learn from
 _LARGEST = 1e150
-FEWEST_FAMILIES = 3  # one held out, one that decides on trees, one to learn from
+FEWEST_FAMILIES = 3
+_TESTED, _LEARNED = 10, 35  # rows of either side of a single split
 
 
 def covariates_of(
@@ -325,20 +255,22 @@ def check_response(response: Response, table: MixedTable) -> None:
         )
 
 
-def check_covariates(design: CovariateRows, table: MixedTable, ignored: Sequence[str]) -> None:
+def check_covariates(
+    columns: Sequence[TableColumn], rows: Indices, table: MixedTable, ignored: Sequence[str]
+) -> None:
     """Refuse covariates that can tell nothing, all in one message."""
-    rows = len(design.columns[0].values)
     said, names = [], []
-    for column in design.columns:
-        known = column.values[column.known]
+    for column in columns:
+        there = column.values[rows]
+        known = there[~np.isnan(there)]
         levels = len(np.unique(known))
         name = repr(shorten(column.name, 40))
         if not levels:
             said.append(f"{name} has no value in any row")
         elif levels == 1:
             kind = "value" if column.numeric else "level"
-            first = shorten(column.text(int(np.flatnonzero(column.known)[0])), 30)
-            some = "" if len(known) == rows else ", where it has one"
+            first = shorten(column.text(int(rows[~np.isnan(there)][0])), 30)
+            some = "" if len(known) == len(rows) else ", where it has one"
             said.append(f"{name} is constant: one {kind}, {first!r}, in all rows{some}")
         elif not column.numeric and levels == len(known):
             said.append(f"{name} has as many levels as rows ({levels:,}): it names each row")
@@ -371,7 +303,7 @@ def families_of(table: MixedTable, group: str, rows: Indices) -> tuple[Indices, 
     if len(names) < FEWEST_FAMILIES:
         raise InsufficientDataError(
             f"the group {group!r} has {len(names)} levels, and {FEWEST_FAMILIES} are needed: one is held "
-            "out, one decides on the number of trees, and one at least is learned from",
+            "out, and two at least are learned from",
             where,
             "name a column with more families",
             n=len(names),
@@ -385,3 +317,19 @@ def families_of(table: MixedTable, group: str, rows: Indices) -> tuple[Indices, 
             "name a column that sister systems share, such as the processor",
         )
     return families.astype(np.intp).ravel(), int(unknown.sum())
+
+
+def check_split(rows: int, tested: int, share: float, table: MixedTable) -> None:
+    """Refuse a split of which one side is too small."""
+    for count, needed, what in (
+        (tested, _TESTED, "are held out"),
+        (rows - tested, _LEARNED, "are left to learn from"),
+    ):
+        if count < needed:
+            raise InsufficientDataError(
+                f"with a test share of {share:g}, {count} of {rows} rows {what}, and {needed} are needed",
+                table.source or None,
+                "choose another share, or leave it out: then each row is held out once",
+                n=count,
+                needed=needed,
+            )

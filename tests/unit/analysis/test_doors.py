@@ -454,8 +454,7 @@ def test_wrong_arguments_are_refused_with_our_errors(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # what is answered although it is odd is answered at length: few trees are grown for that
-    for most in ("PATIENCE", "MOST_TREES"):
-        monkeypatch.setattr(f"analysis.methods.variance_sources.held_out.{most}", 2)
+    monkeypatch.setattr("analysis.methods.variance_sources.predictions.MOST_TREES", 2)
     call, given = DOORS[name]
     wrong = []
     longest = 0
