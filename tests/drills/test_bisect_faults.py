@@ -146,18 +146,6 @@ def small(lab):
     return lab
 
 
-def test_good_is_not_on_the_line_of_bad(small):
-    made.git(small.folder / "app", "checkout", "-q", "-b", "side", "HEAD~1")
-    (small.folder / "app" / "app.c").write_text("int main(void) { return 0; }\n")
-    made.git(small.folder / "app", "commit", "-q", "-a", "-m", "side")
-    words = ("bisect", "side", "main", "--campaign", "app/campaign.yaml", "--work-dir", "work")
-    done = small.run_fairtrial(*words)
-    assert done.returncode == 2
-    assert "side is not on the first-parent line of main" in done.stderr
-    assert f"fairtrial bisect {small.shas[1][:12]} main" in done.stderr
-    assert not (small.folder / "runs").exists()
-
-
 def test_a_dirty_work_tree_is_told_and_no_matter(small):
     (small.folder / "app" / "app.c").write_text("broken, and not committed\n")
     done = small.run_fairtrial(*words_of(small, 2), "--looks", "2,9", "--sessions-max", "2")
@@ -189,25 +177,6 @@ def test_a_build_that_does_not_end_is_ended(small):
     assert done.returncode == 4, done.stderr
     assert "1 s" in json.loads(done.stdout)["skipped"][0]["why"]
     made.nothing_is_left(small)
-
-
-def test_there_is_no_git(small):
-    place = small.folder / "bin"
-    place.mkdir()
-    for name in ("cc", "sh"):
-        (place / name).symlink_to(shutil.which(name))
-    small.environment = small.environment | {"PATH": str(place)}
-    done = small.run_fairtrial(*words_of(small, 2))
-    assert done.returncode == 2
-    assert "git is not installed" in done.stderr
-
-
-def test_there_is_no_repository(lab):
-    (lab.folder / "app").mkdir()
-    made.campaign(lab.folder / "app")
-    done = lab.run_fairtrial(*words_of(lab, 2))
-    assert done.returncode == 2
-    assert "no work tree of git" in done.stderr
 
 
 def test_an_unknown_metric_is_refused_before_anything_is_built(small):
