@@ -176,6 +176,8 @@ def _name(row: Row, room: int) -> str:
     mark = mark if row.was is None else " renamed"
     function, file = shown(row.function), shown(row.object)
     inside = f" ({shorten(file, _LEAST_NAME // 2)})" if file else ""
+    if room - len(inside) - len(mark) < _LEAST_NAME // 2:  # else nobody knows the function
+        inside = ""
     return f"{shorten(function, room - len(inside) - len(mark))}{inside}{mark}"
 
 

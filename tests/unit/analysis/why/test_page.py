@@ -98,6 +98,10 @@ def test_names_are_shortened_only_where_two_lines_do_not_hold_them():
         "command: cand-planted takes 4.1 ms more CPU time than base-of;"
     )
     assert "…" in replace(told, variant="v" * 200).sentence
+    deep = "_PyEval_EvalFrameDefault/libpython3.11.so"
+    told = explained(steady(**{deep: 20}, sort=80), steady(**{deep: 40}, sort=60))
+    told = replace(told, variant="0005-9b851f5", baseline="0004-6b78a1a")
+    assert "* _PyEval_E…eDefault " in str(told)  # its file is left out before
 
 
 def test_a_note_names_the_answer_that_it_is_about():
