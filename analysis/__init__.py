@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from .calibrate.calibration import (
         calibrate_trial as calibrate_trial,
     )
-    from .calibrate.result import (
-        Certificate as Certificate,
-    )
+    from .calibrate.certificate import Certificate as Certificate
     from .data.matrix import (
         PerformanceMatrix as PerformanceMatrix,
     )
@@ -59,18 +57,10 @@ if TYPE_CHECKING:
         Changes as Changes,
         changes as changes,
     )
-    from .history.finding_steps import (
-        find_steps as find_steps,
-    )
-    from .history.ordered.judging import (
-        ordered_variants as ordered_variants,
-    )
-    from .history.ordered.result import (
-        OrderedVariants as OrderedVariants,
-    )
-    from .history.search_result import (
-        StepSearch as StepSearch,
-    )
+    from .history.ordered import ordered_variants as ordered_variants
+    from .history.ordered_result import OrderedVariants as OrderedVariants
+    from .history.session_value import find_steps as find_steps
+    from .history.step_search import StepSearch as StepSearch
     from .methods.biplot.fit import (
         Biplot as Biplot,
         biplot as biplot,
@@ -78,10 +68,7 @@ if TYPE_CHECKING:
     from .methods.hpt.compare import (
         hpt as hpt,
     )
-    from .methods.hpt.report import (
-        hpt_context as hpt_context,
-        hpt_report as hpt_report,
-    )
+    from .methods.hpt.page import hpt_context as hpt_context, hpt_report as hpt_report
     from .methods.hpt.result import (
         HptResult as HptResult,
     )
@@ -96,6 +83,15 @@ if TYPE_CHECKING:
         fit_corpus as fit_corpus,
         ks_fit as ks_fit,
     )
+    from .methods.mixture.metrics_fit import (
+        fit_mixture_2d as fit_mixture_2d,
+        fit_mixture_of_metrics as fit_mixture_of_metrics,
+    )
+    from .methods.mixture.metrics_model import (
+        Mixture2d as Mixture2d,
+        MixtureOfMetrics as MixtureOfMetrics,
+    )
+    from .methods.mixture.metrics_page import pairs_of_runs as pairs_of_runs
     from .methods.mixture.modality import (
         bandwidth_test as bandwidth_test,
         dip_test as dip_test,
@@ -103,17 +99,6 @@ if TYPE_CHECKING:
     )
     from .methods.mixture.model import (
         Mixture as Mixture,
-    )
-    from .methods.mixture.plane.fit import (
-        fit_mixture_2d as fit_mixture_2d,
-        fit_mixture_of_metrics as fit_mixture_of_metrics,
-    )
-    from .methods.mixture.plane.model import (
-        Mixture2d as Mixture2d,
-        MixtureOfMetrics as MixtureOfMetrics,
-    )
-    from .methods.mixture.plane.report import (
-        pairs_of_runs as pairs_of_runs,
     )
     from .methods.mixture.refits import (
         faster_estimate as faster_estimate,
@@ -168,20 +153,16 @@ if TYPE_CHECKING:
         sources_of_table as sources_of_table,
     )
     from .plan.components import (
+        trial_costs as trial_costs,
         variance_components as variance_components,
-    )
-    from .plan.coverage import (
-        coverage_study as coverage_study,
     )
     from .plan.draw import (
         draw_study as draw_study,
     )
     from .plan.error_rates import (
+        coverage_study as coverage_study,
         power_study as power_study,
         type1_study as type1_study,
-    )
-    from .plan.goal import (
-        trial_costs as trial_costs,
     )
     from .plan.result import (
         SessionPlan as SessionPlan,
@@ -199,12 +180,8 @@ if TYPE_CHECKING:
     from .stats.arguments import (
         stream as stream,
     )
-    from .verdict.comparison.comparing import (
-        compare_trials as compare_trials,
-    )
-    from .verdict.comparison.result import (
-        TrialComparison as TrialComparison,
-    )
+    from .verdict.comparison import compare_trials as compare_trials
+    from .verdict.comparison_result import TrialComparison as TrialComparison
     from .verdict.fleet import (
         judge_fleet as judge_fleet,
     )
@@ -234,7 +211,7 @@ _ROOMS = {
     "methods.hpt.compare": "hpt",
     "methods.hpt.result": "HptResult",
     "methods.hpt.speedup": "hpt_speedup HptSpeedup",
-    "methods.hpt.report": "hpt_context hpt_report",
+    "methods.hpt.page": "hpt_context hpt_report",
     "methods.speedup_test.compare": "speedup_test speedup_test_suite",
     "methods.speedup_test.result": "SpeedupTest SpeedupSuite",
     "methods.resampling.randomization": "randomization_test",
@@ -245,17 +222,17 @@ _ROOMS = {
     "methods.mixture.goodness": "ks_fit fit_corpus",
     "methods.mixture.result": "FitTest CorpusFit",
     "methods.mixture.model": "Mixture",
-    "methods.mixture.plane.fit": "fit_mixture_2d fit_mixture_of_metrics",
-    "methods.mixture.plane.model": "Mixture2d MixtureOfMetrics",
-    "methods.mixture.plane.report": "pairs_of_runs",
+    "methods.mixture.metrics_fit": "fit_mixture_2d fit_mixture_of_metrics",
+    "methods.mixture.metrics_model": "Mixture2d MixtureOfMetrics",
+    "methods.mixture.metrics_page": "pairs_of_runs",
     "methods.mixture.single_run": "mean_difference probability_faster probability_fastest variability_level rank_share",
     "methods.mixture.refits": "mode_evidence fitted_sample metric_interval faster_estimate",
     "methods.mixture.modality": "dip_test bandwidth_test skewed_families",
     "history.changes": "changes Changes",
-    "history.search_result": "StepSearch",
-    "history.ordered.judging": "ordered_variants",
-    "history.ordered.result": "OrderedVariants",
-    "history.finding_steps": "find_steps",
+    "history.step_search": "StepSearch",
+    "history.ordered": "ordered_variants",
+    "history.ordered_result": "OrderedVariants",
+    "history.session_value": "find_steps",
     "why.explain": "explain",
     "why.result": "Why",
     "methods.biplot.fit": "biplot Biplot",
@@ -266,24 +243,22 @@ _ROOMS = {
     "verdict.judging": "judge judge_sides",
     "verdict.fleet": "judge_fleet",
     "verdict.gate": "Gate gate",
-    "verdict.comparison.comparing": "compare_trials",
-    "verdict.comparison.result": "TrialComparison",
+    "verdict.comparison": "compare_trials",
+    "verdict.comparison_result": "TrialComparison",
     "diagnose.examine": "diagnose_trial diagnose_matrix diagnose_runs",
     "diagnose.result": "Diagnosis",
     "calibrate.calibration": "calibrate_trial",
-    "calibrate.result": "Certificate",
+    "calibrate.certificate": "Certificate",
     "diagnose.normality": "normality",
     "diagnose.estimators": "estimator_spread EstimatorSpread normal_spread",
     "diagnose.central_limit": "central_limit_study CentralLimitStudy",
     "plan.runs": "plan_runs",
     "plan.sessions": "plan_sessions",
     "plan.result": "SessionPlan VarianceComponents",
-    "plan.goal": "trial_costs",
-    "plan.components": "variance_components",
+    "plan.components": "trial_costs variance_components",
     "plan.width": "width_loop",
     "stats.arguments": "stream",
-    "plan.error_rates": "power_study type1_study",
-    "plan.coverage": "coverage_study",
+    "plan.error_rates": "power_study type1_study coverage_study",
     "plan.draw": "draw_study",
     "errors": "FairtrialError UsageError StoreError AnalysisError InsufficientDataError SidesWarning",
 }

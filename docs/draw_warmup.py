@@ -16,10 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.plots.drawing import write_picture
-from analysis.plots.layout import arranged
-from analysis.plots.scale import quantity_scale
-from analysis.plots.sheet import Sheet
+from analysis.plots.axes import quantity_scale
+from analysis.plots.chart import Sheet, arranged, write_picture
 from analysis.report.figures.iterations import RunIterations, panel_of
 from analysis.stats.steady_state import steady_state
 

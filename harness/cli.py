@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from analysis.errors import FairtrialError
+    from analysis.record.manifest import WarmupIterations
     from analysis.record.printer import Printer
-    from analysis.record.warmup_iterations import WarmupIterations
 
 
 # what a command of the judge says to be under way until it says more
@@ -84,7 +84,7 @@ def _judging(warmup: WarmupIterations | None) -> contextlib.AbstractContextManag
     """Let the judge leave out so many iterations of each run of the trials that it reads."""
     if warmup is None:
         return contextlib.nullcontext()
-    from analysis.record.warmup_iterations import judging_with
+    from analysis.record.manifest import judging_with
 
     return judging_with(warmup)
 
@@ -143,7 +143,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
             raise
         import traceback
 
-        from .launch.interrupts import Interrupted
+        from .launch.matching import Interrupted
 
         if isinstance(error, Interrupted):  # before there was a trial to close
             return 130
@@ -158,7 +158,7 @@ def _said(error: FairtrialError, argv: Sequence[str]) -> str:
     if error.where is not None and error.where in argv:
         from analysis.registry import load
 
-        near = load("harness.commands.near_names").nearest_trial(error.where)
+        near = load("harness.commands.run").nearest_trial(error.where)
         if near is not None:
             return f"no trial '{error.where}': did you mean {near}?\n"
     return f"{error}\n" if error.exit_code == 2 else f"fairtrial: {error}\n"

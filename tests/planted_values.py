@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from analysis.data.columns import MetricColumn
 from analysis.data.trial import Trial
-from analysis.record.quantiles import about_quantile, quantile_metric, quantile_of
+from analysis.record.manifest import about_quantile, quantile_metric, quantile_of
 
 Floats = NDArray[np.float64]
 PLANTED = runpy.run_path(str(Path(__file__).with_name("planted.py")))

@@ -34,7 +34,7 @@ from harness.host.reader import Host
 from harness.host.state import HostState
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import Execution, LaunchRequest, not_started
-from harness.launch.interrupts import Interrupted, Interrupts
+from harness.launch.matching import Interrupted, Interrupts
 from harness.trial.folder import mode_of_files
 from tests.hosts import trees
 
@@ -45,15 +45,15 @@ _HIGH = 300  # descriptors from here on are closed by no command that begins
 # what asks for the time while nothing but runs takes any; who waits for real processes has the machine's
 _TIMED = (
     *("harness.trial.session", "harness.trial.measure", "harness.trial.plan"),
-    "harness.host.surroundings",
+    "harness.host.activity",
 )
 _TIMED_BY_COMMANDS = (
-    *("harness.trial.sitting_run", "harness.trial.writer", "harness.trial.metering"),
-    *("harness.commands.live_view", "harness.commands.comparing.view"),
-    *("harness.commands.bisecting.view", "harness.bisect.bisecting", "harness.bisect.workshop"),
+    *("harness.trial.sitting", "harness.trial.writer", "harness.trial.metering"),
+    *("harness.commands.live_view", "harness.commands.compare_campaign"),
+    *("harness.commands.bisect_command", "harness.bisect.bisecting", "harness.bisect.workshop"),
 )
 _DATED = ("harness.trial.writer", "analysis.record.manifest")
-_DATED_BY_CLASS = ("harness.trial.progress", "analysis.history.judged.judging")
+_DATED_BY_CLASS = ("harness.trial.progress", "analysis.history.judging")
 
 
 def executed(**changes: Any) -> Execution:
@@ -241,7 +241,7 @@ class Stage:
         for name in ("harness.trial.preparation", "harness.trial.plan"):
             yield f"{name}.Host", lambda: StageHost(stage)
             yield f"{name}.cpus_in_use", lambda: ()
-        yield "harness.launch.interrupts.Interrupts.sleep", sleep
+        yield "harness.launch.matching.Interrupts.sleep", sleep
         yield "harness.trial.plan.CpuLock", Free
         yield "harness.trial.writer.secrets", _Suffixes(self.first)
         for name in _TIMED:
@@ -384,10 +384,10 @@ class VirtualStage(Stage):
                 return getattr(datetime, name)
 
         yield "harness.trial.measure.Measurer.measure", measured
-        yield "harness.commands.comparing.tries.LauncherClient", self.launcher_for("target")
-        for name in ("comparing.tries", "dry_run", "doctor_page"):
+        yield "harness.commands.compare.LauncherClient", self.launcher_for("target")
+        for name in ("compare", "dry_run", "doctor"):
             yield f"harness.commands.{name}.Host", lambda: StageHost(stage)
-        yield "harness.why.unchanged.Host", lambda: StageHost(stage)
+        yield "harness.why.profiles.Host", lambda: StageHost(stage)
         yield "harness.commands.dry_run.cpus_in_use", lambda: ()
         # hooks and builds are executed where this process may be
         yield "harness.launch.commands.LauncherClient", _anywhere

@@ -8,22 +8,27 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ..errors import FairtrialError, StoreError
-from ..importers.trials import open_trial
+from ..importers.reader import open_trial
 from ..record.fleet import FLEET
 from ..record.profiles import BESIDE, PROFILE, TIMED
 from ..record.trial_files import CAMPAIGN, MANIFEST
-from .contents import FLEET_PLACE, RedactionRecord
-from .packing.request import Redacted
-from .redacted_documents import decoded, encoded, learn_fields, own_fields, plain_text, yaml_text
-from .redacted_names import Known, Redactions, Scrubber
-from .redacted_trials import (
+from .describing import Redacted
+from .redacted import (
+    decoded,
+    encoded,
     kept_names,
+    learn_fields,
     learn_machine,
     learn_trial,
+    own_fields,
+    plain_text,
     redact_fleet,
     redact_profile,
     redact_trial,
+    yaml_text,
 )
+from .redacted_names import Known, Redactions, Scrubber
+from .zip_directory import FLEET_PLACE, RedactionRecord
 
 _FOREIGN = frozenset({"campaigns", "container", "sources", "trials"})  # other files are made here
 

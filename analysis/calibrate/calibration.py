@@ -31,12 +31,10 @@ from ..data.trial import Trial
 from ..errors import UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, merged
-from ..stats import classical_tests as wilk
+from ..stats import classical as wilk
 from ..stats.arguments import door, shown, stream
-from ..stats.classical_tests import least_shift
-from .pairs import BlockPairs, identical_pair, identical_variants, pairs_of
-from .rates import rates_of
-from .result import (
+from ..stats.classical import least_shift
+from .certificate import (
     METHOD_NAMES,
     CalibratedBenchmark,
     Certificate,
@@ -46,6 +44,8 @@ from .result import (
     design_of,
     machine_of,
 )
+from .pairs import BlockPairs, identical_pair, identical_variants, pairs_of
+from .rates import rates_of
 
 Array = NDArray[np.float64]
 FEWEST = 5  # sessions; below, no departure could be seen

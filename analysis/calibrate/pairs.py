@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import InsufficientDataError, StoreError, UsageError
-from ..record.environment_records import whole_targets
+from ..record.environment import whole_targets
 from ..record.shapes import ShapeError, opened, parse, records_of
 from ..record.trial_files import ENVIRONMENT, RESOLVED, EnvironmentShape
 

@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 from ..methods.hpt.compare import rank_sum_pvalue, risk_of, signed_rank_stage
 from ..methods.speedup_test.protocol import decide
 from ..stats.arguments import stream
-from ..stats.classical_tests import welch as welch_test
+from ..stats.classical import welch as welch_test
 from ..stats.ranks import TIE_TOLERANCE, midranks
 from ..stats.workers import Progress, in_order
+from .certificate import METHODS, MethodRate, Unit
 from .pairs import MOST, BlockPairs, Signs, sides, signs
-from .result import METHODS, MethodRate, Unit
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

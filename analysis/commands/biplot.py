@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import AnalysisError, UsageError
-from .arguments import add_json, add_plot, add_reading, metric_of, reading, show
+from .options import add_json, add_plot, add_reading, metric_of, reading, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..methods.biplot.fit import Biplot, Scale
     from ..pages.model import Caution
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 
 def add(subparsers: Subparsers) -> None:
@@ -66,13 +66,13 @@ class _Systems:
 
 
 def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..plots.drawing import check_picture, write_picture
+    from ..plots.chart import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
     read = _read(args)
     result = _fitted(read, args.scale)
     if picture is not None:
-        from ..methods.biplot.picture import biplot_picture
+        from ..methods.biplot.page import biplot_picture
 
         write_picture(biplot_picture(result), picture, title="biplot", alt=result.conclusion)
     show(result, out, as_json=args.json, metric=read.metric)
@@ -97,10 +97,9 @@ def _fitted(read: _Systems, scale: Scale) -> Biplot:
 def _read(args: argparse.Namespace) -> _Systems:
     from dataclasses import replace
 
-    from ..data.question import not_judged
+    from ..data.host_record import not_judged
     from ..data.trial_cautions import always_said
-    from ..importers.sources import read_each
-    from ..importers.trials import is_file, open_trial, trial_and_variant
+    from ..importers.reader import is_file, open_trial, read_each, trial_and_variant
     from ..pages.model import merged
 
     if len(args.sources) > 1:

@@ -13,12 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from .arguments import add_json, add_value, line_to, show
-from .files import check_file, interruptible, write_file
+from .options import add_json, add_value, check_file, interruptible, line_to, show, write_file
 
 if TYPE_CHECKING:
-    from ..artifact.reproducing.checking import Received
-    from .arguments import Subparsers
+    from ..artifact.reproduce import Received
+    from .options import Subparsers
 
 
 _REQUESTED = ("sources", "claims", "about", "campaign", "binaries", "why", "seed", "max_bytes")
@@ -104,8 +103,8 @@ def size_in_bytes(text: str) -> int:
 def _bundle(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     check_file(args.output)
 
-    from ..artifact.packing.bundle import pack_bundle
-    from ..artifact.packing.request import PackingRequest
+    from ..artifact.bundle import pack_bundle
+    from ..artifact.describing import PackingRequest
     from ..artifact.redacted_names import known_here, wanted_of
     from ..artifact.redaction import redact_folder
 
@@ -144,8 +143,8 @@ def write_reproduction(
 ) -> int:
     """Check an artifact, compute it anew, and write what came out; give the exit code."""
     from ..artifact.recomputing import Limits
-    from ..artifact.reproducing.page import review_page
-    from ..artifact.reproducing.reproduction import USUAL, reproduce
+    from ..artifact.reproduce import USUAL, reproduce
+    from ..artifact.reproduction import review_page
     from ..pages import as_markup as as_markdown
 
     limits = Limits(
@@ -177,7 +176,7 @@ def unpack_artifact(
     max_bytes: int | None,
 ) -> Received:
     """Check an artifact and unpack it into a new folder, to measure its trials again."""
-    from ..artifact.reproducing.checking import receive_bundle
+    from ..artifact.reproduce import receive_bundle
 
     with interruptible():
         return receive_bundle(
@@ -207,7 +206,7 @@ def write_rerun(
     """Compare trials with those that were measured again; write the answer, and files in the folder."""
     import json
 
-    from ..artifact.reproducing.rerun import joint_report, judge_reruns
+    from ..artifact.rerun import joint_report, judge_reruns
     from ..pages import as_markup as as_markdown
     from ..pages.model import page_of
 

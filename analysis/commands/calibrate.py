@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from .arguments import (
+from .options import (
     add_confidence,
     add_json,
     add_metric,
@@ -19,7 +19,7 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 
 def add(subparsers: Subparsers) -> None:
@@ -66,8 +66,8 @@ def add(subparsers: Subparsers) -> None:
 
 def _calibrate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..calibrate.calibration import calibrate_trial
-    from ..calibrate.certificates import write_certificate
-    from ..importers.trials import open_trial
+    from ..calibrate.certificate import write_certificate
+    from ..importers.reader import open_trial
     from ..record.fleet import is_fleet
     from ..record.trial_files import CERTIFICATES
     from ..stats.arguments import stream

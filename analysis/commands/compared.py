@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO, cast
 from ..data.trial import read_trial
 from ..pages.difference import Difference
 from ..verdict.cautions import shown_cautions
-from ..verdict.compare_answer.answer import NamedCommand, Standing, answer_of
-from ..verdict.compare_answer.names import short_names
-from ..verdict.compare_answer.page import screen_of
-from ..verdict.times import session_seconds
-from .arguments import show
+from ..verdict.compare import NamedCommand, Standing, answer_of, screen_of
+from ..verdict.compare_sentences import short_names
+from ..verdict.sides import session_seconds
+from .options import show
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
     from ..plan.compare_looks import CandidateLook, Look
     from ..record.printer import Printer
-    from ..verdict.compare_answer.answer import CompareAnswer
+    from ..verdict.compare import CompareAnswer
 
 _MEMORY = "max_rss"
 _CALLED = 14  # columns of a command's name in a note
@@ -180,7 +179,7 @@ def write_files(answer: CompareAnswer, files: Mapping[str, str]) -> None:
     UsageError
         If one cannot be written.
     """
-    from ..verdict.compare_answer.exports import write_exports
+    from ..verdict.compare_sentences import write_exports
 
     write_exports(answer, files)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .arguments import (
+from .options import (
     SIDE,
     add_confidence,
     add_json,
@@ -21,7 +21,7 @@ from .arguments import (
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from .arguments import CommandResult, Subparsers
+    from .options import CommandResult, Subparsers
 
 
 _PLACES = 12  # 1 - 0.95 is 0.05, whatever binary fractions say
@@ -85,7 +85,7 @@ def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     if not chosen:
         show(_whole(args), out, as_json=args.json)
         return 0
-    from ..importers.sources import read_one
+    from ..importers.reader import read_one
 
     matrix = read_one(args.matrix, reading(args))
     studies = _Several({name: study(matrix, args) for name, study in chosen.items()})
@@ -98,8 +98,7 @@ def _whole(args: argparse.Namespace) -> CommandResult:
     """Look at a trial, at one variant of it, or at a file."""
     from ..diagnose.examine import diagnose_matrix, diagnose_trial
     from ..diagnose.fleet import diagnose_fleet
-    from ..importers.sources import read_one
-    from ..importers.trials import open_trial, trial_and_variant
+    from ..importers.reader import open_trial, read_one, trial_and_variant
     from ..record.fleet import is_fleet
 
     named = trial_and_variant(args.matrix)

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, TextIO
 from ..errors import UsageError
 from ..record.printer import printer_on
 from ..words import next_lines
-from .arguments import SIDE, WhenShown, add_json, add_texts, add_value, show
-from .files import write_file
+from .options import SIDE, WhenShown, add_json, add_texts, add_value, show, write_file
 
 if TYPE_CHECKING:
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 
 def add_merge(subparsers: Subparsers) -> None:
@@ -50,8 +49,8 @@ def add_merge(subparsers: Subparsers) -> None:
 def _merge(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     import json
 
-    from ..data.merging.hosts import merge_hosts, named_trials, way_of
-    from ..data.merging.trials import merge_trials
+    from ..data.merging import merge_trials
+    from ..data.merging_hosts import merge_hosts, named_trials, way_of
     from ..record.fleet import is_fleet
 
     trials = named_trials(args.trials)
@@ -114,8 +113,7 @@ def _import(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
     from ..data.opening import open_foreign
     from ..importers.gathering import gather
-    from ..importers.importing import import_files
-    from ..importers.inspection import inspect_files
+    from ..importers.importing import import_files, inspect_files
     from ..importers.naming import ReadingChoices
     from ..importers.registry import read_foreign
 
@@ -198,7 +196,7 @@ def add_export(subparsers: Subparsers) -> None:
 
 
 def _every_target() -> str:
-    from ..importers.exports.targets import TARGETS
+    from ..importers.export_data import TARGETS
 
     named = ", ".join(target.name for target in TARGETS)
     endings = ", ".join(target.endings[0] for target in TARGETS if target.endings)
@@ -206,9 +204,8 @@ def _every_target() -> str:
 
 
 def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..importers.exports.export_data import read_exported
-    from ..importers.exports.targets import target_for
-    from ..importers.sources import Reading
+    from ..importers.export_data import read_exported, target_for
+    from ..importers.reader import Reading
 
     target = target_for(args.output, args.to)
     if args.json and args.output == _STDOUT:

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TextIO
 
 from ..errors import InsufficientDataError, UsageError
-from .arguments import SIDE, add_confidence, add_json, add_reading, named, reading, show
-from .files import write_file
+from .options import SIDE, add_confidence, add_json, add_reading, named, reading, show, write_file
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
     from ..record.trial_files import Manifest
     from ..verdict.result import Verdict
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 
 _CONFIDENCE = 0.95
@@ -126,10 +125,16 @@ class _Judged(NamedTuple):
 
 
 def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..pages.condition import parse_condition
+    from ..pages.result import parse_condition
     from ..verdict.gate import gate, gate_verdict
-    from ..verdict.gate_answer.for_builds import junit, summary, workflow_commands
-    from ..verdict.gate_answer.next_commands import next_of, next_of_failing, next_of_others
+    from ..verdict.gate_answer import (
+        junit,
+        next_of,
+        next_of_failing,
+        next_of_others,
+        summary,
+        workflow_commands,
+    )
 
     parse_condition(args.condition)  # before anything is read
     fleet = _fleet_of(args)
@@ -163,7 +168,7 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 def _again(args: argparse.Namespace) -> tuple[str, ...]:
     """Give the options that a further call needs to ask the same."""
-    from ..importers.trials import trial_and_variant
+    from ..importers.reader import trial_and_variant
 
     named = trial_and_variant(args.source)
     variants = [*(args.variant or ()), *([named[1]] if named is not None and named[1] else [])]
@@ -178,7 +183,7 @@ def _again(args: argparse.Namespace) -> tuple[str, ...]:
 
 def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
     """Give the fleet that is named, and its variant; None where it is something else."""
-    from ..importers.trials import trial_and_variant
+    from ..importers.reader import trial_and_variant
     from ..record.fleet import is_fleet
 
     sides = [args.source, *([] if args.baseline is None else [args.baseline])]
@@ -200,7 +205,7 @@ def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
 def _of_fleet(fleet: tuple[Path, str | None], args: argparse.Namespace) -> _Judged:
     """Compare the candidates of a fleet with its baseline, on hosts like these."""
     from ..data.fleet import open_fleet
-    from ..data.question import refuse_unasked
+    from ..data.host_record import refuse_unasked
     from ..verdict.fleet import judge_fleet
 
     if args.metric is None:
@@ -219,8 +224,8 @@ def _of_fleet(fleet: tuple[Path, str | None], args: argparse.Namespace) -> _Judg
 
 def _of_one_trial(args: argparse.Namespace) -> _Judged:
     """Compare candidates of one trial with its baseline."""
-    from ..data.question import refuse_unasked
-    from ..importers.trials import is_file, open_trial, trial_and_variant
+    from ..data.host_record import refuse_unasked
+    from ..importers.reader import is_file, open_trial, trial_and_variant
     from ..verdict.judging import judge
     from ..verdict.sides import all_failed, ever_succeeded
 
@@ -309,10 +314,10 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
 
 def _of_two_sides(args: argparse.Namespace) -> _Judged:
     """Compare two sides, each a variant of a trial or a file."""
-    from ..data.question import refuse_unasked
-    from ..importers.trials import trial_and_variant
+    from ..data.host_record import refuse_unasked
+    from ..importers.reader import trial_and_variant
     from ..pages.model import merged
-    from ..verdict.files import judge_sources
+    from ..verdict.judging import judge_sources
     from ..verdict.sides import all_failed
 
     sources = [args.source]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from .arguments import (
+from .options import (
     add_benchmarks,
     add_confidence,
     add_json,
@@ -22,8 +22,8 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..importers.sources import Sides
-    from .arguments import Subparsers
+    from ..importers.reader import Sides
+    from .options import Subparsers
 
 
 def add(subparsers: Subparsers) -> None:
@@ -78,8 +78,8 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _hpt(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..importers.sources import read_sides
-    from ..methods.hpt.report import hpt_report
+    from ..importers.reader import read_sides
+    from ..methods.hpt.page import hpt_report
 
     sides = read_sides(args.candidate, args.baseline, reading(args))
     sides = _called(chosen_sides(args, sides), args.names)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from ..announcing import doing
 from ..errors import UsageError
 from ..words import shorten
-from .arguments import (
+from .options import (
     SIDE,
     add_benchmarks,
     add_confidence,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..methods.mixture.report import MixtureOptions
     from ..methods.mixture.result import MixtureReport
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 
 _DETAIL, _OVERVIEW = 500, 200  # resamples
@@ -152,14 +152,14 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
 def _mixture(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     picture = None
     if args.plot is not None:
-        from ..plots.drawing import check_picture
+        from ..plots.chart import check_picture
 
         picture = check_picture(args.plot)
     if not 1 <= args.digits <= _MOST_DIGITS:
         raise UsageError(f"--digits must lie between 1 and {_MOST_DIGITS}, and is {args.digits}")
     if args.others:
         return _plane(args, picture, out)
-    from ..importers.sources import read_sources
+    from ..importers.reader import read_sources
 
     sources = read_sources(args.sources, reading(args))
     matrices = _with_benchmarks(args, sources.matrices)
@@ -198,8 +198,8 @@ def _mixture(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
 def _draw(report: MixtureReport, picture: Path) -> None:
     """Draw one benchmark, or what many have in common."""
-    from ..methods.mixture import picture as pictures
-    from ..plots.drawing import write_picture
+    from ..methods.mixture import benchmark_page as pictures
+    from ..plots.chart import write_picture
 
     if report.detailed:
         drawn, alt = pictures.mixture_picture(report), pictures.mixture_alt(report)
@@ -247,10 +247,10 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO) -> int:
             "--exclude" if args.exclude else "--benchmark",
             "name one --benchmark, or leave the option out",
         )
-    from ..data.question import question_of
-    from ..importers.sources import trials_of
-    from ..methods.mixture.plane.model import listed
-    from ..methods.mixture.plane.report import plane_report
+    from ..data.host_record import question_of
+    from ..importers.reader import trials_of
+    from ..methods.mixture.metrics_model import listed
+    from ..methods.mixture.metrics_page import plane_report
 
     trials = trials_of(args.sources, reading(args))
     report = plane_report(
@@ -261,8 +261,8 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO) -> int:
         progress=_fitted,
     )
     if picture is not None:
-        from ..methods.mixture.plane.picture import plane_picture
-        from ..plots.drawing import write_picture
+        from ..methods.mixture.metrics_page import plane_picture
+        from ..plots.chart import write_picture
 
         cell = report.cells[0]
         if len(report.cells) > 1 or cell.mixture is None or cell.pairs is None:

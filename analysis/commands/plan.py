@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .arguments import (
+from .options import (
     add_confidence,
     add_interval,
     add_json,
@@ -22,10 +22,10 @@ from .arguments import (
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
-    from ..importers.sources import Sides
-    from ..plan.goal import TrialCosts
+    from ..importers.reader import Sides
+    from ..plan.components import TrialCosts
     from ..plan.result import HostPlan, RunPlan, SessionPlan
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 
 _MAX_SESSIONS = 100
@@ -111,7 +111,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..importers.sources import read_sides
+    from ..importers.reader import read_sides
 
     others, fix = (
         (_ONLY_SESSIONS, "leave it out, or leave out --within-session")
@@ -139,7 +139,7 @@ def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
 def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
     """Give the fleet whose hosts are planned, and its variant; None where something else is."""
-    from ..importers.trials import trial_and_variant
+    from ..importers.reader import trial_and_variant
     from ..record.fleet import is_fleet
 
     named = trial_and_variant(args.candidate)
@@ -151,12 +151,10 @@ def _hosts(path: Path, variant: str | None, args: argparse.Namespace) -> tuple[H
     """Plan hosts: what each tells of its own sessions and runs, one at a time; with the metric."""
     from dataclasses import replace
 
-    from ..data.fleet import host_cautions, open_fleet
-    from ..data.fleet_as_trial import nothing_to_judge
+    from ..data.fleet import host_cautions, nothing_to_judge, open_fleet
     from ..errors import InsufficientDataError
     from ..pages.model import Caution, merged
-    from ..plan.components import variance_components
-    from ..plan.goal import trial_costs
+    from ..plan.components import trial_costs, variance_components
     from ..plan.hosts import HostPilot, plan_hosts
 
     hosts, pilots, without = [], {}, []
@@ -231,7 +229,7 @@ def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:
 
 def _costs(trial: Trial | None) -> TrialCosts | None:
     """Tell what sessions and runs take; another tool's file does not say it."""
-    from ..plan.goal import trial_costs
+    from ..plan.components import trial_costs
 
     return None if trial is None or trial.manifest.origin == "imported" else trial_costs(trial)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
 from ..words import WIDTH
-from .arguments import (
+from .options import (
     SIDE,
     WhenShown,
     add_choice,
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..pages.model import Caution
-    from ..plots.sheet import Sheet
-    from ..report.figures.layout import Drawing
-    from .arguments import Subparsers
+    from ..plots.chart import Sheet
+    from ..report.figures.panels import Drawing
+    from .options import Subparsers
 
 
 _OF_SYSTEMS = ("biplot", "shares")
 
 
 def _kinds() -> str:
-    from ..report.figures.kinds import KINDS
+    from ..report.figures.suite import KINDS
 
     return "; ".join(f"{name}: {kind.shows}" for name, kind in KINDS.items())
 
@@ -73,9 +73,8 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _plot(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..plots.drawing import check_picture
-    from ..report.figures.files import write_drawing
-    from ..report.figures.kinds import kind_of
+    from ..plots.chart import check_picture
+    from ..report.figures.suite import kind_of, write_drawing
 
     kind_of(args.kind)
     picture = check_picture(args.output)
@@ -99,7 +98,7 @@ def _set(text: str) -> str:
 
 def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | None, list[Caution]]:
     """Draw; also give the metric that the first line must name, and what nobody has asked for."""
-    from ..report.figures.kinds import draw, kind_of
+    from ..report.figures.suite import draw, kind_of
 
     kind = kind_of(args.kind)
     if args.scale is not None and (args.kind not in _OF_SYSTEMS or args.variant or args.benchmark):
@@ -109,7 +108,7 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | Non
             "leave it out, or --variant and --benchmark",
         )
     if args.kind in _OF_SYSTEMS and not (args.variant or args.benchmark):
-        from ..report.figures.kinds import draw_table
+        from ..report.figures.suite import draw_table
         from .biplot import systems_of
 
         found, metric = systems_of(args)
@@ -140,6 +139,6 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | Non
 
 def _unasked(cautions: Iterable[Caution]) -> list[Caution]:
     """Give the caution that the metric drawn is not one that benchmarks declare."""
-    from ..data.question import NOT_ASKED
+    from ..data.host_record import NOT_ASKED
 
     return [one for one in cautions if one.code == NOT_ASKED]

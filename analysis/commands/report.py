@@ -8,14 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from .arguments import SIDE, add_choice, add_judging, add_sheet, asked, line_to, reading, sheet_of
-from .files import check_file, check_folder, write_file, write_files
+from .options import (
+    SIDE,
+    add_choice,
+    add_judging,
+    add_sheet,
+    asked,
+    check_file,
+    check_folder,
+    line_to,
+    reading,
+    sheet_of,
+    write_file,
+    write_files,
+)
 
 if TYPE_CHECKING:
-    from ..plots.sheet import Sheet
-    from ..report.model import Report
+    from ..plots.chart import Sheet
+    from ..report.page import Report
     from ..report.subject import Subject
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 
 _ENDINGS = {
@@ -119,7 +131,7 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _sources(args: argparse.Namespace) -> list[str]:
-    from ..importers.trials import newest_trial
+    from ..importers.reader import newest_trial
 
     if args.source is None:
         return [str(newest_trial())]
@@ -129,7 +141,7 @@ def _sources(args: argparse.Namespace) -> list[str]:
 def _declared(source: str) -> Sequence[str]:
     """Give the metrics that the campaign of one trial, or of a fleet, names as its question."""
     from ..data.fleet import open_fleet
-    from ..importers.trials import is_foreign, trial_and_variant
+    from ..importers.reader import is_foreign, trial_and_variant
     from ..record.fleet import is_fleet
     from ..record.manifest import read_manifest
 
@@ -190,7 +202,7 @@ def _draw(
     subjects: tuple[Subject, ...], folder: Path, sheet: Sheet, out: TextIO, err: TextIO
 ) -> None:
     """Write the pictures; the room that draws them is opened when it is asked for."""
-    from ..report.figures.files import write_all
+    from ..report.figures.suite import write_all
 
     for subject in subjects:
         place = folder / subject.verdict.metric if len(subjects) > 1 else folder
@@ -203,7 +215,7 @@ def _write(
 ) -> None:
     """Write the report as one form, and say where it is."""
     if place is not None and form == "csv" and place.is_dir():
-        from ..pages.as_csv import separate
+        from ..pages.as_markup import separate
         from ..report.page import data_page
 
         tables = separate(data_page(report), guard=guard)
@@ -220,7 +232,7 @@ def _write(
     write_file(place, text)
     names = [place.name]
     if form == "latex":
-        from ..report.tex_numbers import macros_of
+        from ..report.written import macros_of
 
         names.append(_NUMBERS)
         write_file(place.with_name(_NUMBERS), macros_of(report.briefs))
@@ -235,14 +247,14 @@ def _say(folder: Path, names: Iterable[str], out: TextIO) -> None:
 def _text(report: Report, form: str, *, guard: bool) -> str:
     """Set the report."""
     if form == "html":
-        from ..report.shell import html_page
+        from ..report.assembling import html_page
 
         return html_page(report)
     if form == "json":
         import json
 
         return json.dumps(report.to_dict(), indent=2, allow_nan=False) + "\n"
-    from ..pages import as_csv, as_markup, as_text
+    from ..pages import as_markup, as_markup as as_csv, as_text
     from ..pages.model import page_of
     from ..report.page import brief_page, data_page, narrow_page
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from ..announcing import doing
 from ..errors import UsageError
-from .arguments import (
+from .options import (
     add_benchmarks,
     add_confidence,
     add_interval,
@@ -26,8 +26,8 @@ from .arguments import (
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from ..methods.resampling.units import Unit
-    from .arguments import Subparsers
+    from ..methods.resampling.assignments import Unit
+    from .options import Subparsers
 
 
 _QUESTIONS = (
@@ -117,7 +117,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
 
 
 def _resample(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..plots.drawing import check_picture, write_picture
+    from ..plots.chart import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
     if not 2 <= args.resamples <= 10_000_000:
@@ -125,7 +125,7 @@ def _resample(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
             f"--resamples must lie between 2 and 10,000,000, and is {args.resamples}",
             fix="10000 is a good start",
         )
-    from ..importers.sources import asked_of, read_one
+    from ..importers.reader import asked_of, read_one
 
     if args.baseline is None and _alone(args):
         return _described(args, out)
@@ -136,7 +136,7 @@ def _resample(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         sources = [text for text in (args.candidate, args.baseline, *args.also) if text is not None]
         asked_of(sources, reading(args))
     others = [read_one(text, reading(args)) for text in args.also]
-    from ..methods.resampling.report import resampling_report
+    from ..methods.resampling.page import resampling_report
     from ..stats.arguments import stream
 
     doing("resampling")
@@ -149,7 +149,7 @@ def _resample(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         seed=args.seed,
     )
     if picture is not None:
-        from ..methods.resampling.picture import resampling_picture
+        from ..methods.resampling.page import resampling_picture
 
         write_picture(
             resampling_picture(report),
@@ -163,7 +163,7 @@ def _resample(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
 def _alone(args: argparse.Namespace) -> bool:
     """Tell whether one source is given that nothing is compared with."""
-    from ..importers.trials import is_file, trial_and_variant
+    from ..importers.reader import is_file, trial_and_variant
 
     named = trial_and_variant(args.candidate)
     if named is None:
@@ -177,9 +177,9 @@ def _described(args: argparse.Namespace, out: TextIO) -> int:
     _refuse(args, ("plot", "compare"), "needs two sides", "name BASELINE, or leave it out")
     if args.mean == "all":
         raise UsageError("one source is described by one mean", "--mean all", "name one mean")
-    from ..importers.sources import asked_of, read_one
+    from ..importers.reader import asked_of, read_one
     from ..methods.resampling.distribution import compare_distributions
-    from ..methods.resampling.report import PassesReport
+    from ..methods.resampling.page import PassesReport
     from ..stats.arguments import stream
 
     sources = [args.candidate, *args.also]
@@ -211,7 +211,7 @@ def _tabled(
         "leave it out",
     )
     from ..data.pair import MEANS
-    from ..verdict.one_pair import pair_table
+    from ..verdict.compare_sentences import pair_table
 
     doing("resampling")
     table = pair_table(
@@ -234,7 +234,7 @@ def _refuse(args: argparse.Namespace, options: tuple[str, ...], why: str, fix: s
 
 def _sides(args: argparse.Namespace) -> tuple[PerformanceMatrix, PerformanceMatrix]:
     """Read both sides, and say where ids of two files meet."""
-    from ..importers.sources import read_sides
+    from ..importers.reader import read_sides
 
     sides = read_sides(args.candidate, args.baseline, reading(args))
     candidate, baseline = chosen(args, (sides.candidate, sides.baseline))
@@ -248,7 +248,7 @@ def _with_shared_ids(
 ) -> PerformanceMatrix:
     """Add a caution where ids of two files meet: whether by accident, nobody but the user knows."""
     from ..data.pair import match
-    from ..methods.resampling.units import exchangeable_units
+    from ..methods.resampling.assignments import exchangeable_units
 
     pair = match(candidate, baseline)
     units = exchangeable_units(pair.candidate, pair.baseline, unit)

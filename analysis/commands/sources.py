@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from ..announcing import doing
 from ..errors import UsageError
-from .arguments import (
+from .options import (
     add_confidence,
     add_decimal,
     add_json,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..methods.variance_sources.mixed_table import MixedTable
     from ..methods.variance_sources.result import Sources
     from ..pages.model import Caution
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 
 _PERMUTATIONS = 2000
@@ -125,7 +125,7 @@ def _of_trials(args: argparse.Namespace) -> Sources:
     from dataclasses import replace
 
     from ..diagnose.modes import sources
-    from ..importers.trials import trial_and_variant
+    from ..importers.reader import trial_and_variant
     from ..pages.model import merged
     from ..stats.arguments import stream
 
@@ -163,9 +163,8 @@ def _of_trials(args: argparse.Namespace) -> Sources:
 
 def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Sequence[Caution]]:
     """Open a trial, or those of a fleet with what is to be said of its hosts."""
-    from ..data.fleet import open_fleet
-    from ..data.fleet_as_trial import trials_apart
-    from ..importers.trials import open_trial
+    from ..data.fleet import open_fleet, trials_apart
+    from ..importers.reader import open_trial
     from ..record.fleet import is_fleet
 
     if is_fleet(path):
@@ -175,11 +174,10 @@ def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Se
 
 def _of_table(args: argparse.Namespace) -> Sources:
     from ..methods.variance_sources.mixed_table import read_mixed_table
-    from ..methods.variance_sources.suite_response import RESAMPLES
     from ..methods.variance_sources.systems import sources_of_table
-    from ..methods.variance_sources.systems_page import systems_said
-    from ..methods.variance_sources.systems_picture import systems_picture
-    from ..plots.drawing import check_picture, write_picture
+    from ..methods.variance_sources.systems_page import systems_picture, systems_said
+    from ..methods.variance_sources.systems_table import RESAMPLES
+    from ..plots.chart import check_picture, write_picture
     from ..stats.arguments import stream
 
     _refuse(args, _OF_TRIALS[: 1 if args.benchmarks else 2], "is for trials", "leave it out")
@@ -224,7 +222,7 @@ def _response(
     args: argparse.Namespace, table: MixedTable
 ) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
     """Give the column or columns of the response, or those of each benchmark."""
-    from ..methods.variance_sources.suite_response import runs_of_benchmarks
+    from ..methods.variance_sources.systems_table import runs_of_benchmarks
 
     known = list(table.columns)
     if args.benchmarks is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import AnalysisError, UsageError
-from .arguments import (
+from .options import (
     add_benchmarks,
     add_confidence,
     add_json,
@@ -24,7 +24,7 @@ from .arguments import (
 if TYPE_CHECKING:
     from ..methods.speedup_test.original_config import LeftOut
     from ..methods.speedup_test.result import SpeedupSuite
-    from .arguments import Subparsers
+    from .options import Subparsers
 
     # the title, the suite, the metric to name, and what could not be judged
     _JudgedSuite = tuple[str, SpeedupSuite, str | None, tuple[LeftOut, ...]]
@@ -164,7 +164,7 @@ def _level(text: str) -> float | str:
 
 
 def _is_config(args: argparse.Namespace) -> bool:
-    from ..importers.trials import trial_and_variant
+    from ..importers.reader import trial_and_variant
     from ..methods.speedup_test.original_config import looks_like_speedup_config
 
     if args.baseline is not None:
@@ -203,7 +203,7 @@ def _is_config(args: argparse.Namespace) -> bool:
 
 def _compared(args: argparse.Namespace) -> _JudgedSuite:
     """Judge two variants or matrix files."""
-    from ..importers.sources import read_sides
+    from ..importers.reader import read_sides
     from ..methods.speedup_test.compare import speedup_test_suite
 
     if args.weight == "custom":

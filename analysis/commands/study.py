@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..announcing import doing
 from ..errors import UsageError
-from .arguments import (
+from .options import (
     SIDE,
     add_json,
     add_plot,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..plan.draw import DrawStudy
     from ..plan.study import CoverageStudy, RejectionStudy
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 
 _KINDS = ("power", "type1", "coverage", "draw")
@@ -176,10 +176,10 @@ def _study(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         raise UsageError(
             "--shift and --shift-by are two ways to shift", fix="leave one of them out"
         )
-    from ..plots.drawing import check_picture
+    from ..plots.chart import check_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
-    from ..importers.sources import read_one, read_sides
+    from ..importers.reader import read_one, read_sides
 
     with working(args) as workers:
         if args.kind == "draw":
@@ -189,8 +189,8 @@ def _study(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
             sides = [read_one(args.matrix, reading(args))]
         result = _made(sides, args, workers)
     if picture is not None:
-        from ..plan.study_picture import study_picture
-        from ..plots.drawing import write_picture
+        from ..plan.study_page import study_picture
+        from ..plots.chart import write_picture
 
         title, words = str(result).split("\n", 1)
         write_picture(study_picture(result), picture, title=title, alt=words)
@@ -207,9 +207,8 @@ def _made(
     args: argparse.Namespace,
     workers: int | None,
 ) -> RejectionStudy | CoverageStudy | DrawStudy:
-    from ..plan.coverage import coverage_study
     from ..plan.draw import draw_study
-    from ..plan.error_rates import power_study, type1_study
+    from ..plan.error_rates import coverage_study, power_study, type1_study
     from ..stats.arguments import stream
 
     shared: dict[str, Any] = {

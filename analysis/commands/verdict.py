@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .arguments import (
+from .gate import add_allow_missing, allow_missing_words
+from .options import (
     SIDE,
     add_choice,
     add_json,
@@ -20,13 +21,12 @@ from .arguments import (
     show,
     weights,
 )
-from .gate import add_allow_missing, allow_missing_words
 
 if TYPE_CHECKING:
     from ..record.trial_files import Manifest
     from ..verdict.ranking import BestOf, Ranking
     from ..verdict.result import Verdict
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 
 def add(subparsers: Subparsers) -> None:
@@ -85,13 +85,13 @@ def _add_ways(parser: argparse.ArgumentParser) -> None:
 
 
 def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..data.question import refuse_unasked
-    from ..importers.trials import is_file, newest_trial, open_trial, trial_and_variant
+    from ..data.host_record import refuse_unasked
+    from ..importers.reader import is_file, newest_trial, open_trial, trial_and_variant
     from ..record.fleet import is_fleet
 
     source = str(newest_trial()) if args.source is None else args.source
     if args.gate is not None:
-        from ..pages.condition import parse_condition
+        from ..pages.result import parse_condition
 
         parse_condition(args.gate)  # before anything is read
     named = trial_and_variant(source)
@@ -125,9 +125,9 @@ def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: Tex
     from dataclasses import replace
 
     from ..data.fleet import open_fleet
-    from ..data.question import refuse_unasked
+    from ..data.host_record import refuse_unasked
     from ..verdict.fleet import judge_fleet
-    from ..verdict.fleet_hosts import refuse_of_fleet
+    from ..verdict.hosts import refuse_of_fleet
 
     given = {
         "--pairs": args.pairs,
@@ -206,7 +206,7 @@ def _gated(
     from dataclasses import replace
 
     from ..verdict.gate import gate_verdict
-    from ..verdict.gate_answer.next_commands import next_of
+    from ..verdict.gate_answer import next_of
 
     decided = gate_verdict(answer, args.gate, failing=failing, allow_missing=args.allow_missing)
     alike = args.benchmark is None and not args.weight
@@ -250,8 +250,8 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
     """Judge two sides that are not one trial's campaign."""
     from dataclasses import replace
 
-    from ..data.question import refuse_unasked
-    from ..verdict.files import judge_sources
+    from ..data.host_record import refuse_unasked
+    from ..verdict.judging import judge_sources
 
     found = judge_sources(source, args.baseline, reading(args), explain=args.explain, **asked(args))
     if args.gate is not None and args.metric is None:

@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..errors import StoreError
+from ..errors import InsufficientDataError, StoreError
 from ..pages import number_format as figures
-from ..pages.model import Caution
-from ..record.fleet import Fleet, FleetHost, read_fleet, trial_place
-from ..record.fleet_progress import (
+from ..pages.model import Caution, merged
+from ..record.environment import same_in_all
+from ..record.fleet import (
+    Fleet,
+    FleetHost,
     HostProgress,
     host_state,
     is_held,
+    read_fleet,
     read_host,
     require_campaign,
+    trial_place,
     why_so,
+    with_plans,
 )
 from ..record.manifest import read_manifest
-from ..record.trial_files import Manifest, asked_now, one_question, questions_of
-from .question import differing
+from ..record.trial_files import Manifest, TrialStatus, asked_now, one_question, questions_of
+from ..stats.samples import read_only
+from .columns import Floats, MetricColumn
+from .host_record import differing
+from .merging import Offsets
+from .stored_iterations import stored_together
 from .trial import Trial, read_trial
+
+if TYPE_CHECKING:
+    from .levels import Unit
 
 _NAMED = 6
 
@@ -176,3 +190,270 @@ def _read(path: Path, fleet: Fleet, host: FleetHost) -> HostTrial:
         manifest=manifest,
     )
     return HostTrial(progress=progress, trial=trial)
+
+
+# --- The hosts of a fleet as one trial, or as a trial each, for the methods that take them so.
+#
+# Whoever infers by sessions takes each host as one session: hosts are the outermost level, and what is
+# said holds on hosts like these. Whoever looks at the runs themselves takes each host's sessions, with
+# numbers of their own, in the order of the hosts.
+
+
+Integers = NDArray[np.int64]
+
+_SAME = ("benchmarks", "variants", "baseline")
+_WHOLE = (
+    *("segment", "block", "benchmark", "variant", "outcome", "start_ns", "warmup"),
+    *("disturbed", "chosen"),
+)
+
+
+def joined_trial(fleet: OpenedFleet, *, by: Unit = "host") -> Trial:
+    """Read all trials of a fleet as one."""
+    trials: list[Trial] = []
+    hosts: list[HostProgress] = []
+    names: list[str] = []
+    for one in fleet.hosts():
+        hosts.append(one.progress)
+        if one.judgeable and one.trial is not None:
+            trials.append(one.trial)
+            names.append(one.progress.host)
+    told = with_plans(hosts)
+    if not trials:
+        raise nothing_to_judge(fleet.path, told)
+    for other in trials[1:]:
+        _require_alike(trials[0].manifest, other)
+    return _joined(fleet.path, trials, names, told, by if len(trials) > 1 else "session")
+
+
+def nothing_to_judge(path: Path, hosts: Sequence[HostProgress]) -> InsufficientDataError:
+    """Give the error for a fleet without a run that counts; it says how each host stands."""
+    told = figures.listed([f"{one.host} is {one.state}" for one in hosts], mark="; ")
+    return InsufficientDataError(
+        f"no host of the fleet has a run that counts: {told}",
+        str(path),
+        f"see how far it is: fairtrial status {path}",
+        n=0,
+        needed=1,
+    )
+
+
+def _require_alike(first: Manifest, other: Trial) -> None:
+    for name in _SAME:
+        if getattr(first, name) != getattr(other.manifest, name):
+            raise StoreError(
+                f"its {name} are others than those of {first.host}, though the campaign is one",
+                str(other.path),
+                "measure the host again, or read its trial by itself",
+            )
+
+
+def _joined(
+    path: Path,
+    trials: Sequence[Trial],
+    names: Sequence[str],
+    hosts: Sequence[HostProgress],
+    by: Unit,
+) -> Trial:
+    if by == "host":
+        trials = [_one_session(trial) for trial in trials]
+    *places, total = _places(trials)
+    both = list(zip(trials, places, strict=True))
+    fields: dict[str, Any] = {
+        name: _together(getattr(trial, name) for trial in trials) for name in _WHOLE
+    }
+    fields["session"] = _together(t.session + p.sessions for t, p in both)
+    fields["position"] = _together(_moved(p, t.position) for t, p in both)
+    # here -1 is no position: the row repeats nothing
+    fields["repeats"] = _together(
+        np.where(t.repeats < 0, t.repeats, _moved(p, t.repeats)) for t, p in both
+    )
+    if any(trial.counted is not None for trial in trials):
+        # where all runs of a trial are alike, each may have counters and times
+        fields["counted"] = _together(
+            np.full(len(t), -1, dtype=np.int8) if t.counted is None else t.counted for t in trials
+        )
+    first = trials[0]
+    return Trial(
+        path=path,
+        manifest=replace(
+            _manifest(path, both, total.sessions, hosts),
+            judge=questions_of(zip(names, (one.manifest for one in trials), strict=True)),
+        ),
+        cautions=merged(
+            host_cautions(hosts), [_said(names, total.sessions, by)], _trial_cautions(trials, names)
+        ),
+        planned_runs=sum(trial.planned_runs for trial in trials),
+        numbers=_numbers(trials),
+        absent=frozenset.intersection(*(trial.absent for trial in trials)),
+        metrics={name: _metric([t.metrics[name] for t in trials]) for name in _shared(trials)},
+        failed=tuple(p.moved(run) for trial, p in both for run in trial.failed),
+        outermost=by,
+        warmup_iterations=first.warmup_iterations,
+        stored=stored_together(trials),
+        **fields,
+    )
+
+
+def _numbers(trials: Sequence[Trial]) -> dict[str, Floats]:
+    """Give the numbers of all runs; what one trial alone names, as a CPU that lost time, is unknown elsewhere."""
+    nothing = [np.full(len(trial), np.nan) for trial in trials]
+    return {
+        name: _together(t.numbers.get(name, none) for t, none in zip(trials, nothing, strict=True))
+        for name in dict.fromkeys(name for trial in trials for name in trial.numbers)
+    }
+
+
+def _offsets(counts: Sequence[int]) -> list[int]:
+    """Give where the numbers of each trial begin, and of all together where they end."""
+    return [0, *np.cumsum(counts).tolist()]
+
+
+def _moved(place: Offsets, positions: Integers) -> Integers:
+    """Move positions as `Offsets.position` moves one."""
+    return np.where(positions < 0, positions - place.repeated, positions + place.positions)
+
+
+def _places(trials: Sequence[Trial]) -> list[Offsets]:
+    """Give each trial's place: no two rows of a fleet have one position."""
+    columns = (
+        _offsets([trial.manifest.sessions for trial in trials]),
+        _offsets([max(t.planned_runs, int(t.position.max(initial=-1)) + 1) for t in trials]),
+        _offsets([max(0, -int(t.position.min(initial=0))) for t in trials]),
+    )
+    return [Offsets(*three) for three in zip(*columns, strict=True)]
+
+
+def _together(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    return read_only(np.concatenate([*columns]))
+
+
+def _shared(trials: Sequence[Trial]) -> list[str]:
+    """Name the metrics that all hosts have: one may lack a counter that another one has."""
+    first, *others = (trial.manifest.metrics for trial in trials)
+    return [
+        name for name, info in first.items() if all(other.get(name) == info for other in others)
+    ]
+
+
+def _metric(columns: Sequence[MetricColumn]) -> MetricColumn:
+    starts = _offsets([column.values.size for column in columns])
+    ends = (one.offsets[1:] + start for one, start in zip(columns, starts, strict=False))
+    return MetricColumn(
+        values=_together(column.values for column in columns),
+        offsets=_together([np.zeros(1, np.int64), *ends]),
+    )
+
+
+def _manifest(
+    path: Path,
+    both: Sequence[tuple[Trial, Offsets]],
+    sessions: int,
+    hosts: Sequence[HostProgress],
+) -> Manifest:
+    """Describe the whole; what the hosts do not agree in is unknown."""
+    parts = [trial.manifest for trial, _ in both]
+    first = parts[0]
+    models = {part.cpu_model for part in parts}
+    states = {one.state for one in hosts}
+    ended: TrialStatus = "complete" if states == {"complete"} else "interrupted"
+    return replace(
+        first,
+        trial=path.absolute().name,
+        host=f"{len(parts)} hosts" if len(parts) > 1 else first.host,
+        host_id=first.host_id if len(parts) == 1 else "unknown",
+        cpu_model=models.pop() if len(models) == 1 else None,
+        sessions=sessions,
+        runs=max(part.runs for part in parts),
+        planned=sum(part.planned for part in parts),
+        metrics={name: first.metrics[name] for name in _shared([trial for trial, _ in both])},
+        targets={},
+        arguments={},
+        started=min(part.started for part in parts),
+        finished=None if "running" in states else max(p.finished or p.started for p in parts),
+        status="running" if "running" in states else ended,
+        reason=None,
+        files={},
+        session_ends=tuple(p.moved(end) for t, p in both for end in t.manifest.session_ends),
+        given_up=tuple(p.moved(one) for t, p in both for one in t.manifest.given_up),
+        must_raise=None,
+        stage=None,
+        # at each look there were all hosts, and so no fewer sessions than hosts
+        appended=tuple(
+            replace(one, first=max(one.first, len(parts) + 1))
+            for one in max((part.appended for part in parts), key=len)
+        ),
+        merged_from=(),
+        same_program=same_in_all(parts),
+        further={},
+    )
+
+
+def _said(names: Sequence[str], sessions: int, by: Unit) -> Caution:
+    told = f"{figures.counted(len(names), 'host')} ({figures.listed(names, 3)})"
+    if by == "session":
+        return Caution(
+            "sessions-of-hosts",
+            f"the sessions of {told} are taken together, as {sessions} sessions: what lies between "
+            "hosts is not told apart from what lies between sessions",
+        )
+    return Caution(
+        "hosts-as-sessions",
+        f"each of {told} is taken as one session: what sessions tell holds on hosts like these, and their "
+        "own sessions are not told apart ('fairtrial verdict' of the fleet tells them)",
+    )
+
+
+def _one_session(trial: Trial) -> Trial:
+    """Take all sessions of a trial as one, whose blocks follow each other."""
+    manifest = trial.manifest
+    most = manifest.runs
+    counted = trial.block > 0
+    never = {(one.benchmark, one.variant): one for one in manifest.given_up if one.never_ok}
+    return replace(
+        trial,
+        session=np.ones_like(trial.session),
+        block=np.where(counted, trial.block + (trial.session - 1) * most, 0),
+        manifest=replace(
+            manifest,
+            sessions=1,
+            runs=most * manifest.sessions,
+            session_ends=(),
+            given_up=tuple(replace(one, session=1) for one in never.values()),
+        ),
+        failed=tuple(replace(run, session=1) for run in trial.failed),
+    )
+
+
+def _trial_cautions(trials: Sequence[Trial], names: Sequence[str]) -> list[Caution]:
+    """Say what is known of the trials, each thing once, with the hosts that it holds for."""
+    known = {"still-running", "ended-early", "runs-missing"}  # the hosts' own cautions say it
+    holds: dict[Caution, list[str]] = {}
+    for trial, name in zip(trials, names, strict=True):
+        for caution in trial.cautions:
+            if caution.code not in known:
+                holds.setdefault(caution, []).append(name)
+    return [
+        replace(caution, text=f"on {figures.listed(where, 3)}: {caution.text}")
+        for caution, where in holds.items()
+    ]
+
+
+def trials_apart(fleet: OpenedFleet) -> tuple[Sequence[Trial], Sequence[Caution]]:
+    """Read the trials of a fleet that have runs that count, and say which hosts are not there.
+
+    Hosts of one image share an id: each trial's host is its node's name, and its id begins with it.
+    """
+    hosts, trials = [], []
+    for one in fleet.hosts():
+        hosts.append(one.progress)
+        if one.judgeable and one.trial is not None:
+            manifest = replace(
+                one.trial.manifest,
+                host=one.progress.host,
+                host_id=f"{one.progress.host} {one.trial.manifest.host_id}",
+            )
+            trials.append(replace(one.trial, manifest=manifest))
+    if not trials:
+        raise nothing_to_judge(fleet.path, hosts)
+    return trials, list(host_cautions(hosts))

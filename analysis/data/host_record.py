@@ -11,16 +11,21 @@ trial's hashes are verified when it is read, and the last line of another one ma
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..errors import StoreError
-from ..record.environment_records import of_one_session, places_of, whole_targets
+from ..errors import StoreError, UsageError
+from ..pages import number_format as figures
+from ..pages.model import LONGEST, Caution, ShortSentence, plain
+from ..record.environment import of_one_session, places_of, whole_targets
 from ..record.manifest import read_manifest
 from ..record.shapes import readable_rows
 from ..record.trial_files import ENERGY_METRICS, ENVIRONMENT, FINDINGS
+
+if TYPE_CHECKING:
+    from .trial import Trial
 
 BOOT_ARGUMENTS = "kernel.boot_arguments"
 _SECTIONS = ("host", "cpu", "memory", "kernel", "tools", "process", "targets", "inputs", "moment")
@@ -223,3 +228,64 @@ def _programs(path: Path, most: int) -> Iterator[RecordedProgram]:
 
 def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+# --- The metric that is the question: which it is where nobody names one, and what is said
+# or refused where nothing says it.
+
+
+NOT_ASKED = "metric-not-asked"  # the caution's code
+_JUDGED = "wall"  # what is judged where nobody names anything
+
+_NAMED = 4
+
+
+def differing(where: str, asked: Mapping[str, tuple[str, ...]]) -> UsageError:
+    """Give the error for trials, or parts of one, that were declared to answer different questions."""
+    parts = [f"{name}: {', '.join(metrics) or 'nothing'}" for name, metrics in asked.items()]
+    told = figures.listed(parts, _NAMED, mark="; ", last="; and")
+    metrics = dict.fromkeys(metrics[0] for metrics in asked.values() if metrics)
+    return UsageError(
+        f"the campaigns name different metrics as their question (key 'judge'): {told}",
+        where,
+        f"say which is meant: {' or '.join(f'--metric {name}' for name in metrics)}",
+    )
+
+
+def question_of(trials: Sequence[Trial]) -> str:
+    """Give the metric that is judged of trials beside each other, where nobody names one.
+
+    It is the first that their campaigns name; where none does, what is judged of the first trial. What
+    an imported trial would be asked is not its own, so it takes the question of the others.
+    """
+    asked = {str(one.path): one.asked for one in trials if one.manifest.origin != "imported"}
+    if len(set(asked.values())) > 1:
+        raise differing(" and ".join(asked), asked)
+    declared = next(iter(asked.values()), ())
+    return declared[0] if declared else trials[0].default_metric
+
+
+def not_judged(declared: Sequence[str]) -> Caution:
+    """Caution that benchmarks declare metrics, and none of them is what was judged."""
+    said = (
+        f"declares {figures.listed(declared, _NAMED)}; judged is {_JUDGED}: --metric {declared[0]}"
+    )
+    first = declared[0]
+    short = f"judged is {_JUDGED}, although {first} is declared: --metric {first}"
+    if len(short) > LONGEST:
+        short = f"judged is {_JUDGED}, although others are declared: --metric names one"
+    told = ShortSentence.of(plain(short))
+    return Caution(NOT_ASKED, said, short=told)
+
+
+def refuse_unasked(declared: Iterable[str], where: str) -> None:
+    """Refuse to decide by a metric that nobody named, where benchmarks declare others."""
+    names = list(dict.fromkeys(declared))
+    if names:
+        told = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+        raise UsageError(
+            f"it declares {told}; judged would be {_JUDGED}: nothing says which of them the gate is for",
+            where,
+            f"add --metric {names[0]}, or --metric {_JUDGED}; or write 'judge: {names[0]}' into the "
+            "campaign, and let its trial know with 'fairtrial run CAMPAIGN --resume'",
+        )

@@ -5,20 +5,304 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from ..errors import AnalysisError, UsageError
+from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..stats.arguments import shown
 from .failed_runs import Failed, failures_from_json
-from .number_text import Decimal, Layout, PlacedText, number_in
-from .text_table import read_text
+from .number_text import (
+    NUMBER,
+    SAY,
+    Decimal,
+    Layout,
+    Line,
+    PlacedText,
+    cells_of,
+    commas_of,
+    is_numeric,
+    lines_of,
+    number_in,
+    separator_of,
+    two_readings,
+)
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
+
+# --- A text of bare numbers: one list, or rows of runs with or without names. The only
+# reader of such texts.
+#
+# One separator holds for the whole text: a tab, a semicolon, a comma (with or without a
+# blank behind it), else
+# blanks. What may be read in two ways is refused, with both of them named.
+
+
+Dress = Literal["numbers", "wide-csv", "matrix"]
+
+VALUES = "values"  # the benchmark of a plain list of numbers
+# A first heading that says: this column holds names or run numbers, whatever they look like.
+_LABEL = {"", "benchmark", "benchmarks", "bench", "name", "program", "workload", "test", "case"}
+_LABEL |= {"task", "id", "index", "no", "nr", "run", "runs", "iteration"}
+_RUN = re.compile(
+    r"(run|rep|repetition|r|sample|trial|value|time|x|v)?[ _\-#]*\d+", re.IGNORECASE | re.ASCII
+)
+_LETTERS_FOR_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", ",": "."})
+_LONGEST = 131_072  # characters of a cell
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}( \d{3})+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextTable:
+    """What the text holds.
+
+    `samples`: Benchmark -> its runs, in their order; `VALUES` for a plain list. `dress`: A plain
+    list, a table with headings and names, or any other. `cautions`: What was left out or taken for
+    granted.
+    """
+
+    samples: dict[str, list[tuple[PlacedText, float]]]
+    dress: Dress
+    cautions: tuple[Caution, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Names, and the cells of each, before anybody looks into them."""
+
+    names: list[PlacedText]
+    grid: list[list[PlacedText]]
+    dress: Dress
+    cautions: list[Caution]
+
+
+_Rows = list[list[PlacedText]]
+
+
+def read_text(
+    text: str, source: str, *, layout: Layout | None = None, decimal: Decimal | None = None
+) -> TextTable:
+    """Read a text of numbers.
+
+    Where each line is one number, these are the runs of one benchmark, unless `layout` is given. Otherwise
+    each row is a benchmark (or each column, with ``columns``), whose name may stand before it.
+    """
+    lines = list(lines_of(text))
+    if not lines:
+        raise AnalysisError("the file holds no values", source)
+    mark = separator_of(lines, source, decimal)
+    rows = [cells_of(line, number, mark) for number, line in lines]
+    _require_short(rows, source)
+    found = _as_list(rows, layout)
+    if found is None:
+        if not mark and layout is None:
+            _require_no_groups(lines, source)
+        found = _as_matrix(rows, source, layout, mark)
+    if decimal is None and mark != ",":
+        commas = commas_of(cell.text for row in found.grid for cell in row)
+        if commas.decimal is None:
+            cell = next(c for row in found.grid for c in row if c.text == commas.example)
+            _fail_of_text_table(
+                source, cell, f"{cell.text!r} may be {two_readings(cell.text)}", SAY
+            )
+        decimal = "comma" if commas.decimal == "comma" else None
+    return TextTable(
+        samples=_samples(source, found, decimal),
+        dress=found.dress,
+        cautions=tuple(found.cautions),
+    )
+
+
+def _fail_of_text_table(
+    source: str, cell: PlacedText, what: str, fix: str | None = None
+) -> NoReturn:
+    raise AnalysisError(what, f"{source}:{cell.line}:{cell.column}", fix)
+
+
+def _require_short(rows: _Rows, source: str) -> None:
+    long = next((cell for row in rows for cell in row if len(cell.text) > _LONGEST), None)
+    if long is not None:
+        what = f"it is no CSV: a cell has {len(long.text):,} characters"
+        raise AnalysisError(what, f"{source}:{long.line}", "is a quote open?")
+
+
+def _require_no_groups(lines: Sequence[Line], source: str) -> None:
+    """Refuse nameless rows that may be single numbers, with blanks between their thousands."""
+    texts = [(number, line.strip()) for number, line in lines]
+    grouped = [(number, text) for number, text in texts if _THOUSANDS.fullmatch(text)]
+    if not grouped or not all(
+        _THOUSANDS.fullmatch(text) or re.fullmatch(r"[0-9]{1,3}", text) for _, text in texts
+    ):
+        return
+    number, text = grouped[0]
+    raise AnalysisError(
+        f"{text!r} may be one number, {text.replace(' ', '')}, or {text.count(' ') + 1} runs",
+        f"{source}:{number}",
+        "write a number without blanks, or add --layout rows (layout= in Python) if they part runs",
+    )
+
+
+def _as_list(rows: _Rows, layout: Layout | None) -> _Found | None:
+    """Take lines of one number each as one benchmark; None where they are none."""
+    cells = [[cell for k, cell in enumerate(row) if cell.text or not k] for row in rows]
+    if layout is not None or any(len(row) != 1 for row in cells):
+        return None
+    column = [row[0] for row in cells]
+    cautions = []
+    if len(column) > 1 and not is_numeric(column[0].text) and not _damaged(column[0].text):
+        cautions.append(_headings_left_out(column.pop(0)))
+    if not any(is_numeric(cell.text) for cell in column):
+        return None
+    return _Found([PlacedText(VALUES, 0, 0)], [column], "numbers", cautions)
+
+
+def _headings_left_out(first: PlacedText) -> Caution:
+    said = f"line {first.line} was read as headings and left out"
+    return Caution("headings-left-out", said)
+
+
+def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _Found:
+    header = _header(source, rows[0])
+    body = rows[1:] if header else rows
+    if not body:
+        raise AnalysisError("the file holds a heading and no values", f"{source}:{rows[0][0].line}")
+    heading = rows[0][0].text.lower() if header else None
+    labelled = heading in _LABEL or not is_numeric(body[0][0].text)
+    if layout == "columns":
+        return _columns(rows, body, source, mark, header=header, labelled=labelled)
+    cautions: list[Caution] = []
+    if header and not labelled:
+        cautions.append(_headings_left_out(rows[0][0]))
+    dress: Dress = "wide-csv" if header and labelled else "matrix"
+    if not labelled and not header:
+        _require_one_kind(source, body, layout)
+    if not labelled:
+        return _Found(_counted(len(body)), body, dress, cautions)
+    named = [cell.text for cell in rows[0][1:] if cell.text and not _RUN.fullmatch(cell.text)]
+    if header and named:
+        said = f"the columns {figures.listed(tuple(named), 4)} were taken as runs of one variant"
+        cautions.append(Caution("columns-as-runs", said))
+    names = [row[0] for row in body]
+    odd = next((name for name in names if is_numeric("".join(name.text.split()))), None)
+    if heading not in _LABEL and odd is not None:
+        if not is_numeric(odd.text):
+            _fail_of_text_table(
+                source, odd, f"{shown(odd.text)} is not a number", "write it without blanks"
+            )
+        said = f"line {odd.line} begins with a number, {odd.text}, that was taken as a name"
+        cautions.append(Caution("numbers-as-names", said))
+    return _Found(names, [row[1:] for row in body], dress, cautions)
+
+
+def _require_one_kind(source: str, body: _Rows, layout: Layout | None) -> None:
+    """Refuse a list of which a line holds several numbers."""
+    several = next((row for row in body if len(row) > 1), None)
+    if layout is None and several is not None and len(body[0]) == 1:
+        text = " ".join(cell.text for cell in several)
+        fix = "write one number a line, or add --layout rows if each line is a benchmark"
+        _fail_of_text_table(source, several[0], f"{shown(text)} is not one number", fix)
+
+
+def _columns(
+    rows: _Rows, body: _Rows, source: str, mark: str, *, header: bool, labelled: bool
+) -> _Found:
+    cautions = []
+    width = max(len(row) for row in rows)
+    if not mark and any(len(row) != width for row in rows):
+        short = next(row for row in rows if len(row) != width)
+        _fail_of_text_table(
+            source,
+            short[-1],
+            f"this line has {len(short)} cells, others have {width}",
+            "columns of unequal length need commas or tabs",
+        )
+    names = list(rows[0]) if header else None
+    grid = [[_at(row, k) for row in body] for k in range(width)]
+    if labelled:
+        if names is not None:
+            said = f"column {names[0].text!r} was read as run numbers and left out"
+            cautions.append(Caution("run-numbers-left-out", said))
+        grid, names = grid[1:], names[1:] if names is not None else None
+    if not grid:
+        what = f"there is no column of values beside {shown(body[0][0].text)}"
+        _fail_of_text_table(source, body[0][0], what, "is this a number?")
+    return _Found(names or _counted(len(grid)), grid, "matrix", cautions)
+
+
+def _counted(count: int) -> list[PlacedText]:
+    return [PlacedText(str(k + 1), 0, 0) for k in range(count)]
+
+
+def _at(row: list[PlacedText], k: int) -> PlacedText:
+    """Give the k-th cell; a short line has empty cells at its end."""
+    return row[k] if k < len(row) else PlacedText("", row[-1].line, row[-1].column)
+
+
+def _header(source: str, row: list[PlacedText]) -> bool:
+    """Tell whether the first row holds headings; refuse one that is half numbers, half text."""
+    rest = [cell for cell in row[1:] if cell.text]
+    if row[0].text.lower() in _LABEL:
+        return True
+    words = [cell for cell in rest if not is_numeric(cell.text)]
+    if not rest:
+        return not is_numeric(row[0].text) and not _damaged(row[0].text)
+    if not words:
+        return False
+    # A heading does not look like a mistyped number; a row of values does not hold one by intent.
+    wrong = [cell for cell in words if _damaged(cell.text)]
+    if wrong or len(words) < len(rest):
+        _fail_of_text_table(
+            source, (wrong or words)[0], f"{shown((wrong or words)[0].text)} is not a number"
+        )
+    return True
+
+
+def _damaged(text: str) -> bool:
+    return text[:1] in set("0123456789+-.") or is_numeric(text.translate(_LETTERS_FOR_DIGITS))
+
+
+def _samples(
+    source: str, found: _Found, decimal: Decimal | None
+) -> dict[str, list[tuple[PlacedText, float]]]:
+    if len(found.grid) != len(found.names):
+        raise AnalysisError(
+            f"there are {len(found.names)} names for {len(found.grid)} columns of values",
+            f"{source}:{found.names[0].line}",
+        )
+    samples: dict[str, list[tuple[PlacedText, float]]] = {}
+    for name, cells in zip(found.names, found.grid, strict=True):
+        if not name.text:
+            _fail_of_text_table(source, name, "a benchmark without a name")
+        if name.text in samples:
+            _fail_of_text_table(
+                source, name, f"benchmark {shown(name.text)} stands here a second time"
+            )
+        count = max((k + 1 for k, cell in enumerate(cells) if cell.text), default=0)
+        if not count:
+            what = f"benchmark {shown(name.text)} has no runs"
+            _fail_of_text_table(source, name, what, "remove it, or measure it")
+        samples[name.text] = [(cell, _value(source, cell, decimal)) for cell in cells[:count]]
+    return samples
+
+
+def _value(source: str, cell: PlacedText, decimal: Decimal | None) -> float:
+    if not cell.text:
+        _fail_of_text_table(
+            source, cell, "a run is missing here, and others follow", "move the gap to the end"
+        )
+    value = number_in(cell.text, decimal)
+    if value is None:
+        small = NUMBER.fullmatch(cell.text) is not None and decimal != "comma"
+        what = "is too small for a number of 64 bits" if small else "is not a number"
+        _fail_of_text_table(
+            source, cell, f"{shown(cell.text)} {what}", SAY if "," in cell.text else None
+        )
+    return value
+
 
 _DIGITS = 4000
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(?P<key>\s*:)?|[^\s{}\[\],:"]+')

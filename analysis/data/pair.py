@@ -22,8 +22,7 @@ import numpy as np
 
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution
-from ..pages.short_sentence import ShortSentence, plain
+from ..pages.model import Caution, ShortSentence, plain
 from ..stats.samples import read_only
 from ..words import shorten
 

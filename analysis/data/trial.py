@@ -15,33 +15,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..pages.model import Caution, page_of
+from ..pages import number_format as figures
+from ..pages.model import (
+    Caution,
+    Cell,
+    Column,
+    Page,
+    Section,
+    Sentence,
+    ShortSentence,
+    Table,
+    Value,
+    page_of,
+)
 from ..pages.result import short
-from ..pages.short_sentence import ShortSentence
 from ..record import service_metrics
-from ..record.builds import is_of_builds
-from ..record.manifest import read_manifest
-from ..record.quantiles import quantile_said
+from ..record.manifest import (
+    WarmupIterations,
+    asked_warmup,
+    quantile_said,
+    read_manifest,
+    warmup_of,
+)
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
-from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now
-from ..record.warmup_iterations import WarmupIterations, asked_warmup, warmup_of
+from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now, is_of_builds
 from ..stats.arguments import door
 from ..stats.samples import read_only
+from ..words import shorten
 from .columns import (
     Columns,
     FailedRun,
     MetricColumn,
+    build_columns,
     compare_with_plan,
     judged_rows,
     read_measurements,
     read_plan,
     verify_files,
 )
-from .derived.build_values import build_columns
-from .iterations.session_quantiles import QuantileBasis, SessionQuantiles, quantiles_of
-from .iterations.stored import StoredRuns, missing_samples, stored_runs
-from .iterations.warmup import JudgedIterations, without_warmup
-from .question import differing
+from .host_record import differing
+from .matrix import PerformanceMatrix
+from .session_quantiles import QuantileBasis, SessionQuantiles, quantiles_of
+from .stored_iterations import StoredRuns, missing_samples, stored_runs
 from .trial_cautions import (
     damaged,
     drift_cautions,
@@ -54,10 +69,10 @@ from .trial_cautions import (
     sequential,
 )
 from .variant_runs import runs_of
+from .warmup import JudgedIterations, without_warmup
 
 if TYPE_CHECKING:
     from .levels import Level, Unit
-    from .matrix import PerformanceMatrix
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -225,7 +240,7 @@ class Trial:
         number = METRIC_NUMBERS.get(name)
         if number is not None and number not in self.absent:
             return BUILTIN_METRICS[name]
-        from .host_record import read_host_record  # for an error message only
+        from .host_record import read_host_record
 
         what = f"the trial has no metric {name!r}"
         if number is not None:
@@ -480,4 +495,62 @@ def read_trial(path: str | Path) -> Trial:
         failed=columns.failed,
         chosen=chosen,
         **fields,
+    )
+
+
+# --- A trial and a matrix in words: what was measured, and how many runs of each there are.
+
+
+_NAME = 28  # columns for a name
+
+
+@page_of.register(PerformanceMatrix)
+def _performance_matrix_page(matrix: PerformanceMatrix) -> Page:
+    rows: list[tuple[Cell, ...]] = []
+    for bench, values in zip(matrix.benchmarks, matrix.samples, strict=True):
+        three = (float(v) for v in (values.min(), np.median(values), values.max()))
+        rows.append(
+            (
+                shorten(bench, _NAME),
+                Value(str(values.size), int(values.size)),
+                *(Value(figures.quantity(v, matrix.unit), v) for v in three),
+            )
+        )
+    heads = (Column(heading) for heading in ("runs", "minimum", "median", "maximum"))
+    table = Table(name="runs", columns=(Column("benchmark", "left"), *heads), rows=tuple(rows))
+    return Page(
+        title=matrix.name,
+        sections=(
+            Section((Sentence(str(matrix).removeprefix(f"{matrix.name}: ")),)),
+            Section((table,)),
+        ),
+        cautions=matrix.cautions,
+    )
+
+
+@page_of.register(Trial)
+def _trial_page(trial: Trial) -> Page:
+    manifest = trial.manifest
+    rows: list[tuple[Cell, ...]] = []
+    for b, bench in enumerate(manifest.benchmarks):
+        of_bench = trial.variant[trial.measured & (trial.benchmark == b)]
+        counts = [int((of_bench == v).sum()) for v in range(len(manifest.variants))]
+        rows.append((shorten(bench, _NAME), *(Value(str(n), n) for n in counts)))
+    table = Table(
+        name="runs-that-count",
+        columns=(
+            Column("runs that count", "left"),
+            *(Column(shorten(name, _NAME)) for name in manifest.variants),
+        ),
+        rows=tuple(rows),
+    )
+    said = (
+        f"{len(trial)} runs of {len(manifest.benchmarks)} benchmarks x {len(manifest.variants)} "
+        f"variants in {trial.sessions} session{'s' * (trial.sessions != 1)} on {manifest.host}, "
+        f"{manifest.status}; baseline {shorten(manifest.baseline, _NAME)}"
+    )
+    return Page(
+        title=manifest.trial,
+        sections=(Section((Sentence(said),)), Section((table,))),
+        cautions=trial.cautions,
     )

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..errors import StoreError
 from ..pages import number_format as figures
-from ..pages.model import Caution
-from ..pages.short_sentence import ShortSentence, plain
+from ..pages.model import Caution, ShortSentence, plain
 from ..record.shapes import opened, readable_rows
 from ..record.trial_files import CAMPAIGN, ENVIRONMENT, FINDINGS, IMPORT, MEASUREMENTS, Manifest
 from ..words import alike, shown

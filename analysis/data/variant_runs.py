@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AnalysisError, InsufficientDataError, UsageError
-from ..pages.model import Caution
-from ..pages.short_sentence import ShortSentence, plain
-from ..record.quantiles import needed
+from ..pages.model import Caution, ShortSentence, plain
+from ..record.manifest import needed, warmup_of
 from ..record.trial_files import (
     ENERGY,
     ENERGY_METRICS,
@@ -30,15 +29,13 @@ from ..record.trial_files import (
     IdlePower,
     is_steady,
 )
-from ..record.warmup_iterations import warmup_of
 from ..stats.samples import read_only
-from .cut_runs import cut_of_trial
 from .failed_runs import failures_of_rows
-from .iterations.session_quantiles import ValuesOf
-from .iterations.stored import judged_counts, judged_values, printed_counts
-from .iterations.warmup import JudgedIterations, iteration_cautions, of_cells
 from .levels import level_caution
-from .matrix import PerformanceMatrix, check_positive
+from .matrix import PerformanceMatrix, check_positive, cut_of_trial
+from .session_quantiles import ValuesOf
+from .stored_iterations import judged_counts, judged_values, printed_counts
+from .warmup import JudgedIterations, iteration_cautions, of_cells
 
 if TYPE_CHECKING:
     from .trial import Trial

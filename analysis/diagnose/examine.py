@@ -35,10 +35,9 @@ from .findings import (
     untested,
     waiting_runs,
 )
-from .host_speeds import HostSpeeds, host_speeds
-from .host_tests import HostTest, host_tests
+from .host_tests import HostSpeeds, HostTest, host_speeds, host_tests
 from .movers import Movers, only_these, who_moves
-from .result import REFERENCES, Diagnosis, Finding
+from .result import REFERENCES, Diagnosis, Finding, cautions_of, cell_text, host_text
 from .run_table import (
     Floats,
     RunTable,
@@ -49,7 +48,6 @@ from .run_table import (
     of_values,
     series_of,
 )
-from .wording import cautions_of, cell_text, host_text
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better

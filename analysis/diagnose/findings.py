@@ -11,9 +11,8 @@ import numpy as np
 from ..pages import number_format as figures
 from ..stats.arguments import stream
 from .cell_tests import LEAST
-from .host_speeds import CLEAR, clearness, two_means
-from .result import CellLine, FarRun, Finding, TwoBinaries, Untested
-from .wording import in_sessions
+from .host_tests import CLEAR, clearness, two_means
+from .result import CellLine, FarRun, Finding, TwoBinaries, Untested, in_sessions
 
 if TYPE_CHECKING:
     from ..data.host_record import HostNote, HostRecord, RecordedProgram

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from ..data.fleet import host_cautions, open_fleet
-from ..data.fleet_as_trial import nothing_to_judge
+from ..data.fleet import host_cautions, nothing_to_judge, open_fleet
 from ..errors import InsufficientDataError
 from ..pages import number_format as figures
 from ..pages.model import (
@@ -22,7 +21,7 @@ from ..pages.model import (
     value_of,
 )
 from ..pages.result import Result
-from ..record.fleet_progress import HostProgress, HostState, with_plans
+from ..record.fleet import HostProgress, HostState, with_plans
 from ..stats.arguments import door
 from ..words import shorten
 from .examine import diagnose_trial

@@ -21,8 +21,7 @@ from ..words import shorten
 from .central_limit import DRAWS, ESTIMATES, CentralLimitCount, CentralLimitStudy, Draws
 from .estimators import ESTIMATORS, EstimatorRow, EstimatorSpread
 from .normality import NormalityRow, NormalityStudy, from_on
-from .result import CellLine, Diagnosis, Finding
-from .wording import plural, speeds_text
+from .result import CellLine, Diagnosis, Finding, plural, speeds_text
 
 _NAME, _VARIANT = 24, 16  # columns for names
 _FINDINGS, _CELLS, _FAR = 20, 16, 5  # rows that are shown

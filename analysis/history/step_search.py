@@ -12,18 +12,194 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from scipy.special import stdtrit
 
 from ..errors import AnalysisError, UsageError
-from ..methods.multilevel.compare import judged_pair
-from ..methods.multilevel.cut_off import Cut
+from ..methods.multilevel.compare import Cut, judged_pair
 from ..pages.model import Caution
+from ..pages.number_format import Word
+from ..pages.result import Result
 from ..stats.arguments import counted, shown
 from .posterior import Posterior, posterior_of
-from .search_events import Phase, SearchWatcher, Unwatched
-from .search_result import Answer, Culprit, OpenRun, PairWord, StepSearch, Why
+
+# --- What a search for steps found: a word on both ends, proven culprits, and what is left open.
+
+
+Answer = Literal["proven", "partly", "no-difference", "undecided"]
+Why = Literal[
+    "sessions spent", "not proven in three proofs", "nothing left to build", "an end fails"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairWord:
+    """Two places held against each other on sessions that have both: the later one's speedup over the earlier.
+
+    Above 1 the later one is faster. `risk` is that of its interval; without two sessions `word` is
+    "undecided" and the numbers are None.
+    """
+
+    word: Word
+    speedup: float | None
+    low: float | None
+    high: float | None
+    sessions: int
+    risk: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Culprit:
+    """A proven step: it lies in `after` .. `upto`, of which `upto` is measured and `after` is not slow yet.
+
+    Between them only places that do not build can lie. `share` is its part of the whole difference on the
+    proof's sessions, None where the ends do not differ there. `before` and `behind` say what is left on either side.
+    """
+
+    after: int
+    upto: int
+    word: Word
+    speedup: float
+    low: float
+    high: float
+    sessions: int
+    risk: float
+    proof: int
+    share: float | None
+    before: PairWord
+    behind: PairWord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRun:
+    """Places after `after`, up to `upto`, that hold a step with this probability, which is not proven."""
+
+    after: int
+    upto: int
+    probability: float
+    why: Why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StepSearch(Result):
+    """What a search among commits found.
+
+    Attributes
+    ----------
+    commits : int
+        Places are 0 (good) to this one (bad).
+    answer : {"proven", "partly", "no-difference", "undecided"}
+        Whether every step found is proven, some are, or there is none within the margin.
+    exit_code : int
+        0 proven; 1 no difference; 7 undecided, or something is open.
+    first : PairWord
+        Bad against good, before the search.
+    culprits : tuple of Culprit
+        In the order of places.
+    open : tuple of OpenRun
+        What is left, and why.
+    refuted : tuple of Culprit
+        Places whose proof did not hold.
+    skipped : tuple of int
+        Places that do not build, or failed twice in a row.
+    sessions, builds : int
+        Sessions measured; places that were built for them.
+    measured : tuple of tuple of int
+        The places of each session, in order.
+    """
+
+    method: ClassVar[str] = "find-steps"
+
+    commits: int
+    answer: Answer
+    exit_code: int
+    first: PairWord
+    culprits: tuple[Culprit, ...]
+    open: tuple[OpenRun, ...]
+    refuted: tuple[Culprit, ...]
+    skipped: tuple[int, ...]
+    sessions: int
+    builds: int
+    measured: tuple[tuple[int, ...], ...]
+    risk: float
+    margin: float
+    looks: tuple[int, ...]
+
+
+# --- What a search for steps tells while it runs: which phase begins, what each session
+# gave, and each word.
+#
+# A search knows only places; whoever measures for it keeps the sessions of a phase together, and whoever
+# shows it draws what it hears.
+
+
+Kind = Literal["step0", "search", "proof"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """What the next sessions are for.
+
+    Attributes
+    ----------
+    kind : {"step0", "search", "proof"}
+        Whether the ends differ at all; a search of one interval; or the proof of one place.
+    lower, upper : int
+        The pair that is judged in step 0 and in a proof (of that the parent and the place); the ends of the
+        interval that is searched.
+    number : int
+        Of the proof, from 1; 0 of the others.
+    level : float or None
+        The risk of all looks of step 0 or of this proof together; None in a search, which states nothing.
+    places : tuple of int
+        What every session of the phase measures; of a search its ends, to which each session adds a probe.
+    """
+
+    kind: Kind
+    lower: int
+    upper: int
+    number: int = 0
+    level: float | None = None
+    places: tuple[int, ...] = ()
+
+
+class SearchWatcher(Protocol):
+    """Follows a search; nothing that it hears needs an answer."""
+
+    def phase(self, phase: Phase) -> None:
+        """Hear what the next sessions are for; the same interval may be searched again after another."""
+
+    def session(
+        self, places: tuple[int, ...], values: Mapping[int, float], posterior: Posterior | None
+    ) -> None:
+        """Hear what a session gave: its log values without failed places, and in a search the probabilities then."""
+
+    def word(self, phase: Phase, word: PairWord) -> None:
+        """Hear what a look at the phase's pair says."""
+
+    def skipped(self, place: int) -> None:
+        """Hear that a place does not build, or failed twice in a row."""
+
+
+class Unwatched:
+    """A watcher that does nothing."""
+
+    def phase(self, phase: Phase) -> None:
+        """Do nothing."""
+
+    def session(
+        self, places: tuple[int, ...], values: Mapping[int, float], posterior: Posterior | None
+    ) -> None:
+        """Do nothing."""
+
+    def word(self, phase: Phase, word: PairWord) -> None:
+        """Do nothing."""
+
+    def skipped(self, place: int) -> None:
+        """Do nothing."""
+
 
 Measure = Callable[[tuple[int, ...]], Mapping[int, float] | Mapping[int, float | list[float]]]
 

@@ -27,7 +27,7 @@ from .naming import (
 )
 
 if TYPE_CHECKING:
-    from .parsing import ForeignFile
+    from .importing import ForeignFile
 
 _SHOWN = 8
 _NAME = 40

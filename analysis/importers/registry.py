@@ -19,7 +19,7 @@ from typing import NamedTuple, cast
 from ..data.opening import Opened, trials_within
 from ..errors import AnalysisError, UsageError
 from ..registry import load
-from .parsing import ForeignFile
+from .importing import ForeignFile
 
 _STRANGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
@@ -47,56 +47,52 @@ class Tool(NamedTuple):
 
 
 TOOLS: tuple[Tool, ...] = (
-    Tool("hyperfine", "hyperfine's JSON", "analysis.importers.tools.command_line"),
-    Tool("pyperf", "pyperf's JSON", "analysis.importers.tools.python"),
-    Tool("google-benchmark", "Google Benchmark's JSON or CSV", "analysis.importers.tools.cpp"),
-    Tool("pytest-benchmark", "pytest-benchmark's JSON", "analysis.importers.tools.python"),
-    Tool("rebench", "ReBench's .data", "analysis.importers.tools.suites"),
-    Tool("jmh", "JMH's JSON", "analysis.importers.tools.jvm_dotnet"),
-    Tool("go-bench", "output of go test -bench", "analysis.importers.tools.go_bench"),
-    Tool("benchmarkdotnet", "BenchmarkDotNet's JSON", "analysis.importers.tools.jvm_dotnet"),
+    Tool("hyperfine", "hyperfine's JSON", "analysis.importers.command_line"),
+    Tool("pyperf", "pyperf's JSON", "analysis.importers.python"),
+    Tool("google-benchmark", "Google Benchmark's JSON or CSV", "analysis.importers.cpp"),
+    Tool("pytest-benchmark", "pytest-benchmark's JSON", "analysis.importers.python"),
+    Tool("rebench", "ReBench's .data", "analysis.importers.suites"),
+    Tool("jmh", "JMH's JSON", "analysis.importers.jvm_dotnet"),
+    Tool("go-bench", "output of go test -bench", "analysis.importers.go_bench"),
+    Tool("benchmarkdotnet", "BenchmarkDotNet's JSON", "analysis.importers.jvm_dotnet"),
     Tool(
         "js",
         "JSON of mitata, Benchmark.js, tinybench or Vitest",
-        "analysis.importers.tools.javascript",
+        "analysis.importers.javascript",
     ),
-    Tool("nanobench", "nanobench's JSON", "analysis.importers.tools.cpp"),
-    Tool("r-bench", "CSV of R's microbenchmark or bench", "analysis.importers.tools.julia_r"),
-    Tool("julia", "BenchmarkTools.jl's JSON", "analysis.importers.tools.julia_r"),
+    Tool("nanobench", "nanobench's JSON", "analysis.importers.cpp"),
+    Tool("r-bench", "CSV of R's microbenchmark or bench", "analysis.importers.julia_r"),
+    Tool("julia", "BenchmarkTools.jl's JSON", "analysis.importers.julia_r"),
     Tool(
         "criterion",
         "criterion's folder, sample.json or raw.csv",
-        "analysis.importers.tools.criterion",
+        "analysis.importers.criterion",
     ),
-    Tool("asv", "asv's results", "analysis.importers.tools.python"),
-    Tool("benchexec", "BenchExec's XML or table CSV", "analysis.importers.tools.xml_results"),
-    Tool("perf-stat", "perf stat -x, -j or --table", "analysis.importers.tools.command_line"),
-    Tool("spec-cpu", "SPEC CPU's CSV or raw file", "analysis.importers.tools.suites"),
-    Tool("phoronix", "Phoronix Test Suite's composite.xml", "analysis.importers.tools.xml_results"),
-    Tool("catch2", "Catch2's XML", "analysis.importers.tools.summaries"),
-    Tool(
-        "speedup-test", "the Speedup-Test's configuration", "analysis.importers.tables.bare_numbers"
-    ),
+    Tool("asv", "asv's results", "analysis.importers.python"),
+    Tool("benchexec", "BenchExec's XML or table CSV", "analysis.importers.xml_results"),
+    Tool("perf-stat", "perf stat -x, -j or --table", "analysis.importers.command_line"),
+    Tool("spec-cpu", "SPEC CPU's CSV or raw file", "analysis.importers.suites"),
+    Tool("phoronix", "Phoronix Test Suite's composite.xml", "analysis.importers.xml_results"),
+    Tool("catch2", "Catch2's XML", "analysis.importers.summaries"),
+    Tool("speedup-test", "the Speedup-Test's configuration", "analysis.importers.typed_rows"),
     Tool(
         "summaries",
         "a summary of Bencher, github-action-benchmark, k6, fio or sysbench",
-        "analysis.importers.tools.summaries",
+        "analysis.importers.summaries",
     ),
-    Tool("libtest", "libtest's bench output", "analysis.importers.tools.summaries"),
-    Tool("parquet", "Parquet", "analysis.importers.tables.typed_rows"),
-    Tool("sqlite", "SQLite", "analysis.importers.tables.typed_rows"),
-    Tool("json", "JSON, an object a value", "analysis.importers.tables.typed_rows", generic=True),
+    Tool("libtest", "libtest's bench output", "analysis.importers.summaries"),
+    Tool("parquet", "Parquet", "analysis.importers.typed_rows"),
+    Tool("sqlite", "SQLite", "analysis.importers.typed_rows"),
+    Tool("json", "JSON, an object a value", "analysis.importers.typed_rows", generic=True),
     Tool(
         "long-csv",
         "a long CSV (benchmark, variant, value, ...)",
-        "analysis.importers.tables.long_csv",
+        "analysis.importers.long_table",
         generic=True,
     ),
-    Tool("wide-csv", "a wide CSV", "analysis.importers.tables.bare_numbers", generic=True),
-    Tool(
-        "matrix", "a matrix of bare numbers", "analysis.importers.tables.bare_numbers", generic=True
-    ),
-    Tool("numbers", "one number a line", "analysis.importers.tables.bare_numbers", generic=True),
+    Tool("wide-csv", "a wide CSV", "analysis.importers.typed_rows", generic=True),
+    Tool("matrix", "a matrix of bare numbers", "analysis.importers.typed_rows", generic=True),
+    Tool("numbers", "one number a line", "analysis.importers.typed_rows", generic=True),
 )
 
 

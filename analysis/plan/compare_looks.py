@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..data.cut_runs import CutOff
-from ..data.matrix import PerformanceMatrix
+from ..data.matrix import CutOff, PerformanceMatrix
 from ..methods.multilevel.advice import AT_LOOKS, sessions_needed
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import ErrorLaw, Looks
-from ..record.looks import next_look
+from ..record.trial_files import next_look
 
 if TYPE_CHECKING:
     from ..methods.multilevel.result import BenchmarkLine, Multilevel

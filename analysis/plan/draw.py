@@ -28,13 +28,13 @@ from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import UsageError
-from ..methods.hpt.report import PairedT, hpt_report
+from ..methods.hpt.page import PairedT, hpt_report
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
 from ..pages.model import Caution, merged
 from ..pages.result import Result, plain
 from ..stats.arguments import counted, door, stream
-from ..stats.paired_t import (
+from ..stats.classical import (
     Alternative,
     interval_pvalue,
     paired_interval,
@@ -42,10 +42,9 @@ from ..stats.paired_t import (
     student_pvalue,
 )
 from ..stats.workers import in_order
-from .coverage import covered
-from .error_rates import log_ratios
-from .goal import check_positive, matched
-from .log_interval import exponential
+from .components import check_positive, matched
+from .error_rates import covered, log_ratios
+from .stop_rule import exponential
 from .study import (
     Covered,
     DrawnPair,
@@ -181,7 +180,7 @@ def draw_study(
     tests : sequence of {"hpt", "t", "t-scores", "interval", "randomization", "bootstrap"}
         HPT; the paired t-test over the benchmarks' log ratios; the same on the differences of HPT's
         scores; the interval technique, which is the two-sided interval of these differences
-        (`analysis.stats.paired_t`); the randomization test; the percentile interval of the
+        (`analysis.stats.classical`); the randomization test; the percentile interval of the
         bootstrap, which rejects where it excludes the speedup.
     speedup : float
         Under test: the candidate's scores are divided by it (HPT, t-scores), or its values.

@@ -26,10 +26,10 @@ from ..errors import InsufficientDataError
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..stats.arguments import counted, door
-from ..stats.classical_tests import least_shift
-from .goal import COSTS_UNKNOWN, WIDTH, Goal, TrialCosts, check_on, goal_of
-from .log_interval import Floats, exponential, relative_width
+from ..stats.classical import least_shift
+from .components import COSTS_UNKNOWN, WIDTH, Goal, TrialCosts, check_on, goal_of
 from .result import ComponentLine, HostLine, HostPlan, PlannedHosts, VarianceComponents
+from .stop_rule import Floats, exponential, relative_width
 
 
 class HostSpread(NamedTuple):

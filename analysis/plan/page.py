@@ -21,8 +21,7 @@ from ..pages.model import (
     value_of,
 )
 from ..words import shorten
-from .goal import TrialCosts
-from .log_interval import width_text
+from .components import TrialCosts
 from .result import (
     HostPlan,
     PlannedHosts,
@@ -33,6 +32,7 @@ from .result import (
     VarianceComponents,
     WidthLoop,
 )
+from .stop_rule import width_text
 
 NAME = 30  # columns for a name
 _HUGE = 10  # no speedup from there on is worth four decimals

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ..pages.result import Result
-from .log_interval import width_text
+from .stop_rule import width_text
 
 if TYPE_CHECKING:
-    from .goal import TrialCosts
+    from .components import TrialCosts
 
 Of = Literal["differences", "values"]
 

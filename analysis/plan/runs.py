@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError
 from ..stats.arguments import counted, door, stream
-from .goal import check_runs, check_share, check_wanted, matched, sign_of
-from .log_interval import APART, Floats, log_half_width, relative_width
+from .components import check_runs, check_share, check_wanted, matched, sign_of
 from .result import Interval, PlannedWidth, RunPlan
+from .stop_rule import APART, Floats, log_half_width, relative_width
 from .width import plan_cautions, width_loop
 
 _LARGEST = 1e150  # whose square is a number

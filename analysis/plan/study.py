@@ -16,7 +16,7 @@ from ..pages.model import Caution
 from ..pages.result import Result, plain
 from ..record.run_numbers import Better
 from ..stats.arguments import counted, stream
-from .goal import check_runs
+from .components import check_runs
 
 Draws = Literal["run", "block"]
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]

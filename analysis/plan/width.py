@@ -23,9 +23,9 @@ from ..data.pair import match
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
 from ..stats.arguments import counted, door
-from .goal import check_positive, check_runs, check_share, matched, sign_of
-from .log_interval import Floats, exponential, log_half_width
+from .components import check_positive, check_runs, check_share, matched, sign_of
 from .result import Interval, LoopStep, Scale, WidthLoop
+from .stop_rule import Floats, exponential, log_half_width
 
 _COST: dict[Interval, str] = {
     "t": "stopping by the width of the same runs keeps the t interval near its confidence: .94 "

@@ -7,11 +7,20 @@ from __future__ import annotations
 
 from .axes import (
     Axes as Axes,
+    Scale as Scale,
+    Tick as Tick,
     density_axis as density_axis,
     quantity_axis as quantity_axis,
+    quantity_scale as quantity_scale,
+    quantity_ticks as quantity_ticks,
     ratio_axis as ratio_axis,
+    ratio_scale as ratio_scale,
+    ratio_ticks as ratio_ticks,
+    read_out as read_out,
     rows_down as rows_down,
+    spaced_ticks as spaced_ticks,
 )
+from .chart import arranged as arranged
 from .labels import (
     Box as Box,
     Wanted as Wanted,
@@ -19,7 +28,6 @@ from .labels import (
     placed as placed,
     text_width as text_width,
 )
-from .layout import arranged as arranged
 from .marks import (
     Mark as Mark,
     again as again,
@@ -38,17 +46,7 @@ from .marks import (
     shared as shared,
     stroke as stroke,
     strokes as strokes,
+    style_of as style_of,
     upright as upright,
-)
-from .palette import style_of as style_of
-from .scale import (
-    Scale as Scale,
-    Tick as Tick,
-    quantity_scale as quantity_scale,
-    quantity_ticks as quantity_ticks,
-    ratio_scale as ratio_scale,
-    ratio_ticks as ratio_ticks,
-    read_out as read_out,
-    spaced_ticks as spaced_ticks,
 )
 from .svg import cell as cell, plot as plot, ticks_below as ticks_below

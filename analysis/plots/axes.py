@@ -1,34 +1,296 @@
 """Areas with two scales, and what is written around them.
 
-What an area holds is given in the units of its scales, as marks; `analysis.plots.layout` gives it its
+What an area holds is given in the units of its scales, as marks; `analysis.plots.chart` gives it its
 place.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..pages.number_format import SCALES
 from .labels import Box
 from .marks import Area, Curve, Dots, Line, Mark, Rect, Segments, Text
-from .scale import Scale, Tick, quantity_ticks, ratio_ticks, unit_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-
 __all__ = [
     "Axes",
     "Key",
+    "Scale",
+    "Tick",
     "density_axis",
     "quantity_axis",
+    "quantity_scale",
+    "quantity_ticks",
     "ratio_axis",
+    "ratio_scale",
+    "ratio_ticks",
+    "read_out",
     "rows_down",
+    "spaced_ticks",
+    "unit_of",
 ]
+
+# --- Scales: where a value lies on an axis, as a share of its length, and the ticks beside it.
+
+
+_EACH = 0.06  # of the axis's length, that one more tick is worth
+_GRIDS: tuple[tuple[float, ...], ...] = (  # beside 1
+    (),
+    (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0),
+    (0.01, 100.0),
+    (0.1, 10.0),
+    (0.0625, 0.125, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0),
+    (0.0625, 0.25, 4.0, 16.0),
+    (0.02, 0.05, 0.2, 0.5, 2.0, 5.0, 20.0, 50.0),
+    (0.2, 5.0),
+    (0.5, 2.0),
+    (0.5, 0.7, 1.5, 2.0, 3.0),
+    (0.6, 0.8, 1.2, 1.4),
+    (0.7, 0.8, 0.9, 1.1, 1.2, 1.5),
+    (0.8, 0.9, 1.1, 1.2),
+    (0.8, 1.2),
+    (0.9, 1.1),
+    (0.9, 0.95, 1.05, 1.1),
+    (0.96, 0.98, 1.02, 1.04),
+    (0.98, 0.99, 1.01, 1.02),
+    (0.99, 0.995, 1.005, 1.01),
+)
+_REACH = 0.4  # share of the axis over which the usual ticks must reach, where they are spaced
+_NARROW = 1.7  # times the room that spaced ticks need where they are not minor
+_EDGE = 0.03  # a spaced tick nearer to an end has no room for its text
+_LEAST = 1e-9  # relative width below which a range is a point
+_FARTHEST = 690.0  # of a logarithm: e to that, and a round value above it, are still numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """An axis from `low` to `high`, linear or logarithmic; ``low < high``."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """Give the value's place: 0 at `low`, 1 at `high`; what lies outside leaves that range."""
+        low, high = self._of(self.low), self._of(self.high)
+        return (self._of(value) - low) / (high - low)
+
+    def clipped(self, value: float) -> float:
+        """Give the value's place, or the nearer edge."""
+        return min(1.0, max(0.0, self.at(value)))
+
+    def holds(self, value: float) -> bool:
+        """Whether the value lies on the axis."""
+        return self.low <= value <= self.high
+
+    def _of(self, value: float) -> float:
+        return math.log(value) if self.log else value
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A mark on an axis. `minor` ones vanish first where there is little room."""
+
+    value: float
+    text: str
+    minor: bool = False
+
+
+def ratio_scale(values: Iterable[float], margin: float = 0.0, room: float = 0.06) -> Scale:
+    """Give the log scale of speedups: all values, 1 and its margin, with room at both ends.
+
+    Parameters
+    ----------
+    values : iterable of float
+        Speedups and ends of intervals; what is not finite or not positive is left out.
+    margin : float
+        The band ``1 ± margin`` (1 / (1 + margin) below) is on the scale.
+    room : float
+        Share of the length that stays free at each end.
+    """
+    logs = [math.log(v) for v in values if math.isfinite(v) and v > 0]
+    band = math.log1p(max(margin, 0.005))
+    low, high = min([*logs, -band]), max([*logs, band])
+    free = (high - low) * room
+    return _log_scale(low - free, high + free)
+
+
+def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
+    """Give ticks of speedups, such as ``2×``; 1 is always there if the scale holds it.
+
+    At most `most` of them, from the grid that reaches over most of the axis with most ticks; where
+    there are more than two the ones without which it still can be read are minor.
+    """
+    long = math.log(scale.high) - math.log(scale.low)
+    best: tuple[float, list[float]] = (-1.0, [])
+    for grid in _GRIDS:
+        inside = sorted({g for g in (1.0, *grid) if scale.holds(g)})
+        if inside and len(inside) <= max(1, most):
+            score = math.log(inside[-1] / inside[0]) / long + _EACH * len(inside)
+            best = max(best, (score, inside), key=lambda found: found[0])
+    ordered = best[1]
+    far = [value for value in ordered if value != 1.0]
+    kept = {ordered[0], ordered[-1], 1.0} if ordered else set()
+    return tuple(
+        Tick(value, f"{value:g}×", minor=len(far) > 1 and value not in kept) for value in ordered
+    )
+
+
+def quantity_scale(values: Iterable[float], *, log: bool = True, room: float = 0.06) -> Scale:
+    """Give the scale of measured values, with room at both ends.
+
+    Logarithmic only where all values are positive. A single value has 5 % of itself around it.
+    """
+    known = [v for v in values if math.isfinite(v)]
+    if not known:
+        return Scale(0.0, 1.0)
+    if len({*known}) > 1:  # what is nearer to 0 than any logarithm of an axis is drawn there
+        known = [v if abs(v) > math.exp(-_FARTHEST) else 0.0 for v in known]
+    low, high = min(known), max(known)
+    if log and low > 0:
+        a, b = math.log(low), math.log(high)
+        free = max((b - a) * room, 0.05 if b - a < _LEAST else 0.0)
+        return _log_scale(a - free, b + free)
+    free = (high - low) * room or abs(high) * 0.05 or 0.5
+    return Scale(low - free, high + free)
+
+
+def quantity_ticks(scale: Scale, unit: str, most: int = 5) -> tuple[Tick, ...]:
+    """Give ticks of measured values; the unit stands once, at the last one.
+
+    Times and sizes are written in the unit that gives the axis's middle a sensible size.
+    """
+    factor, name = unit_of(scale, unit)
+    low, high = scale.low / factor, scale.high / factor
+    found = _round_values(low, high, most, log=scale.log)
+    texts = _distinct(found)
+    if texts and name:
+        texts[-1] = f"{texts[-1]} {name}"
+    return tuple(Tick(v * factor, text) for v, text in zip(found, texts, strict=True))
+
+
+def spaced_ticks(scale: Scale, room: float = 0.2) -> tuple[Tick, ...]:
+    """Give ticks of speedups that are `room` apart, such as ``2×``; 1 goes before all others.
+
+    Parameters
+    ----------
+    scale : Scale
+        Of speedups.
+    room : float
+        The widest text, as a share of the narrowest picture. Ticks that are much nearer to others
+        are minor.
+
+    Returns
+    -------
+    tuple of Tick
+        The usual ones where they reach over enough of the axis, else round values.
+    """
+    usual = ratio_ticks(scale)
+    if _reach(scale, usual) < _REACH:
+        other = tuple(
+            Tick(tick.value, f"{tick.value:.6g}×") for tick in quantity_ticks(scale, "1", most=5)
+        )
+        usual = max((usual, other), key=lambda ticks: _reach(scale, ticks))
+    if scale.holds(1.0) and all(tick.value != 1 for tick in usual):
+        usual = tuple(sorted((*usual, Tick(1.0, "1×")), key=lambda tick: tick.value))
+    inside = [tick for tick in usual if _EDGE <= scale.at(tick.value) <= 1 - _EDGE]
+    ranked = sorted(inside, key=lambda tick: (tick.value != 1, tick not in (inside[0], inside[-1])))
+    kept = _apart(scale, ranked, room)
+    far = _apart(scale, (tick for tick in ranked if tick in kept), _NARROW * room)
+    return tuple(
+        Tick(tick.value, tick.text, minor=tick not in far) for tick in inside if tick in kept
+    )
+
+
+def read_out(scale: Scale, unit: str) -> str:
+    """Describe an axis for the page's script: ends in the unit of its ticks, 1 if log, the unit."""
+    factor, name = unit_of(scale, unit)
+    return f"{scale.low / factor:.6g} {scale.high / factor:.6g} {scale.log:d} {name}".rstrip()
+
+
+def unit_of(scale: Scale, unit: str) -> tuple[float, str]:
+    """Give the unit in which an axis of measured values is written: its size, and its name."""
+    middle = (
+        math.sqrt(scale.low) * math.sqrt(scale.high) if scale.log else (scale.low + scale.high) / 2
+    )
+    known = SCALES.get(unit)
+    if known is None:
+        return 1.0, "" if unit == "1" else unit
+    return next(((f, name) for f, name in known if float(f"{abs(middle) / f:.2e}") >= 1), known[-1])
+
+
+def _reach(scale: Scale, ticks: Iterable[Tick]) -> float:
+    places = [scale.at(tick.value) for tick in ticks]
+    return max(places) - min(places) if places else 0.0
+
+
+def _apart(scale: Scale, ranked: Iterable[Tick], room: float) -> list[Tick]:
+    """Keep those that are far enough from all that were kept before."""
+    kept: list[Tick] = []
+    for tick in ranked:
+        if all(abs(scale.at(tick.value) - scale.at(one.value)) >= room for one in kept):
+            kept.append(tick)
+    return kept
+
+
+def _log_scale(low: float, high: float) -> Scale:
+    low, high = min(max(low, -_FARTHEST), _FARTHEST - 1), max(min(high, _FARTHEST), 1 - _FARTHEST)
+    return Scale(math.exp(low), math.exp(high), log=True)
+
+
+def _distinct(values: Iterable[float]) -> list[str]:
+    """Write round numbers with as many digits as tell them apart: a narrow axis needs more."""
+    known = list(values)
+    texts: list[str] = []
+    for digits in (6, 9, 12, 15, 17):
+        texts = [f"{value:.{digits}g}" for value in known]
+        if len(set(texts)) == len(known):
+            break
+    return texts
+
+
+def _round_values(low: float, high: float, most: int, *, log: bool) -> list[float]:
+    """Give round values from `low` to `high`: as many as fit, at most `most`, at least two."""
+    best: list[float] = []
+    if log and high / low > 3:
+        for digits in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
+            first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+            inside = [
+                value
+                for k in range(first, last + 1)
+                for digit in digits
+                if low <= (value := digit * 10.0**k) <= high
+            ]
+            if len(best) < len(inside) <= most:
+                best = inside
+        if not best:  # so many powers of ten that some must do
+            powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+            nth = -(-len(powers) // most)
+            round_ones = [k for k in powers if k % nth == 0]
+            best = [10.0**k for k in (round_ones if len(round_ones) > 1 else powers[::nth])]
+    if len(best) >= 2:
+        return best
+    wide = high - low
+    for k in range(math.floor(math.log10(wide)) - 2, math.floor(math.log10(wide)) + 1):
+        for digit in (1, 2, 5):
+            step = digit * 10.0**k
+            first = math.ceil(low / step - 1e-9)
+            last = math.floor(high / step + 1e-9)
+            if last - first > most:
+                continue
+            inside = [float(f"{n * step:.15g}") for n in range(first, last + 1) if n or not log]
+            if len(best) < len(inside) <= most:
+                best = inside
+    return best
+
 
 _WHOLE = Area(0.0, 1.0)
 

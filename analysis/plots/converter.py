@@ -21,9 +21,9 @@ from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, Bbox, IdentityTransform
 
-from .letters import CODES, plain
-from .palette import PRINT
+from .marks import PRINT
 from .paper import OPEN, SHAPES, Letters, Outline, Picture, Spots, Style, shown
+from .svg import CODES, plain
 
 __all__ = ["pdf", "png"]
 

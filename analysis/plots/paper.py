@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .labels import Box
-from .letters import wide
-from .palette import COLOURS, DASHES, PRINT
+from .marks import COLOURS, DASHES, PRINT
+from .svg import wide
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .axes import Axes
-    from .sheet import Sheet
+    from .chart import Sheet
 
 __all__ = ["SMALL", "Letters", "Outline", "Picture", "Spots", "Style", "style_of_roles"]
 

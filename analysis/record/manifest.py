@@ -9,18 +9,22 @@ import datetime
 import hashlib
 import itertools
 import json
+import math
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
-from typing import get_args
+from typing import Final, Literal, get_args
 
 from ..errors import StoreError, UsageError
 from ..words import command_line
 from .bisections import is_bisection, way_to_bisections
-from .quantiles import quantile_said
 from .run_numbers import Better
 from .shapes import RESTORE, ShapeError, document_of, is_writable, shaped
 from .trial_files import (
@@ -33,7 +37,134 @@ from .trial_files import (
     StopReason,
     When,
 )
-from .warmup_iterations import warmup_of
+
+# --- Quantiles of the values of one run: their names, how many values they need, and their one definition.
+#
+# The quantile of a share q is the smallest of the values that at least that share of them
+# does not exceed: the inverse of
+# their empirical distribution (Hyndman & Fan, 1996, definition 1). It is a value that was
+# measured, and the one that a
+# histogram gives; nothing is made up between two modes of a latency. Standard library only.
+
+
+SOURCE: Final = "quantiles"  # of these metrics, in the manifest
+OF: Final = "of"  # the manifest's keys of them: which metric's, and which
+SHARE: Final = "quantile"
+
+
+def quantile_metric(metric: str, share: float) -> str:
+    """Name the quantile of a metric: ``latency.p99.9`` for 0.999."""
+    percent = format((Decimal(repr(share)) * 100).normalize(), "f")
+    return f"{metric}.p{percent}"
+
+
+@lru_cache(maxsize=64)
+def needed(share: float) -> int:
+    """Tell how many values a quantile needs: with fewer, none of them would lie beyond it."""
+    exact = _exact(share)
+    return math.ceil(1 / min(exact, 1 - exact))
+
+
+def rank_of(share: float, count: int) -> int | None:
+    """Give the place, from 1, of the quantile among so many values in ascending order; None of too few."""
+    return math.ceil(_exact(share) * count) if count >= needed(share) else None
+
+
+def quantile_of(ascending: Sequence[float], share: float) -> float | None:
+    """Give the quantile of values in ascending order; None where they are too few."""
+    rank = rank_of(share, len(ascending))
+    return None if rank is None else ascending[rank - 1]
+
+
+def counted_quantile(counts: Sequence[tuple[float, int]], share: float) -> float | None:
+    """Give the quantile of values in ascending order, each with how often it was counted; None of too few."""
+    rank = rank_of(share, sum(count for _, count in counts))
+    if rank is None:
+        return None
+    for value, count in counts:
+        rank -= count
+        if rank <= 0:
+            return value
+    raise AssertionError("a rank is at most the number of values")
+
+
+def about_quantile(unit: str, better: str, metric: str, share: float) -> dict[str, str]:
+    """Give what a manifest says of a quantile."""
+    return {"unit": unit, "better": better, "source": SOURCE, OF: metric, SHARE: repr(share)}
+
+
+def quantile_said(about: Mapping[str, str]) -> tuple[str, float] | None:
+    """Give of which metric a manifest's metric is a quantile, and which; None of others.
+
+    ValueError where it can mean nothing.
+    """
+    if about.get("source") != SOURCE:
+        return None
+    share = float(about.get(SHARE, ""))
+    if not 0 < share < 1 or not about.get(OF):
+        raise ValueError(f"quantile is {share}, of {about.get(OF)!r}")
+    return about[OF], share
+
+
+def _exact(share: float) -> Fraction:
+    """Give a share as it was written: 0.07 of 100 values are 7."""
+    return Fraction(repr(share))
+
+
+# --- How many iterations at the beginning of a run are stored and not judged: a number, or ``auto``.
+#
+# A trial's manifest keeps it with its metric, as text: earlier versions take nothing else there.
+
+
+WarmupIterations = int | Literal["auto"]
+
+WARMUP: Final = "warmup_iterations"  # the campaign's key, and the manifest's
+MOST_WARMUP: Final = 100_000
+NEEDS: Final = f"a whole number from 0 to {MOST_WARMUP}, or auto"
+
+
+def read_warmup(text: str) -> WarmupIterations:
+    """Read what a manifest or a command line says; ValueError where it is neither."""
+    if text == "auto":
+        return "auto"
+    if not (text.isascii() and text.isdigit() and len(text) <= 6 and int(text) <= MOST_WARMUP):
+        raise ValueError(f"{WARMUP} is {text!r}, and not {NEEDS}")
+    return int(text)
+
+
+def stored_warmup(setting: WarmupIterations) -> dict[str, str]:
+    """Give what a manifest says of a metric; nothing where every iteration is judged."""
+    return {WARMUP: str(setting)} if setting else {}
+
+
+def warmup_of(about: Mapping[str, str]) -> WarmupIterations:
+    """Give what a manifest says of a metric; ValueError where it can mean nothing."""
+    return read_warmup(about.get(WARMUP, "0"))
+
+
+_asked: ContextVar[WarmupIterations | None] = ContextVar("warmup_iterations", default=None)
+
+
+def asked_warmup() -> WarmupIterations | None:
+    """Give what `judging_with` says of all trials that are read; None: what each trial's manifest says."""
+    return _asked.get()
+
+
+def asked_words() -> tuple[str, ...]:
+    """Give what was asked as words of a command line, for the next command to ask it too."""
+    setting = asked_warmup()
+    return () if setting is None else (f"--{WARMUP.replace('_', '-')}", f"{setting}")
+
+
+@contextmanager
+def judging_with(setting: WarmupIterations | None) -> Iterator[None]:
+    """Judge all trials that are read meanwhile with this setting in place of their own; None changes nothing."""
+    token = _asked.set(_asked.get() if setting is None else setting)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
 
 _MANY = 2**31 - 1  # sessions, and runs in each: no trial has more
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal, NamedTuple
 
-from .sample_files import StoredSamples
+from .shapes import StoredSamples
 
 FIRST = "0.1.0"  # the version that wrote the first trials of schema 1
 

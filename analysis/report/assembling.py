@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import marshal
+import os
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from html import escape
+from importlib.util import MAGIC_NUMBER
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import jinja2
+from jinja2.bccache import Bucket
+from markupsafe import Markup
+
 from ..announcing import doing
-from ..pages.model import merged
-from ..registry import CHAPTERS, load
+from ..pages.model import Value, merged
+from ..plots.marks import DARK, LIGHT, PRINT
+from ..registry import CHAPTERS, load, shipped
 from ..verdict.cautions import host_cautions_in, shown_cautions
-from .brief import brief_of
-from .model import Report
+from ..version import VERSION
+from ..words import shown
+from .methods_text import name_html, sentence_html, spoken_html
+from .page import Report
+from .written import brief_of
 
 if TYPE_CHECKING:
-    from ..pages.model import Caution
+    from ..pages.model import Caution, Table
     from ..verdict.result import Verdict
-    from .chapter import Chapter
+    from .page import Chapter
     from .subject import Subject
 
-__all__ = ["assemble"]
+__all__ = ["assemble", "chapter_html", "html_page", "table_html"]
 
 _ASKED = "variation"  # what takes its time, and is there when it is asked for
 
@@ -76,3 +94,246 @@ def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
         found: Chapter | None = room.chapter(subject)
         if found is not None:
             yield found
+
+
+# --- The page around the chapters: one file, one policy, one style sheet, one small script.
+
+
+_HERE = shipped("analysis/report")
+_NESTED = 3  # parts of the path of a sheet in a folder of folders
+_MANY = 5  # parts: up to so many a page has no table of contents
+
+
+def html_page(report: Report) -> str:
+    """Give the report as one HTML file that needs nothing else.
+
+    The policy allows no request at all, and only the script whose hash it names.
+    """
+    script = "".join(_shipped(path) for path in sorted(_HERE.rglob("*.js")))
+    styles = [path.read_text("utf-8") for path in _sheets(report)]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    colours = (
+        f":root{{{LIGHT.css()}}}"
+        f"@media (prefers-color-scheme:dark){{:root{{{DARK.css()}}}}}"
+        f"@media print{{:root{{{PRINT.css()}}}}}"
+    )
+    groups = list(_groups(report))
+    parts = sum(chapter.count(" data-jump=") for _, chapters in groups for chapter in chapters)
+    page = _templates().get_template("page.html.jinja")
+    return page.render(
+        title=shown(f"{report.headline} · {report.title}"),
+        version=VERSION,
+        script=Markup(script),  # noqa: S704 - our own file
+        policy=f"sha256-{digest}",
+        style=Markup(colours + "".join(styles)),  # noqa: S704 - our own files
+        groups=groups,
+        contents=_contents(report) if parts > _MANY or len(groups) > 1 else (),
+    )
+
+
+def _sheets(report: Report) -> list[Path]:
+    """Give the style sheets of a page; what all chapters share comes first: a chapter's own rule holds.
+
+    Chapters in a folder of folders are those of a page of its own, and no other page bears their sheets.
+    """
+    own = {chapter.folder.partition("/")[0] for chapter in report.chapters}
+    sheets = (
+        path
+        for path in _HERE.rglob("*.css")
+        if len(inside := path.relative_to(_HERE).parts) < _NESTED or inside[0] in own
+    )
+    return sorted(sheets, key=lambda path: (path.parent != _HERE, path))
+
+
+def _shipped(path: Path) -> str:
+    """Give a script without its comments and indents, which half of a page's readers never see."""
+    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+
+
+def _groups(report: Report) -> Iterator[tuple[str, list[Markup]]]:
+    """Give each metric and its chapters: ids of a second metric begin with its place."""
+    for number, metric in enumerate(report.metrics):
+        chapters = (one for one in report.chapters if _number(one) == number)
+        yield shown(metric), [_with_links(chapter_html(one)) for one in chapters]
+
+
+def chapter_html(chapter: Chapter) -> Markup:
+    """Set a chapter with its template: one ``section`` element with its anchor as id."""
+    page = _templates().get_template(f"{chapter.folder}/chapter.html.jinja")
+    text = page.render(chapter=chapter, **chapter.values, **chapter.drawn())
+    return Markup(text)  # noqa: S704 - the template escapes
+
+
+def _number(chapter: Chapter) -> int:
+    found = re.match(r"metric-(\d+)-", chapter.anchor)
+    return int(found[1]) - 1 if found else 0
+
+
+def _contents(report: Report) -> Sequence[tuple[str, str]]:
+    """Give anchor and title of what the table of contents lists."""
+    if len(report.metrics) == 1:
+        return [(one.anchor, one.title) for one in report.chapters if one.title]
+    return [
+        (one.anchor, f"{one.title or 'answer'} · {report.metrics[_number(one)]}")
+        for one in report.chapters
+    ]
+
+
+_MARKS = re.compile(r"<(/?)(section|article|details|summary|h[23])\b([^>]*)>")
+_ID = re.compile(r'\bid="([^"]*)"')
+
+
+def _with_links(chapter: Markup) -> Markup:
+    """Put a permalink behind each heading that has an id, or is the first in a part that has one.
+
+    None stands in a summary, where a press unfolds what is below, or where there is one already.
+    """
+    found: list[str] = []
+    end = 0
+    anchor = target = ""
+    summaries = begin = 0
+    for mark in _MARKS.finditer(chapter):
+        closing, name, attributes = mark.groups()
+        named = _ID.search(attributes)
+        if name == "summary":
+            summaries += -1 if closing else 1
+        elif not name.startswith("h"):
+            anchor = named[1] if named and not closing else ""
+        elif not closing:
+            target = named[1] if named else anchor
+            anchor, begin = "", mark.end()
+        elif target and not summaries and f'href="#{target}"' not in chapter[begin : mark.start()]:
+            link = f' <a class="permalink" href="#{target}" aria-label="link to this part">#</a>'
+            found += (chapter[end : mark.start()], link)
+            end = mark.start()
+    return Markup("".join((*found, chapter[end:])))  # noqa: S704 - as escaped as it was
+
+
+# ---- templates
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    """Give the environment of all chapters; a template is named by its path in this folder.
+
+    Whatever they set is escaped. Beside Jinja's own there are the filters ``shown`` (what has no glyph
+    becomes visible) and ``sentence`` (the same, with a capital letter), ``named`` for a name that is
+    not ours (isolated; given a mapping of short names, short with the whole one as its title), ``said``
+    for our own words (the sign of a ratio, spaces that do not break) and ``spoken`` for a sequence of
+    `spoken.Span`; and the function ``table``.
+    """
+    found = environment(_HERE)
+    found.filters |= {
+        "shown": shown,
+        "sentence": sentence,
+        "named": name_html,
+        "said": sentence_html,
+        "spoken": spoken_html,
+    }
+    found.globals["table"] = table_html
+    return found
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital letter, unless a name stands first."""
+    first = text.partition(" ")[0].removesuffix(",")
+    return shown(text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text)
+
+
+def table_html(table: Table, caption: str, css: str = "") -> Markup:
+    """Set a table that scrolls by itself where it is wider than the page.
+
+    Parameters
+    ----------
+    table : Table
+        The first cell of a row is its heading.
+    caption : str
+        What the table holds; for those who hear the page.
+    css : str
+        More classes of the table.
+    """
+    sides = [' class="right"' if column.align == "right" else "" for column in table.columns]
+    head = "".join(
+        f'<th scope="col"{side}>{escape(column.heading)}</th>'
+        for column, side in zip(table.columns, sides, strict=True)
+    )
+    body = []
+    for k, row in enumerate(table.rows):
+        first, *others = zip(row, sides, strict=True)
+        cells = [f'<th scope="row"{_sorts(first[0])}>{_text(first[0])}</th>']
+        cells += [f"<td{side}{_sorts(cell)}>{_text(cell)}</td>" for cell, side in others]
+        body.append(f"<tr>{''.join(cells)}</tr>")
+        if table.notes and table.notes[k]:
+            body.append(
+                f'<tr class="note"><td colspan="{len(row)}">{escape(table.notes[k])}</td></tr>'
+            )
+    classes = f"facts {css}".strip()
+    heading = f"<thead><tr>{head}</tr></thead>" if table.headed else ""
+    return Markup(  # noqa: S704 - escaped above
+        f'<div class="wide"><table class="{escape(classes)}">'
+        f'<caption class="unseen">{escape(caption)}</caption>'
+        f"{heading}<tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def _text(cell: str | Value) -> str:
+    if isinstance(cell, Value):
+        return escape(cell.text)
+    return f"<bdi>{escape(shown(cell))}</bdi>" if cell else ""
+
+
+def _sorts(cell: str | Value) -> str:
+    if isinstance(cell, str):
+        return ""
+    return "" if cell.value is None else f' data-sort="{cell.value!r}"'
+
+
+_OPTIONS = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+
+
+def environment(folder: Path) -> jinja2.Environment:
+    """Give an environment for the templates in a folder: everything that they set is escaped."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        bytecode_cache=_Compiled(),
+        **_OPTIONS,  # type: ignore[arg-type]
+    )
+
+
+class _Compiled(jinja2.BytecodeCache):
+    """Keeps compiled templates in the user's cache: compiling takes a tenth of a second.
+
+    As with kernels, a file is found by what it was made from, and has its checksum in front. Where
+    none can be written, templates are compiled each time.
+    """
+
+    def __init__(self) -> None:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
+        root = os.environ.get("FAIRTRIAL_CACHE") or f"{home}/fairtrial"
+        self.folder = Path(root) / "templates"
+
+    def get_source_checksum(self, source: str) -> str:
+        """Give the name of the file: what compiling depends on."""
+        made_from = repr((source, _OPTIONS, jinja2.__version__, MAGIC_NUMBER))
+        return hashlib.sha256(made_from.encode()).hexdigest()[:32]
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Read a compiled template, if there is one."""
+        with suppress(OSError):
+            kept = (self.folder / bucket.checksum).read_bytes()
+            if hashlib.sha256(kept[32:]).digest() == kept[:32]:
+                bucket.code = marshal.loads(kept[32:])  # noqa: S302 - our own file
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Write a compiled template."""
+        code = marshal.dumps(bucket.code)
+        draft = self.folder / f"{bucket.checksum}.{os.getpid()}"
+        with suppress(OSError):
+            if self.folder.is_absolute():
+                self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self.folder.mkdir(exist_ok=True)
+                draft.write_bytes(hashlib.sha256(code).digest() + code)
+                draft.replace(self.folder / bucket.checksum)

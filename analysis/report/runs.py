@@ -5,40 +5,374 @@ The page and the figures for papers draw the same numbers: they are computed her
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..stats.classical_tests import normal_positions
+from .. import plots
+from ..errors import FairtrialError
+from ..methods.mixture.fit import fit_mixture
+from ..methods.mixture.goodness import ks_fit
+from ..methods.mixture.modality import dip_test
+from ..plots.axes import Scale, Tick, quantity_scale, ratio_scale
+from ..plots.labels import apart, text_width
+from ..stats.arguments import stream
+from ..stats.classical import normal_positions
 from ..stats.quantiles import Shift, shift_of
-from ..stats.samples import lag_pairs
+from ..stats.samples import bandwidth_of, kernel_density, lag_pairs
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..diagnose.result import FarRun
     from ..methods.multilevel.result import Multilevel
+    from ..plots.marks import Mark
     from .subject import Subject
 
 __all__ = [
+    "Area",
     "Cell",
     "Failed",
     "Frame",
+    "Grounds",
+    "Label",
+    "Modes",
+    "Place",
+    "across",
+    "bounded_ratios",
     "cells_of",
+    "densities",
     "distribution",
     "failed_of",
     "far_places",
     "frame_of",
+    "labels_of",
     "mean_of",
+    "modes_of",
     "normal_quantiles",
     "numbers_within",
     "pairs_in_order",
+    "peak",
+    "placed_names",
     "ran_together",
+    "row_scales",
     "session_means",
+    "shares",
     "shift_between",
+    "up_labels",
+    "upright_labels",
 ]
+
+# --- Axes of a benchmark's pictures: scales, ticks that keep apart, names that meet no curve.
+
+
+Place = tuple[float, float]  # shares of width and height, from the left and from the bottom
+_FAR = 4.0  # variants that differ by more have an axis each, of the same ratio
+_ROOM = 1.07
+_FARTHEST = 1e100  # a speedup beyond stands at the edge
+_SPACE = 7.0  # pixels between two labels
+_EDGE = 0.08  # a label so near to an edge stands inside of it
+_PICTURE = 268.0  # pixels of the narrowest picture: print has three in a row
+_BESIDE = 14.0  # pixels beside a name
+_HALF = 0.05  # of the height, half a line of text
+_LEFT, _RIGHT = (0.72, 0.9, 0.3), (0.8, 0.62, 0.4, 0.2)
+_LINE = 0.13  # of the height, from one line of text to the next
+
+
+class Area(TypedDict):
+    """Where a drawing lies in its picture, in pixels."""
+
+    top: float
+    height: float
+
+
+class Grounds:
+    """What many pictures of a page have in common: drawn once, and used again by all others."""
+
+    def __init__(self, anchor: str) -> None:
+        self._anchor = anchor
+        self._names: dict[tuple[Mark, ...], str] = {}
+
+    def of(self, *marks: Mark) -> Mark:
+        """Give marks, or a reference where the same ones were given before."""
+        if marks in self._names:
+            return plots.again(self._names[marks])
+        name = self._names[marks] = f"{self._anchor}-ground-{len(self._names) + 1}"
+        return plots.shared(name, marks)
+
+
+class Label(NamedTuple):
+    """A text at a place on an axis, or at a curve; `anchor` says which end of it stands there."""
+
+    text: str
+    at: float
+    anchor: str = "middle"
+    up: float = 0.0
+    style: str = ""
+
+
+_place = attrgetter("at")
+
+
+def row_scales(cells: Mapping[str, Cell], centres: Mapping[str, float]) -> Mapping[str, Scale]:
+    """Give each variant's axis: the same one, or of the same ratio where variants are far apart.
+
+    Linear where a run is 0 or less.
+    """
+    ends = {name: cell.ends for name, cell in cells.items()}
+    lows, highs = zip(*ends.values(), strict=True)
+    together = quantity_scale((min(lows), max(highs)), log=min(lows) > 0)
+    known = [centre for centre in centres.values() if centre > 0]
+    if not together.log or len(known) < 2 or max(known) / min(known) <= _FAR:
+        return dict.fromkeys(cells, together)
+    half = math.sqrt(max(high / low for low, high in ends.values())) * _ROOM
+    middles = {name: math.sqrt(low) * math.sqrt(high) for name, (low, high) in ends.items()}
+    return {name: Scale(at / half, at * half, log=True) for name, at in middles.items()}
+
+
+def shares(values: Floats, scale: Scale) -> Floats:
+    """Give the places of many values on an axis, the nearer edge of those outside."""
+    low, high = scale.low, scale.high
+    if scale.log:
+        values, low, high = np.log(values), math.log(low), math.log(high)
+    return np.clip((values - low) / (high - low), 0.0, 1.0)
+
+
+def bounded_ratios(
+    points: Sequence[float], ends: Iterable[float], margin: float, steepest: float = 3.0
+) -> Scale:
+    """Give the log scale of speedups that shows all points; of far ends only a part.
+
+    Where an interval is much wider than the points lie apart, the points would be one: it leaves the
+    scale then, at `steepest` times the farthest point's distance from 1, or at 15 %.
+    """
+    points = [min(max(point, 1 / _FARTHEST), _FARTHEST) for point in points]
+    reach = max([0.15, *(steepest * abs(math.log(p)) for p in points)])
+    low, high = math.exp(-reach), math.exp(reach)
+    return ratio_scale([*points, *(min(max(end, low), high) for end in ends)], margin)
+
+
+def labels_of(ticks: Sequence[Tick], scale: Scale, room: float = _PICTURE) -> list[Label]:
+    """Give the labels of an axis from left to right that keep apart where it has `room` pixels.
+
+    1 stays before all others, then the last, which bears the unit. Near an edge a label stands inside.
+    """
+    found = []
+    for tick in _ranked(ticks, scale):
+        at, wide = scale.at(tick.value), (text_width(tick.text) + _SPACE) / room
+        anchor = "start" if at < _EDGE else "end" if at > 1 - _EDGE else "middle"
+        left = at - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
+        found.append((left, left + wide, Label(tick.text, at, anchor)))
+    return sorted(apart(found), key=_place)
+
+
+def upright_labels(ticks: Sequence[Tick], scale: Scale, least: float) -> list[Label]:
+    """Give the labels of an upright axis that are `least` of its height apart, as `labels_of` does."""
+    labels = (Label(tick.text, scale.at(tick.value)) for tick in _ranked(ticks, scale))
+    return sorted(apart((label.at, label.at + least, label) for label in labels), key=_place)
+
+
+def _ranked(ticks: Sequence[Tick], scale: Scale) -> list[Tick]:
+    """Put first what must stay."""
+    inside = [tick for tick in ticks if scale.holds(tick.value)]
+    return sorted(reversed(inside), key=lambda tick: tick.text != "1×")
+
+
+def up_labels(ticks: Sequence[Label], height: float) -> Iterator[Mark]:
+    """Give the marks of an upright axis's labels, left of it."""
+    for tick in ticks:
+        y = max(10.0, height * (1 - tick.at) + 4)  # below what stands above the row
+        yield plots.label(0, y, tick.text, "", anchor="end", dx=-8)
+
+
+def placed_names(
+    ours: Sequence[Place], theirs: Sequence[Place], names: tuple[str, str], style: str
+) -> list[Label]:
+    """Place both names: left of the left curve and right of the right one, where there is room.
+
+    Both curves rise. A name that finds no room is left out: it stands in the heading, and the colour
+    (`style` is the candidate's) tells the curves.
+    """
+    curves, styles = (ours, theirs), (style, "baseline")
+    middles = [sum(across(curve, share) for share in (0.25, 0.5, 0.75)) for curve in curves]
+    left, right = (0, 1) if middles[0] <= middles[1] else (1, 0)
+    found: list[Label] = []
+    for which, sides in ((left, "left between right"), (right, "right between left")):
+        tries = (
+            _placed(side, curves[which], curves[1 - which], names[which], found)
+            for side in sides.split()
+        )
+        if label := next((label for label in tries if label is not None), None):
+            found.append(label._replace(style=styles[which]))
+    return found
+
+
+def _placed(
+    side: str, own: Sequence[Place], other: Sequence[Place], name: str, taken: Sequence[Label]
+) -> Label | None:
+    """Try one side of a name's own curve: away from the other one, towards it, or beyond both."""
+    needed = _wide(name)
+    between = side == "between"
+    right = side == "right" or (between and across(own, 0.5) <= across(other, 0.5))
+    # a curve rises: beside a line of text it is farthest right at the text's upper edge
+    half = _HALF if right else -_HALF
+    for share in _RIGHT if right else _LEFT:
+        edge = [across(curve, share + half) for curve in (own, other)]
+        if between:
+            at, end = edge[0], across(other, share - half)
+        else:
+            at, end = (max(edge), 1.0) if right else (min(edge), 0.0)
+        room = end - at if right else at - end
+        if room >= needed and _free(at if right else at - needed, needed, share, taken):
+            return Label(name, at, "start" if right else "end", share)
+    return None
+
+
+def _wide(name: str) -> float:
+    """Give the share of the narrowest picture's width that a name takes at most."""
+    return (text_width(name, bold=True) + _BESIDE) / _PICTURE
+
+
+def _free(left: float, wide: float, share: float, taken: Sequence[Label]) -> bool:
+    """Tell whether a name's place meets none that is taken."""
+    for label in taken:
+        other_wide = _wide(label.text)
+        other = label.at if label.anchor == "start" else label.at - other_wide
+        if abs(share - label.up) < _LINE and left < other + other_wide and other < left + wide:
+            return False
+    return True
+
+
+def across(curve: Sequence[Place], share: float) -> float:
+    """Give where a distribution function reaches a share."""
+    place = bisect_left(curve, share, key=lambda corner: corner[1])
+    return curve[min(place, len(curve) - 1)][0]
+
+
+# --- Modes and densities of runs, and the components of a mixture where it fits.
+
+
+_PLACES = 48
+_FLAT = 0.004  # shares that no eye tells from 0
+_LEAST_OF_MODES = 5  # runs of which a density is drawn
+_FIT = 30  # runs of which a mixture is fitted
+_MOST = 2000  # and at most: the test fits 200 samples of as many values again
+_FIRST, _RESAMPLES = 40, 200  # samples that are drawn for a test: most fits show with a few
+_RISK = 0.05
+
+
+class Modes(NamedTuple):
+    """What is known of a cell's modes, by a mixture of several Gaussians that fits its logs, if any."""
+
+    dip: float  # p of one mode, by the dip test
+    at: tuple[float, ...] = ()  # the mixture's modes, in the values' unit
+    parts: tuple[tuple[float, float, float], ...] = ()  # its components' weight, mean, sd, of logs
+
+
+def modes_of(cell: Cell, seed: int, name: str) -> Modes | None:
+    """Ask the dip test, and fit a mixture to the logs; None of few, many, equal or zero runs."""
+    values = cell.values
+    if not _FIT <= values.size <= _MOST or not cell.positive:
+        return None
+    try:
+        dip = dip_test(np.log(values), rng=stream(seed, "parts-dip", name)).pvalue
+        fitted = fit_mixture(values, scale="log")
+        if fitted.weights.size < 2:  # a single Gaussian adds nothing to the density: no long test
+            return Modes(dip)
+        for count in (_FIRST, _RESAMPLES):  # of both the first draws are the same
+            draws = stream(seed, "parts-fit", name)
+            test = ks_fit(values, fitted, resamples=count, rng=draws, workers=1)
+            farther = int((test.distances >= test.statistic).sum())
+            if farther + 1 > _RISK * (_RESAMPLES + 1):  # so it fits, whatever the others are
+                break
+    except FairtrialError:  # equal values, or a clock too coarse: nothing to draw
+        return None
+    if test.rejected(_RISK):
+        return Modes(dip)
+    triples = zip(fitted.weights.tolist(), fitted.means.tolist(), fitted.sds.tolist(), strict=True)
+    return Modes(dip, tuple(fitted.modes().tolist()), tuple(triples))
+
+
+def densities(
+    cells: Mapping[str, Cell], scales: Mapping[str, Scale], modes: Mapping[str, Modes]
+) -> tuple[Mapping[str, list[Place]], Mapping[str, list[list[Place]]]]:
+    """Give each variant's density on its axis, and beside it the components of its mixture.
+
+    Across in shares of the highest density of all; empty of few runs, or equal ones. Components are
+    drawn of variants whose modes were looked at, where there are several.
+    """
+    heights = {name: _density(cell, scales[name]) for name, cell in cells.items()}
+    parts = {
+        name: _components(modes[name], scales[name]) if name in modes else [] for name in cells
+    }
+    every = [*heights.values(), *(part for some in parts.values() for part in some)]
+    top = max((float(height.max()) for height in every if height.size), default=0.0)
+    return (
+        {name: _seen(height, top) for name, height in heights.items()},
+        {name: [_seen(part, top) for part in some] for name, some in parts.items()},
+    )
+
+
+def _density(cell: Cell, scale: Scale) -> Floats:
+    """Give the heights of a density on an axis; none of few or equal runs."""
+    values = np.log(cell.values) if scale.log else cell.values
+    width = bandwidth_of(values) if values.size >= _LEAST_OF_MODES else 0.0
+    if not width > 0:
+        return np.empty(0)
+    at = _grid(scale)
+    # a curve narrower than the grid would vanish between its places
+    return kernel_density(values, at, max(width, (at[-1] - at[0]) / _PLACES))
+
+
+def _components(modes: Modes, scale: Scale) -> list[Floats]:
+    """Give the heights of a mixture's components on a log axis, where there are several."""
+    if len(modes.parts) < 2 or not scale.log:
+        return []
+    at = _grid(scale)
+    narrow = (at[1] - at[0]) / 2  # what is narrower than the grid would vanish between its places
+    return [
+        weight
+        * np.exp(-0.5 * ((at - mean) / (wide := max(sd, narrow))) ** 2)
+        / (wide * math.sqrt(2 * math.pi))
+        for weight, mean, sd in modes.parts
+    ]
+
+
+def _grid(scale: Scale) -> Floats:
+    low, high = scale.low, scale.high
+    if scale.log:
+        low, high = math.log(low), math.log(high)
+    return np.linspace(low, high, _PLACES)
+
+
+def _seen(heights: Floats, top: float) -> list[Place]:
+    """Give a curve without its flat ends."""
+    high = np.flatnonzero(heights > _FLAT * top)
+    if not high.size:
+        return []
+    first, last = max(0, int(high[0]) - 1), min(heights.size, int(high[-1]) + 2)
+    ups = np.linspace(0, 1, heights.size)[first:last]
+    return list(zip((heights[first:last] / top).tolist(), ups.tolist(), strict=True))
+
+
+def peak(values: Floats) -> float | None:
+    """Give the value near which most runs lie; None of few runs, or equal ones."""
+    if values.size < _LEAST_OF_MODES:
+        return None
+    log = bool((values > 0).all())
+    of = np.log(values) if log else values
+    width = bandwidth_of(of)
+    if not width > 0:
+        return float(values[0]) if values.min() == values.max() else None
+    at = np.linspace(of.min(), of.max(), 4 * _PLACES)
+    where = float(at[kernel_density(of, at, width).argmax()])
+    return math.exp(where) if log else where
+
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -3,26 +3,238 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import AnalysisError, UsageError
-from ..importers.sources import Reading, read_one
-from ..importers.trials import is_file, open_trial, trial_and_variant
+from ..importers.reader import Reading, is_file, open_trial, read_one, trial_and_variant
+from ..methods.multilevel.result import MoreSessions, Multilevel
 from ..record.fleet import is_fleet
-from ..verdict.files import judge_sources
-from ..verdict.judging import judge, judge_alone
+from ..verdict.fleet import judge_fleet
+from ..verdict.hosts import disagreeing_sentences, refuse_of_fleet, standing_sentences
+from ..verdict.judging import judge, judge_alone, judge_sources
 from ..verdict.sides import without
-from .fleet import judged_fleet, only_host
+from ..words import shorten, shown
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..data.trial import Trial
+    from ..methods.multilevel.host_effects import HostLevel
+    from ..pages.model import Sentence
     from ..verdict.result import CandidateVerdict, Verdict
 
-__all__ = ["Subject", "subject_of", "subjects_of"]
+__all__ = [
+    "Name",
+    "Subject",
+    "abridging",
+    "first_host",
+    "hosts_of",
+    "in_short",
+    "judged_fleet",
+    "kicker",
+    "level_of",
+    "metric_said",
+    "names_of",
+    "only_host",
+    "shortened",
+    "shown",
+    "standing_of",
+    "subject_of",
+    "subjects_of",
+]
+
+# --- What a report says of several hosts: the fleet's own verdict, and how each host stands.
+
+
+def judged_fleet(
+    folder: Path, asked: Mapping[str, Any], *, level: str, metric: str | None, explain: bool
+) -> Verdict:
+    """Judge a fleet for a page, whose rows say with a line how much more would decide it.
+
+    Raises `UsageError` if an option (`asked` holds them as `judge` takes them) is for the trial of
+    one host.
+    """
+    options = dict(asked)
+    given = {
+        "--always-valid": bool(options.pop("always_valid", False)),
+        "--certificate": options.pop("certificate", None) is not None,
+        "--level iteration": level == "iteration",
+    }
+    refuse_of_fleet(folder, (name for name, yes in given.items() if yes), "report")
+    verdict = judge_fleet(folder, metric=metric, explain=explain, **options)
+    return replace(verdict, candidates=tuple(map(_advised, verdict.candidates)))
+
+
+def level_of(verdict: Verdict) -> HostLevel | None:
+    """Give what the hosts say of the first candidate that several of them judge; None without one."""
+    return next((one.hosts for one in verdict.candidates if one.hosts is not None), None)
+
+
+def hosts_of(verdict: Verdict) -> Mapping[str, str]:
+    """Give the host that each session of the joined trial is; empty without several hosts."""
+    judged = [one.host for one in verdict.hosts if one.judged]
+    return {str(k): host for k, host in enumerate(judged, 1)} if len(judged) > 1 else {}
+
+
+def first_host(verdict: Verdict) -> Path | None:
+    """Give the trial of the first host of a fleet that is judged; None where there is no fleet."""
+    return next((Path(one.trial) for one in verdict.hosts if one.judged), None)
+
+
+def only_host(verdict: Verdict) -> Path | None:
+    """Give the trial of the only host of a fleet that is judged; None of several, or of no fleet."""
+    judged = [one for one in verdict.hosts if one.judged]
+    return Path(judged[0].trial) if len(judged) == 1 else None
+
+
+def standing_of(verdict: Verdict) -> Iterator[str]:
+    """Say which hosts disagree with the rest, on what, and which are missing or not complete."""
+    several = len(verdict.candidates) > 1
+    for one in verdict.candidates:
+        if one.hosts is not None:
+            for sentence in disagreeing_sentences(verdict, one.hosts):
+                yield f"{one.variant}: {sentence.text}" if several else sentence.text
+    told: tuple[Sentence, ...] = standing_sentences(verdict.hosts, whole=True)
+    yield from (sentence.text for sentence in told)
+
+
+def _advised(one: CandidateVerdict) -> CandidateVerdict:
+    """Put the advice on hosts into the lines, where that on sessions stands for a trial."""
+    result, level = one.multilevel, one.hosts
+    if result is None or level is None:
+        return one
+    more = {
+        each.benchmark: MoreSessions(
+            sessions=each.hosts,
+            low=each.low,
+            high=each.high,
+            chance=each.chance,
+            target=each.target,
+            runs_suffice=None,
+        )
+        for each in level.more_hosts
+    }
+    these = result.these
+    told: Multilevel = replace(
+        result,
+        benchmarks=tuple(
+            replace(line, more_sessions=more.get(line.name)) for line in result.benchmarks
+        ),
+        these=None if these is None else replace(these, more_sessions=more.get(None)),
+    )
+    return replace(one, multilevel=told)
+
+
+# --- How a name that is not ours is shown: nothing in it moves, hides or reorders what stands around it.
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as it is, as it is shown, and as it is shown where there is little room."""
+
+    whole: str
+    text: str
+    narrow: str
+
+
+def names_of(names: Sequence[str], wide: int = 24, narrow: int = 14) -> Mapping[str, Name]:
+    """Give names that stand beside each other in two widths, as `shortened` does."""
+    texts, narrows = shortened(names, wide), shortened(names, narrow)
+    return {name: Name(name, texts[name], narrows[name]) for name in names}
+
+
+def abridging(names: Sequence[str], width: int = 24) -> Callable[[str], str]:
+    """Give what shortens these names in a text, as `shortened` does."""
+    short = {name: brief for name, brief in shortened(names, width).items() if brief != name}
+    short |= {shown(name): brief for name, brief in short.items()}
+    if not short:
+        return str
+    longest_first = sorted(short, key=len, reverse=True)
+    known = re.compile("|".join(map(re.escape, longest_first)))
+    return lambda text: known.sub(lambda found: short[found[0]], text)
+
+
+def shortened(names: Sequence[str], width: int) -> Mapping[str, str]:
+    """Give each name as it is shown where there is room for `width` characters.
+
+    A longer one loses its middle. Two that would look alike show where they differ instead, and are
+    whole if that does not tell them apart either; only then one is longer than `width`.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All that stand beside each other, as they are; each may be there more than once.
+    width : int
+        At least 8 for names to be told apart within it.
+
+    Returns
+    -------
+    mapping of str to str
+        Under the name as it is. Names of which `shown` says the same stay alike.
+    """
+    whole = {name: shown(name) for name in names}
+    found = {name: shorten(text, width) for name, text in whole.items()}
+    for alike in _alike(found, whole):
+        texts = [whole[name] for name in alike]
+        first = _shared(texts)
+        last = _shared([text[first:][::-1] for text in texts])
+        for name in alike:
+            found[name] = _around(whole[name], first, last, width)
+    for alike in _alike(found, whole):
+        found.update((name, whole[name]) for name in alike)
+    return found
+
+
+def _alike(found: Mapping[str, str], whole: Mapping[str, str]) -> list[list[str]]:
+    """Group the names that look alike though they are not."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name, text in found.items():
+        groups[text].append(name)
+    return [group for group in groups.values() if len({whole[name] for name in group}) > 1]
+
+
+def _around(text: str, first: int, last: int, width: int) -> str:
+    """Keep both ends, and what stands between the `first` and the `last` shared characters."""
+    end = max(1, (width - 2) // 4)
+    middle = width - 2 - 2 * end
+    start = max(end, min(first - middle // 3, len(text) - end - middle))
+    different = len(text) - last - first
+    stop = min(start + max(middle, 0), len(text) - end)
+    if different <= 0 or start >= stop:
+        return shorten(text, width)
+    left = "" if start == end else "…"
+    right = "" if stop == len(text) - end else "…"
+    return f"{text[:end]}{left}{text[start:stop]}{right}{text[len(text) - end :]}"
+
+
+def _shared(texts: Iterable[str]) -> int:
+    """Count the characters with which all begin."""
+    count = 0
+    for letters in zip(*texts, strict=False):
+        if len(set(letters)) > 1:
+            break
+        count += 1
+    return count
+
+
+def in_short(text: str, width: int = 28) -> str:
+    """Give a text that is not ours, so short that it fits a line or a few."""
+    return shorten(shown(" ".join(text.split())), width)
+
+
+def metric_said(metric: str, better: str) -> str:
+    """Name a metric as the line above a page's title does."""
+    name = "wall time" if metric == "wall" else in_short(metric)
+    return f"{name}, higher is better" if better == "higher" else name
+
+
+def kicker(command: str, campaign: str | None, *parts: str) -> tuple[str, str]:
+    """Give both sides of the line above a page's title: which command of what, and the facts that there are."""
+    named = f" · {in_short(campaign)}" if campaign else ""
+    return f"fairtrial {command}{named}", " · ".join(filter(None, parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

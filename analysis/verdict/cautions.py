@@ -3,30 +3,174 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..data.host_record import not_judged
 from ..data.pair import OF_ONE_SIDE
-from ..data.question import not_judged
+from ..data.protocol import settings_of
 from ..data.trial import Trial
 from ..data.trial_cautions import given_up_cautions
+from ..errors import AnalysisError, StoreError
+from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.failures import fisher
 from ..pages import number_format as figures
-from ..pages.model import Caution
-from ..pages.short_sentence import ShortSentence
+from ..pages.model import Caution, ShortSentence, plain
+from ..record import service_metrics
+from ..record.manifest import SOURCE
 from ..record.run_numbers import METRIC_NUMBERS
-from .latency_cautions import latency_cautions
-from .layouts import drawn_layouts, layout_cautions
-from .quantile_words import quantile_cautions
-from .service_cautions import service_cautions
+from ..record.shapes import readable_rows
+from ..record.trial_files import ENVIRONMENT, FINDINGS, is_of_builds
+from .result import drawn_layouts, layout_cautions
+from .sentence import quantile_cautions
+from .sides import comparable, sides_of
 
 if TYPE_CHECKING:
     from .one_variant import VariantSummary
     from .result import CandidateVerdict, Verdict
     from .sides import VariantSide
+
+# --- Whether a latency was judged of requests that the load generator sent as fast as they were answered.
+#
+# Such a generator is closed-loop: while one answer is late it sends nothing, so that of the
+# requests that would have come meanwhile,
+# and waited too, none is in the latencies (Tene's "coordinated omission"; Schroeder,
+# Wierman and Harchol-Balter, "Open versus
+# closed: a cautionary tale", NSDI 2006). At a constant rate both variants are sent equally much.
+
+
+_TIMES = frozenset(("ns", "nsec", "us", "µs", "μs", "usec", "ms", "msec", "s", "sec", "min"))
+_RATES = frozenset(("rps", "qps", "tps", "Hz"))
+_OVER = ("/s", "/sec", "/second", "/min")
+_MARGIN = 0.01  # a constant rate is kept more exactly
+_NAMED = 3
+
+
+def latency_cautions(
+    trial: Trial, variants: Collection[str], metric: str, benchmarks: Collection[str] | None
+) -> Iterator[Caution]:
+    """Say of a latency that the rate of a variant differs from the baseline's by more than 1 %, beyond chance.
+
+    A latency is a time that a program printed and of which less is better; a rate a number a second of which more is.
+    Differences are those of `multilevel` at 95 %, corrected for the number of benchmarks.
+    """
+    metrics, base = trial.manifest.metrics, trial.manifest.baseline
+    if base not in variants or not _is_printed(metrics.get(metric, {}), "lower", _is_time):
+        return
+    rates = (name for name, about in metrics.items() if _is_printed(about, "higher", _is_rate))
+    for rate in rates:
+        found = _differing(trial, variants, rate, benchmarks)
+        if found:
+            yield _closed_loop(found, base, rate, metric)
+            return
+
+
+def _is_time(unit: str) -> bool:
+    return unit in _TIMES
+
+
+def _is_rate(unit: str) -> bool:
+    return unit in _RATES or unit.endswith(_OVER)
+
+
+def _is_printed(about: Mapping[str, str], better: str, kind: Callable[[str], bool]) -> bool:
+    """Tell of what a manifest says of a metric whether programs print it, or it is a quantile of that."""
+    known = about.get("source") in {None, SOURCE} and not is_of_builds(about)
+    return known and about.get("better") == better and kind(about.get("unit", ""))
+
+
+def _differing(
+    trial: Trial, variants: Collection[str], rate: str, benchmarks: Collection[str] | None
+) -> dict[tuple[str, str], float]:
+    """Give by variant and benchmark how many times the baseline's a rate is, where it differs."""
+    base, found = trial.manifest.baseline, {}
+    asked = None if benchmarks is None else list(benchmarks)
+    try:
+        sides = sides_of(trial, rate, tuple(variants), asked)
+        for variant, side in sides.items():
+            both = None if variant == base else comparable(side, sides[base])
+            for line in () if both is None else multilevel(*both, margin=_MARGIN).benchmarks:
+                ratio = line.speedup
+                differs = line.outcome in {"faster", "slower"}
+                if ratio is not None and differs and abs(ratio - 1) > _MARGIN:
+                    found[variant, line.name] = ratio
+    except (
+        AnalysisError,
+        StoreError,
+    ):  # nobody asked for it: what cannot be compared tells nothing
+        return {}
+    return found
+
+
+def _closed_loop(
+    found: Mapping[tuple[str, str], float], base: str, rate: str, metric: str
+) -> Caution:
+    told = [f"{ratio:.3g}x for {variant} on {bench}" for (variant, bench), ratio in found.items()]
+    slower = (base if ratio > 1 else variant for (variant, _), ratio in found.items())
+    text = (
+        f"closed-loop: {rate} differs from {base}'s ({figures.listed(told, _NAMED)}), so the load generator waited for "
+        f"answers, or did not keep its rate: what would have come meanwhile was not sent, and is not in {metric}, which is too good above all of "
+        f"{figures.listed(list(dict.fromkeys(slower)), _NAMED)}; a constant rate below what each can serve, such as wrk2's -R, "
+        "asks all alike"
+    )
+    short = ShortSentence.of(plain(f"{rate} differs too: a closed loop hides waits from {metric}"))
+    names = dict.fromkeys(name for pair in found for name in pair)
+    return Caution("closed-loop", text, tuple(names), short)
+
+
+# --- Where the services of a trial ran, and what hooks left running, as far as it touches its answer.
+
+
+def by_services(trial: Trial, metric: str) -> bool:
+    """Tell whether services spent a part of a metric's time, in which no function of the runs can be found.
+
+    The processor time of the runs is theirs alone.
+    """
+    if trial.manifest.metrics.get(metric, {}).get("source") == service_metrics.SOURCE:
+        return True
+    return bool(settings_of(trial.path).get("services")) and trial.holds_waiting(metric)
+
+
+def service_cautions(trial: Trial) -> Iterator[Caution]:
+    """Say which services shared a CPU with the measured programs or fairtrial, and what worked beside them undeclared."""
+    yield from _left_running(trial)
+    if not settings_of(trial.path).get("services"):
+        return
+    found: dict[str, dict[str, None]] = {"runs": {}, "fairtrial": {}}
+    for row in readable_rows(trial.path / ENVIRONMENT):
+        services = row.get("services")
+        for label, about in services.items() if isinstance(services, dict) else ():
+            beside = about.get("beside") if isinstance(about, dict) else None
+            if beside in found:
+                found[beside][label] = None
+    for beside, labels in found.items():
+        if labels:
+            whom = "the measured programs" if beside == "runs" else "fairtrial itself"
+            text = (
+                f"services had no CPU of their own ({', '.join(labels)}): they ran beside {whom}, and waited for each "
+                "other; more usable CPUs, or services.*.cpus, keep them apart"
+            )
+            short = ShortSentence.of(f"services shared a CPU with {whom}")
+            yield Caution("services-share-cpus", text, tuple(labels), short)
+
+
+def _left_running(trial: Trial) -> Iterator[Caution]:
+    """Say what hooks left running and that used processor time during runs."""
+    found = [
+        (row.get("session"), str(row.get("what")))
+        for row in readable_rows(trial.path / FINDINGS)
+        if row.get("check") == "hook-left-running"
+    ]
+    if found:
+        session, what = found[0]
+        more = f", and likewise in {len(found) - 1} more" if len(found) > 1 else ""
+        text = f"{what} of session {session}{more}: nobody saw how long it waited for a CPU; declare it under 'services'"
+        told = ShortSentence.of("what a hook left running worked during runs: nobody saw it wait")
+        yield Caution("hook-left-running", text, short=told)
+
 
 _RISK = 0.05
 _SHOWN = 4  # variants that are named

@@ -12,22 +12,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..data.fleet import OpenedFleet, host_cautions, open_fleet
-from ..data.fleet_as_trial import joined_trial, nothing_to_judge
+from ..data.fleet import OpenedFleet, host_cautions, joined_trial, nothing_to_judge, open_fleet
 from ..errors import InsufficientDataError, UsageError
 from ..methods.multilevel.hosts import over_hosts
 from ..pages import number_format as figures
-from ..pages.model import Caution, merged
-from ..pages.short_sentence import ShortSentence
-from ..record.fleet_progress import HostProgress, with_plans
+from ..pages.model import Caution, ShortSentence, merged
+from ..record.fleet import HostProgress, with_plans
 from ..stats.arguments import counted, door
 from ..stats.multiplicity import Correction
 from .cautions import method_cautions, question_cautions, run_cautions
-from .fleet_hosts import FleetHostStanding, HostEnvironments, undecided_by
+from .hosts import FleetHostStanding, HostEnvironments, undecided_by
 from .judging import Question, judge_host, panel_of
-from .layouts import Layout, counted_layouts, drawn_layouts
-from .quantile_words import basis_of
-from .result import CandidateVerdict, Verdict
+from .result import CandidateVerdict, Layout, Verdict, counted_layouts, drawn_layouts
+from .sentence import basis_of
 from .sides import (
     all_failed,
     comparable,
@@ -38,9 +35,9 @@ from .sides import (
 )
 
 if TYPE_CHECKING:
-    from ..data.iterations.session_quantiles import QuantileBasis
-    from ..data.iterations.warmup import IterationsOfCell
+    from ..data.session_quantiles import QuantileBasis
     from ..data.trial import Trial
+    from ..data.warmup import IterationsOfCell
     from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import Looks
     from ..methods.multilevel.result import Multilevel

@@ -20,8 +20,7 @@ from ..methods.speedup_test.compare import speedup_test_suite
 from ..pages import number_format as figures
 from ..stats.arguments import stream
 from ..stats.ranks import friedman
-from .panel import MethodResults, MixturesOfBoth, Panel, Said
-from .panel_reasons import why
+from .panel import MethodResults, MixturesOfBoth, Panel, Said, why
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix

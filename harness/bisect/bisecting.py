@@ -17,25 +17,23 @@ from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricI
 from analysis.record.trial_files import MANIFEST
 
 from ..campaign.defaults import own_defaults
-from ..campaign.load import load_campaign
-from ..campaign.metrics.quantiles import with_quantiles
-from ..launch.interrupts import Interrupts
+from ..campaign.metric_checks import with_quantiles
+from ..campaign.resolve import load_campaign
+from ..launch.matching import Interrupts
 from ..trial.execution import Options
 from ..trial.writer import new_trial_name
-from .built import Built, NotBuilt
 from .commits import CommitRange, commits_between
 from .journal import Asked, Journal, read_state
 from .measuring import EndNotBuiltError, Sessions
 from .recipe import Recipe, recipe_of
-from .workshop import Workshop
+from .workshop import Built, NotBuilt, Workshop
 
 if TYPE_CHECKING:
-    from analysis.history.bisection.filling import Heard, Surroundings
-    from analysis.history.bisection.result import Bisection
+    from analysis.history.bisection import Bisection
+    from analysis.history.bisection_filling import Heard, Surroundings
     from analysis.history.posterior import Posterior
-    from analysis.history.search_events import Phase
-    from analysis.history.search_result import PairWord, StepSearch
-    from analysis.record.warmup_iterations import WarmupIterations
+    from analysis.history.step_search import PairWord, Phase, StepSearch
+    from analysis.record.manifest import WarmupIterations
 
     from ..campaign.model import Campaign
     from ..trial.preparation import Watcher
@@ -276,7 +274,7 @@ class UnderWay:
     """One bisection while it is carried out: the search's watcher, and what is stored after each session."""
 
     def __init__(self, question: Question, journal: Journal, listener: Listener) -> None:
-        from analysis.history.bisection.filling import Heard
+        from analysis.history.bisection_filling import Heard
 
         self._question, self._journal, self._listener = question, journal, listener
         self._heard: Heard = Heard()
@@ -352,14 +350,14 @@ class UnderWay:
     # ---- what is known so far
 
     def _told(self, search: StepSearch | None) -> Bisection:
-        from analysis.history.bisection.filling import bisection_of
+        from analysis.history.bisection_filling import bisection_of
 
         return bisection_of(
             search, self._question.commits.commits, self._about(search), self._heard
         )
 
     def _about(self, search: StepSearch | None) -> Surroundings:
-        from analysis.history.bisection.filling import Surroundings, fails_more
+        from analysis.history.bisection_filling import Surroundings, fails_more
 
         sessions, question, asked = self._sessions, self._question, self._journal.asked
         assert sessions is not None
@@ -440,7 +438,7 @@ class UnderWay:
 
     def _unsteady(self) -> tuple[int, ...]:
         """Give the places of which too many runs reach no steady state, in one of the trials."""
-        from analysis.history.bisection.filling import unsteady_variants
+        from analysis.history.bisection_filling import unsteady_variants
 
         sessions, asked = self._sessions, self._journal.asked
         assert sessions is not None

@@ -5,17 +5,303 @@ Source: git-rev-list(1), ``--first-parent``.
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shlex
+import shutil
+import stat
+import subprocess
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analysis.errors import StoreError, UsageError
+from analysis.errors import FairtrialError, StoreError, UsageError
+from analysis.record import asking_git
 from analysis.words import shown
 
+from ..campaign.model import Command
 from ..errors import counted
 from ..host.commits import is_blob
-from .git_calls import GitError, git
+from ..launch.commands import CommandFailedError, HooksLauncherDiedError, SideCommands
+from ..launch.matching import last_output
+
+# --- Calls of git that read a repository, or write to a clone of ours, and never write to
+# the user's repository.
+#
+# What writes has a launcher above it, as a build has: it ends when fairtrial is killed.
+#
+# No hook is executed, no index is refreshed, no object is fetched, and no variable that git
+# sets for its own
+# children (``GIT_DIR``, ``GIT_INDEX_FILE``) leads elsewhere. Sources: git(1), githooks(5), git-config(1).
+
+
+# What git says belongs to one repository (``git rev-parse --local-env-vars``), and what it does on its own.
+_OF_ONE_REPOSITORY = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_QUARANTINE_PATH",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+# a checkout would fetch what may be gigabytes
+ALONE = asking_git.ALONE | {"GIT_LFS_SKIP_SMUDGE": "1"}
+NO_HOOKS = (*asking_git.NO_PROGRAMS, "gc.auto=0", "maintenance.auto=0")
+_SETTINGS = (*NO_HOOKS, "submodule.recurse=false", "advice.detachedHead=false")
+
+
+class GitError(FairtrialError):
+    """A call of git failed: `what` is what git said, in one line."""
+
+    exit_code = 2
+
+
+def without_repository(variables: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables without those that tell git which repository is meant."""
+    return {name: text for name, text in variables.items() if name not in _OF_ONE_REPOSITORY}
+
+
+def call_of(*words: str, settings: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Give the command line of a call."""
+    return ("git", *asking_git.with_settings(*_SETTINGS, *settings), *words)
+
+
+def variables_of_calls() -> dict[str, str]:
+    """Give the variables that every call has."""
+    return without_repository(os.environ) | ALONE
+
+
+def writing_git(commands: SideCommands, log: Path) -> Callable[..., None]:
+    """Give what executes git in a folder as a build step, with its output in `log`; it raises as `git` does."""
+
+    def write(where: Path, *words: str) -> None:
+        command = Command(argv=call_of(*words), mark=f"git {words[0]}")
+        env = variables_of_calls()
+        try:
+            commands.execute("git", command, cwd=where, env=env, log=log, timeout_s=None)
+        except HooksLauncherDiedError:
+            raise
+        except CommandFailedError as error:
+            raise GitError(
+                _said_of_git_calls(last_output(log)) or f"git {words[0]} failed", str(where)
+            ) from error
+        log.unlink()  # it says nothing of a build
+
+    return write
+
+
+def git(
+    where: Path, *words: str, settings: tuple[str, ...] = (), timeout_s: float | None = None
+) -> str:
+    """Execute git in a folder and give what it writes; odd bytes become surrogates.
+
+    Raises
+    ------
+    GitError
+        If git fails; its last line is the message.
+    UsageError
+        If there is no git.
+    StoreError
+        If its answer is cut off.
+    """
+    try:
+        done = subprocess.run(
+            call_of(*words, settings=settings),
+            cwd=where,
+            env=variables_of_calls(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=timeout_s,
+        )
+    except FileNotFoundError as error:
+        if not where.is_dir():
+            raise UsageError("there is no such folder", str(where)) from None
+        fix = "install it (apt install git), or put it on the PATH"
+        raise UsageError("git is not installed", None, fix) from error
+    except ValueError:  # a null byte in a word
+        raise UsageError("a null byte is in what git is asked for") from None
+    if done.returncode:
+        errors = os.fsdecode(done.stderr)
+        what = _said_of_git_calls(errors) or f"git {words[0]} failed"
+        raise GitError(what, str(where), asking_git.remedy_in(errors))
+    if asking_git.is_cut_off(done.stdout):
+        raise StoreError(f"the answer of git {words[0]} is cut off", str(where))
+    return os.fsdecode(done.stdout)
+
+
+def _said_of_git_calls(errors: str) -> str:
+    """Give the lines in which git says why, without hints, as one."""
+    lines = [line for line in errors.splitlines() if line and not line.startswith("hint:")]
+    fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    return shown("; ".join((fatal or lines)[-2:]))
+
+
+# --- The clone in which all commits are built, one after the other, at one and the same path.
+#
+# It borrows the objects of the user's repository and writes nothing to it. Its hooks are
+# off, its submodules are
+# its own, and git's defaults say which protocols those may use. Filters of the user's own
+# configuration work there
+# as in every checkout; settings of the repository alone (``.git/config``) are no part of a clone.
+# Source: git-clone(1), git-submodule(1), gitattributes(5).
+
+
+NAME = "build"  # of the folder; debug information and __FILE__ hold its path
+_TRIES, _PAUSE_S = 20, 0.05  # to delete a folder in which somebody ends
+# Objects that the user's own submodules have are borrowed too, where they have them.
+_BORROWED = ("submodule.alternateLocation=superproject", "submodule.alternateErrorStrategy=info")
+
+_CHECKOUT = ("checkout", "--quiet", "--force", "--detach")
+
+# Executes a command in a folder, as a build step; and git with some words.
+Execute = Callable[[Command, Path], object]
+Write = Callable[..., None]
+
+
+class Clone:
+    """The clone in `path`; what is git's own there is as it was made before each commit, whatever builds did to it."""
+
+    def __init__(self, commits: CommitRange, folder: Path) -> None:
+        self._commits = commits
+        self.path = folder / NAME
+        self._as_made = folder / f"{NAME}.git"  # a shared clone has no objects of its own
+        self._made = False
+
+    def remove(self) -> None:
+        """Delete the clone, whatever became of it."""
+        for path in (self.path, self._as_made):
+            remove_tree(path)
+        self._made = False
+
+    def make(self, write: Write) -> None:
+        """Make the clone by `write`, where it is not there yet.
+
+        Raises
+        ------
+        GitError
+            If git cannot.
+        """
+        if self._made:
+            return
+        self.remove()
+        source = str(self._commits.git_dir)
+        words = ("clone", "--quiet", "--shared", "--no-checkout", "--template=")
+        write(self.path.parent, *words, "--", source, str(self.path))
+        origin = self._origin()
+        if origin is not None:  # what submodules' relative addresses begin from
+            write(self.path, "config", "remote.origin.url", origin)
+        for setting in NO_HOOKS:  # also for what a build asks of git
+            write(self.path, "config", *setting.split("=", 1))
+        shutil.copytree(self.path / ".git", self._as_made, symlinks=True)
+        self._made = True
+
+    def check_out(self, commit: Commit, write: Write, execute: Execute) -> None:
+        """Put the files of a commit there, and nothing else.
+
+        Raises
+        ------
+        GitError
+            If git cannot.
+        LaunchError
+            If the submodules cannot be had; `execute` says so.
+        """
+        try:
+            self._restore()
+            write(self.path, *_CHECKOUT, commit.sha)
+        except (GitError, OSError):  # a build may have left anything, also where submodules lie
+            self.remove()
+            self.make(write)
+            write(self.path, *_CHECKOUT, commit.sha)
+        if (self.path / ".gitmodules").is_file():
+            settings = (part for one in (*NO_HOOKS, *_BORROWED) for part in ("-c", one))
+            update = ("submodule", "--quiet", "update", "--init", "--recursive", "--force")
+            execute(Command(argv=("git", *settings, *update), mark=commit.name), self.path)
+
+    def _restore(self) -> None:
+        """Take out what a build left: its files, and whatever it did to git's own."""
+        for entry in self.path.iterdir():
+            if entry.name != ".git":
+                remove_tree(entry)
+        own = self.path / ".git"
+        if own.is_symlink():
+            raise NotADirectoryError(own)
+        for entry in own.iterdir():
+            if entry.name not in {"objects", "modules"}:
+                remove_tree(entry)
+        shutil.copytree(self._as_made, own, symlinks=True, dirs_exist_ok=True)
+
+    def hand_over(self, tree: Path) -> None:
+        """Give away the files, without what is git's own; the clone is empty then."""
+        self.path.rename(tree)
+        self.path.mkdir(mode=0o700)
+        own = tree / ".git"
+        if os.path.lexists(own):  # packaging may take it away
+            own.rename(self.path / ".git")
+        _make_a_tree_of_its_own(tree, self.path)
+
+    def _origin(self) -> str | None:
+        try:
+            found = git(self._commits.root, "config", "--get", "remote.origin.url")
+        except GitError:
+            return None
+        return found.removesuffix("\n") or None
+
+
+def _make_a_tree_of_its_own(tree: Path, before: Path) -> None:
+    """Take out the submodules' ways to git, and let links into the former folder lead into `tree`."""
+    for folder, folders, files in os.walk(tree):
+        here = Path(folder)
+        if ".git" in files:
+            (here / ".git").unlink()
+        for name in (*folders, *files):
+            path = here / name
+            if path.is_symlink():
+                target = path.readlink()
+                if target.is_absolute() and target.is_relative_to(before):
+                    path.unlink()
+                    path.symlink_to(os.path.relpath(tree / target.relative_to(before), here))
+
+
+def remove_tree(path: Path) -> None:
+    """Delete a file or folder, also one that holds folders without a right to write."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    for folder, folders, _ in os.walk(path):
+        for name in (".", *folders):
+            inside = Path(folder, name)
+            if not inside.is_symlink():
+                mode = inside.stat().st_mode
+                if mode & stat.S_IRWXU != stat.S_IRWXU:
+                    inside.chmod(mode | stat.S_IRWXU)
+    for _ in range(_TRIES):
+        try:
+            shutil.rmtree(path)
+        except OSError as error:  # who is being killed may end a call of the system first
+            if error.errno != errno.ENOTEMPTY:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
+    shutil.rmtree(path)
+
 
 MOST = 1000  # commits, unless all are asked for
 _FORMAT = "%x00%P%x00%s%x00%an%x00%aI%x00"

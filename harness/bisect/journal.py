@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.bisections import BISECTION
+from analysis.record.manifest import WarmupIterations
 from analysis.record.shapes import (
     ShapeError,
     checksum_holds,
@@ -25,7 +26,6 @@ from analysis.record.shapes import (
     parse,
     shaped,
 )
-from analysis.record.warmup_iterations import WarmupIterations
 
 from ..trial.folder import append_synced, cut, open_inside, storing, sync_folder, write_synced
 

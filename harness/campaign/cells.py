@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import math
+import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
-from analysis.record.quantiles import quantile_metric
+from analysis.record.manifest import quantile_metric
 from analysis.record.trial_files import ENERGY_METRICS
 from analysis.record.yaml_reader import Document, Location, quote
 
 from .defaults import Table, completed, fields_of
-from .metrics.distributions import not_a_distribution
-from .metrics.quantiles import quantiles_of
-from .metrics.units import UnitError, number_in
-from .model import LAYOUT_SEED, SEEN_SINKS, Bound, Cell, Expect, MetricRule, Sink
+from .distributions import not_a_distribution
+from .metric_checks import UnitError, number_in, quantiles_of
+from .model import (
+    LAYOUT_SEED,
+    SEEN_SINKS,
+    Bound,
+    Build,
+    Campaign,
+    Cell,
+    Command,
+    Each,
+    Expect,
+    MetricRule,
+    Sink,
+)
 from .scalar_kinds import NAME, known_here, nearest
 from .target_schema import EXPECT, METRIC, VARIANT
 from .templates import SEED_NAME, Filler, JsonPathError, TemplateError, parse_path, parse_template
 
 if TYPE_CHECKING:
     from analysis.errors import Problem
+    from analysis.record.manifest import WarmupIterations
     from analysis.record.run_numbers import Better
-    from analysis.record.warmup_iterations import WarmupIterations
     from analysis.record.yaml_reader import Faults
 
     from .model import When
@@ -443,3 +457,102 @@ class CellMaker:
             f"set '{stream}: file' there, or delete this",
             key=key,
         )
+
+
+# --- The seed by which a session's own build draws its layout, and where ``{layout_seed}``
+# stands in a campaign.
+#
+# A loaded campaign keeps the placeholder, as a mark that no file can hold: a literal
+# ``{{layout_seed}}`` stays what
+# it is, and a command whose seed was forgotten cannot be executed. Each session fills in its own.
+
+
+_MOST = 2**31 - 1  # what linkers take; 0 and negative numbers have meanings of their own there
+
+
+def layout_seed(seed: int, session: int, variant: str, node: str | None = None) -> int:
+    """Give the seed of a variant's layout in a session, from the campaign's seed: 1 to 2^31 - 1.
+
+    `node` is the host's name in a fleet, whose hosts draw layouts of their own.
+    """
+    told = f"layout:{seed}:{session}:{variant}"
+    if node is not None:
+        told += f":{node}"
+    drawn = int.from_bytes(hashlib.sha256(told.encode()).digest()[:8], "big")
+    return 1 + drawn % _MOST
+
+
+def needs_layout_seed(part: Build | Cell | Mapping[str, str]) -> bool:
+    """Tell whether a build, the variables of a cell or variables by name hold ``{layout_seed}``."""
+    if isinstance(part, Build):
+        steps = (text for step in part.steps for text in step.argv)
+        return any(LAYOUT_SEED in text for text in steps) or needs_layout_seed(part.env)
+    env = part.env if isinstance(part, Cell) else part
+    return any(LAYOUT_SEED in text for text in env.values())
+
+
+@overload
+def with_layout_seed(part: Build, seed: int) -> Build: ...
+@overload
+def with_layout_seed(part: Cell, seed: int) -> Cell: ...
+@overload
+def with_layout_seed(part: Mapping[str, str], seed: int) -> dict[str, str]: ...
+def with_layout_seed(
+    part: Build | Cell | Mapping[str, str], seed: int
+) -> Build | Cell | dict[str, str]:
+    """Fill in the seed of a layout, in a build, in the variables of a cell, or in variables by name."""
+    if isinstance(part, Build):
+        steps = tuple(_filled(step, seed) for step in part.steps)
+        return dataclasses.replace(part, steps=steps, env=with_layout_seed(part.env, seed))
+    if isinstance(part, Cell):
+        return dataclasses.replace(part, env=with_layout_seed(part.env, seed))
+    return {name: text.replace(LAYOUT_SEED, str(seed)) for name, text in part.items()}
+
+
+def _filled(step: Command, seed: int) -> Command:
+    argv = tuple(text.replace(LAYOUT_SEED, str(seed)) for text in step.argv)
+    return dataclasses.replace(step, argv=argv)
+
+
+# --- Which files the builds of sessions make, as far as their campaign tells: they are
+# others in each session.
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBuilds:
+    """Of each variant that each session builds: the files and folders in which lies what its build makes.
+
+    That are its `artifacts`, the programs that its commands name by a path of the campaign (``build/prog``), and
+    all below the campaign's folder and the build's. A program of the host (``/usr/bin/python3``) is made by nobody.
+    """
+
+    places: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, campaign: Campaign, each: Each = "session") -> SessionBuilds:
+        """Take them from a loaded campaign; nothing is looked for on the disk but where links lead.
+
+        With `each` "campaign" they are those of the builds that are made once for all sessions.
+        """
+        found: dict[str, set[Path]] = {}
+        for build in campaign.builds:
+            if build.each == each:
+                found[build.variant] = {campaign.source.parent, build.cwd, *build.artifacts}
+        for cell in campaign.cells:
+            name = cell.command.argv[0]
+            if cell.variant in found and "/" in name and not Path(name).is_absolute():
+                found[cell.variant].add(cell.cwd / name)
+        return cls({variant: frozenset(map(_real, paths)) for variant, paths in found.items()})
+
+    def __bool__(self) -> bool:
+        return bool(self.places)
+
+    def made(self, path: Path, variant: str) -> bool:
+        """Tell whether the build of a variant makes the file, in each session anew."""
+        real = Path(_real(path))
+        places = self.places.get(variant, frozenset())
+        return any(str(place) in places for place in (real, *real.parents))
+
+
+def _real(path: Path) -> str:
+    return os.path.realpath(path)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from analysis.record.manifest import WarmupIterations
 from analysis.record.run_numbers import Better
 from analysis.record.trial_files import StopRule
-from analysis.record.warmup_iterations import WarmupIterations
 
 Sink = str  # "file", "discard", "keep", "pipe", "inherit", or the path of a file
 SEEN_SINKS = ("file", "keep")  # whose output can be looked at

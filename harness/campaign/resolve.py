@@ -5,20 +5,28 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.record.builds import BUILD_METRICS
+from analysis.errors import CampaignError, UsageError
 from analysis.record.run_numbers import METRIC_NUMBERS
 from analysis.record.service_metrics import PEAK, PEAK_SINCE_START, metrics_of
-from analysis.record.trial_files import ENERGY_METRICS
-from analysis.record.yaml_reader import Document, Location, quote
-from analysis.words import alike
+from analysis.record.trial_files import BUILD_METRICS, ENERGY_METRICS
+from analysis.record.yaml_reader import (
+    Document,
+    Location,
+    decoded,
+    quote,
+    read_bytes,
+    read_document,
+)
+from analysis.registry import shipped
+from analysis.words import alike, normal
 
 from ..meters.counter_events import EVENTS, RawEventError, parse_raw
 from .cells import MAX_CELLS, CampaignEntry, CellMaker, entries
-from .defaults import Table, completed, fields_of
-from .metrics.checks import built_files, stopping_by_builds, written_by_others
-from .metrics.quantiles import with_quantiles
+from .defaults import OwnDefaults, Table, completed, fields_of, todays_defaults
+from .metric_checks import built_files, stopping_by_builds, with_quantiles, written_by_others
 from .model import (
     LAYOUT_SEED,
     Build,
@@ -31,14 +39,34 @@ from .model import (
     Isolation,
     Protocol,
 )
-from .scalar_kinds import FIX, cpu_numbers, known_here, nearest, said_of_range, wrong_range
-from .schema import CHECKS, COUNTERS, HOOKS, ISOLATION, PROTOCOL, known_keys, section_at
+from .scalar_kinds import (
+    FIX,
+    NAME,
+    NAME_NEEDS,
+    cpu_numbers,
+    known_here,
+    nearest,
+    said_of_range,
+    wrong_range,
+)
+from .schema import (
+    CHECKS,
+    COUNTERS,
+    HOOKS,
+    ISOLATION,
+    PROTOCOL,
+    check_shape,
+    known_keys,
+    section_at,
+)
 from .services import ServiceMaker
 from .templates import SEED_NAME, Filler, TemplateError, parse_template
 
 if TYPE_CHECKING:
     from analysis.errors import Problem
     from analysis.record.yaml_reader import Faults
+
+    from .model import Sink
 
 _NAMED = 3  # benchmarks that a message names
 _TEMPLATES = (
@@ -498,3 +526,111 @@ def _names(texts: Iterable[str]) -> set[str]:
         except TemplateError:
             continue  # reported where it is filled in
     return names
+
+
+# --- Read a campaign file, choose a part of it, or write a first one.
+
+
+def one_cell(campaign: Campaign, named: str) -> Campaign:
+    """Give a campaign of one cell, executed once after one warm-up, its output kept."""
+    benchmark, colon, variant = named.partition(":")
+    if not colon:
+        what = f"'{named}' names no cell"
+        raise UsageError(what, "--only", "write --only BENCHMARK:VARIANT")
+    for kind, name, names in (
+        ("benchmark", benchmark, campaign.benchmarks),
+        ("variant", variant, campaign.variants),
+    ):
+        if name not in names:
+            fix = known_here(name, names, names[:20])
+            raise UsageError(f"there is no {kind} '{name}'", "--only", fix)
+    cell = campaign.cell(benchmark, variant)
+    return _part(
+        campaign,
+        warmup=1,
+        benchmarks=(benchmark,),
+        variants=(variant,),
+        baseline=variant,
+        builds=tuple(build for build in campaign.builds if build.variant == variant),
+        services=tuple(service for service in campaign.services if service.serves(variant)),
+        cells=(dataclasses.replace(cell, stdout=_kept(cell.stdout), stderr=_kept(cell.stderr)),),
+    )
+
+
+def one_block(campaign: Campaign) -> Campaign:
+    """Give a campaign of the first block alone: each cell once."""
+    return _part(campaign, warmup=0)
+
+
+def _kept(sink: Sink) -> Sink:
+    return "keep" if sink == "file" else sink
+
+
+def _part(campaign: Campaign, *, warmup: int, **changes: object) -> Campaign:
+    protocol = dataclasses.replace(
+        campaign.protocol,
+        sessions=1,
+        runs=1,
+        warmup=warmup,
+        stop=None,
+        max_runs=None,
+        max_time_s=None,
+        disturbed="keep",
+        never_ok="go_on",
+    )
+    hooks = dataclasses.replace(campaign.hooks, finish=())
+    counters = campaign.counters and dataclasses.replace(campaign.counters, every=1)
+    parts = {"protocol": protocol, "hooks": hooks, "counters": counters} | changes
+    return dataclasses.replace(campaign, **parts)  # type: ignore[arg-type]  # each is its field's
+
+
+def starter_text(name: str) -> str:
+    """Give the text of a commented campaign to start from."""
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"a campaign cannot be named {quote(name)}",
+            fix=f"use {NAME_NEEDS}",
+        )
+    text = shipped("harness/campaign/starter.yaml").read_text(encoding="utf-8")
+    # In quotes, so that a name such as 'null' stays a text.
+    return text.replace("name: starter ", f'name: "{name}" ', 1)
+
+
+MAX_SEED = 2**63 - 1
+
+
+def load_campaign(
+    path: Path,
+    *,
+    seed: int | None = None,
+    defaults: Table | None = None,
+    own: OwnDefaults | None = None,
+    text: bytes | None = None,
+) -> Campaign:
+    """Read, check and resolve a campaign file; with `text`, as if that stood in it, whether it is there or not."""
+    if seed is not None and not 0 <= seed <= MAX_SEED:
+        raise UsageError(f"the seed must be from 0 to {MAX_SEED}, not {seed}")
+    data = read_bytes(path) if text is None else text
+    document = read_document(decoded(data, path), str(path))
+    given, faults = check_shape(document)
+    problems = [*document.problems, *faults.problems]
+    campaign = None
+    if given is not None:
+        mine = own or OwnDefaults()
+        table = {**todays_defaults(), **(defaults or {})}
+        resolver = Resolver(document, given, faults, table, mine.values)
+        resolver.notes += mine.notes(given)
+        campaign = resolver.resolve(seed, data)
+        problems += resolver.problems
+    if problems or campaign is None:
+        raise CampaignError(sorted(problems, key=lambda one: one.place))
+    return dataclasses.replace(campaign, notes=tuple(dict.fromkeys(resolver.notes)))
+
+
+def campaign_name(path: Path) -> str:
+    """Read only the name of a campaign, by which its trials are found."""
+    document = read_document(decoded(read_bytes(path), path), str(path))
+    given = document.value.get("name") if isinstance(document.value, dict) else None
+    if isinstance(given, str) and NAME.fullmatch(given):
+        return normal(str(given))
+    raise CampaignError([*document.problems, *check_shape(document)[1].problems])

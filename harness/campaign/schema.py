@@ -41,12 +41,12 @@ from .scalar_kinds import (
     switch,
     whole,
 )
-from .service_schema import SERVICES
 from .target_schema import (
     BENCHMARK,
     BUILD_STEPS,
     ENVIRONMENT,
     INPUTS,
+    SERVICES,
     STEPS,
     TEXT,
     TIMEOUT,

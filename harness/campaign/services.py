@@ -13,7 +13,7 @@ from analysis.record.yaml_reader import Location, quote
 from .defaults import Table, completed, fields_of
 from .model import Cell, Command, Ready, Service, port_mark
 from .scalar_kinds import FIX, cpu_numbers, said_of_range, wrong_range
-from .service_schema import SERVICE
+from .target_schema import SERVICE
 from .templates import Filler, TemplateError, parse_template
 
 if TYPE_CHECKING:

@@ -6,14 +6,38 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
+from analysis.record.manifest import MOST_WARMUP
 from analysis.record.run_numbers import RESERVED_METRICS
-from analysis.record.warmup_iterations import MOST_WARMUP
 from analysis.record.yaml_reader import quote
 
-from .metrics.units import WITH_UNIT
-from .model import Bound, Build, Cell, Each, Expect, MetricRule, PercentileTable, When
-from .nested_kinds import Forms, Key, Listed, Mapped, Section
-from .scalar_kinds import NAMES, choice, duration, either, name, pattern, quantile, text, whole
+from .metric_checks import WITH_UNIT
+from .model import (
+    Bound,
+    Build,
+    Cell,
+    Each,
+    Expect,
+    MetricRule,
+    PercentileTable,
+    Ready,
+    Service,
+    ServiceEach,
+    StopSignal,
+    When,
+)
+from .nested_kinds import Forms, Key, Listed, Mapped, Section, cpus
+from .scalar_kinds import (
+    NAMES,
+    choice,
+    duration,
+    either,
+    name,
+    pattern,
+    quantile,
+    switch,
+    text,
+    whole,
+)
 from .templates import VALUE_NAME
 
 # Names that a value for templates cannot have: each has a meaning of its own.
@@ -313,4 +337,76 @@ BENCHMARK = Section(
     refuses=_value_name,
     never_free=["build"],
     more={"propertyNames": _VALUE_NAMES, "not": {"required": ["build"]}},
+)
+
+
+# --- The shape of the services of a campaign: long-lived processes beside the runs.
+
+
+_NAME = rf"{VALUE_NAME.pattern[:-1]}{{0,49}}"
+_NAME_NEEDS = (
+    "a name of letters, digits, _ and -, beginning with a letter or _: at most 50 characters"
+)
+
+
+def _one_sign(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
+    if "output" in given and "command" in given:
+        yield "command", "cannot stand beside 'output': one sign is enough", "delete one of them"
+
+
+READY = Section(
+    "ReadySection",
+    "When a service is ready: as soon as a process of it listens on its port, unless this says otherwise.",
+    {
+        "output": Key(TEXT, "a regular expression that a line of its output matches"),
+        "command": Key(
+            COMMAND, "a command that ends with exit code 0; it is asked again until it does"
+        ),
+        "port": Key(TEXT, "a fixed port, 1 to 65535, in place of one that is free"),
+        "timeout": Key(TIMEOUT, "longest time until it is ready"),
+    },
+    model=Ready,
+    rules=[_one_sign],
+    more={"not": {"required": ["output", "command"]}},
+)
+
+SERVICE = Section(
+    "ServiceSection",
+    "A long-lived process beside the runs.",
+    {
+        "command": Key(
+            COMMAND,
+            "the program and its arguments; it stays in the foreground",
+            required=True,
+        ),
+        "cwd": Key(
+            TEXT,
+            "working directory, relative to the campaign file's folder",
+            otherwise="the file's folder",
+        ),
+        "env": Key(ENVIRONMENT, "environment variables: name -> text"),
+        "cpus": Key(
+            cpus("auto"),
+            "`auto`: those that neither runs nor fairtrial use; or a CPU, `[2, 3]` or `2-3`",
+        ),
+        "share_cpus": Key(
+            switch(), "whether its CPUs may be those of the runs or of fairtrial itself"
+        ),
+        "ready": Key(READY, "when it is ready"),
+        "stop": Key(
+            choice(*get_args(StopSignal)), "the signal that asks it to end: `TERM`, `INT` or `QUIT`"
+        ),
+        "grace": Key(duration(), "time from that signal to SIGKILL"),
+        "each": Key(
+            choice(*get_args(ServiceEach)),
+            "`session`: it stands during a session; `run`: it is started before and ended after"
+            " each run of its variant",
+        ),
+    },
+    model=Service,
+)
+SERVICES = Mapped(
+    SERVICE,
+    key=pattern(_NAME, _NAME_NEEDS),
+    names={"pattern": f"^({_NAME})$"},
 )

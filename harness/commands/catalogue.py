@@ -18,16 +18,16 @@ RUNNER: dict[str, Command] = {
         "two or more commands, now; the first is the baseline",
     ),
     "init": Command(
-        "harness.commands.first_steps:add_init", "measure", "write a campaign to start from"
+        "harness.commands.doctor:add_init", "measure", "write a campaign to start from"
     ),
     "run": Command("harness.commands.run:add", "measure", "measure a campaign, or go on with one"),
     "bisect": Command(
-        "harness.commands.bisecting.command:add",
+        "harness.commands.bisect_command:add",
         "measure",
         "find the commit that changed a program's time",
     ),
     "why": Command(
-        "harness.commands.explaining.command:add",
+        "harness.commands.why:add",
         "understand",
         "in which functions a slower variant takes longer",
     ),
@@ -37,7 +37,7 @@ RUNNER: dict[str, Command] = {
         "how far a trial or a fleet is, and how to go on",
     ),
     "doctor": Command(
-        "harness.commands.first_steps:add_doctor",
+        "harness.commands.doctor:add_doctor",
         "measure",
         "check this host, and say how to mend it",
     ),
@@ -94,7 +94,7 @@ def parser_for(word: str) -> CommandParser:
     parser = parser_of([])
     if word.startswith("-"):
         raise parser.refused(word)
-    from .near_names import nearest
+    from .run import nearest
 
     near = nearest(word, [*known, "help"])
     if near is not None:

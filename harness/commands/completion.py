@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import add_command
+from .options import add_command
 
 if TYPE_CHECKING:
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 # where each shell looks for it, below share/
 PLACES = {

@@ -18,26 +18,26 @@ from analysis.record.shapes import readable_rows
 from analysis.record.trial_files import MEASUREMENTS, OUTPUTS, Finding, Manifest, PlannedRun
 from analysis.words import WIDTH
 
-from ..campaign.identity import identity_of
-from ..campaign.load import one_block, one_cell
+from ..campaign.defaults import identity_of
 from ..campaign.model import shown as with_placeholders
+from ..campaign.resolve import one_block, one_cell
 from ..errors import LaunchError, about, counted, duration, wrapped
 from ..host.checks import check_before
 from ..host.reader import Host
 from ..host.tree import format_cpus
 from ..launch.commands import base_environment, resolve_all
 from ..launch.matching import opened_output
+from ..trial.ending import said_of_rule
 from ..trial.execution import Options, start
 from ..trial.metering import look_at_counters
 from ..trial.plan import cpus_for, plan_session, planned_runs, room_needed, situation_of
 from ..trial.preparation import expected_seconds, has_energy, idle_seconds
 from ..trial.progress import read_progress, trials_in
 from ..trial.run_files import files_to_set_aside, kept_bytes
-from ..trial.wording import said_of_rule
 from .live_view import View, counts_of_checks, scale
 
 if TYPE_CHECKING:
-    from analysis.plan.decidable import Decidable
+    from analysis.plan.sessions import Decidable
 
     from ..campaign.model import Campaign, Counting
     from ..host.placement import CpuPlan
@@ -222,7 +222,7 @@ def _decides(campaign: Campaign, options: Options, sessions: int) -> Decidable |
     """Tell what a verdict of the plan can decide; nothing is compared where there is one variant."""
     if len(campaign.variants) < 2:
         return None
-    from analysis.plan.decidable import plan_decides  # numpy: not where only a usage error is told
+    from analysis.plan.sessions import plan_decides
 
     return plan_decides(
         [path for path, manifest in _earlier(campaign, options) if manifest.origin == "measured"],

@@ -106,7 +106,7 @@ def _newest(folder: Path) -> str:
 def _way_on(trial: Path, manifest: Manifest) -> tuple[str, tuple[str, ...]]:
     """Give the state of a trial in a word, and the words of the command that comes next."""
     from ..trial.ending import command_to_continue
-    from ..trial.locks import is_written_now
+    from ..trial.folder import is_written_now
 
     if manifest.status == "complete" or manifest.origin == "imported":
         return "complete", ("fairtrial", "verdict", str(trial))

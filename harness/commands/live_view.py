@@ -18,7 +18,7 @@ from analysis.words import WIDTH, shorten, shown
 
 from ..errors import about, clock, counted, duration, size, wrapped
 from ..host.checks import CHECK_NAMES
-from ..trial.wording import runs_with_warmups
+from ..trial.ending import runs_with_warmups
 
 if TYPE_CHECKING:
     from pathlib import Path

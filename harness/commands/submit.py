@@ -6,17 +6,17 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import RUNS, add_command, add_folder, add_wait, positive, write_json, write_result
+from .options import RUNS, add_command, add_folder, add_wait, positive, write_json, write_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analysis.errors import StoreError
-    from analysis.history.bisection.result import Bisection
+    from analysis.history.bisection import Bisection
 
     from ..fleet.status import FleetStanding
     from ..fleet.submission import Submission
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 
 _SHOWN = 8
@@ -118,9 +118,8 @@ def _first(args: argparse.Namespace) -> Submission:
     from analysis.errors import UsageError
 
     from ..campaign.defaults import own_defaults
-    from ..campaign.load import load_campaign
-    from ..fleet.sbatch import Wishes, checked_arguments
-    from ..fleet.submission import submission_of
+    from ..campaign.resolve import load_campaign
+    from ..fleet.submission import Wishes, checked_arguments, submission_of
 
     if args.hosts is None and args.partition is None:
         what = "neither hosts nor a partition is given"
@@ -145,7 +144,7 @@ def _first(args: argparse.Namespace) -> Submission:
 def _again(args: argparse.Namespace) -> Submission:
     from analysis.errors import UsageError
 
-    from ..fleet.resubmission import resubmission_of
+    from ..fleet.status import resubmission_of
 
     given = {
         "--hosts": args.hosts is not None,
@@ -274,7 +273,7 @@ def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _bisection_in(folder: Path) -> Bisection:
-    from analysis.history.bisection.reading import bisection_in
+    from analysis.history.bisection import bisection_in
 
     return bisection_in(folder)
 
@@ -304,7 +303,7 @@ def _differences(args: argparse.Namespace, out: TextIO) -> int:
         what = f"--diff compares one trial's sessions, or two trials, not {len(trials)}"
         raise UsageError(what, None, "write fairtrial status --diff TRIAL [OTHER]")
     if len(trials) == 2:
-        from analysis.commands.across_trials.diff import write_comparison
+        from analysis.commands.diff import write_comparison
 
         write_comparison((trials[0], trials[1]), out, as_json=args.json)
         return 0

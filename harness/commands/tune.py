@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import add_command, add_talk, write_json
+from .options import add_command, add_talk, write_json
 
 if TYPE_CHECKING:
     from ..tune.proposal import Proposal, Wish
     from ..tune.tuner import Tuned
-    from .arguments import Subparsers
+    from .options import Subparsers
 
 _ROOT = Path("/")
 _UNDO = "fairtrial tune --undo"
@@ -99,8 +99,7 @@ def _undo(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -
 
 
 def _change(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -> int:
-    from ..tune.executing import caller_of
-    from ..tune.tuner import Tuned, survey, tune
+    from ..tune.tuner import Tuned, caller_of, survey, tune
 
     proposal = survey(_wish(args, argv), _ROOT)
     if args.dry_run:
@@ -155,13 +154,13 @@ def _ended(done: Tuned, args: argparse.Namespace, err: TextIO) -> int:
 
 
 def _wish(args: argparse.Namespace, argv: list[str]) -> Wish:
-    from ..tune.executing import caller_of
     from ..tune.proposal import Wish
+    from ..tune.tuner import caller_of
 
     if args.campaign is None:
         return Wish(offline_sibling=args.offline_sibling, inside=bool(argv))
     from ..campaign.defaults import own_defaults
-    from ..campaign.load import load_campaign
+    from ..campaign.resolve import load_campaign
 
     # those of the user for whom the campaign will be executed, not root's
     caller = caller_of(os.environ)

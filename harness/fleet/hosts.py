@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from analysis.errors import UsageError
 
 if TYPE_CHECKING:
-    from .sbatch import Wishes
     from .slurm import Node, Scheduler, SlurmPartition
+    from .submission import Wishes
 
 SHORTEST_S = 600.0
 WARNING_S = 120.0  # how long before its end Slurm tells a job, at least

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from analysis.errors import UsageError
 from analysis.record.fleet import Fleet, is_fleet, read_fleet, trial_place
 
-from ..campaign.identity import identity_of
+from ..campaign.defaults import identity_of
 from ..errors import HostError
 
 if TYPE_CHECKING:

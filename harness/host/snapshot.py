@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
-from analysis.record.environment_changes import Change, diff
-from analysis.record.environment_records import BUILT, SESSION, packed_targets
+from analysis.record.environment import BUILT, SESSION, Change, diff, packed_targets
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import records_of
 from analysis.record.trial_files import ENVIRONMENT, EnvironmentShape

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import fcntl
+import functools
 import marshal
 import os
 import select
@@ -16,9 +18,12 @@ import socket
 import struct
 import subprocess
 import sys
+import termios
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.registry import shipped
@@ -39,7 +44,7 @@ from .exchange import (
     not_permitted,
     not_started,
 )
-from .interrupts import Interrupted, Interrupts, in_a_job
+from .matching import Interrupted, Interrupts, in_a_job
 
 if TYPE_CHECKING:
     from ..campaign.model import Isolation
@@ -477,3 +482,48 @@ class LauncherClient:
             f"launcher process {getattr(self, 'pid', self._process.pid)}",
             "everything measured so far is kept; look for an out-of-memory kill in the kernel log",
         )
+
+
+# --- Where programs print what nobody looks at: a pipe whose reader throws all away, a
+# file, or our own standard output.
+#
+# Launchers inherit the pipe, so it is opened before the first one starts.
+
+
+_MOST_OF_SINKS = 1 << 20  # bytes at once
+
+
+class Drain:
+    """A pipe that a thread of this process empties; `fd` is the end to write to."""
+
+    def __init__(self) -> None:
+        self._reader, self.fd = os.pipe()
+        self._taken, self._lock = 0, threading.Lock()
+        kept_locks.add(self.fd)
+        threading.Thread(target=self._read, daemon=True, name="drain").start()
+
+    def _read(self) -> None:
+        null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        while select.select([self._reader], [], []):
+            with self._lock:
+                self._taken += os.splice(self._reader, null, _MOST_OF_SINKS)
+
+    def written(self) -> int:
+        """Count the bytes that were written so far."""
+        with self._lock:
+            return self._taken + waiting(self._reader)
+
+
+drain = functools.cache(Drain)  # the one of this process
+
+
+def waiting(fd: int) -> int:
+    """Count the bytes that can be read from an open file now."""
+    return int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, b"\0" * 4), "little")
+
+
+def sink_of(name: str) -> Path | int | None:
+    """Give what `pipe`, `inherit` or a file's path is to a launcher; None of other sinks."""
+    if name in ("pipe", "inherit"):
+        return drain().fd if name == "pipe" else 1
+    return Path(name).resolve() if name.startswith("/") else None

@@ -21,8 +21,7 @@ from ..errors import LauncherDiedError, LaunchError
 from ..host.executables import sha256_file
 from .client import LauncherClient
 from .exchange import Execution, LaunchRequest, descendants
-from .interrupts import Interrupted, Interrupts
-from .matching import last_output
+from .matching import Interrupted, Interrupts, last_output
 
 
 def base_environment(isolation: Isolation, inherited: Mapping[str, str]) -> dict[str, str]:

@@ -14,8 +14,7 @@ from analysis.record.trial_files import Finding
 
 from ..host.state import PARANOID, CountedEvent, CounterLook, MissingEvent
 from .counter_events import EVENTS, SOFTWARE
-from .perf_event import MACHINES, event_attributes
-from .pmus import DEVICES, Pmus, Resolved, resolve_event
+from .pmus import DEVICES, MACHINES, Pmus, Resolved, event_attributes, resolve_event
 
 if TYPE_CHECKING:
     from ..host.tree import Tree

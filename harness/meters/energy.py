@@ -19,7 +19,7 @@ from analysis.record.trial_files import ENERGY, NET_ENERGY, RESOLUTION_S
 if TYPE_CHECKING:
     from ..host.reader import Host
     from ..host.state import HostState, PowerEvent
-    from .perf_event import PerfCalls
+    from .pmus import PerfCalls
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class EnergyCounter:
 
 def perf_counter(calls: PerfCalls, event: PowerEvent, cpu: int) -> EnergyCounter:
     """Open the event of the power PMU on one CPU; the kernel extends its count to 64 bits."""
-    from .perf_event import event_attributes
+    from .pmus import event_attributes
 
     attributes = event_attributes(event.kind, (event.config, 0, 0, 0))
     fd = calls.open(attributes, pid=-1, cpu=cpu)
@@ -192,7 +192,7 @@ def open_energy(host: Host, state: HostState, calls: PerfCalls | None = None) ->
     if calls is None:
         if host.root != Path("/"):
             return EnergyMeter()
-        from .perf_event import PerfCalls
+        from .pmus import PerfCalls
 
         calls = PerfCalls()
     counters: list[EnergyCounter] = []

@@ -22,7 +22,7 @@ from ..launch.matching import last_output, opened_output
 
 if TYPE_CHECKING:
     from ..campaign.model import Service
-    from ..launch.interrupts import Interrupts
+    from ..launch.matching import Interrupts
     from ..meters.cgroups import RunGroups
 
 _LAST_LINES = 6

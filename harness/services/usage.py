@@ -7,13 +7,95 @@ proc_pid_stat(5), proc_pid_status(5), proc_pid_io(5), proc_pid_clear_refs(5), Do
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from analysis.record.disturbance import service_disturbed
+from analysis.record.service_metrics import (
+    PEAK,
+    PEAK_SINCE_START,
+    PEAK_TREE,
+    SOURCE,
+    metric_of,
+    metrics_of,
+)
+from analysis.record.trial_files import Finding
+
+if TYPE_CHECKING:
+    from ..campaign.model import Campaign
+    from ..meters.cgroups import RunGroups
+    from .running import RunningServices
+
+# --- The most memory that all processes of a service had together while a run lasted, by its cgroup.
+#
+# Source: Documentation/admin-guide/cgroup-v2.rst, ``memory.peak``: since Linux 6.12 what is
+# written to it begins the
+# peak anew, for who reads it through the same open file.
+
+
+_PEAK = "memory.peak"
+_MOST = 64
+
+
+def _anew(file: int) -> None:
+    os.write(file, b"reset\n")
+
+
+def folder_with_peaks(groups: RunGroups | None) -> Path | None:
+    """Give the folder of the services' groups; None where there is none, or a peak in it cannot begin anew."""
+    if groups is None or "memory" not in groups.controllers:
+        return None
+    peak = GroupPeak(groups.path / "self")
+    known = peak.taken() is not None
+    return groups.path if known else None
+
+
+def group_of(pid: int, folder: Path, proc: Path = Path("/proc")) -> Path | None:
+    """Give the group below a folder in which a process is; None where it is in none of them."""
+    try:
+        lines = (proc / str(pid) / "cgroup").read_text(errors="replace").splitlines()
+    except OSError:
+        return None
+    own = next((line[3:] for line in lines if line.startswith("0::")), "")
+    above, _, name = own.rpartition("/")
+    return folder / name if above.rpartition("/")[2] == folder.name else None
+
+
+class GroupPeak:
+    """The peak of a group from now on."""
+
+    def __init__(self, group: Path, anew: Callable[[int], None] = _anew) -> None:
+        self._file = -1
+        with contextlib.suppress(OSError):
+            self._file = os.open(group / _PEAK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        if self._file >= 0:
+            try:
+                anew(self._file)
+            except OSError:
+                self._close()
+
+    def taken(self) -> int | None:
+        """Give it in bytes, and end; None where the kernel does not tell it."""
+        if self._file < 0:
+            return None
+        try:
+            return int(os.pread(self._file, _MOST, 0))
+        except (OSError, ValueError):
+            return None
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        os.close(self._file)
+        self._file = -1
+
 
 _PROC = Path("/proc")
 _APART_TICKS = 3  # by which two accounts of a process may differ, where one is rounded down
@@ -302,3 +384,158 @@ def _disk(folder: Path) -> tuple[int, int] | None:
 def _lines(path: Path) -> dict[str, str]:
     rows = (line.partition(":") for line in path.read_text(errors="replace").splitlines())
     return {name: text.strip() for name, _, text in rows}
+
+
+# --- What the services of a run, and what hooks have left running, used while it lasted: as
+# metrics, and in words.
+
+
+_NAMED = 4
+_LEAST_S = 0.01  # of processor time in all runs of a session: the kernel tells it in such steps
+
+
+def can_reset_peaks() -> bool:
+    """Tell whether the kernel lets a process's peak begin anew (CONFIG_PROC_PAGE_MONITOR)."""
+    return Path("/proc/self/clear_refs").exists()
+
+
+def service_metrics(
+    campaign: Campaign, *, resets: bool, grouped: bool = False
+) -> dict[str, Mapping[str, str]]:
+    """Describe the metrics that a campaign's services have, for the manifest."""
+    peaks = (PEAK if resets else PEAK_SINCE_START, *((PEAK_TREE,) if grouped else ()))
+    return {
+        metric: {"unit": unit, "better": "lower", "source": SOURCE}
+        for name in dict.fromkeys(one.name for one in campaign.services)
+        for metric, unit in metrics_of(name, *peaks)
+    }
+
+
+class ServiceMeter:
+    """Reads the services that a run uses before and after it; `groups` is where their cgroups lie."""
+
+    def __init__(
+        self, services: RunningServices, *, resets: bool, groups: Path | None = None
+    ) -> None:
+        self._services, self._resets, self._groups = services, resets, groups
+        self._peaks: dict[str, GroupPeak] = {}
+        self._names = {one.label: one.name for one in services.services}
+        self._before: dict[str, Reading] = {}
+
+    def begin(self, variant: str) -> None:
+        """Read those that a variant's run uses."""
+        if self._names:
+            self._before = self._read(variant, reset=self._resets)
+            self._peaks = {} if self._groups is None else self._new_peaks(variant, self._groups)
+
+    def end(self, variant: str) -> dict[str, Used]:
+        """Give what each has used since then, by its name."""
+        if not self._names:
+            return {}
+        peaks = {label: peak.taken() for label, peak in self._peaks.items()}
+        after = self._read(variant, reset=False)
+        nothing = Reading({}, {}, whole=False)
+        return {
+            self._names[label]: dataclasses.replace(
+                used(self._before.get(label, nothing), after.get(label, nothing)),
+                tree_peak_bytes=peaks.get(label),
+            )
+            for label in self._services.serving(variant)
+        }
+
+    def metrics(self, found: Mapping[str, Used]) -> dict[str, tuple[float, ...]]:
+        """Give the metrics of a run, without those that are not known."""
+        values: dict[str, float | None] = {}
+        for name, one in found.items():
+            parts = {
+                "cpu": one.cpu_s,
+                "wait": None if one.wait_ns is None else one.wait_ns / 1e9,
+                "disk_read": one.read_bytes,
+                "disk_written": one.written_bytes,
+                "voluntary_switches": one.voluntary_switches,
+                "involuntary_switches": one.involuntary_switches,
+                PEAK if self._resets else PEAK_SINCE_START: (
+                    one.peak_bytes if one.reset == self._resets else None
+                ),
+                PEAK_TREE: one.tree_peak_bytes,
+            }
+            values |= {metric_of(name, what): value for what, value in parts.items()}
+        return {name: (float(value),) for name, value in values.items() if value is not None}
+
+    def _new_peaks(self, variant: str, folder: Path) -> dict[str, GroupPeak]:
+        serving, found = self._services.serving(variant), {}
+        for label, pids in self._services.processes().items():
+            group = group_of(pids[0], folder) if pids and label in serving else None
+            if group is not None:
+                found[label] = GroupPeak(group)
+        return found
+
+    def _read(self, variant: str, *, reset: bool) -> dict[str, Reading]:
+        serving = self._services.serving(variant)
+        return {
+            label: read(pids, reset=reset)
+            for label, pids in self._services.processes().items()
+            if label in serving
+        }
+
+
+def disturbed(wall_ns: int, found: Mapping[str, Used]) -> list[bool | None]:
+    """Tell of each service whether it waited for a CPU during a run that took so long."""
+    return [service_disturbed(wall_ns, one.wait_ns, one.others_ns) for one in found.values()]
+
+
+class HookLeftovers:
+    """Adds up what processes that hooks have left running use while runs last.
+
+    `left` lists them, as the /proc in `proc` numbers them.
+    """
+
+    def __init__(self, left: Callable[[], Iterable[int]], proc: Path = Path("/proc")) -> None:
+        self._left, self._proc = left, proc
+        self._before: Reading | None = None
+        self._seconds = 0.0
+        self._names: dict[str, None] = {}
+
+    def begin(self) -> None:
+        """Read them before a run."""
+        pids = tuple(self._left())
+        self._before = read(pids, self._proc) if pids else None
+
+    def end(self) -> None:
+        """Add what they have used since then."""
+        before, self._before = self._before, None
+        if before is None:
+            return
+        pids = tuple(self._left())
+        after = read(pids, self._proc)
+        seconds = used(before, after).cpu_s
+        if seconds:
+            self._seconds += seconds
+            names = (_name(pid, self._proc) for pid in working(before, after) or pids)
+            self._names |= dict.fromkeys(names)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Say what they were and used, and begin anew; nothing where they used nothing."""
+        seconds, names = self._seconds, [name for name in self._names if name]
+        self._seconds, self._names = 0.0, {}
+        if seconds < _LEAST_S:
+            return ()
+        told = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+        what = f"what a hook left running ({told or 'unknown'}) used {seconds:.2f} s of processor time during runs"
+        return (
+            Finding(
+                check="hook-left-running",
+                status="warn",
+                what=what,
+                where="hooks",
+                fix="declare it as one of 'services': then it has CPUs of its own, and is measured beside each run",
+                reason="it runs on fairtrial's CPUs, and nobody sees how long it waits for them",
+            ),
+        )
+
+
+def _name(pid: int, proc: Path) -> str:
+    try:
+        return (proc / str(pid) / "comm").read_text(errors="replace").strip()
+    except OSError:
+        return ""

@@ -9,18 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.record.environment_changes import diff, findings_of
-from analysis.record.environment_records import segments_of
+from analysis.record.environment import diff, findings_of, segments_of
 from analysis.record.manifest import utc_now
 from analysis.record.trial_files import OUTPUTS, Finding
 
-from ..campaign.layout_seed import layout_seed, needs_layout_seed, with_layout_seed
+from ..campaign.cells import layout_seed, needs_layout_seed, with_layout_seed
 from ..host.commits import VariantCommit, commits_of_programs
 from ..host.variables import VariableKey, variable_key
 from ..launch.commands import CommandFailedError, SideCommands, unused_log
-from ..launch.interrupts import Interrupted, Interrupts
+from ..launch.matching import Interrupted, Interrupts
 from ..services.running import RunningServices
-from .building.trial_builds import TrialBuilds
+from .builds import TrialBuilds
 from .run_files import ArgumentFiles, set_aside
 
 if TYPE_CHECKING:

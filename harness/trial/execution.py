@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.errors import CampaignError, FairtrialError, StoreError, UsageError
-from analysis.record.builds import BUILD_METRICS
-from analysis.record.environment_records import packed_targets, whole_targets
-from analysis.record.manifest import read_manifest, utc_now
-from analysis.record.quantiles import about_quantile
-from analysis.record.same_programs import neighbours_of_one_program
+from analysis.record.environment import neighbours_of_one_program, packed_targets, whole_targets
+from analysis.record.manifest import about_quantile, read_manifest, stored_warmup, utc_now
 from analysis.record.trial_files import (
+    BUILD_METRICS,
     CAMPAIGN,
     MANIFEST,
     PLAIN_SCHEMA,
@@ -26,18 +24,16 @@ from analysis.record.trial_files import (
     Manifest,
     asked_since,
 )
-from analysis.record.warmup_iterations import stored_warmup
 from analysis.version import VERSION
 
-from ..campaign.identity import RULE, identity_of, resolved_text
-from ..campaign.load import campaign_name
-from ..campaign.metrics.quantiles import quantiles_of
-from ..campaign.session_builds import SessionBuilds
+from ..campaign.cells import SessionBuilds
+from ..campaign.defaults import RULE, identity_of, resolved_text
+from ..campaign.metric_checks import quantiles_of
+from ..campaign.resolve import campaign_name
 from ..host.executables import describe_targets
 from ..launch.commands import SideCommands, base_environment
-from ..launch.interrupts import Interrupted, Interrupts
-from ..services.group_peaks import folder_with_peaks
-from ..services.metering import can_reset_peaks, service_metrics
+from ..launch.matching import Interrupted, Interrupts
+from ..services.usage import can_reset_peaks, folder_with_peaks, service_metrics
 from .context import AfterSession, TrialContext
 from .ending import Ending
 from .folder import clear_unused, holds_only_a_start

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 from analysis.errors import StoreError
 from analysis.record.disturbance import MOST_REPEATS, is_disturbed, together, waited_ns
 from analysis.record.run_numbers import Measurement
-from analysis.record.sample_files import label_of
+from analysis.record.shapes import label_of
 from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun
 
 from ..campaign.model import SEEN_SINKS
 from ..errors import LauncherDiedError, LaunchError, counted
-from ..host.surroundings import Surroundings
+from ..host.activity import Surroundings
 from ..host.variables import Concealed
+from ..launch.client import sink_of
 from ..launch.commands import (
     HOOKS_LAUNCHER_DIED,
     CommandFailedError,
@@ -30,23 +31,22 @@ from ..launch.commands import (
 )
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
 from ..launch.matching import Matching
-from ..launch.sinks import sink_of
-from ..services.group_peaks import folder_with_peaks
-from ..services.metering import (
+from ..services.running import DEATH_S
+from ..services.service_process import ServiceFailedError
+from ..services.usage import (
     HookLeftovers,
     ServiceMeter,
     can_reset_peaks,
     disturbed as services_disturbed,
+    folder_with_peaks,
 )
-from ..services.running import DEATH_S
-from ..services.service_process import ServiceFailedError
 from . import run_files as metric_files
 from .metering import SessionEnergy, counters_of
 from .outcomes import Examined, examine, examine_after
 from .plan import padding
 from .repeating import finding_of_standstill, repeats_of
 from .run_files import Spools
-from .samples.run_values import RunValues
+from .run_values import RunValues
 
 if TYPE_CHECKING:
     from ..campaign.model import Cell, Command

@@ -26,7 +26,7 @@ from ..host.facts import DELEGATED, missing_for
 from ..host.state import CounterLook
 from ..host.tree import Tree
 from ..launch.client import LauncherClient
-from ..launch.interrupts import Interrupts
+from ..launch.matching import Interrupts
 from ..meters.cgroups import NoGroupsError, RunGroups
 from ..meters.energy import IDLE_S, Spent, measure_idle
 

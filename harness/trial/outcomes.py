@@ -12,16 +12,21 @@ from pathlib import Path
 from signal import SIGKILL, Signals
 from typing import TYPE_CHECKING, NamedTuple
 
-from analysis.record.quantiles import quantile_of
+from analysis.record.manifest import quantile_of
 
-from ..campaign.metrics.distributions import (
+from ..campaign.distributions import (
     Distribution,
     DistributionError,
     is_distribution,
     read_distribution,
 )
-from ..campaign.metrics.quantiles import quantiles_of, with_quantiles
-from ..campaign.metrics.units import UnitError, check_behind, number_in
+from ..campaign.metric_checks import (
+    UnitError,
+    check_behind,
+    number_in,
+    quantiles_of,
+    with_quantiles,
+)
 from ..campaign.templates import JsonPathError, find
 from ..launch.matching import Matching, NotMatched, as_written
 

@@ -23,15 +23,14 @@ from analysis.record.trial_files import PlannedRun
 
 from ..campaign.model import SEEN_SINKS, Campaign, Isolation, Order
 from ..errors import HostError
-from ..host.placement import CpuPlan, choose_cpus
+from ..host.placement import CpuPlan, CpuWish, choose_cpus, with_services
 from ..host.reader import Host
-from ..host.service_cpus import CpuWish, with_services
 from ..host.state import GapLook, HostState, Situation
-from .locks import CpuLock, cpus_in_use
+from .folder import CpuLock, cpus_in_use
 
 if TYPE_CHECKING:
     from ..host.state import CounterLook
-    from ..launch.interrupts import Interrupts
+    from ..launch.matching import Interrupts
 
 _Pair = tuple[str, str]
 

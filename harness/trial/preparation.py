@@ -15,7 +15,7 @@ from analysis.errors import StoreError
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 from analysis.version import VERSION
 
-from ..campaign.session_builds import SessionBuilds
+from ..campaign.cells import SessionBuilds
 from ..errors import HostError
 from ..host.checks import check_before, fatal_findings
 from ..host.executables import describe_inputs
@@ -27,7 +27,7 @@ from ..host.tree import format_cpus
 from ..launch.client import LauncherClient
 from ..meters.energy import IDLE_S, EnergyMeter, open_energy
 from .context import stays
-from .locks import cpus_in_use
+from .folder import cpus_in_use
 from .metering import Grouping, counter_plan, group_runs
 from .plan import free_space, look_at_cpus, planned_runs, room_needed, situation_of
 from .run_files import declared_inputs
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..host.placement import CpuPlan
     from ..host.state import HostState
     from ..host.variables import VariableKey
-    from ..launch.interrupts import Interrupts
+    from ..launch.matching import Interrupts
     from ..meters.counters import CounterPlan, CounterTally
 
 

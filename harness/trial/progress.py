@@ -19,8 +19,15 @@ from analysis.record.disturbance import Disturbances, DisturbanceTally
 from analysis.record.fleet import is_fleet
 from analysis.record.manifest import read_manifest
 from analysis.record.profiles import is_profiles
-from analysis.record.sample_files import SAMPLES
-from analysis.record.shapes import RESTORE, ShapeError, check, checksum_holds, opened, parse
+from analysis.record.shapes import (
+    RESTORE,
+    SAMPLES,
+    ShapeError,
+    check,
+    checksum_holds,
+    opened,
+    parse,
+)
 from analysis.record.trial_files import (
     CERTIFICATES,
     MANIFEST,
@@ -35,9 +42,15 @@ from analysis.record.trial_files import (
 from analysis.words import WIDTH, command_line, next_lines, shorten
 
 from ..errors import clock, counted, duration, moment, wrapped
-from .ending import command_to_continue, done_first, way_on_of
-from .locks import is_written_now
-from .wording import failed_runs, said_of_failures, said_of_trial
+from .ending import (
+    command_to_continue,
+    done_first,
+    failed_runs,
+    said_of_failures,
+    said_of_trial,
+    way_on_of,
+)
+from .folder import is_written_now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError, UsageError
-from analysis.record.environment_changes import diff
+from analysis.record.environment import diff
 from analysis.record.manifest import read_manifest, utc_now
 from analysis.record.shapes import opened
 from analysis.record.trial_files import (
@@ -26,18 +26,19 @@ from analysis.record.trial_files import (
     asked_since,
 )
 
-from ..campaign.defaults import BEFORE, OwnDefaults, Table
-from ..campaign.identity import (
+from ..campaign.defaults import (
+    BEFORE,
     RULE,
+    OwnDefaults,
+    Table,
     first_defaults,
     identity_of,
     stored_defaults,
     stored_own_defaults,
 )
-from ..campaign.load import campaign_name, load_campaign
-from ..launch.interrupts import Interrupted
-from .building.drift import drift, refuse, settle
-from .building.programs_again import builds_again, programs_again
+from ..campaign.resolve import campaign_name, load_campaign
+from ..launch.matching import Interrupted
+from .builds import builds_again, drift, programs_again, refuse, settle
 from .ending import Ending, refuse_comparison, refuse_imported
 from .execution import (
     Options,
@@ -47,8 +48,7 @@ from .execution import (
     carry_out,
     readied,
 )
-from .folder import storing
-from .locks import is_written_now, written_by_another
+from .folder import is_written_now, storing, written_by_another
 from .plan import plan_session, planned_runs
 from .preparation import Watcher
 from .progress import Trials, trials_in

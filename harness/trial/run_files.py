@@ -22,7 +22,7 @@ from analysis.record.trial_files import ENVIRONMENT, MEASUREMENTS, Finding
 
 from ..host.executables import digest_of, signature_of
 from .folder import mode_of_files, open_inside
-from .samples.run_values import remove_unfinished, sample_bytes
+from .run_values import remove_unfinished, sample_bytes
 
 if TYPE_CHECKING:
     from analysis.record.run_numbers import Outcome

@@ -12,14 +12,12 @@ from analysis.errors import FairtrialError, StoreError
 from analysis.record.trial_files import Finding, GivenUp, PlannedRun, SessionEnd, TrialStatus
 
 from ..host.checks import check_between
-from ..launch.client import LauncherClient
+from ..launch.client import LauncherClient, sink_of
 from ..launch.exchange import more_files
-from ..launch.interrupts import Interrupted
-from ..launch.sinks import sink_of
+from ..launch.matching import Interrupted
 from .context import AfterSession, EnvironmentRecorder, SessionLauncher, TrialContext
 from .ending import RUN_CAP, Ending
-from .hopeless.in_a_row import finding_of_given_up
-from .hopeless.never_ok import KEY, NeverOk, finding_of_never_ok
+from .gives_up import KEY, NeverOk, finding_of_given_up, finding_of_never_ok
 from .measure import CapReached, ClockWatch, Measurer
 from .metering import SessionEnergy
 from .run_files import OutputAgreement

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from analysis.errors import StoreError
 from analysis.record.run_numbers import METRIC_NUMBERS, NUMBERS, Measurement
-from analysis.record.sample_files import doubles, read_samples, sample_file
-from analysis.record.shapes import records_of
+from analysis.record.shapes import doubles, read_samples, records_of, sample_file
 from analysis.record.trial_files import (
     MEASUREMENTS,
     Finding,
@@ -25,7 +24,7 @@ from analysis.record.trial_files import (
     StopRule,
 )
 
-from .hopeless.in_a_row import Hopeless
+from .gives_up import Hopeless
 from .plan import PlannedSession
 from .repeating import (
     Repeats,

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
-from analysis.record.builds import BuildRecord, read_builds
 from analysis.record.disturbance import MOST_REPEATS, DisturbanceTally
 from analysis.record.manifest import manifest_text, read_manifest, utc_now
 from analysis.record.shapes import (
@@ -45,12 +44,14 @@ from analysis.record.trial_files import (
     OUTPUTS,
     PLAN,
     RESOLVED,
+    BuildRecord,
     EnvironmentShape,
     Finding,
     Manifest,
     PlannedRun,
     RowShape,
     TrialStatus,
+    read_builds,
 )
 
 from ..host.executables import sha256_file
@@ -61,6 +62,7 @@ from .folder import (
     append_synced,
     cut,
     files_of_runs,
+    lock_trial,
     mode_of_files,
     open_inside,
     refuse_links,
@@ -69,7 +71,6 @@ from .folder import (
     write_synced,
     write_whole,
 )
-from .locks import lock_trial
 
 if TYPE_CHECKING:
     from analysis.record.run_numbers import Measurement

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from analysis.errors import StoreError, UsageError
+from analysis.errors import FairtrialError, StoreError, UsageError
 from analysis.record.manifest import read_manifest, utc_now
 from analysis.record.profiles import (
     TIMED,
@@ -19,22 +21,71 @@ from analysis.record.profiles import (
     profiles_of,
     write_profile,
 )
+from analysis.record.shapes import opened
+from analysis.record.trial_files import CAMPAIGN
 from analysis.version import VERSION
 
+from ..campaign.defaults import identity_of
+from ..campaign.resolve import load_campaign
+from ..errors import HostError
 from ..launch.commands import base_environment, resolve_all
-from ..launch.interrupts import Interrupted
+from ..launch.matching import Interrupted
 from ..trial.execution import Options, start
+from ..trial.resume import defaults_of
+from .perf_script import runtime_of
 from .perf_tool import Perf, find_perf
-from .profile_folder import new_profile
-from .sample_counts import runtime_of
-from .session_profile import SessionProfiler
-from .unchanged import refuse_changed
+from .profiles import SessionProfiler, new_profile, refuse_changed
 
 if TYPE_CHECKING:
     from analysis.record.trial_files import Manifest
 
     from ..campaign.model import Campaign
     from ..trial.preparation import Watcher
+
+# --- The campaign of a trial as it was measured: the trial's copy, read where its file lay.
+
+
+_NONE_TO_EXECUTE = {
+    "imported": "it was imported from files of another tool, which say no command",
+    "merged": "it was put together from others: name one of those",
+}
+
+
+def campaign_then(trial: Path, manifest: Manifest) -> Campaign:
+    """Load the campaign of a trial; whoever has changed its file since changes nothing here.
+
+    It is the trial's copy; where the trial went on under a change that was accepted, it is the file, if that still
+    holds the campaign of then.
+
+    Raises
+    ------
+    UsageError
+        If the trial was not measured here: it has nothing that could be executed again.
+    HostError
+        If the folder is gone at which the campaign's paths start.
+    """
+    why = _NONE_TO_EXECUTE.get(manifest.origin)
+    if why is not None:
+        fix = "--stored shows what was found where it was measured"
+        raise UsageError(f"nothing of this trial can be executed again: {why}", str(trial), fix)
+    source = Path(manifest.campaign_path)
+    if not source.parent.is_dir():
+        what = f"the campaign's folder is gone, where its programs lie: {source.parent}"
+        raise HostError(what, str(trial), "put it back, or measure a new trial and ask that one")
+    defaults, own = defaults_of(trial, manifest)
+    with opened(trial / CAMPAIGN) as file:
+        text = file.read()
+    loaded = functools.partial(
+        load_campaign, source, seed=manifest.seed, defaults=defaults, own=own
+    )
+    found = loaded(text=text)
+    if identity_of(found, manifest.campaign_identity) != manifest.campaign_sha256:
+        with contextlib.suppress(FairtrialError):
+            accepted = loaded()
+            if identity_of(accepted, manifest.campaign_identity) == manifest.campaign_sha256:
+                return accepted
+    return found
+
 
 Chains = Literal["fp", "dwarf"]
 DEFAULT_HZ = 4999

@@ -22,7 +22,7 @@ from harness.campaign.model import Isolation
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
 from harness.launch.in_launcher.processes import Account
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 
 HERE = Path(__file__).parent
 

@@ -21,11 +21,11 @@ ROOT = HERE.parents[1]
 PACK = """
 import sys, resource, time
 from pathlib import Path
-import analysis.artifact.packing.answers
-from analysis.artifact.packing.bundle import pack_bundle
-from analysis.artifact.packing.request import PackingRequest
+import analysis.artifact.bundle
+from analysis.artifact.bundle import pack_bundle
+from analysis.artifact.describing import PackingRequest
 from analysis.artifact.recomputing import Recomputed
-analysis.artifact.packing.answers.recompute = lambda *_: Recomputed(stdout=b"{}", exit_code=0)
+analysis.artifact.bundle.recompute = lambda *_: Recomputed(stdout=b"{}", exit_code=0)
 begin = time.perf_counter()
 pack_bundle(PackingRequest(sources=(sys.argv[1],)), Path(sys.argv[2]))
 took = time.perf_counter() - begin
@@ -35,7 +35,7 @@ CHECK = """
 import sys, resource, time
 from pathlib import Path
 from analysis.artifact.archive import open_archive
-from analysis.artifact.reproducing.checking import check_archive
+from analysis.artifact.reproduce import check_archive
 begin = time.perf_counter()
 with open_archive(Path(sys.argv[2])) as archive:
     check_archive(archive)

@@ -25,7 +25,7 @@ from harness.campaign.model import Isolation
 from harness.host.tree import Tree
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 from harness.meters.counters import plan_of
 
 HERE = Path(__file__).parent

@@ -38,7 +38,7 @@ SERVER = """
 import json, os, statistics, sys
 from pathlib import Path
 from harness.campaign.model import Isolation
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
 ballast = bytearray(os.urandom(1 << 20) * int(sys.argv[2]))

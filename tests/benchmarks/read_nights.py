@@ -23,8 +23,8 @@ import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from analysis.history.nights.kept_nights import kept_file
-from analysis.history.nights.reading import read_nights
+from analysis.history.kept_nights import kept_file
+from analysis.history.nights import read_nights
 from analysis.record.run_numbers import Measurement
 from analysis.record.shapes import encode, encode_checked
 from analysis.record.trial_files import (

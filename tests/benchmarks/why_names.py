@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from analysis.record.profiles import profiles_of, read_profile
-from harness.campaign.load import load_campaign
-from harness.launch.interrupts import Interrupted
+from harness.campaign.resolve import load_campaign
+from harness.launch.matching import Interrupted
 from harness.trial.execution import Options, start
 from harness.why.recording import ProfileRequest, record_profile
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.methods.multilevel.law import ErrorLaw
-from analysis.methods.multilevel.session_values import LEAST, dependence_of
-from analysis.record.looks import LOOKS
-from analysis.stats.repeated_looks import nominal_risk
+from analysis.methods.multilevel.values import LEAST, dependence_of
+from analysis.record.trial_files import LOOKS
+from analysis.stats.multiplicity import nominal_risk
 from analysis.stats.samples import Array, Flags
 
 MARGIN = float(np.log1p(0.01))

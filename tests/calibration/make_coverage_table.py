@@ -27,9 +27,9 @@ import numpy as np
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError
+from analysis.methods.resampling.assignments import ask
 from analysis.methods.resampling.bootstrap import bca_corrections, interval_ends
 from analysis.methods.resampling.draws import Draws, compare, draw
-from analysis.methods.resampling.units import ask
 from analysis.registry import shipped
 from analysis.stats.arguments import stream
 

@@ -16,8 +16,7 @@ import time
 import numba
 import numpy as np
 
-from analysis.history.least_p import LENGTHS, TABLE
-from analysis.history.rank_windows import GRID, pvalues
+from analysis.history.changes import GRID, LENGTHS, TABLE, pvalues
 from analysis.registry import shipped
 
 # shares of series, densest where risks lie, and down to one series in 20,000

@@ -1,4 +1,4 @@
-"""Make the table of `analysis/stats/repeated_looks.py`: risk of all looks together -> nominal risk of each.
+"""Make the table of `analysis/stats/multiplicity.py`: risk of all looks together -> nominal risk of each.
 
 Session differences of one normal law, of which nothing else is known, make a path of t at the looks; t is
 free of their scale. The least two-sided p over the looks is then a random variable, and its quantile at
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import stdtr
 
-from analysis.record.looks import LOOKS, OPEN_LOOKS
+from analysis.record.trial_files import LOOKS, OPEN_LOOKS
 from analysis.stats.samples import Array
 
 SEED = (29, 1)

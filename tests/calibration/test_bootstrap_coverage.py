@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.resampling.assignments import known_coverage
 from analysis.methods.resampling.bootstrap import bootstrap_speedup
-from analysis.methods.resampling.coverage import known_coverage
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
@@ -176,7 +176,7 @@ def test_drawn_from_both_sides_together_the_truth_is_never_held() -> None:
     ],
 )
 def test_what_is_not_covered(kind: str, published: tuple[float, ...]) -> None:
-    from analysis.methods.resampling.coverage import _table
+    from analysis.methods.resampling.assignments import _table
 
     rows = [row for row in _table()["not_covered"] if row["kind"] == kind]
     for row, share, m in zip(rows, published, RUNS, strict=True):

@@ -17,7 +17,7 @@ from scipy.stats import binom
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.host_effects import differences_of
-from analysis.verdict.comparison.effects import EffectPairs, compare_answers
+from analysis.verdict.comparison_effects import EffectPairs, compare_answers
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

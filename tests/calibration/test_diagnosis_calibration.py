@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from analysis.diagnose.examine import diagnosed
-from analysis.diagnose.result import Diagnosis
+from analysis.diagnose.result import Diagnosis, cautions_of
 from analysis.diagnose.run_table import RunTable
-from analysis.diagnose.wording import cautions_of
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

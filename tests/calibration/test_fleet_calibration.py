@@ -16,8 +16,7 @@ from scipy import stats
 
 from analysis.methods.multilevel.estimates import Estimates, of_differences
 from analysis.methods.multilevel.host_effects import HostTable
-from analysis.methods.multilevel.host_lines import disagreements_of
-from analysis.methods.multilevel.hosts import inner_of, outer_of
+from analysis.methods.multilevel.hosts import disagreements_of, inner_of, outer_of
 from analysis.methods.multilevel.law import ErrorLaw
 
 pytestmark = pytest.mark.calibration

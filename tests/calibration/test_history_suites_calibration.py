@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from analysis.history.changes import changes_at, looked_at
-from analysis.history.judged.judging import judge_nights
-from analysis.history.judged.result import History
+from analysis.history.judged import History
+from analysis.history.judging import judge_nights
 from analysis.stats.arguments import stream
 from analysis.stats.multiplicity import Correction, holm_steps
 from tests.calibration.made_pairs import at_most

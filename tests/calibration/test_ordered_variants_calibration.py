@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis.history.ordered.contrasts import contrasts_of, steps_of
+from analysis.history.ordered import contrasts_of, steps_of
 from analysis.stats.arguments import stream
 from tests.calibration.made_pairs import at_most
 

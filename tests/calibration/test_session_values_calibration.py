@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.methods.multilevel import session_values as module
-from analysis.methods.multilevel.session_values import dependence_of
+from analysis.methods.multilevel import values as module
+from analysis.methods.multilevel.values import dependence_of
 from analysis.stats.arguments import stream
 
 pytestmark = pytest.mark.calibration

@@ -29,7 +29,7 @@ from scipy import stats
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.speedup_test.compare import speedup_test_suite
 from analysis.methods.speedup_test.result import KOLMOGOROV, SpeedupSuite, proportion
-from analysis.stats.classical_tests import f_test, student, welch
+from analysis.stats.classical import f_test, student, welch
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

@@ -16,9 +16,8 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.plan.coverage import coverage_study
 from analysis.plan.draw import draw_study
-from analysis.plan.error_rates import power_study, type1_study
+from analysis.plan.error_rates import coverage_study, power_study, type1_study
 from analysis.stats.arguments import stream
 
 pytestmark = pytest.mark.calibration

@@ -18,14 +18,12 @@ import pytest
 from scipy.stats import binom
 
 from analysis.stats.arguments import stream
-from analysis.why import parts as dividing
-from analysis.why.counters import judged_counters
-from analysis.why.intervals import by_evidence, corrected, row_of
-from analysis.why.names import FunctionName
-from analysis.why.parts import Parts
+from analysis.why import explain as dividing
+from analysis.why.counters import by_evidence, corrected, judged_counters, row_of
+from analysis.why.explain import Parts
+from analysis.why.page import story_of
 from analysis.why.result import Counter, Row
-from analysis.why.session_table import SessionTable, Side
-from analysis.why.story import story_of
+from analysis.why.session_profiles import FunctionName, SessionTable, Side
 from tests.calibration.made_pairs import at_most
 
 pytestmark = pytest.mark.calibration

@@ -16,17 +16,17 @@ from typing import get_args, get_type_hints
 import pytest
 import yaml
 
-from analysis.record.builds import BuildRecord
 from analysis.record.run_numbers import FIRST, NUMBERS, Measurement, Outcome
 from analysis.record.trial_files import (
     SCHEMA,
+    BuildRecord,
     CheckStatus,
     Finding,
     Manifest,
     PlannedRun,
     TrialStatus,
 )
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 from harness.host.checks import CHECK_NAMES, CHECKS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from analysis.history.judged.result import CAUSES
+from analysis.history.judged import CAUSES
 from tests.unit.analysis.history.judged.example import example
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "history.md").read_text(encoding="utf-8")

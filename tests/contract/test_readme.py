@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from analysis.record.looks import LOOKS
-from analysis.stats.repeated_looks import nominal_risk
+from analysis.record.trial_files import LOOKS
+from analysis.stats.multiplicity import nominal_risk
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -55,19 +55,18 @@ from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
 from analysis.importers.gathering import gather
-from analysis.importers.importing import import_files
-from analysis.importers.inspection import inspect_files
+from analysis.importers.importing import import_files, inspect_files
 from analysis.importers.naming import ReadingChoices
+from analysis.importers.reader import Reading, read_sources
 from analysis.importers.registry import TOOLS, tool_of
-from analysis.importers.sources import Reading, read_sources
 from analysis.importers.systems_table import read_systems
 from analysis.methods.speedup_test.original_config import read_speedup_config
-from analysis.record.environment_changes import diff
-from harness.campaign.identity import identity_of, resolved_text
-from harness.campaign.load import load_campaign
+from analysis.record.environment import diff
+from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.model import Campaign
+from harness.campaign.resolve import load_campaign
 from harness.host.executables import sha256_file
-from harness.trial.building.drift import target_drift
+from harness.trial.builds import target_drift
 from harness.trial.progress import read_progress, trials_in
 from harness.trial.resume import campaign_drift, check_plan, defaults_of
 from harness.trial.stopping import SessionStop, stored_runs

@@ -13,7 +13,7 @@ import pytest
 
 from analysis.artifact.redacted_names import wanted_of
 from analysis.artifact.redaction import redact_folder
-from analysis.verdict.service_cautions import service_cautions
+from analysis.verdict.cautions import service_cautions
 
 SERVER = """\
 import os, socket, sys

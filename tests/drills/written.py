@@ -14,29 +14,27 @@ from unittest import mock
 
 from seeds import seed_trial
 
-from analysis.artifact.contents import read_contents
-from analysis.artifact.packing.documents import crate_text
+from analysis.artifact import reproduce as reproduction
+from analysis.artifact.documents import crate_text
 from analysis.artifact.recomputing import Recomputed
-from analysis.artifact.reproducing import reproduction
+from analysis.artifact.zip_directory import read_contents
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import FairtrialError
-from analysis.history.bisection.reading import bisection_in
-from analysis.history.nights import kept_nights
-from analysis.history.nights.reading import read_nights
-from analysis.record.looks import LOOKS
+from analysis.history import kept_nights
+from analysis.history.bisection import bisection_in
+from analysis.history.nights import read_nights
 from analysis.record.profiles import SampledChain, read_profile, write_profile
 from analysis.record.shapes import ShapeError, encode_checked, parse
-from analysis.record.trial_files import LooksPlan
-from analysis.verdict.compare_answer.answer import answer_of
+from analysis.record.trial_files import LOOKS, LooksPlan
+from analysis.verdict.compare import answer_of
 from analysis.verdict.judging import judge
 from analysis.why.explain import explain_by
 from harness.bisect.journal import SESSIONS, Asked, Journal, MeasuredSession
-from harness.campaign.metrics.hdr_logs import HdrError, decoded, read_log
-from harness.campaign.metrics.units import UnitError, number_in
-from harness.campaign.metrics.wrk_tables import TableError, read_percentiles
-from harness.commands.comparing.stored import stored_commands
+from harness.campaign.distributions import HdrError, TableError, decoded, read_log, read_percentiles
+from harness.campaign.metric_checks import UnitError, number_in
+from harness.commands.compare import stored_commands
 from harness.trial.writer import Store
-from harness.why.script_reader import read_script
+from harness.why.perf_script import read_script
 from tests.handmade_bundle import manifest_of, sums_of, write_bundle
 
 HDR = "HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEuATEZMQ4uASkhIR4nrxg9v2lMaxhvMekILGZkKmcCAEf2CsI="

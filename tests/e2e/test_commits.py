@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 from analysis.data.protocol import ordered_variants_of
-from analysis.record.environment_records import commits_of
+from analysis.record.environment import commits_of
 from analysis.record.shapes import readable_rows
 from analysis.record.trial_files import ENVIRONMENT
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 SMALL = CONFIGS / "gallery" / "compilers"

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.record.environment_records import COMMIT
+from analysis.record.environment import COMMIT
 
 NIGHTS, CHANGED = 30, 15
 FIRST = date(2026, 9, 24)

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from analysis.record.builds import layouts_by_session, read_builds
-from analysis.record.environment_records import of_one_session, whole_targets
-from analysis.record.trial_files import ENVIRONMENT, MANIFEST
-from harness.campaign.layout_seed import layout_seed
-from harness.campaign.load import load_campaign
+from analysis.record.environment import of_one_session, whole_targets
+from analysis.record.trial_files import ENVIRONMENT, MANIFEST, layouts_by_session, read_builds
+from harness.campaign.cells import layout_seed
+from harness.campaign.resolve import load_campaign
 
 LAYOUTS = Path(__file__).resolve().parents[2] / "configs" / "layouts"
 SESSIONS = 2

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 from numba.core import event
 
-from analysis.methods.mixture import report
-from analysis.methods.mixture.plane import report as plane
+from analysis.methods.mixture import metrics_page as plane, report
 from analysis.stats import compiled  # noqa: F401 - it listens to the compiler
 from harness.cli import main
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.record.environment_records import commits_of
+from analysis.record.environment import commits_of
 from analysis.record.shapes import readable_rows
 from analysis.record.trial_files import ENVIRONMENT
 

@@ -11,8 +11,8 @@ import signal
 
 import pytest
 
-from analysis.record.builds import read_builds
-from harness.campaign.layout_seed import layout_seed
+from analysis.record.trial_files import read_builds
+from harness.campaign.cells import layout_seed
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.record.trial_files import StopRule
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 from harness.trial.progress import read_progress
 from harness.trial.stopping import SessionStop, stored_runs
 

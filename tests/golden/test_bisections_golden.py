@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from analysis.announcing import cells
-from analysis.history.bisection.result import Bisection
+from analysis.history.bisection import Bisection
 from tests.unit.analysis.history.made_bisections import answers
 
 SCREENS = Path(__file__).with_name("bisections")

@@ -13,7 +13,7 @@ from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt.compare import hpt
-from analysis.methods.hpt.report import hpt_context
+from analysis.methods.hpt.page import hpt_context
 
 HERE = Path(__file__).parent
 

@@ -14,9 +14,8 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt.compare import hpt
-from analysis.methods.hpt.others import paired_t_speedup
-from analysis.methods.hpt.report import hpt_report
-from analysis.methods.hpt.speedup import hpt_speedup
+from analysis.methods.hpt.page import hpt_report
+from analysis.methods.hpt.speedup import hpt_speedup, paired_t_speedup
 
 HERE = Path(__file__).parent
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods.mixture.calibration_kernel import draw_sorted
 from analysis.methods.mixture.fit import fit_mixture
+from analysis.methods.mixture.fit_kernel import draw_sorted
 from analysis.methods.mixture.goodness import ks_fit
 from analysis.methods.mixture.model import Mixture
 from analysis.methods.mixture.result import FitTest

@@ -25,11 +25,10 @@ from made_trials import FLEETS, SHAPES, _write_fleet, write_trial
 from scipy.stats import t
 
 from analysis import commands
-from analysis.commands import arguments
+from analysis.commands import options as arguments
 from analysis.data.trial import read_trial
 from analysis.pages.model import Section, Sentence, Table, page_of, text_of
-from analysis.verdict.compare_answer.answer import NamedCommand, answer_of
-from analysis.verdict.compare_answer.page import screen_of
+from analysis.verdict.compare import NamedCommand, answer_of, screen_of
 from harness.cli import main
 from tests.golden.printed_numbers import (
     KINDS,

@@ -25,14 +25,14 @@ from analysis.diagnose.normality import normal_curves
 from analysis.importers.systems_table import read_systems
 from analysis.methods.biplot.fit import biplot
 from analysis.methods.hpt.compare import hpt
-from analysis.methods.hpt.report import hpt_context
+from analysis.methods.hpt.page import hpt_context
 from analysis.methods.resampling.bootstrap import bootstrap_speedup
 from analysis.methods.resampling.randomization import randomization_test
 from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
 from analysis.methods.speedup_test.result import proportion
-from analysis.plan.coverage import coverage_study
+from analysis.plan.error_rates import coverage_study
 from analysis.plan.width import width_loop
-from analysis.stats.classical_tests import _kolmogorov, ks_centred, rank_sum
+from analysis.stats.classical import _kolmogorov, ks_centred, rank_sum
 from analysis.stats.ranks import midranks, rank_sum_table, signed_rank_table
 
 HERE = Path(__file__).parent

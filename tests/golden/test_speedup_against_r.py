@@ -15,7 +15,7 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
 from analysis.methods.speedup_test.result import proportion
-from analysis.stats.classical_tests import (
+from analysis.stats.classical import (
     PairTests,
     f_test,
     ks_centred,
@@ -113,7 +113,7 @@ def test_recorded_proportions(row: list[float]) -> None:
 
 def test_the_limit_law_as_r_cuts_it() -> None:
     # Rscript -e 'print(1 - .Call(stats:::C_pKS2, c(0.3, 0.9, 0.99, 1.5, 2), 1e-6), digits = 15)'
-    from analysis.stats.classical_tests import _kolmogorov
+    from analysis.stats.classical import _kolmogorov
 
     r = [0.999990694126, 0.392733810, 0.280904279, 0.0222179626, 0.000670925256]
     assert _kolmogorov(np.array([0.3, 0.9, 0.99, 1.5, 2.0])) == pytest.approx(r, rel=1e-8)

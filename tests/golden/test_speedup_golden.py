@@ -14,14 +14,7 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
 from analysis.methods.speedup_test.result import SpeedupSuite, SpeedupTest, proportion
-from analysis.stats.classical_tests import (
-    f_test,
-    ks_centred,
-    rank_sum,
-    student,
-    variance_ratio,
-    welch,
-)
+from analysis.stats.classical import f_test, ks_centred, rank_sum, student, variance_ratio, welch
 from harness.cli import main
 
 FOLDER = Path(__file__).with_name("speedup_test")

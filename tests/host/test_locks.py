@@ -12,7 +12,7 @@ pytestmark = pytest.mark.host
 
 def test_a_lock_is_waited_for_until_the_time_is_up(lab, processes):
     hold = (
-        "import sys; from harness.trial.locks import CpuLock\n"
+        "import sys; from harness.trial.folder import CpuLock\n"
         "lock = CpuLock(tuple(range(1024)))\nprint('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

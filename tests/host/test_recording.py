@@ -10,12 +10,11 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.record.profiles import JudgedThen, profiles_of, read_profile
-from harness.campaign.layout_seed import layout_seed
+from harness.campaign.cells import layout_seed
 from harness.errors import HostError, LaunchError
-from harness.launch.interrupts import Interrupted
-from harness.why.profile_folder import new_profile
+from harness.launch.matching import Interrupted
+from harness.why.profiles import SessionProfiler, new_profile
 from harness.why.recording import ProfileRequest, record_profile
-from harness.why.session_profile import SessionProfiler
 
 pytestmark = [pytest.mark.usefixtures("perf"), pytest.mark.host]
 

@@ -13,7 +13,7 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.record.disturbance import is_disturbed, waited_ns
-from analysis.verdict.service_cautions import service_cautions
+from analysis.verdict.cautions import service_cautions
 
 pytestmark = [pytest.mark.host, pytest.mark.host_chance(0.01)]
 

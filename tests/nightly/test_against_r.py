@@ -12,7 +12,7 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.diagnose.normality import shapiro
 from analysis.methods.hpt.compare import hpt
-from analysis.methods.hpt.report import hpt_context
+from analysis.methods.hpt.page import hpt_context
 from analysis.stats.ranks import rank_sum_table, signed_rank_table
 from tests.golden.test_speedup_against_r import FOLDER, check_all
 

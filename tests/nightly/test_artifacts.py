@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.artifact.archive import open_archive
-from analysis.artifact.reproducing.checking import check_archive
+from analysis.artifact.reproduce import check_archive
 from analysis.errors import StoreError
 
 handmade = SimpleNamespace(

@@ -19,8 +19,7 @@ import distributed
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
-from analysis.stats.clusters import dask_cluster
-from analysis.stats.workers import Progress, in_order
+from analysis.stats.workers import Progress, dask_cluster, in_order
 
 ANY_PORT = "127.0.0.1:0"  # without an address it is 8787, which others have
 
@@ -28,7 +27,7 @@ ANY_PORT = "127.0.0.1:0"  # without an address it is 8787, which others have
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for an answer longer than people do: how busy this machine is matters to no test."""
-    monkeypatch.setattr("analysis.stats.clusters._ANSWER_S", 60.0)
+    monkeypatch.setattr("analysis.stats.workers._ANSWER_S", 60.0)
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +119,7 @@ def test_work_that_kills_every_worker_ends(
 
 
 def test_a_scheduler_that_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analysis.stats.clusters._ANSWER_S", 10.0)  # so long it is looked for again
+    monkeypatch.setattr("analysis.stats.workers._ANSWER_S", 10.0)  # so long it is looked for again
     begun = tmp_path / "begun"
 
     def slow(item: int, _going_on: Progress) -> int:
@@ -173,7 +172,7 @@ def test_what_is_no_scheduler_file(text: str, tmp_path: Path) -> None:
 
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analysis.stats.clusters._ANSWER_S", 0.5)
+    monkeypatch.setattr("analysis.stats.workers._ANSWER_S", 0.5)
     with (
         pytest.raises(UsageError, match=r"no Dask scheduler answers: .*after"),
         reached("127.0.0.1:1"),
@@ -200,7 +199,7 @@ def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_workers_with_other_versions_are_refused(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analysis.stats.clusters.version", lambda _name: "0.1")
+    monkeypatch.setattr("analysis.stats.workers.version", lambda _name: "0.1")
     with (
         pytest.raises(UsageError, match=r"the worker has fairtrial .*, and this process has 0\.1"),
         reached(cluster.scheduler_address),

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.identity import identity_of
-from harness.campaign.load import load_campaign
+from harness.campaign.defaults import identity_of
+from harness.campaign.resolve import load_campaign
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
@@ -34,7 +34,7 @@ TALLY_READ = '''"""The files of a tally that never was: ``tally:`` and seconds b
 from __future__ import annotations
 
 from analysis.data.opening import Opened
-from analysis.importers.parsing import ForeignCell, ForeignFile
+from analysis.importers.importing import ForeignCell, ForeignFile
 
 
 def knows_tally(opened: Opened) -> bool:
@@ -50,8 +50,8 @@ TALLY_WRITE = '''"""The files of a tally that never was, written."""
 
 from __future__ import annotations
 
-from analysis.importers.exports.export_data import ExportedData
-from analysis.importers.exports.losses import Written, lost
+from analysis.importers.export_data import ExportedData
+from analysis.importers.export_data import Written, lost
 
 
 def write_tally(exported: ExportedData) -> Written:
@@ -81,7 +81,7 @@ STEPS = {
             "TOOLS: tuple[Tool, ...] = (\n",
             '    Tool(name="tally", said="tally", module="analysis.importers.tools.tally"),\n',
         ),
-        "analysis/importers/exports/targets.py": after(
+        "analysis/importers/export_data.py": after(
             "TARGETS: tuple[Target, ...] = (\n",
             '    Target(name="tally", said="a tally", endings=(".tally",), '
             'module="analysis.importers.exports.tally"),\n',
@@ -145,8 +145,8 @@ import contextlib, io, json, runpy, sys
 from pathlib import Path
 words, sys.argv[1:] = sys.argv[1:], []
 runpy.run_path("tests/contract/generate.py", run_name="__main__")
-from harness.campaign.identity import identity_of
-from harness.campaign.load import load_campaign
+from harness.campaign.defaults import identity_of
+from harness.campaign.resolve import load_campaign
 from harness.cli import main
 told = {"identities": [identity_of(load_campaign(Path(name))) for name in words[1:]]}
 for command in json.loads(words[0]):

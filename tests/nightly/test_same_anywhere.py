@@ -17,7 +17,7 @@ import pytest
 
 import analysis
 from analysis.methods.mixture.report import MixtureOptions, mixture_report
-from analysis.stats.clusters import dask_cluster
+from analysis.stats.workers import dask_cluster
 
 SAMPLE = Path(__file__).resolve().parents[2] / "tests" / "data" / "sample-0.2.0"
 PLACES = {"8 threads": ("threading", 8), "2 processes": ("loky", 2)}

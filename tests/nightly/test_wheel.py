@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.artifact.packing import requirements as wheel
-from analysis.artifact.packing.requirements import libraries_of_this, lock_text
+from analysis.artifact import requirements as wheel
+from analysis.artifact.requirements import libraries_of_this, lock_text
 from analysis.errors import StoreError
 from analysis.version import VERSION
 

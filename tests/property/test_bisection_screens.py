@@ -9,10 +9,9 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.announcing import cells
-from analysis.history.bisection.filling import Heard, Surroundings, bisection_of
-from analysis.history.bisection.reading import bisection_from
-from analysis.history.bisection.result import Bisection, OtherMetric
-from analysis.history.search_result import Culprit, OpenRun, PairWord, StepSearch
+from analysis.history.bisection import Bisection, OtherMetric, bisection_from
+from analysis.history.bisection_filling import Heard, Surroundings, bisection_of
+from analysis.history.step_search import Culprit, OpenRun, PairWord, StepSearch
 from tests.examples import examples
 from tests.unit.analysis.history.made_bisections import MadeCommit
 

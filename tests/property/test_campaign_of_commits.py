@@ -8,11 +8,11 @@ from pathlib import Path, PurePosixPath
 
 from hypothesis import given, settings, strategies as st
 
-from harness.bisect.built import Built
-from harness.bisect.commit_campaign import campaign_of
 from harness.bisect.commits import Commit
+from harness.bisect.measuring import campaign_of
 from harness.bisect.recipe import Recipe
-from harness.campaign.load import load_campaign
+from harness.bisect.workshop import Built
+from harness.campaign.resolve import load_campaign
 from tests.examples import examples
 
 # what YAML takes in quotes; null bytes and lone surrogates are in no argument

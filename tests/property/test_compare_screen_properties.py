@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from analysis.verdict.compare_answer.answer import NamedCommand, Standing, answer_of
-from analysis.verdict.compare_answer.page import screen_of
+from analysis.verdict.compare import NamedCommand, Standing, answer_of, screen_of
 from tests.examples import examples
 from tests.planted import filled, frame
 

@@ -22,14 +22,14 @@ from hypothesis import assume, given, settings, strategies as st
 from analysis.data.opening import Opened
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
-from analysis.importers.exports.export_data import (
+from analysis.importers.export_data import (
+    TARGETS,
     ExportedCell,
     ExportedData,
     ExportedProcess,
     Metric,
     exported_trial,
 )
-from analysis.importers.exports.targets import TARGETS
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.naming import ReadingChoices

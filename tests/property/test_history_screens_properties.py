@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.history.judged.judging import judge_nights
+from analysis.history.judging import judge_nights
 from analysis.pages.as_markup import render_latex, render_markdown
 from analysis.pages.model import page_of
 from tests.examples import examples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from analysis.importers.tables.headings import is_good, is_warmup, mapped, summaries
+from analysis.importers.headings import is_good, is_warmup, mapped, summaries
 from tests.examples import examples
 
 WORDS = st.sampled_from(

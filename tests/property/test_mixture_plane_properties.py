@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from analysis.methods.mixture.plane.fit import fit_mixture_of_metrics, start_classes
+from analysis.methods.mixture.metrics_fit import fit_mixture_of_metrics, start_classes
 from tests.examples import examples
 
 

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from hypothesis import given, strategies as st
 
-from analysis.data.merging.campaigns import StatedCampaign
-from analysis.history.nights.kept_trial import KeptTrial, VariantValues
-from analysis.history.nights.read_places import RawNight
-from analysis.history.nights.series import SeriesMaker
+from analysis.data.merging import StatedCampaign
+from analysis.history.kept_nights import KeptTrial, VariantValues
+from analysis.history.series import RawNight, SeriesMaker
 
 FIELDS = ("variants", "benchmarks", "baseline", "metrics", "runs", "warmup", "stop")
 

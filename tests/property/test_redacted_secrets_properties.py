@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
-from analysis.artifact.packing import answers
-from analysis.artifact.packing.bundle import pack_bundle
-from analysis.artifact.packing.request import PackingRequest
+from analysis.artifact import bundle as answers
+from analysis.artifact.bundle import pack_bundle
+from analysis.artifact.describing import PackingRequest
 from analysis.artifact.recomputing import Recomputed
 from analysis.artifact.redacted_names import Known, wanted_of
 from analysis.artifact.redaction import redact_folder

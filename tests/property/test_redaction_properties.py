@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
-from analysis.artifact.redacted_documents import decoded, encoded, json_text, plain_text, yaml_text
+from analysis.artifact.redacted import decoded, encoded, json_text, plain_text, yaml_text
 from analysis.artifact.redacted_names import Scrubber
 from tests.examples import examples
 

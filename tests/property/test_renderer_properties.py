@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 
-from analysis.pages import as_csv, as_markup as as_latex, as_markup as as_markdown
+from analysis.pages import as_markup as as_csv, as_markup as as_latex, as_markup as as_markdown
 from analysis.pages.as_markup import escaped
 from analysis.pages.model import Caution, Column, CommandLine, Page, Section, Sentence, Table, Value
 from analysis.words import shown

@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.pages.model import Note, Page, page_of
 from analysis.record.trial_files import FINDINGS, GivenUp
-from analysis.report.answer.chapter import chapter
+from analysis.report.answer import chapter
 from analysis.report.subject import subject_of
 from analysis.verdict.cautions import shown_cautions
 from analysis.verdict.gate import gate_verdict

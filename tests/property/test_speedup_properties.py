@@ -11,7 +11,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
 from analysis.methods.speedup_test.protocol import LEVELS
 from analysis.methods.speedup_test.result import SpeedupTest
-from analysis.stats.classical_tests import ks_centred, rank_sum
+from analysis.stats.classical import ks_centred, rank_sum
 from tests.examples import examples
 
 # Coarse values make ties, constant samples and equal medians likely; the powers of two make other

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from analysis.plan.log_interval import log_half_width, relative_width
-from analysis.plan.stop_rule import RunningSuite
+from analysis.plan.stop_rule import RunningSuite, log_half_width, relative_width
 from tests.examples import examples
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(2, 3), st.integers(0, 2**32 - 1))

@@ -11,10 +11,9 @@ from pathlib import Path
 from hypothesis import given, settings, strategies as st
 
 from analysis.record.shapes import encode_checked
-from harness.tune.changes import Knobs
 from harness.tune.journal import NAME
 from harness.tune.proposal import plain_value
-from harness.tune.tuner import undo_tuning
+from harness.tune.tuner import Knobs, undo_tuning
 from tests.examples import examples
 
 CPU = "/sys/devices/system/cpu"

@@ -10,8 +10,7 @@ import numpy as np
 
 from ...pages.model import Caution
 from ...stats.samples import clock_step
-from .conventions import START_VALUES
-from .model import BIC_MARGIN, Mixture
+from .model import BIC_MARGIN, START_VALUES, Mixture
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -24,7 +24,7 @@ from numba.extending import intrinsic
 
 from ...stats.compiled import kernel
 from ...stats.samples import Array, Indices
-from .conventions import FLOOR, LANES, LN2, LN2_HIGH, LN2_LOW, TILE, TINY, most_levels
+from .model import FLOOR, LANES, LN2, LN2_HIGH, LN2_LOW, TILE, TINY, most_levels
 
 Generated = tuple[Any, Callable[..., Any]]
 

@@ -25,11 +25,10 @@ from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages.model import Caution
 from ...stats.arguments import counted, door, numbers
 from ...stats.samples import Array
-from ...stats.small_work import Budget
+from ...stats.workers import Budget
 from . import small_fit
 from .cautions import coarser_grid, fit_cautions
-from .conventions import FOUND, STATE, TILE
-from .model import REFERENCES as MODEL_REFERENCES, EmState, Mixture, Scale
+from .model import FOUND, REFERENCES as MODEL_REFERENCES, STATE, TILE, EmState, Mixture, Scale
 
 MOST_COMPONENTS = 64
 MOST_STARTS = 10_000

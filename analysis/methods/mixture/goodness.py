@@ -109,7 +109,7 @@ def ks_fit(
     InsufficientDataError, AnalysisError
         As `fit_mixture`; also if values tie without a common step and none is given.
     """
-    from .calibration_kernel import ks_distance
+    from .fit_kernel import ks_distance
 
     count = counted("resamples", resamples, most=MOST_RESAMPLES)
     most = counted("max_components", max_components, most=MOST_COMPONENTS)
@@ -194,8 +194,7 @@ def _portion(
     limits: tuple[int, float, int, int],
 ) -> Array:
     """Give the distances of some replicates."""
-    from .calibration_kernel import replicate_distances
-    from .fit_kernel import work_size
+    from .fit_kernel import replicate_distances, work_size
 
     found = np.empty(seeds.size)
     n, floor, starts, most = limits

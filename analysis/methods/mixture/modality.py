@@ -118,7 +118,7 @@ def dip_test(values: ArrayLike, *, resamples: int = 2000, rng: np.random.Generat
     InsufficientDataError, AnalysisError
         As `checked`.
     """
-    from .calibration_kernel import sorted_dips
+    from .fit_kernel import sorted_dips
 
     counted("resamples", resamples)
     ordered = checked(values)

@@ -26,17 +26,17 @@ from .benchmark_page import (
     cell_section,
     chance,
     contest_section,
+    mixture_picture,
     modes_said,
     superlative,
 )
 from .cautions import unfitted
-from .corpus import CorpusSummary
 from .modality import STABLE, BandwidthTest, DipTest, FamilyFit
 from .model import Mixture
-from .picture import mixture_picture
 from .result import (
     BenchmarkMixtures,
     CorpusFit,
+    CorpusSummary,
     FasterEstimate,
     FitTest,
     MetricInterval,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...stats.samples import Array, Flags, Integers
-from .conventions import (
+from .model import (
     CANCELLED,
     CLOSING,
     FLOOR,

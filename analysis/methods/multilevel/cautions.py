@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...pages import number_format as figures
-from ...pages.model import Caution
-from ...pages.short_sentence import ShortSentence, plain
+from ...pages.model import Caution, ShortSentence, plain
 from .failures import fisher
 from .lines import UNEQUAL_VALUES, LineParts, spread_of, times_as_many
 from .page import failed_text
-from .session_values import SessionDependence, speeds_of
+from .values import SessionDependence, speeds_of
 
 if TYPE_CHECKING:
     from ...data.levels import Unit

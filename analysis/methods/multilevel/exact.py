@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...pages.number_format import Word
     from .law import Decisions
     from .lines import LineParts
-    from .session_values import Resolution
+    from .values import Resolution
 
 Scale = Literal["log", "arithmetic"]
 _MOST = 2.0**53  # from which on doubles skip whole numbers

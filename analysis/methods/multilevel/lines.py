@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import AnalysisError
 from ...stats.samples import Array, Flags
 from .advice import Scatter, advise
-from .design import PAIRS, Design, Tables
+from .design import PAIRS, Design, Tables, totals_of
 from .estimates import (
     Estimates,
     number_of,
@@ -36,16 +36,15 @@ from .exact import (
 from .failures import fisher
 from .law import Decisions, ErrorLaw, decide, word_by_interval
 from .result import BenchmarkLine, Line, MoreSessions, Multilevel
-from .totals import totals_of
 
 if TYPE_CHECKING:
-    from ...data.iterations.warmup import IterationsOfCell
     from ...data.matrix import PerformanceMatrix
+    from ...data.warmup import IterationsOfCell
     from ...pages.number_format import Word
     from ...stats.multiplicity import Correction
     from .exact import Exact
     from .failures import Failing
-    from .session_values import Resolution
+    from .values import Resolution
 
 NO_STEADY_STATE = "no-steady-state"
 UNEQUAL_VALUES = "unequal-values"

@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from ...record.run_numbers import Better
     from ...stats.multiplicity import Correction
     from ...stats.samples import Array
-    from .cut_off import Cut
-    from .design import Design
+    from .compare import Cut
+    from .design import Design, Totals
     from .estimates import LawName
     from .exact import Identity, Scale
     from .failures import Fails
     from .law import LooksRule
-    from .session_values import SessionDependence, Source
-    from .totals import Totals
+    from .values import SessionDependence, Source
 
 REFERENCES = (
     "T. Kalibera, R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013",

@@ -25,11 +25,19 @@ from ...data.pair import Centre, Mean, check_means
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...stats.arguments import counted, door
 from ...stats.samples import Array, read_only
+from .assignments import (
+    UNITS,
+    KnownCoverage,
+    ResamplingQuestion,
+    Unit,
+    Units,
+    ask,
+    exchangeable_units,
+    known_coverage,
+)
 from .cautions import interval_cautions, pair_cautions, scope_cautions, unit_cautions
-from .coverage import KnownCoverage, known_coverage
 from .draws import DeviationPair, Draws, compare, draw, jackknife, standard_error, strata_sizes
 from .result import INTERVALS, SIDES, BootstrapInterval, Interval, Sides
-from .units import UNITS, ResamplingQuestion, Unit, Units, ask, exchangeable_units
 
 Tails = tuple[float | None, float | None]
 

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Literal
 
 from ...pages import number_format as figures
 from ...pages.model import Caution
-from .coverage import not_covered
+from .assignments import SESSIONS, not_covered
 from .draws import strata_sizes
-from .units import SESSIONS
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...data.pair import Match
-    from .coverage import KnownCoverage
+    from .assignments import KnownCoverage, Units
     from .draws import DeviationPair
     from .result import BootstrapInterval, EmpiricalDistribution, Interval, RandomizationTest
-    from .units import Units
 
 
 def pair_cautions(pair: Match) -> Iterator[Caution]:

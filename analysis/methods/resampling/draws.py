@@ -26,7 +26,7 @@ from ...stats.samples import Array, Flags, Integers
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...data.pair import Centre, Mean
-    from .units import ResamplingQuestion, Units
+    from .assignments import ResamplingQuestion, Units
 
 
 _FAR = 1e300  # values further from their side's smallest one weigh nothing in a harmonic mean

@@ -2,7 +2,7 @@
 
 [1]_, section 3: pool the runs of both systems, reassign them at random, compute the ratio of means
 over the suite each time, and see where the observed ratio lies. The choice of what is reassigned is
-not in the paper and decides whether the test holds its level: see `analysis.methods.resampling.units`.
+not in the paper and decides whether the test holds its level: see `analysis.methods.resampling.assignments`.
 
 References
 ----------
@@ -32,11 +32,14 @@ from .assignments import (
     TRIES,
     Exchange,
     PooledRuns,
+    ResamplingQuestion,
+    Unit,
+    Units,
+    ask,
     loops,
 )
 from .cautions import assignment_cautions, pair_cautions, unit_cautions
 from .result import Alternative, RandomizationTest
-from .units import ResamplingQuestion, Unit, Units, ask
 
 _TABLE = 5000  # splits of one benchmark that are listed once and then looked up
 _COUNTABLE = 2**53  # larger numbers of assignments are given by their logarithm

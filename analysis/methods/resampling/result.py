@@ -18,7 +18,7 @@ from ...words import shorten
 if TYPE_CHECKING:
     from ...data.pair import Centre, Mean
     from ...record.run_numbers import Better
-    from .units import Unit
+    from .assignments import Unit
 
 Alternative = Literal["candidate", "baseline", "two-sided"]
 

@@ -24,16 +24,23 @@ from ...data.pair import Match, match
 from ...errors import AnalysisError, SidesWarning, UsageError
 from ...stats.arguments import door
 from ...stats.samples import Array
-from .cautions import (
+from .protocol import Decided, decide
+from .result import (
+    CENTRES,
+    TESTED,
+    WORDS,
+    Centre,
+    SpeedupSuite,
+    SpeedupTest,
+    Weighting,
     benchmark_cautions,
     data_cautions,
+    proportion,
     protocol_cautions,
     session_cautions,
     suite_cautions,
     weighting_cautions,
 )
-from .protocol import Decided, decide
-from .result import CENTRES, TESTED, WORDS, Centre, SpeedupSuite, SpeedupTest, Weighting, proportion
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...stats import classical_tests as wilk
-from ...stats.classical_tests import (
+from ...stats import classical as wilk
+from ...stats.classical import (
     PairTests,
     f_test,
     ks_centred,

@@ -11,9 +11,8 @@ import numpy as np
 from ...stats.samples import Array, Flags, Integers, read_only
 
 if TYPE_CHECKING:
-    from .covariates import Covariate
+    from .covariates import Covariate, CovariateRuns
     from .result import EffectOf
-    from .runs import CovariateRuns
 
 
 LEAST_RUNS = 8  # of a cell, in sessions of two or more

@@ -43,7 +43,7 @@ from .factor_orders import (
 from .result import ELSEWHERE, Factor
 
 if TYPE_CHECKING:
-    from .runs import CovariateRuns
+    from .covariates import CovariateRuns
 
 _LARGEST = 700.0  # of a logarithm
 

@@ -15,8 +15,8 @@ from typing import get_args
 
 import numpy as np
 
+from ...data.host_record import not_judged, question_of
 from ...data.protocol import settings_of
-from ...data.question import not_judged, question_of
 from ...data.trial import Trial
 from ...data.trial_cautions import always_said
 from ...errors import AnalysisError, UsageError
@@ -24,10 +24,10 @@ from ...pages.model import Caution, merged
 from ...stats.arguments import counted, door
 from ...stats.samples import Array, Integers
 from ...stats.variance_components import one_way, random_effects
+from .covariates import CovariateRuns, Iterations, pooled
 from .factor_columns import LEAST_RUNS
 from .factors import factors_of
 from .result import Component, Source, Sources
-from .runs import CovariateRuns, Iterations, pooled
 
 
 def design_cautions(trials: Sequence[Trial], runs: CovariateRuns) -> Iterator[Caution]:

@@ -26,9 +26,9 @@ from ...stats.samples import Indices, read_only
 from ...words import shorten
 from .mixed_table import MixedTable, TableColumn, flag_columns, mixed_table, read_mixed_table
 from .result import REFERENCES, Across, CovariateUsed, Sources
-from .suite_response import RESAMPLES, suite_responses
 from .systems_table import (
     FEWEST_ROWS,
+    RESAMPLES,
     Response,
     ceiling_of,
     check_covariates,
@@ -37,6 +37,7 @@ from .systems_table import (
     covariates_of,
     families_of,
     responses_of,
+    suite_responses,
 )
 
 _NAME = 30

@@ -11,15 +11,15 @@ from markupsafe import Markup
 
 from ... import plots
 from ...pages.number_format import quantity
-from ...plots.scale import quantity_scale, quantity_ticks, ratio_ticks
+from ...plots.axes import quantity_scale, quantity_ticks, ratio_ticks
 from ...words import shorten, shown
-from . import axes
-from .axes import Area, Grounds
+from .. import runs as axes
+from ..runs import Area, Grounds
 
 if TYPE_CHECKING:
     from ...plots.marks import Mark
     from ..runs import Floats
-    from .benchmark import Benchmark
+    from .benchmarks import Benchmark
 
 __all__ = ["ecdf", "sessions", "shift", "steps"]
 

@@ -12,13 +12,11 @@ from markupsafe import Markup
 
 from ...pages.model import Cell, Column, Section, Sentence, Table, Value
 from ...words import shorten, shown
-from ..chapter import Chapter
-from ..names import shortened
-from ..runs import cells_of
+from ..page import Chapter
+from ..runs import Grounds, Modes, cells_of, modes_of
+from ..subject import shortened
 from . import against, pictures
-from .axes import Grounds
-from .benchmark import Benchmark, Known
-from .modes import Modes, modes_of
+from .benchmarks import Benchmark, Known
 
 if TYPE_CHECKING:
     from ..subject import Subject

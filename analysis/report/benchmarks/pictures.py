@@ -11,25 +11,30 @@ from markupsafe import Markup
 
 from ... import plots
 from ...pages.number_format import quantity
+from ...plots.axes import quantity_scale, quantity_ticks, read_out
 from ...plots.labels import text_width
-from ...plots.scale import quantity_scale, quantity_ticks, read_out
 from ...words import shown
-from ..names import shortened
 from ..runs import (
+    Area,
+    Grounds,
+    Place,
+    densities,
     far_places,
     mean_of,
     normal_quantiles,
     numbers_within,
     pairs_in_order,
+    peak,
     session_means,
+    shares,
+    up_labels,
+    upright_labels,
 )
-from .axes import Area, Grounds, Place, shares, up_labels, upright_labels
-from .modes import densities, peak
+from ..subject import shortened
 
 if TYPE_CHECKING:
     from ..runs import Cell, Floats
-    from .benchmark import Benchmark
-    from .findings import Mark
+    from .benchmarks import Benchmark, Mark
 
 __all__ = [
     "Panel",

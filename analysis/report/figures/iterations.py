@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...data.iterations.stored import judged_counts, values_of_run
+from ...data.stored_iterations import judged_counts, values_of_run
 from ...errors import AnalysisError
-from ...plots.axes import Axes, quantity_axis
-from ...plots.layout import arranged
-from ...plots.scale import Scale, Tick, quantity_scale
-from ...record.sample_files import MOST_IN_ROW
+from ...plots.axes import Axes, Scale, Tick, quantity_axis, quantity_scale
+from ...plots.chart import arranged
+from ...record.shapes import MOST_IN_ROW
 from ...stats.samples import Array
-from .cells import cells_and_styles
-from .layout import Drawing, name_of, names_of, rows_high
+from .panels import Drawing, cells_and_styles, name_of, names_of, rows_high
 
 if TYPE_CHECKING:
-    from ...plots.sheet import Sheet
+    from ...plots.chart import Sheet
     from ..subject import Subject
 
 __all__ = ["RunIterations", "draw_iterations", "panel_of", "runs_of_variants", "thinned"]

@@ -23,19 +23,17 @@ from ...diagnose.normality import (
 )
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages.number_format import pvalue
-from ...plots.axes import Axes, Key, quantity_axis
-from ...plots.layout import POINT, arranged
-from ...plots.palette import COLOURS
-from ...plots.scale import Scale, Tick, quantity_scale
+from ...plots.axes import Axes, Key, Scale, Tick, quantity_axis, quantity_scale
+from ...plots.chart import POINT, arranged
+from ...plots.marks import COLOURS
 from ...stats.arguments import stream
 from ...stats.samples import kernel_density
-from .cells import cells_and_styles
-from .layout import Drawing, Number, in_columns, name_of, names_of, rows_high
+from .panels import Drawing, Number, cells_and_styles, in_columns, name_of, names_of, rows_high
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ...plots.sheet import Sheet
+    from ...plots.chart import Sheet
     from ..subject import Subject
 
 __all__ = ["draw_density", "draw_means"]

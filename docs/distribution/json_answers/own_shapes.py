@@ -5,39 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import analysis.history.bisection.result as bisection
 import analysis.methods.biplot.fit as biplot
-import analysis.methods.hpt.report as hpt
+import analysis.methods.hpt.page as hpt
 import analysis.methods.hpt.result as hpt_result
+import analysis.methods.mixture.metrics_model as plane_model
+import analysis.methods.mixture.metrics_page as plane
 import analysis.methods.mixture.model as mixture_model
-import analysis.methods.mixture.plane.model as plane_model
-import analysis.methods.mixture.plane.report as plane
 import analysis.methods.mixture.result as mixture
 import analysis.methods.multilevel.result as multilevel
-import analysis.methods.resampling.report as resampling_report
+import analysis.methods.resampling.page as resampling_report
 import analysis.methods.resampling.result as resampling
-import analysis.report.model as report
-import analysis.verdict.compare_answer.answer as compare
-import analysis.verdict.comparison.result as comparison
+import analysis.report.page as report
+import analysis.verdict.comparison_result as comparison
 import analysis.verdict.result as verdict
-import harness.commands.doctor_page as doctor
 import harness.commands.rerun_preview as rerun
 import harness.fleet.status as fleet
-from analysis.artifact import claims
-from analysis.artifact.packing import bundle
-from analysis.data.iterations import session_quantiles, warmup
-from analysis.data.merging import trials
+from analysis.artifact import bundle, claims
+from analysis.data import merging as trials, session_quantiles, warmup
 from analysis.diagnose import central_limit
+from analysis.history import bisection
 from analysis.methods.mixture import modality
-from analysis.plan import decidable, study
-from analysis.record import fleet_progress, trial_files
-from analysis.record.environment_changes import Change
+from analysis.plan import sessions as decidable, study
+from analysis.record import fleet as fleet_progress, trial_files
+from analysis.record.environment import Change
+from analysis.verdict import compare
 from analysis.why.result import WhyAnswer
-from harness.commands import dry_run
+from harness.commands import doctor, dry_run
 from harness.fleet import submission
 from harness.host import placement, snapshot, state
 from harness.trial import progress
-from harness.tune import changes, proposal, tuner
+from harness.tune import proposal, tuner, tuner as changes
 
 from .json_types import Definitions, Own, Told, hints_of
 

@@ -10,43 +10,42 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from analysis.artifact.packing.bundle import Bundled
-from analysis.artifact.reproducing.rerun import Rerun
-from analysis.artifact.reproducing.result import Reproduction
-from analysis.calibrate.result import Certificate
-from analysis.data.merging.hosts import MergedFleet
-from analysis.data.merging.trials import Merged
+from analysis.artifact.bundle import Bundled
+from analysis.artifact.reproduction import Reproduction
+from analysis.artifact.rerun import Rerun
+from analysis.calibrate.certificate import Certificate
+from analysis.data.merging import Merged
+from analysis.data.merging_hosts import MergedFleet
 from analysis.diagnose.central_limit import CentralLimitStudy
 from analysis.diagnose.estimators import EstimatorSpread
 from analysis.diagnose.fleet import FleetDiagnosis
 from analysis.diagnose.normality import NormalityStudy
 from analysis.diagnose.result import Diagnosis
-from analysis.history.bisection.result import Bisection
-from analysis.history.judged.result import History
-from analysis.history.ordered.result import OrderedVariants
-from analysis.importers.importing import Imported
-from analysis.importers.inspection import Inspected
+from analysis.history.bisection import Bisection
+from analysis.history.judged import History
+from analysis.history.ordered_result import OrderedVariants
+from analysis.importers.importing import Imported, Inspected
 from analysis.methods.biplot.fit import Biplot
-from analysis.methods.hpt.report import HptReport
-from analysis.methods.mixture.plane.report import PlaneReport
+from analysis.methods.hpt.page import HptReport
+from analysis.methods.mixture.metrics_page import PlaneReport
 from analysis.methods.mixture.result import MixtureReport
-from analysis.methods.resampling.report import PassesReport, ResamplingReport
+from analysis.methods.resampling.page import PassesReport, ResamplingReport
 from analysis.methods.speedup_test.result import SpeedupSuite
 from analysis.methods.variance_sources.result import Sources
 from analysis.pages.result import Result
 from analysis.plan.draw import DrawStudy
 from analysis.plan.result import HostPlan, RunPlan, SessionPlan
 from analysis.plan.study import CoverageStudy, RejectionStudy
-from analysis.report.model import Report
-from analysis.verdict.compare_answer.answer import CompareAnswer
-from analysis.verdict.comparison.result import TrialComparison
+from analysis.report.page import Report
+from analysis.verdict.compare import CompareAnswer
+from analysis.verdict.compare_sentences import PairTable
+from analysis.verdict.comparison_result import TrialComparison
 from analysis.verdict.gate import Gate
-from analysis.verdict.one_pair import PairTable
 from analysis.verdict.ranking import BestOf, Ranking
 from analysis.verdict.result import Verdict
 from analysis.why.result import WhyAnswer
 from harness.bisect.expecting import Expected
-from harness.commands.doctor_page import Checkup
+from harness.commands.doctor import Checkup
 from harness.commands.dry_run import Preview
 from harness.commands.rerun_preview import Intent
 from harness.fleet.status import Cancelled, FleetStanding
@@ -54,9 +53,8 @@ from harness.fleet.submission import Submission
 from harness.host.snapshot import EnvironmentDifferences
 from harness.trial.ending import Ending
 from harness.trial.progress import TrialProgress
-from harness.tune.changes import Undone
 from harness.tune.proposal import Proposal
-from harness.tune.tuner import Tuned
+from harness.tune.tuner import Tuned, Undone
 
 from .json_types import Definitions, Schema, Told, either
 from .own_shapes import OWN

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from analysis.history.changes import Step, changes
-from analysis.history.judged.result import (
+from analysis.history.judged import (
     History,
     HistoryInterval,
     HostChange,

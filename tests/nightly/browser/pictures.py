@@ -18,10 +18,9 @@ from types import SimpleNamespace
 
 from PIL import Image
 
-from analysis.importers.sources import Reading
-from analysis.report.assembling import assemble
-from analysis.report.history.page import history_html
-from analysis.report.shell import html_page
+from analysis.importers.reader import Reading
+from analysis.report.assembling import assemble, html_page
+from analysis.report.history import history_html
 from analysis.report.subject import subject_of
 from harness.cli import main as fairtrial
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.report.history.page import history_html
+from analysis.report.history import history_html
 
 HERE = Path(__file__).resolve().parent
 chromium = SimpleNamespace(**runpy.run_path(str(HERE / "chromium.py")))

@@ -13,11 +13,10 @@ from jinja2 import ChoiceLoader, DictLoader
 from markupsafe import Markup
 
 from analysis.plots import dots, plot
-from analysis.plots.scale import Scale, read_out
-from analysis.report import shell
-from analysis.report.chapter import Chapter
-from analysis.report.model import Report
-from analysis.report.shell import html_page
+from analysis.plots.axes import Scale, read_out
+from analysis.report import assembling as shell
+from analysis.report.assembling import html_page
+from analysis.report.page import Chapter, Report
 from tests.processes import wait_until
 
 RAW = {"runs": [1.5, 2.5], "name": "</script>"}

@@ -19,7 +19,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis.record.quantiles import about_quantile
+from analysis.record.manifest import about_quantile
 from harness.cli import main
 
 TESTS = Path(__file__).resolve().parents[2]

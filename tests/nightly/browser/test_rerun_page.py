@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.reproducing.rerun import joint_report, judge_reruns
+from analysis.artifact.rerun import joint_report, judge_reruns
 
 TESTS = Path(__file__).resolve().parents[2]
 SAMPLE = TESTS.parent / "tests" / "data" / "sample-0.2.0"

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.reproducing.rerun import joint_report, judge_reruns
-from analysis.report.history.page import history_html
+from analysis.artifact.rerun import joint_report, judge_reruns
+from analysis.report.history import history_html
 
 HERE = Path(__file__).resolve().parent
 SAMPLE = HERE.parents[1] / "data" / "sample-0.2.0"

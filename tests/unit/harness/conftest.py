@@ -10,7 +10,7 @@ import pytest
 
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Manifest
-from harness.campaign.identity import RULE
+from harness.campaign.defaults import RULE
 from harness.campaign.model import (
     Campaign,
     Cell,

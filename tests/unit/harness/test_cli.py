@@ -24,7 +24,7 @@ from harness import cli
 from harness.commands import catalogue
 from harness.commands.command_parser import CommandParser
 from harness.errors import HostError, LaunchError
-from harness.launch.interrupts import Interrupted
+from harness.launch.matching import Interrupted
 
 WRONG = Problem(what="unknown key 'x'", where="c.yaml:1:1")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.artifact.contents import (
+from analysis.artifact.zip_directory import (
     Analysis,
     Author,
     BundleSource,

@@ -17,13 +17,14 @@ import pytest
 import scipy.stats
 
 from analysis.calibrate.calibration import calibrate_trial
-from analysis.calibrate.certificates import (
+from analysis.calibrate.certificate import (
+    METHOD_NAMES,
+    METHODS,
     newest_for,
     read_certificate,
     read_certificates,
     write_certificate,
 )
-from analysis.calibrate.result import METHOD_NAMES, METHODS
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
 

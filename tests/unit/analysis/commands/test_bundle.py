@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.artifact import reproduce as reproduction
 from analysis.artifact.recomputing import Limits
-from analysis.artifact.reproducing import reproduction
-from analysis.artifact.reproducing.reproduction import USUAL
+from analysis.artifact.reproduce import USUAL
 from analysis.commands.bundle import write_reproduction
 from analysis.errors import StoreError
 

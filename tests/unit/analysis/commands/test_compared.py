@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.commands.compared import standing_of, told_of, wanted_seconds
-from analysis.verdict.compare_answer.answer import Standing
+from analysis.verdict.compare import Standing
 
 
 def one(variant, word="slower", ahead=None):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.commands.files import check_file, check_folder, write_file, write_files
+from analysis.commands.options import check_file, check_folder, write_file, write_files
 from analysis.errors import UsageError
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import StoreError, UsageError
-from analysis.importers.trials import open_trial, trial_and_variant
+from analysis.importers.reader import open_trial, trial_and_variant
 from harness.cli import main
 
 

@@ -15,7 +15,7 @@ import yaml
 
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.plan.goal import trial_costs
+from analysis.plan.components import trial_costs
 from analysis.plan.sessions import plan_sessions
 from analysis.record.trial_files import SessionEnd, StopRule
 from analysis.registry import COMMANDS, function

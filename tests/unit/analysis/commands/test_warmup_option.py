@@ -12,9 +12,9 @@ import shlex
 
 import pytest
 
-from analysis.history.bisection.sentence import next_of as next_of_bisection
-from analysis.history.judged.judging import judge_nights
-from analysis.record.warmup_iterations import judging_with
+from analysis.history.bisection import next_of as next_of_bisection
+from analysis.history.judging import judge_nights
+from analysis.record.manifest import judging_with
 from harness.cli import main
 from harness.commands.catalogue import parser_for
 from tests.unit.analysis.history.judged.made_nights import nights_of, series

@@ -18,13 +18,12 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
-from analysis.data.fleet import open_fleet
-from analysis.data.fleet_as_trial import joined_trial
-from analysis.data.merging.hosts import merge_hosts, named_trials
-from analysis.data.merging.trials import merge_trials
+from analysis.data.fleet import joined_trial, open_fleet
+from analysis.data.merging import merge_trials
+from analysis.data.merging_hosts import merge_hosts, named_trials
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError
-from analysis.importers.exports.export_data import exported_trial
+from analysis.importers.export_data import exported_trial
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import GivenUp
 from tests.examples import examples

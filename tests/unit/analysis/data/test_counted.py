@@ -16,7 +16,7 @@ import pytest
 
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import InsufficientDataError
-from analysis.methods.mixture.plane.report import pairs_of_runs
+from analysis.methods.mixture.metrics_page import pairs_of_runs
 from analysis.methods.variance_sources.covariates import covariates_of
 from analysis.verdict.judging import judge
 

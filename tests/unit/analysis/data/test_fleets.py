@@ -12,11 +12,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.data.fleet import open_fleet
-from analysis.data.fleet_as_trial import joined_trial
+from analysis.data.fleet import joined_trial, open_fleet
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, StoreError, UsageError
-from analysis.importers.trials import open_trial
+from analysis.importers.reader import open_trial
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.hosts import over_hosts
 from analysis.verdict.fleet import judge_fleet

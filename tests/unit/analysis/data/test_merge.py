@@ -9,17 +9,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.data.merging import trials as assembly
-from analysis.data.merging.parts import Offsets
-from analysis.data.merging.trials import merge_trials
+from analysis.data import merging as assembly
+from analysis.data.merging import Offsets, merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
-from analysis.importers.exports.export_data import exported_trial
-from analysis.record.builds import read_builds
-from analysis.record.environment_records import commits_of
+from analysis.importers.export_data import exported_trial
+from analysis.record.environment import commits_of
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import encode_checked
-from analysis.record.trial_files import ENERGY, Appended, GivenUp, IdlePower, JudgedMetrics
+from analysis.record.trial_files import (
+    ENERGY,
+    Appended,
+    GivenUp,
+    IdlePower,
+    JudgedMetrics,
+    read_builds,
+)
 
 TIMES = {
     "a": {"x": [0.010, 0.011, 0.012, 0.013], "y": [0.020, 0.021, 0.022, 0.023]},

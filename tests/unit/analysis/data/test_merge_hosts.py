@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.data.merging.hosts import merge_hosts, named_trials, way_of
+from analysis.data.merging_hosts import merge_hosts, named_trials, way_of
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
-from analysis.importers.trials import open_trial
-from analysis.record.fleet import read_fleet
-from analysis.record.fleet_progress import read_hosts
+from analysis.importers.reader import open_trial
+from analysis.record.fleet import read_fleet, read_hosts
 from analysis.verdict.fleet import judge_fleet
 from harness.cli import main
 

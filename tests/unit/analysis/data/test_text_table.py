@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.data.matrix_file import read_text
 from analysis.data.number_text import number_in
-from analysis.data.text_table import read_text
 from analysis.errors import AnalysisError
 
 

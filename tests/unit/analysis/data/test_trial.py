@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analysis.data.host_record import question_of
 from analysis.data.matrix import PerformanceMatrix
-from analysis.data.question import question_of
 from analysis.data.trial import Trial, read_trial
 from analysis.data.trial_cautions import imported_cautions
 from analysis.errors import AnalysisError, InsufficientDataError, StoreError, UsageError

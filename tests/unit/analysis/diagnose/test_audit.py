@@ -11,7 +11,7 @@ from scipy import stats
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
 from analysis.diagnose.examine import diagnose_matrix, diagnose_runs, diagnose_trial, diagnosed
-from analysis.diagnose.wording import cautions_of
+from analysis.diagnose.result import cautions_of
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.record.trial_files import ENVIRONMENT, FINDINGS
 from analysis.stats.multiplicity import adjusted

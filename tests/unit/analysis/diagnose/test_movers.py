@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from analysis.diagnose.examine import _movers, diagnosed
-from analysis.diagnose.host_speeds import HostSpeeds, SessionSpeed
-from analysis.diagnose.host_tests import HostTest
+from analysis.diagnose.host_tests import HostSpeeds, HostTest, SessionSpeed
 from analysis.diagnose.movers import Movers, Scored
-from analysis.diagnose.wording import cautions_of, speeds_text
+from analysis.diagnose.result import cautions_of, speeds_text
 
 NAMES = {"name": "t", "unit": "s", "better": "lower", "confidence": 0.95}
 JUMP = np.log(10)

@@ -16,8 +16,7 @@ from scipy import stats
 from analysis.data.matrix import PerformanceMatrix
 from analysis.diagnose.cell_tests import described, lag_moments, session_shift, within_sessions
 from analysis.diagnose.examine import diagnose_runs
-from analysis.diagnose.host_speeds import host_speeds
-from analysis.diagnose.host_tests import host_tests
+from analysis.diagnose.host_tests import host_speeds, host_tests
 from analysis.diagnose.run_table import midranks_along, of_matrix, series_of
 
 FIRST = [3.1, 1.0, 4.2, 1.5, 5.9, 2.6]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.history.bisection.filling import Heard, Surroundings, bisection_of
-from analysis.history.bisection.result import Bisection, OtherMetric
+from analysis.history.bisection import Bisection, OtherMetric
+from analysis.history.bisection_filling import Heard, Surroundings, bisection_of
 from analysis.history.step_search import Measure, watched_steps
 from tests.unit.analysis.history.test_step_search import made
 

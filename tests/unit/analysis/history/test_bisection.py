@@ -12,11 +12,9 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import StoreError
-from analysis.history.bisection.filling import Heard, bisection_of
-from analysis.history.bisection.reading import bisection_from, bisection_in
-from analysis.history.bisection.result import EXIT_CODES, Bisection
-from analysis.history.search_events import Phase
-from analysis.history.search_result import PairWord
+from analysis.history.bisection import EXIT_CODES, Bisection, bisection_from, bisection_in
+from analysis.history.bisection_filling import Heard, bisection_of
+from analysis.history.step_search import PairWord, Phase
 from analysis.record.bisections import BISECTION
 from tests.unit.analysis.history.made_bisections import (
     HEAVY,

@@ -14,8 +14,7 @@ from scipy.stats import t, ttest_ind
 from analysis import changes
 from analysis.errors import AnalysisError, UsageError
 from analysis.history.alarm import order_of
-from analysis.history.changes import autocorrelation, best_split, inflation_for
-from analysis.history.least_p import LENGTHS, law_of
+from analysis.history.changes import LENGTHS, autocorrelation, best_split, inflation_for, law_of
 from tests.examples import examples
 
 SERIES = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=0, max_size=60)

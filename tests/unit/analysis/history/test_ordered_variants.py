@@ -20,10 +20,14 @@ from scipy import stats
 
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.history.ordered.contrasts import contrasts_of, steps_of
-from analysis.history.ordered.judging import ordered_variants
-from analysis.history.ordered.one_program import one_programs, starts_of
-from analysis.history.ordered.result import OrderedVariants
+from analysis.history.ordered import (
+    contrasts_of,
+    one_programs,
+    ordered_variants,
+    starts_of,
+    steps_of,
+)
+from analysis.history.ordered_result import OrderedVariants
 from analysis.stats.arguments import stream
 
 NAMES = tuple(f"c-{k}" for k in range(1, 9))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
-from analysis.history.rank_windows import GRID, pvalues, tails, windows_of
+from analysis.history.changes import GRID, pvalues, tails, windows_of
 
 RNG = np.random.default_rng(20261127)
 

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 from analysis import find_steps
 from analysis.history.posterior import Posterior
-from analysis.history.search_events import Phase
-from analysis.history.search_result import PairWord
-from analysis.history.step_search import watched_steps
+from analysis.history.step_search import PairWord, Phase, watched_steps
 
 from .test_step_search import made
 

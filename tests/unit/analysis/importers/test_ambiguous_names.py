@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.errors import UsageError
-from analysis.importers.trials import trial_and_variant
+from analysis.importers.reader import trial_and_variant
 
 
 @pytest.mark.parametrize("better", ["higher", "lower", ""])

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from analysis.importers.sources import Reading, read_sides, sessions_apart
+from analysis.importers.reader import Reading, read_sides, sessions_apart
 from analysis.methods.multilevel.compare import multilevel
 from harness.cli import main
 

@@ -6,8 +6,8 @@ import pytest
 
 from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError, UsageError
+from analysis.importers.headings import mapped, summaries
 from analysis.importers.registry import read_foreign
-from analysis.importers.tables.headings import mapped, summaries
 
 
 def values(*headings: str) -> list[tuple[str, str]]:

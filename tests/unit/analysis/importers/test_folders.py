@@ -11,8 +11,8 @@ import pytest
 from analysis.data import opening as folders
 from analysis.data.opening import files_in, open_foreign, trials_within
 from analysis.errors import AnalysisError, UsageError
+from analysis.importers.reader import is_foreign
 from analysis.importers.registry import read_foreign, tool_of
-from analysis.importers.trials import is_foreign
 
 SAMPLE = '{"sampling_mode": "Flat", "iters": [1.0, 2.0], "times": [1000.0, 2200.0]}'
 RESULT = (

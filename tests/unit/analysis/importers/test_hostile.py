@@ -14,12 +14,10 @@ from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, FairtrialError
 from analysis.importers import registry
 from analysis.importers.gathering import gather
-from analysis.importers.importing import import_files
-from analysis.importers.inspection import inspect_files
+from analysis.importers.importing import count_of, import_files, inspect_files
 from analysis.importers.naming import ReadingChoices
-from analysis.importers.parsing import count_of
 from analysis.importers.registry import read_foreign
-from analysis.methods.variance_sources.runs import pooled
+from analysis.methods.variance_sources.covariates import pooled
 
 HEADS = "invocation\titeration\tvalue\tunit\tcriterion\tbenchmark\texecutor"
 ASV = '{"commit_hash": "c", "result_columns": %s, "results": {"time_a": %s}, "version": 2}'
@@ -138,7 +136,7 @@ def test_what_a_reader_did_not_expect_is_a_damaged_file_and_no_traceback(tmp_pat
     """The negative control: an error that is none of the data's, such as a lack of memory, passes."""
     file = opened(tmp_path, '{"results": [{"command": "x", "mean": 1, "times": [1]}]}')
     assert len(read_foreign(file).cells) == 1
-    from analysis.importers.tools import command_line as hyperfine
+    from analysis.importers import command_line as hyperfine
 
     def broken(_file):
         raise KeyError("command")

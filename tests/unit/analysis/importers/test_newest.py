@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from analysis.errors import UsageError
-from analysis.importers.trials import newest_trial
+from analysis.importers.reader import newest_trial
 
 TIMES = {"a": {"x": [1.0, 1.1]}, "b": {"x": [2.0, 2.1]}}
 

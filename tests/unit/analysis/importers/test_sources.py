@@ -9,9 +9,16 @@ import pytest
 
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import StoreError, UsageError
-from analysis.importers import trials
-from analysis.importers.sources import Reading, read_each, read_one, read_sides, read_sources
-from analysis.importers.trials import open_trial, trial_and_variant
+from analysis.importers import reader as trials
+from analysis.importers.reader import (
+    Reading,
+    open_trial,
+    read_each,
+    read_one,
+    read_sides,
+    read_sources,
+    trial_and_variant,
+)
 
 Build = Callable[..., Any]
 

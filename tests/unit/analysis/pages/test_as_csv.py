@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from analysis.pages.as_csv import guarded, render, separate, tables_of
+from analysis.pages.as_markup import guarded, render, separate, tables_of
 from analysis.pages.model import Caution, Column, Page, Section, Sentence, Table, Value
 
 TABLE = Table(

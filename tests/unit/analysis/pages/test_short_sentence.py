@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from analysis.pages.short_sentence import LONGEST, ShortSentence, plain
+from analysis.pages.model import LONGEST, ShortSentence, plain
 
 
 def test_what_fits_is_left_alone():

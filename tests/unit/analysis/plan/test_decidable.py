@@ -20,8 +20,7 @@ from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError
 from analysis.methods.multilevel.compare import multilevel
 from analysis.plan.components import variance_components
-from analysis.plan.decidable import decidable, decidable_by, plan_decides
-from analysis.plan.sessions import plan_sessions
+from analysis.plan.sessions import decidable, decidable_by, plan_decides, plan_sessions
 from analysis.stats.multiplicity import adjusted
 
 SAMPLE = Path(__file__).parents[4] / "runs" / "sample"

@@ -16,8 +16,7 @@ from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.plan.components import variance_components
-from analysis.plan.goal import Goal, TrialCosts
+from analysis.plan.components import Goal, TrialCosts, variance_components
 from analysis.plan.hosts import Grid, HostPilot, HostSpread, half_widths, plan_hosts
 from tests.examples import examples
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.plan.log_interval import exponential, log_half_width, width_text
+from analysis.plan.stop_rule import exponential, log_half_width, width_text
 
 
 def test_no_spread_is_no_width_and_extreme_spreads_do_not_overflow():

@@ -14,10 +14,9 @@ from PIL import Image
 
 from analysis.errors import UsageError
 from analysis.plots import Axes, Scale, arranged, quantity_axis
-from analysis.plots.drawing import ENDINGS, check_picture, picture_bytes
-from analysis.plots.palette import PRINT
+from analysis.plots.chart import ENDINGS, Sheet, check_picture, picture_bytes
+from analysis.plots.marks import PRINT
 from analysis.plots.paper import Spots
-from analysis.plots.sheet import Sheet
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHEET = Sheet(width=85, font_size=7)

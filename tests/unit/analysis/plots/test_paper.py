@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.plots import Axes, arranged, density_axis, quantity_axis, ratio_axis, rows_down
-from analysis.plots.letters import broken, wide
-from analysis.plots.marks import Dots, Line, Rect
-from analysis.plots.palette import PRINT, style_of
+from analysis.plots.axes import Scale, quantity_ticks, ratio_scale, ratio_ticks
+from analysis.plots.chart import Sheet
+from analysis.plots.marks import PRINT, Dots, Line, Rect, style_of
 from analysis.plots.paper import Letters, Outline, style_of_roles
-from analysis.plots.scale import Scale, quantity_ticks, ratio_scale, ratio_ticks
-from analysis.plots.sheet import Sheet
+from analysis.plots.svg import broken, wide
 from tests.examples import examples
 
 SHEET = Sheet(width=85, font_size=8)

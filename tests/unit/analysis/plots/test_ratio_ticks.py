@@ -6,7 +6,7 @@ import math
 
 from hypothesis import given, strategies as st
 
-from analysis.plots.scale import Scale, ratio_ticks
+from analysis.plots.axes import Scale, ratio_ticks
 
 
 def values(low: float, high: float, most: int = 4) -> list[float]:

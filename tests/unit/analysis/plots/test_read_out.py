@@ -8,7 +8,7 @@ import re
 import pytest
 
 from analysis.plots import dots, plot
-from analysis.plots.scale import Scale, read_out
+from analysis.plots.axes import Scale, read_out
 
 
 def test_an_axis_is_described_in_the_unit_of_its_ticks() -> None:

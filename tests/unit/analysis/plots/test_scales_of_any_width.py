@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import example, given, strategies as st
 
-from analysis.plots.scale import (
+from analysis.plots.axes import (
     Scale,
     quantity_scale,
     quantity_ticks,

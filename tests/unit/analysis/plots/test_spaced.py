@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from analysis.plots.scale import Scale, ratio_ticks, spaced_ticks
+from analysis.plots.axes import Scale, ratio_ticks, spaced_ticks
 
 RANGES = [
     (0.9, 4.0),

@@ -5,9 +5,14 @@ import json
 import pytest
 
 from analysis.errors import StoreError
-from analysis.record.builds import Artifact, BuildRecord, layouts_by_session, read_builds
 from analysis.record.shapes import encode, encode_checked
-from analysis.record.trial_files import BUILDS
+from analysis.record.trial_files import (
+    BUILDS,
+    Artifact,
+    BuildRecord,
+    layouts_by_session,
+    read_builds,
+)
 
 ONE = BuildRecord(
     session=1,

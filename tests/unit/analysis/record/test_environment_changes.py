@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.record.environment_changes import describe_changes, diff
+from analysis.record.environment import describe_changes, diff
 
 ONE = {
     "host": {"machine_id_sha256": "a" * 64, "boot_id": "x"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.record.environment_records import places_of
+from analysis.record.environment import places_of
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ from analysis.record.fleet import (
     fleet_text,
     is_fleet,
     read_fleet,
+    read_hosts,
     trial_place,
     write_fleet,
 )
-from analysis.record.fleet_progress import read_hosts
 from analysis.record.shapes import parse, shaped
 
 TIMES = {"a": {"x": [0.01, 0.02, 0.03, 0.04]}, "b": {"x": [0.02, 0.03, 0.04, 0.05]}}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.record.quantiles import (
+from analysis.record.manifest import (
     about_quantile,
     needed,
     quantile_metric,

@@ -18,8 +18,7 @@ from analysis.record.run_numbers import (
     Measurement,
     MetricInfo,
 )
-from analysis.record.sample_files import StoredSamples
-from analysis.record.shapes import ShapeError, encode, shaped
+from analysis.record.shapes import ShapeError, StoredSamples, encode, shaped
 from analysis.record.trial_files import PlannedRun
 
 ENDINGS = {"ns": "_ns", "s": "_s", "B": "_bytes", "kHz": "_khz", "C": "_c"}

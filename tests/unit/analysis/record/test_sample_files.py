@@ -8,13 +8,7 @@ import struct
 import pytest
 
 from analysis.errors import StoreError
-from analysis.record.sample_files import (
-    StoredSamples,
-    packed,
-    position_in,
-    read_samples,
-    sample_file,
-)
+from analysis.record.shapes import StoredSamples, packed, position_in, read_samples, sample_file
 
 VALUES = [0.1, 1e-300, 3.0, 2**53 + 1.0, *(k / 7 for k in range(5000))]
 

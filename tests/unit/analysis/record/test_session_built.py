@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.record.environment_changes import diff
-from analysis.record.environment_records import of_one_session, packed_targets, whole_targets
-from analysis.record.same_programs import neighbours_of_one_program
+from analysis.record.environment import (
+    diff,
+    neighbours_of_one_program,
+    of_one_session,
+    packed_targets,
+    whole_targets,
+)
 
 LIBC = {"path": "/lib/libc.so.6", "sha256": "c1"}
 

@@ -6,10 +6,10 @@ import json
 
 from hypothesis import given, strategies as st
 
-from analysis.record.environment_changes import diff
-from analysis.record.environment_records import (
+from analysis.record.environment import (
     commits_of,
     commits_of_all,
+    diff,
     packed_targets,
     whole_targets,
 )

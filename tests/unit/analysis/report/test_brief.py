@@ -13,14 +13,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.importers.sources import Reading
-from analysis.pages.as_csv import tables_of
+from analysis.importers.reader import Reading
+from analysis.pages.as_markup import tables_of
 from analysis.pages.as_text import render
 from analysis.pages.model import Page, Value
-from analysis.report.brief import brief_of, brief_sections
 from analysis.report.subject import subject_of
-from analysis.report.tex_numbers import macros_of
-from analysis.report.written import written_of
+from analysis.report.written import brief_of, brief_sections, macros_of, written_of
 
 FACTORS = {"old": 1.0, "new": 0.5, "same": 1.0}
 BENCHES = ("text", "logs", "random")

@@ -15,14 +15,17 @@ import numpy as np
 import pytest
 
 from analysis.errors import UsageError
-from analysis.importers.sources import Reading
-from analysis.importers.trials import open_trial
-from analysis.pages import as_csv, as_markup as as_latex, as_markup as as_markdown, as_text
+from analysis.importers.reader import Reading, open_trial
+from analysis.pages import (
+    as_markup as as_csv,
+    as_markup as as_latex,
+    as_markup as as_markdown,
+    as_text,
+)
 from analysis.pages.model import page_of
 from analysis.record.fleet import Fleet, FleetHost, write_fleet
-from analysis.report.assembling import assemble
+from analysis.report.assembling import assemble, html_page
 from analysis.report.page import brief_page, data_page, narrow_page
-from analysis.report.shell import html_page
 from analysis.report.subject import subject_of
 from analysis.verdict.fleet import judge_fleet
 from analysis.verdict.judging import judge
@@ -204,7 +207,7 @@ def test_one_host_that_can_be_judged_gives_the_report_of_its_own_trial(fleet):
 
 def test_several_candidates_and_one_alone_have_reports_as_well(fleet, tmp_path, monkeypatch):
     # which kinds apply is asked here; that each is PDF and PNG as well, in figures/test_files.py
-    monkeypatch.setattr("analysis.report.figures.files.ENDINGS", (".svg",))
+    monkeypatch.setattr("analysis.report.figures.suite.ENDINGS", (".svg",))
     folder = fleet([0.1, 0.1, 0.12], variants=("new", "newer"))
     report = assemble([subject_of([str(folder)], Reading())])
     text = as_latex.render_latex(page_of(report)) + html_page(report)

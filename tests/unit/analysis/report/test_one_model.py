@@ -19,13 +19,16 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from analysis.importers.sources import Reading
-from analysis.pages import as_csv, as_markup as as_latex, as_markup as as_markdown, as_text
+from analysis.importers.reader import Reading
+from analysis.pages import (
+    as_markup as as_csv,
+    as_markup as as_latex,
+    as_markup as as_markdown,
+    as_text,
+)
 from analysis.pages.model import Page, Table, Value, page_of
-from analysis.report.assembling import assemble
-from analysis.report.model import Report
-from analysis.report.page import brief_page
-from analysis.report.shell import html_page
+from analysis.report.assembling import assemble, html_page
+from analysis.report.page import Report, brief_page
 from analysis.report.subject import subjects_of
 from analysis.words import shown
 from harness.cli import main

@@ -6,7 +6,7 @@ import pytest
 
 from analysis.data.columns import FailedRun
 from analysis.record.run_numbers import Outcome
-from analysis.report.outcome import brief_outcome, outcome_words
+from analysis.report.conditions import brief_outcome, outcome_words
 
 
 def run(outcome, **more):

@@ -7,9 +7,7 @@ from dataclasses import replace
 import pytest
 
 from analysis.pages.model import Caution, Section, Sentence, page_of
-from analysis.report.chapter import Chapter
-from analysis.report.model import Report
-from analysis.report.page import brief_page
+from analysis.report.page import Chapter, Report, brief_page
 
 
 def told(*, anchor, title, sections):

@@ -12,10 +12,9 @@ from jinja2 import ChoiceLoader, DictLoader
 from markupsafe import Markup
 
 from analysis.pages.model import Column, Table, Value
-from analysis.report import shell
-from analysis.report.chapter import Chapter
-from analysis.report.model import Report
-from analysis.report.shell import environment, html_page, table_html
+from analysis.report import assembling as shell
+from analysis.report.assembling import environment, html_page, table_html
+from analysis.report.page import Chapter, Report
 
 EVIL = '</title><script>alert(1)</script>"><img src=x onerror=alert(1)>{{7*7}}\u202e\x00\x1b[31m'
 

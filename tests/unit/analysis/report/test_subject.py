@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.record.trial_files import Appended
 from analysis.report.subject import subject_of, subjects_of
 from harness.cli import main

@@ -7,7 +7,7 @@ from statistics import NormalDist
 import pytest
 from scipy.stats import norm
 
-from analysis.stats.classical_tests import normal_positions
+from analysis.stats.classical import normal_positions
 
 
 def test_few_values_have_bloms_places() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.stats.paired_t import (
+from analysis.stats.classical import (
     interval_confidence,
     interval_pvalue,
     paired_interval,

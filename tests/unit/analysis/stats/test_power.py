@@ -16,7 +16,7 @@ import pytest
 from scipy.special import stdtrit
 
 from analysis.errors import UsageError
-from analysis.stats.classical_tests import least_shift
+from analysis.stats.classical import least_shift
 
 t_power = runpy.run_path(str(Path(__file__).parents[3] / "power.py"))["t_power"]
 

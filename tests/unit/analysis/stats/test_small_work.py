@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from analysis.stats.small_work import Budget
+from analysis.stats.workers import Budget
 
 ROOT = Path(__file__).parents[4]
 SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"

@@ -10,14 +10,7 @@ import pytest
 from scipy import stats
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.stats.classical_tests import (
-    f_test,
-    ks_centred,
-    rank_sum,
-    shapiro_wilk,
-    student,
-    welch,
-)
+from analysis.stats.classical import f_test, ks_centred, rank_sum, shapiro_wilk, student, welch
 
 
 def distance(x: np.ndarray, y: np.ndarray) -> float:

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from analysis.calibrate.calibration import calibrate_trial
-from analysis.calibrate.certificates import write_certificate
+from analysis.calibrate.certificate import write_certificate
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
 from analysis.methods.multilevel.compare import multilevel

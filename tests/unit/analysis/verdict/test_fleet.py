@@ -15,17 +15,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.data.fleet import open_fleet
-from analysis.data.fleet_as_trial import joined_trial
+from analysis.data.fleet import joined_trial, open_fleet
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, StoreError, UsageError
-from analysis.importers.trials import open_trial
+from analysis.importers.reader import open_trial
 from analysis.methods.multilevel.hosts import over_hosts
+from analysis.record.manifest import judging_with
 from analysis.record.trial_files import GivenUp
-from analysis.record.warmup_iterations import judging_with
 from analysis.verdict.fleet import judge_fleet
+from analysis.verdict.hosts import disagreeing_sentences, hosts_tables, standing_sentences
 from analysis.verdict.judging import judge
-from analysis.verdict.screen.hosts import disagreeing_sentences, hosts_tables, standing_sentences
 from harness.cli import main
 
 BENCHMARKS = ("text", "logs", "random")

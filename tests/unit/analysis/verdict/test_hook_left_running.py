@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 
-from analysis.verdict.service_cautions import service_cautions
+from analysis.verdict.cautions import service_cautions
 
 
 def told(folder, *rows):

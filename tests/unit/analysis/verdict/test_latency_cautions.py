@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data.iterations.stored import StoredRun
-from analysis.record.sample_files import StoredSamples
+from analysis.data.stored_iterations import StoredRun
+from analysis.record.shapes import StoredSamples
+from analysis.verdict.cautions import latency_cautions
 from analysis.verdict.judging import judge
-from analysis.verdict.latency_cautions import latency_cautions
 
 PLANTED = runpy.run_path(str(Path(__file__).resolve().parents[3] / "planted.py"))
 UNITS = {

@@ -13,15 +13,13 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.methods.multilevel.compare import multilevel
-from analysis.record.builds import Artifact, BuildRecord
 from analysis.record.shapes import encode_checked
-from analysis.record.trial_files import BUILDS
+from analysis.record.trial_files import BUILDS, Artifact, BuildRecord
 from analysis.stats.arguments import stream
-from analysis.verdict.files import judge_sources
-from analysis.verdict.judging import judge
-from analysis.verdict.layouts import VariantLayouts, layouts_sentences
+from analysis.verdict.judging import judge, judge_sources
+from analysis.verdict.result import VariantLayouts, layouts_sentences
 
 
 def build(variant: str, session: int, digest: str, segment: int = 0) -> bytes:

@@ -12,18 +12,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.data.merging.trials import merge_trials
+from analysis.data.merging import merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
-from analysis.importers.exports.export_data import exported_trial
-from analysis.importers.exports.losses import never_held
+from analysis.importers.export_data import exported_trial, never_held
 from analysis.methods.multilevel.law import Looks
 from analysis.methods.multilevel.page import looks_text
 from analysis.plan.compare_looks import look_at
-from analysis.record.looks import LOOKS, OPEN_LOOKS, looked_after
-from analysis.record.trial_files import LooksPlan
-from analysis.stats.repeated_looks import nominal_risk
-from analysis.verdict.comparison.comparing import compare_trials
+from analysis.record.trial_files import LOOKS, OPEN_LOOKS, LooksPlan, looked_after
+from analysis.stats.multiplicity import nominal_risk
+from analysis.verdict.comparison import compare_trials
 from analysis.verdict.gate import gate
 from analysis.verdict.judging import judge
 from analysis.verdict.ranking import rank_variants

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data.iterations.session_quantiles import QuantileBasis
+from analysis.data.session_quantiles import QuantileBasis
 from analysis.errors import InsufficientDataError
 from analysis.verdict.judging import judge
-from analysis.verdict.quantile_words import basis_of, quantile_sentences
+from analysis.verdict.sentence import basis_of, quantile_sentences
 
 with_values = runpy.run_path(str(Path(__file__).resolve().parents[3] / "planted_values.py"))[
     "with_values"

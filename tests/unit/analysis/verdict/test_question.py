@@ -12,22 +12,20 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.data.fleet import open_fleet
-from analysis.data.fleet_as_trial import joined_trial
-from analysis.data.merging.trials import merge_trials
+from analysis.data.fleet import joined_trial, open_fleet
+from analysis.data.merging import merge_trials
 from analysis.data.trial import read_trial
 from analysis.diagnose.examine import diagnose_trial
 from analysis.diagnose.fleet import diagnose_fleet
 from analysis.diagnose.modes import sources
 from analysis.errors import StoreError, UsageError
-from analysis.importers.sources import Reading, read_each, read_one, read_sides, read_sources
+from analysis.importers.reader import Reading, read_each, read_one, read_sides, read_sources
 from analysis.record.shapes import encode
 from analysis.record.trial_files import ENVIRONMENT, FINDINGS, JudgedMetrics, asked_since
 from analysis.stats.arguments import stream
-from analysis.verdict.comparison.comparing import compare_trials
-from analysis.verdict.files import judge_sources
+from analysis.verdict.comparison import compare_trials
 from analysis.verdict.fleet import judge_fleet
-from analysis.verdict.judging import judge
+from analysis.verdict.judging import judge, judge_sources
 from analysis.verdict.ranking import best_of, rank_variants
 
 CODE = "metric-not-asked"

@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from analysis.data.trial import read_trial
-from analysis.pages.model import Caution
-from analysis.pages.short_sentence import ShortSentence
+from analysis.pages.model import Caution, ShortSentence
 from analysis.record.trial_files import FINDINGS
 from analysis.verdict.cautions import chosen_cautions, shown_cautions
 from analysis.verdict.gate import gate_verdict

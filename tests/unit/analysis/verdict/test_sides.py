@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.pages.model import Caution
-from analysis.verdict.files import judge_sources
-from analysis.verdict.judging import judge_sides
+from analysis.verdict.judging import judge_sides, judge_sources
 from analysis.verdict.sides import without
 
 

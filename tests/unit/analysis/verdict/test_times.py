@@ -10,7 +10,7 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.verdict.judging import judge
-from analysis.verdict.times import means_of, session_seconds, times_of
+from analysis.verdict.sides import means_of, session_seconds, times_of
 
 OLD = [0.100, 0.104, 0.098, 0.130, 0.126, 0.128]
 NEW = [0.050, 0.053, 0.049, 0.066, 0.061, 0.064]

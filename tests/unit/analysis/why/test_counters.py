@@ -13,10 +13,9 @@ import pytest
 
 from analysis.data.trial import Trial
 from analysis.methods.multilevel.compare import multilevel
-from analysis.why.counters import judged_counters
-from analysis.why.intervals import holm
+from analysis.why.counters import holm, judged_counters
+from analysis.why.page import story_of
 from analysis.why.result import Counter, Row
-from analysis.why.story import story_of
 from tests.unit.analysis.why.made_profiles import timed
 
 MS = 30 + 0.2 * np.random.default_rng(1).standard_normal(6)

@@ -16,7 +16,7 @@ import pytest
 
 from analysis.record.profiles import read_profile
 from analysis.why.explain import explain
-from analysis.why.folded import folded, stacks_of
+from analysis.why.session_profiles import folded, stacks_of
 from harness.cli import main
 from tests.profiled import CALLS, profile_beside
 

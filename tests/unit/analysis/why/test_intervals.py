@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.why.intervals import by_evidence, corrected, counting_variance, holm, row_of
+from analysis.why.counters import by_evidence, corrected, counting_variance, holm, row_of
 from analysis.why.result import Row
-from analysis.why.session_table import Side
+from analysis.why.session_profiles import Side
 from tests.examples import examples
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.record.profiles import KERNEL, SampledCell, SampledFunction, StoredProfile
-from analysis.why.names import (
+from analysis.why.session_profiles import (
     PROGRAM,
     FunctionNames,
     function_name,

@@ -12,8 +12,8 @@ import pytest
 from harness.bisect.commits import commits_between
 from harness.bisect.recipe import recipe_of
 from harness.bisect.workshop import Workshop
-from harness.campaign.load import load_campaign
-from harness.launch.interrupts import Interrupts
+from harness.campaign.resolve import load_campaign
+from harness.launch.matching import Interrupts
 
 PROGRAM = '#include <stdio.h>\nint main(void) {{ puts("{} " __FILE__); return 0; }}\n'
 CAMPAIGN = """\

@@ -8,13 +8,11 @@ import subprocess
 
 import pytest
 
-from harness.bisect.built import Built, NotBuilt
-from harness.bisect.clone import remove_tree
-from harness.bisect.commits import commits_between
+from harness.bisect.commits import commits_between, remove_tree
 from harness.bisect.recipe import recipe_of
-from harness.bisect.workshop import Workshop
-from harness.campaign.load import load_campaign
-from harness.launch.interrupts import Interrupts
+from harness.bisect.workshop import Built, NotBuilt, Workshop
+from harness.campaign.resolve import load_campaign
+from harness.launch.matching import Interrupts
 
 SUBMODULES = """\
 name: app

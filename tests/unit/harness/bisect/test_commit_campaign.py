@@ -9,11 +9,11 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from analysis.errors import UsageError
-from harness.bisect.built import Built
-from harness.bisect.commit_campaign import campaign_of, campaign_text
 from harness.bisect.commits import Commit, commits_between
+from harness.bisect.measuring import campaign_of, campaign_text
 from harness.bisect.recipe import recipe_of
-from harness.campaign.load import load_campaign
+from harness.bisect.workshop import Built
+from harness.campaign.resolve import load_campaign
 
 RICH = """\
 name: rich

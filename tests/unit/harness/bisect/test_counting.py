@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.history.bisection.filling import fails_more
+from analysis.history.bisection_filling import fails_more
 from analysis.record.bisections import bisection_of_trial, is_bisection
 from harness.bisect.bisecting import same_programs
-from harness.bisect.built import Built, NotBuilt
+from harness.bisect.workshop import Built, NotBuilt
 
 
 def test_a_place_that_fails_more_often_than_the_ends_is_named_and_no_other():

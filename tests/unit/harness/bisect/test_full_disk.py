@@ -16,8 +16,8 @@ from analysis.errors import StoreError
 from harness.bisect.commits import commits_between
 from harness.bisect.recipe import recipe_of
 from harness.bisect.workshop import Workshop
-from harness.campaign.load import load_campaign
-from harness.launch.interrupts import Interrupts
+from harness.campaign.resolve import load_campaign
+from harness.launch.matching import Interrupts
 top, folder = map(Path, sys.argv[1:])
 commits = commits_between(top, "HEAD~1", "HEAD")
 recipe = recipe_of(load_campaign(top / "campaign.yaml"), commits)

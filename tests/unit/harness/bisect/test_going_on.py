@@ -13,7 +13,6 @@ import pytest
 from analysis.errors import StoreError, UsageError
 from analysis.history.step_search import watched_steps
 from analysis.record.shapes import encode_checked
-from harness.bisect.built import Built, NotBuilt
 from harness.bisect.commits import Commit, CommitRange
 from harness.bisect.journal import (
     SESSIONS,
@@ -24,6 +23,7 @@ from harness.bisect.journal import (
     read_state,
 )
 from harness.bisect.measuring import EndNotBuiltError, Sessions, trial_of
+from harness.bisect.workshop import Built, NotBuilt
 
 LAST = 40
 BROKEN = (20, 31)
@@ -327,7 +327,7 @@ def test_an_end_that_does_not_build_is_told_with_its_log(tmp_path):
 
 
 def test_trials_are_named_by_what_they_are_for():
-    from analysis.history.search_events import Phase
+    from analysis.history.step_search import Phase
 
     commits = COMMITS.commits
     search = Phase(kind="search", lower=0, upper=LAST, places=(0, LAST))

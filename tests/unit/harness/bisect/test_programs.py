@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.bisect.built import Built
-from harness.bisect.commit_campaign import campaign_of
-from harness.bisect.kept_trees import KeptTrees
+from harness.bisect.measuring import campaign_of
+from harness.bisect.workshop import Built, KeptTrees
 
 MAIN = "int number(void); int main(void) { return number(); }\n"
 LIBRARY = "int number(void) { return %d; }\n"

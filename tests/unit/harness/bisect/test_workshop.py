@@ -14,14 +14,12 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import StoreError, UsageError
-from harness.bisect.built import Built, NotBuilt
 from harness.bisect.commits import commits_between
-from harness.bisect.kept_trees import KeptTrees
 from harness.bisect.recipe import recipe_of
-from harness.bisect.workshop import Workshop, default_folder
-from harness.campaign.load import load_campaign
+from harness.bisect.workshop import Built, KeptTrees, NotBuilt, Workshop, default_folder
+from harness.campaign.resolve import load_campaign
 from harness.errors import LaunchError
-from harness.launch.interrupts import Interrupted, Interrupts
+from harness.launch.matching import Interrupted, Interrupts
 
 NOT_BUILT = "build step 1 failed with exit code 1"
 
@@ -306,9 +304,9 @@ from pathlib import Path
 from harness.bisect.commits import commits_between
 from harness.bisect.recipe import recipe_of
 from harness.bisect.workshop import Workshop
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 from harness.errors import LaunchError
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 top, folder = map(Path, sys.argv[1:])
 commits = commits_between(top, "HEAD~1", "HEAD")
 recipe = recipe_of(load_campaign(top / "campaign.yaml"), commits)

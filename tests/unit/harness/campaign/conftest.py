@@ -9,8 +9,8 @@ from textwrap import dedent
 import pytest
 
 from analysis.errors import CampaignError, Problem
-from harness.campaign.load import load_campaign
 from harness.campaign.model import Campaign
+from harness.campaign.resolve import load_campaign
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.errors import CampaignError, Problem
 from analysis.record.yaml_reader import MAX_BYTES
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 
 
 def problems(tmp_path: Path, text: str | bytes) -> tuple[Problem, ...]:

@@ -12,12 +12,8 @@ import subprocess
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.campaign.identity import identity_of, resolved_text
-from harness.campaign.layout_seed import (
-    layout_seed,
-    needs_layout_seed,
-    with_layout_seed,
-)
+from harness.campaign.cells import layout_seed, needs_layout_seed, with_layout_seed
+from harness.campaign.defaults import identity_of, resolved_text
 
 BUILT = """\
 name: layouts

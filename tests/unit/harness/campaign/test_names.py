@@ -12,7 +12,7 @@ from hypothesis import example, given, strategies as st
 
 from analysis.errors import CampaignError
 from analysis.words import alike, normal
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 from harness.campaign.scalar_kinds import NAME
 from harness.campaign.schema import editor_schema
 

@@ -8,14 +8,16 @@ from dataclasses import replace
 import pytest
 
 from analysis.errors import CampaignError
-from harness.campaign.defaults import VARIABLE, OwnDefaults, own_defaults
-from harness.campaign.identity import (
+from harness.campaign.defaults import (
+    VARIABLE,
+    OwnDefaults,
     identity_of,
+    own_defaults,
     resolved_text,
     stored_defaults,
     stored_own_defaults,
 )
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 
 SMALL = "name: c\nvariants: {a: {}, b: {}}\nbaseline: a\nbenchmarks: {x: {command: ['true']}}\n"
 MINE = """

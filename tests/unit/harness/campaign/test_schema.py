@@ -11,11 +11,10 @@ import jsonschema
 import pytest
 
 from analysis.record.yaml_reader import Plain
-from harness.campaign.defaults import SECTIONS, todays_defaults
-from harness.campaign.identity import identity_of
-from harness.campaign.load import load_campaign, starter_text
+from harness.campaign.defaults import SECTIONS, identity_of, todays_defaults
 from harness.campaign.model import Isolation
 from harness.campaign.nested_kinds import Key, Section
+from harness.campaign.resolve import load_campaign, starter_text
 from harness.campaign.scalar_kinds import switch
 from harness.campaign.schema import editor_schema, known_keys
 from harness.campaign.target_schema import _ARGUMENTS

@@ -12,9 +12,9 @@ import jsonschema
 import pytest
 import yaml
 
-from harness.campaign.identity import identity_of, resolved_text
-from harness.campaign.load import one_cell
+from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.model import Ready, port_mark
+from harness.campaign.resolve import one_cell
 from harness.campaign.schema import editor_schema
 from harness.campaign.services import cell_with_ports, has_port, needs_ports, service_with_ports
 

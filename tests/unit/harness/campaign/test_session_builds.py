@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.load import load_campaign
-from harness.campaign.session_builds import SessionBuilds
+from harness.campaign.cells import SessionBuilds
+from harness.campaign.resolve import load_campaign
 
 CAMPAIGN = """
 name: layouts

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from analysis.errors import CampaignError
-from harness.campaign.identity import identity_of, resolved_text
+from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.schema import editor_schema
 from harness.trial.plan import plan_session
 

@@ -8,9 +8,9 @@ import math
 import pytest
 
 from analysis.errors import UsageError
-from harness.commands.arguments import add_wait
 from harness.commands.catalogue import commands, parser_of
 from harness.commands.command_parser import CommandParser, HelpFormatter, by_equals
+from harness.commands.options import add_wait
 
 EVERY = parser_of(list(commands())).commands
 

@@ -13,11 +13,11 @@ import shlex
 import pytest
 
 from analysis.errors import CampaignError, FairtrialError, UsageError
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 from harness.cli import main
-from harness.commands.comparing.campaign import campaign_of, manner_of
-from harness.commands.comparing.scan import wanted_commands
-from harness.commands.comparing.tries import shell_sign, try_commands
+from harness.commands.compare import shell_sign, try_commands
+from harness.commands.compare_campaign import campaign_of, manner_of
+from harness.commands.options import wanted_commands
 from harness.errors import LaunchError
 
 # --- remedies that are YAML --------------------------------------------------------------------

@@ -31,7 +31,7 @@ def submit(monkeypatch, tmp_path):
         asked.append((folder, time))
         return Planned(notes=("mind this",), hosts=("n1", "n2"), jobs=(), folder=tmp_path / "c-1")
 
-    monkeypatch.setattr("harness.fleet.resubmission.resubmission_of", planned)
+    monkeypatch.setattr("harness.fleet.status.resubmission_of", planned)
 
     def execute(*words):
         out, err = io.StringIO(), io.StringIO()

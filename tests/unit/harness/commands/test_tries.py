@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from analysis.data.trial import read_trial
-from analysis.plan.decidable import decidable, decidable_by
-from harness.campaign.load import load_campaign, one_block, one_cell
+from analysis.plan.sessions import decidable, decidable_by
+from harness.campaign.resolve import load_campaign, one_block, one_cell
 from harness.cli import main
 from harness.commands.dry_run import _said, _set, execute_only, probe
 from harness.commands.live_view import View

@@ -82,7 +82,7 @@ class Played:
 def played(monkeypatch):
     for name in (
         "harness.fleet.submission.user_name",
-        "harness.fleet.resubmission.user_name",
+        "harness.fleet.status.user_name",
         "harness.fleet.status.user_name",
     ):
         monkeypatch.setattr(name, lambda: "anna")

@@ -18,8 +18,7 @@ from analysis.errors import FairtrialError
 from analysis.record.fleet import read_fleet
 from harness.errors import HostError, LaunchError
 from harness.fleet import status as standing, submission
-from harness.fleet.resubmission import resubmission_of
-from harness.fleet.status import cancel, read_standing
+from harness.fleet.status import cancel, read_standing, resubmission_of
 from tests.examples import examples
 
 from .conftest import Played
@@ -109,7 +108,7 @@ def cluster(fleet, monkeypatch):
     made = Cluster()
     for name in (
         "harness.fleet.submission.user_name",
-        "harness.fleet.resubmission.user_name",
+        "harness.fleet.status.user_name",
         "harness.fleet.status.user_name",
     ):
         monkeypatch.setattr(name, lambda: "anna")

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from analysis.errors import UsageError
-from harness.campaign.identity import identity_of
-from harness.campaign.load import load_campaign
+from harness.campaign.defaults import identity_of
+from harness.campaign.resolve import load_campaign
 from harness.errors import HostError
 from harness.fleet.node_trial import membership_of
 from harness.trial.plan import plan_session

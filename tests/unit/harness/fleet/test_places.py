@@ -8,8 +8,8 @@ import pytest
 
 from analysis.errors import UsageError
 from harness.fleet.hosts import listed, places_for, require_time
-from harness.fleet.sbatch import Wishes
 from harness.fleet.slurm import Node
+from harness.fleet.submission import Wishes
 
 
 def test_named_hosts_keep_their_order(played):

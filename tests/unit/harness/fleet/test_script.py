@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.fleet import sbatch as scripts
-from harness.fleet.sbatch import script_of
+from harness.fleet import submission as scripts
 from harness.fleet.slurm import Scheduler
+from harness.fleet.submission import script_of
 
 ODD = "a b'c\"d$(touch INJECTED)&;*"
 

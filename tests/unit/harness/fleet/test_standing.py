@@ -9,9 +9,8 @@ import shutil
 import pytest
 
 from analysis.errors import UsageError
-from harness.fleet.resubmission import resubmission_of
 from harness.fleet.slurm import Node
-from harness.fleet.status import cancel, read_standing, trials_standing
+from harness.fleet.status import cancel, read_standing, resubmission_of, trials_standing
 
 
 def hosts_of(standing):

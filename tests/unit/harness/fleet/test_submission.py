@@ -12,14 +12,12 @@ import pytest
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.fleet import read_fleet
-from harness.campaign.load import load_campaign
 from harness.campaign.model import Command, Isolation
+from harness.campaign.resolve import load_campaign
 from harness.errors import HostError, LaunchError
-from harness.fleet.resubmission import resubmission_of
-from harness.fleet.sbatch import Wishes
-from harness.fleet.status import cancel
-from harness.fleet.submission import build_once, submission_of, user_name
-from harness.launch.interrupts import Interrupts
+from harness.fleet.status import cancel, resubmission_of
+from harness.fleet.submission import Wishes, build_once, submission_of, user_name
+from harness.launch.matching import Interrupts
 
 from .conftest import Played
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from analysis.errors import UsageError
-from harness.fleet.sbatch import Wishes, checked_arguments
+from harness.fleet.submission import Wishes, checked_arguments
 
 
 @pytest.mark.parametrize(

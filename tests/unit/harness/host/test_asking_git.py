@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import FairtrialError, UsageError
-from analysis.history.nights.commit_order import repository_of
+from analysis.history.nights import repository_of
 from harness.bisect.commits import commits_between
 from harness.host.commits import commits_of_programs
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.record.environment_changes import describe_changes, diff
-from analysis.record.environment_records import of_one_session, whole_targets
+from analysis.record.environment import describe_changes, diff, of_one_session, whole_targets
 from harness.host import executables as targets_module
 from harness.host.executables import (
     describe_inputs,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import HostError
-from harness.host.placement import choose_cpus
+from harness.host.placement import CpuWish, choose_cpus, with_services
 from harness.host.reader import Host
-from harness.host.service_cpus import CpuWish, with_services
 from tests.hosts import trees as hosts
 
 AUTO = CpuWish(cpus="auto")

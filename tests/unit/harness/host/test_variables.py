@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis.record.environment_changes import diff
+from analysis.record.environment import diff
 from harness.host.variables import (
     ALLOWED,
     HIDDEN,

@@ -7,7 +7,7 @@ import pytest
 from harness.campaign.model import Isolation
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 
 
 @pytest.fixture(params=["auto", "none"])

@@ -16,7 +16,7 @@ from harness.errors import LaunchError
 from harness.host.tree import Tree
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 from harness.meters.counters import CounterPlan, CounterTally, look_of, plan_of
 
 EVENTS = ("page-faults", "task-clock", "minor-faults")

@@ -8,7 +8,7 @@ import pytest
 
 from harness.campaign.model import Build, Command
 from harness.launch.commands import CommandFailedError, SideCommands
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 
 
 @pytest.fixture

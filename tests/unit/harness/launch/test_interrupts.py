@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.launch.interrupts import Interrupted, Interrupts
+from harness.launch.matching import Interrupted, Interrupts
 
 _FOR_EVER_S = 1e6
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -61,9 +61,9 @@ def test_sleep_lasts_as_long_as_asked(monkeypatch):
             waits.append(milliseconds)
             now[0] += max(milliseconds / 2000, 0.5)
 
-    monkeypatch.setattr("harness.launch.interrupts.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("harness.launch.matching.time", SimpleNamespace(monotonic=lambda: now[0]))
     with Interrupts() as interrupts:
-        monkeypatch.setattr("harness.launch.interrupts.select.poll", Poller)
+        monkeypatch.setattr("harness.launch.matching.select.poll", Poller)
         interrupts.sleep(4.0)
         assert waits == [(interrupts.fd, select.POLLIN), 4000, 2000, 1000, 500]
     assert now == [104.0]

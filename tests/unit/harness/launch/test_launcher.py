@@ -31,7 +31,7 @@ from harness.campaign.model import Isolation
 from harness.errors import HostError, LauncherDiedError, LaunchError
 from harness.launch.client import _SCRIPT as SCRIPT, LauncherClient
 from harness.launch.exchange import LaunchRequest, limit_numbers, message_of
-from harness.launch.interrupts import Interrupted, Interrupts
+from harness.launch.matching import Interrupted, Interrupts
 
 # For targets the system's own, if there is one: ours may stand in a private folder, which nobody
 # enters from a user namespace.
@@ -572,7 +572,7 @@ _ORCHESTRATOR = """
 import fcntl, os, sys, time
 from pathlib import Path
 from harness.campaign.model import Isolation
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 from harness.launch.exchange import LaunchRequest
 from harness.launch.client import LauncherClient, kept_locks
 for path in sys.argv[1:]:

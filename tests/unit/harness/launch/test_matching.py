@@ -11,8 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.launch import matching
-from harness.launch.interrupts import Interrupted, Interrupts
-from harness.launch.matching import Matching, NotMatched
+from harness.launch.matching import Interrupted, Interrupts, Matching, NotMatched
 
 # What `re` needs centuries for (the runner under attack, B13), and what it reads one step at a time
 # with no look at signals: 4096 scans of all that follows.

@@ -21,7 +21,7 @@ from harness.launch import client, exchange as standstill
 from harness.launch.commands import CommandFailedError, SideCommands
 from harness.launch.exchange import Lookout, Standstill
 from harness.launch.in_launcher.serving import Launcher
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 
 SH = "/bin/sh"
 S = 1_000_000_000

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 from harness.launch.commands import SideCommands
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 from harness.meters.cgroups import RunGroups
 from harness.services.running import RunningServices
 

@@ -11,10 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.services import group_peaks, metering
-from harness.services.group_peaks import GroupPeak, folder_with_peaks, group_of
-from harness.services.metering import ServiceMeter
-from harness.services.usage import Reading
+from harness.services import usage as group_peaks, usage as metering
+from harness.services.usage import GroupPeak, Reading, ServiceMeter, folder_with_peaks, group_of
 
 
 @pytest.fixture

@@ -16,11 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.load import load_campaign
 from harness.campaign.model import Command, port_mark
+from harness.campaign.resolve import load_campaign
 from harness.errors import LaunchError
-from harness.launch.interrupts import Interrupted
-from harness.launch.matching import Matching
+from harness.launch.matching import Interrupted, Matching
 from harness.meters.cgroups import RunGroups
 from harness.services.service_process import ServiceFailedError
 
@@ -125,7 +124,7 @@ def test_a_service_that_hides_its_sockets_is_not_called_somebody_else(place, mon
         return listed(folder)
 
     services = place.services(ONE % ("", ""))
-    monkeypatch.setattr("harness.services.sockets.os.listdir", refused)
+    monkeypatch.setattr("harness.services.running.os.listdir", refused)
     with (
         pytest.raises(ServiceFailedError, match="cannot be seen: its process") as caught,
         place.standing(services),

@@ -11,13 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.contents import executed_lines
-from analysis.artifact.packing.campaign import named_files
-from analysis.artifact.redacted_documents import campaign_values
+from analysis.artifact.packed_campaign import named_files
+from analysis.artifact.redacted import campaign_values
+from analysis.artifact.zip_directory import executed_lines
 from analysis.errors import UsageError
 from harness.bisect.recipe import recipe_of
-from harness.campaign.load import load_campaign
-from harness.commands.received_campaign import _steps, stays_inside
+from harness.campaign.resolve import load_campaign
+from harness.commands.reproduce import _steps, stays_inside
 from harness.errors import LaunchError
 from harness.fleet.submission import _least_cpus
 from harness.launch.commands import resolve_all

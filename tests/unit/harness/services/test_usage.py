@@ -11,8 +11,7 @@ import sys
 
 import pytest
 
-from harness.services.metering import can_reset_peaks
-from harness.services.usage import Used, read, used
+from harness.services.usage import Used, can_reset_peaks, read, used
 
 MS = 1_000_000
 

@@ -13,8 +13,8 @@ from analysis import judge, read_trial
 from analysis.errors import StoreError
 from analysis.history.session_value import runs_of_variants, session_values
 from analysis.record.trial_files import LooksPlan
-from harness.bisect.adding import add_session, whole_sessions
-from harness.launch.interrupts import Interrupted
+from harness.bisect.measuring import add_session, whole_sessions
+from harness.launch.matching import Interrupted
 from harness.trial.execution import Options
 
 PLAN = LooksPlan(rule="planned", looks=(3, 6, 9), risk=0.025)

@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 
 import pytest
 
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 from harness.trial.plan import plan_session, planned_runs
 
 

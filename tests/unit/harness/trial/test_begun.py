@@ -12,9 +12,16 @@ import pytest
 
 from analysis.errors import CampaignError, StoreError, UsageError
 from analysis.record.manifest import read_manifest
-from harness.campaign.defaults import BEFORE, OwnDefaults, todays_defaults
-from harness.campaign.identity import RULE, first_defaults, identity_of, resolved_text
-from harness.campaign.load import load_campaign
+from harness.campaign.defaults import (
+    BEFORE,
+    RULE,
+    OwnDefaults,
+    first_defaults,
+    identity_of,
+    resolved_text,
+    todays_defaults,
+)
+from harness.campaign.resolve import load_campaign
 from harness.campaign.schema import PROTOCOL
 from harness.trial.plan import plan_session, planned_runs
 from harness.trial.resume import campaign_drift, check_plan, defaults_of, trial_begun

@@ -8,8 +8,8 @@ import pytest
 
 from analysis.words import next_lines
 from harness.campaign.model import Build, Hooks
-from harness.commands.arguments import report_ending
 from harness.commands.live_view import View
+from harness.commands.options import report_ending
 from harness.errors import LaunchError
 from harness.trial.progress import read_progress
 

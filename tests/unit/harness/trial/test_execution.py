@@ -9,11 +9,11 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
-from harness.campaign.identity import identity_of
+from harness.campaign.defaults import identity_of
 from harness.campaign.model import Build, MetricRule
 from harness.errors import HostError, LaunchError
 from harness.launch.commands import CommandFailedError
-from harness.trial.locks import is_written_now
+from harness.trial.folder import is_written_now
 
 
 @pytest.fixture

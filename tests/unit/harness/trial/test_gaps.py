@@ -8,7 +8,7 @@ from harness.campaign.model import CheckPolicy
 from harness.errors import HostError
 from harness.host.reader import Host
 from harness.host.state import GapLook, Gaps
-from harness.trial.locks import CpuLock
+from harness.trial.folder import CpuLock
 from harness.trial.plan import look_at_cpus
 
 

@@ -17,7 +17,7 @@ from analysis.data.trial import read_trial
 from analysis.errors import StoreError
 from analysis.record.trial_files import PlannedRun, StopRule
 from harness.errors import LauncherDiedError, LaunchError
-from harness.trial.hopeless.in_a_row import Hopeless
+from harness.trial.gives_up import Hopeless
 
 
 def dies():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HostError
-from harness.trial.locks import CpuLock, cpus_in_use
+from harness.trial.folder import CpuLock, cpus_in_use
 
 pytestmark = pytest.mark.host
 ROOT = Path(__file__).parents[4]
@@ -18,7 +18,7 @@ CPU = 3900 + os.getpid() % 90
 
 
 def holder(code, processes=None, *, other_user=False):
-    command = [sys.executable, "-c", f"from harness.trial.locks import *\nimport sys\n{code}"]
+    command = [sys.executable, "-c", f"from harness.trial.folder import *\nimport sys\n{code}"]
     if other_user:
         command = processes.as_other_user(command)
     return subprocess.Popen(
@@ -59,7 +59,7 @@ def test_the_holder_is_named_however_many_were_refused():
 
 def test_holder_of_another_container_is_named_as_such(monkeypatch):
     with CpuLock((CPU,)):
-        monkeypatch.setattr("harness.trial.locks._namespace", lambda: 1)
+        monkeypatch.setattr("harness.trial.folder._namespace", lambda: 1)
         with pytest.raises(HostError, match=f"process {os.getpid()}, yours, in another container"):
             CpuLock((CPU,))
 

@@ -13,7 +13,7 @@ from harness.campaign.model import Expect, MetricRule
 from harness.errors import LaunchError
 from harness.host.reader import Host
 from harness.launch.commands import SideCommands
-from harness.launch.interrupts import Interrupted, Interrupts
+from harness.launch.matching import Interrupted, Interrupts
 from harness.meters.energy import EnergyMeter
 from harness.services.usage import Used
 from harness.trial.context import TrialContext

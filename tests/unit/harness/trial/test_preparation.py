@@ -15,7 +15,7 @@ from harness.campaign.model import Build, CheckPolicy
 from harness.errors import HostError
 from harness.host.checks import fatal_findings
 from harness.host.reader import Host
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 from harness.trial.plan import cpus_for, situation_of
 from harness.trial.preparation import (
     expected_seconds,

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from harness.errors import HostError
-from harness.launch.interrupts import Interrupted, Interrupts
+from harness.launch.matching import Interrupted, Interrupts
 from harness.trial.plan import reserve
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.shapes import checksum_holds
-from harness.campaign.identity import identity_of
-from harness.launch.interrupts import Interrupted
-from harness.trial.building.drift import drift, settle, target_drift
-from harness.trial.locks import is_written_now
+from harness.campaign.defaults import identity_of
+from harness.launch.matching import Interrupted
+from harness.trial.builds import drift, settle, target_drift
+from harness.trial.folder import is_written_now
 from harness.trial.plan import plan_session
 from harness.trial.progress import trials_in
 from harness.trial.repeating import still_to_do

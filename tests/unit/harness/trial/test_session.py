@@ -13,7 +13,7 @@ from analysis.record.trial_files import StopRule
 from harness.campaign.model import CheckPolicy, Hooks
 from harness.errors import HostError, LaunchError
 from harness.launch.commands import CommandFailedError
-from harness.trial.locks import is_written_now
+from harness.trial.folder import is_written_now
 from harness.trial.plan import plan_session
 from harness.trial.writer import Store
 

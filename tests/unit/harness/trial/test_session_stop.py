@@ -13,18 +13,16 @@ import pytest
 
 from analysis.errors import StoreError
 from analysis.record.manifest import read_manifest
-from analysis.record.sample_files import packed, sample_file
-from analysis.record.shapes import encode_checked
+from analysis.record.shapes import encode_checked, packed, sample_file
 from analysis.record.trial_files import SessionEnd, StopRule
-from harness.campaign.identity import identity_of
-from harness.campaign.load import load_campaign
+from harness.campaign.defaults import identity_of
 from harness.campaign.model import CounterEvent, Counting, MetricRule
+from harness.campaign.resolve import load_campaign
 from harness.campaign.schema import editor_schema
 from harness.commands.live_view import scale
-from harness.trial.ending import Ending
+from harness.trial.ending import Ending, said_of_rule, said_of_sessions
 from harness.trial.progress import read_progress
 from harness.trial.stopping import SessionStop, finding_of, stored_runs
-from harness.trial.wording import said_of_rule, said_of_sessions
 from harness.trial.writer import Store
 
 RULE = StopRule(width=0.05, min_runs=3, max_runs=6)

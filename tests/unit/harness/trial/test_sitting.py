@@ -15,10 +15,10 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
-from analysis.record.looks import LOOKS
+from analysis.record.trial_files import LOOKS
 from analysis.verdict.judging import judge
 from analysis.words import command_line
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 from harness.errors import HostError
 from harness.trial.ending import command_to_continue
 from harness.trial.execution import Options
@@ -35,7 +35,7 @@ from harness.trial.writer import Store
 @pytest.fixture
 def times(stage, monkeypatch):
     """Say how long each variant takes, in seconds, with so much noise; give what is executed."""
-    monkeypatch.setattr("harness.trial.sitting_run.time", stage.clock)
+    monkeypatch.setattr("harness.trial.sitting.time", stage.clock)
     rng = random.Random(12)
 
     def say(noise=0.01, **seconds):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.record.trial_files import GivenUp
-from harness.trial.wording import said_of_given_up
+from harness.trial.ending import said_of_given_up
 
 
 def cell(variant, session, why="exit", *, never_ok=False):

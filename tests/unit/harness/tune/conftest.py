@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.tune.changes import Knobs
 from harness.tune.proposal import Wish
-from harness.tune.tuner import survey
+from harness.tune.tuner import Knobs, survey
 from tests.hosts import trees as hosts
 
 CPU = hosts.CPU

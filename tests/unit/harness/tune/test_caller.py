@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from analysis.errors import UsageError
-from harness.tune.executing import caller_of
+from harness.tune.tuner import caller_of
 
 ANN = pwd.struct_passwd(("ann", "x", 1234, 1235, "", "/home/ann", "/bin/zsh"))
 
@@ -104,8 +104,8 @@ def test_the_variables_are_those_of_the_account(accounts):
 def test_a_command_is_executed_as_the_caller_and_never_as_root():
     command = ["/usr/bin/env", "grep", "-E", "^(Uid|Gid|Groups):", "/proc/self/status"]
     script = (
-        "import os\nfrom harness.tune.executing import Caller\n"
-        "from harness.tune.executing import Signals, spawn\n"
+        "import os\nfrom harness.tune.tuner import Caller\n"
+        "from harness.tune.tuner import Signals, spawn\n"
         "caller = Caller(uid=65534, gid=65533, groups=(65533, 65532))\n"
         f"with Signals() as s: print(s.wait(spawn({command}, os.environ, caller)))"
     )
@@ -119,7 +119,7 @@ def test_a_command_is_executed_as_the_caller_and_never_as_root():
 
 def test_an_ignored_child_signal_takes_no_exit_code_away():
     code = (
-        "import os, sys\nfrom harness.tune.executing import Signals, spawn\n"
+        "import os, sys\nfrom harness.tune.tuner import Signals, spawn\n"
         "with Signals() as s: sys.exit(s.wait(spawn(['sh', '-c', 'exit 9'], os.environ, None)))"
     )
     words = ["env", "--ignore-signal=CHLD", sys.executable, "-c", code]
@@ -130,7 +130,7 @@ def test_ctrl_c_is_for_the_command():
     # the terminal tells both; the one who waits does not die of it, and hands nothing on twice
     code = "import signal, sys, time\nsignal.signal(2, lambda *_: sys.exit(7))\nprint(flush=True)\ntime.sleep(60)"
     script = (
-        "import os, sys, subprocess\nfrom harness.tune.executing import Signals, spawn\n"
+        "import os, sys, subprocess\nfrom harness.tune.tuner import Signals, spawn\n"
         f"with Signals() as s: code = s.wait(spawn([sys.executable, '-c', {code!r}], os.environ, None))\n"
         "sys.exit(code)"
     )

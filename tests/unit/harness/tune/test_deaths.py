@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HostError
-from harness.tune.executing import Guardian
 from harness.tune.journal import finding_of_tuning
-from harness.tune.tuner import tune, undo_tuning
+from harness.tune.tuner import Guardian, tune, undo_tuning
 from tests.processes import wait_until
 
 from .conftest import contents
@@ -23,7 +22,7 @@ from .conftest import contents
 SCRIPT = """
 import os, sys, time
 from pathlib import Path
-from harness.tune.changes import Knobs
+from harness.tune.tuner import Knobs
 from harness.tune.proposal import Wish
 from harness.tune.tuner import survey, tune
 

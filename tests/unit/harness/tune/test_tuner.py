@@ -11,9 +11,8 @@ import pytest
 
 from analysis.record.shapes import encode_checked
 from harness.errors import HostError, LaunchError
-from harness.tune.changes import Knobs
 from harness.tune.journal import NAME, finding_of_tuning
-from harness.tune.tuner import lines_of, tune, undo_tuning
+from harness.tune.tuner import Knobs, lines_of, tune, undo_tuning
 
 from .conftest import CPU, CgroupKnobs, contents, hosts
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 from harness.trial.execution import Options, start
 
 BUSY = "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done"

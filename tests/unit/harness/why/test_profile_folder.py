@@ -13,8 +13,8 @@ import sys
 import pytest
 
 from analysis.errors import StoreError, UsageError
-from harness.why import session_profile
-from harness.why.profile_folder import new_profile
+from harness.why import profiles as session_profile
+from harness.why.profiles import new_profile
 from harness.why.recording import DEFAULT_HZ, DWARF_HZ, ProfileRequest, record_profile
 
 ONE = {"variant": "cand", "benchmarks": ("spin",), "sessions": 1, "timed": 1, "profiled": 1}

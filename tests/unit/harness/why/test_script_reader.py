@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.why.script_reader import Began, Frame, Lost, Sample, read_script
+from harness.why.perf_script import Began, Frame, Lost, Sample, read_script
 
 PLAIN = """\
     0/0       0.000000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1276508) @ 0]: x [kernel.kallsyms]_text

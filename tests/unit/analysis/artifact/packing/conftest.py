@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.packing import answers, describing
-from analysis.artifact.packing.bundle import pack_bundle
-from analysis.artifact.packing.request import PackingRequest
+from analysis.artifact import bundle as answers, describing
+from analysis.artifact.bundle import pack_bundle
+from analysis.artifact.describing import PackingRequest
 from analysis.artifact.recomputing import Recomputed
 from harness.cli import main
 

@@ -17,15 +17,14 @@ from pathlib import Path
 
 import pytest
 
-from analysis.artifact.contents import Missing, RedactionRecord, read_contents
-from analysis.artifact.packing import answers
-from analysis.artifact.packing.gathering import Staging
-from analysis.artifact.packing.request import Redacted
+from analysis.artifact import bundle as answers
+from analysis.artifact.describing import Redacted
+from analysis.artifact.gathering import Staging
 from analysis.artifact.recomputing import Recomputed
+from analysis.artifact.zip_directory import Missing, RedactionRecord, read_contents
 from analysis.errors import StoreError, UsageError
-from analysis.record.builds import BuildRecord
 from analysis.record.shapes import encode_checked
-from analysis.record.trial_files import BUILDS
+from analysis.record.trial_files import BUILDS, BuildRecord
 
 ABOUT = """\
 title: A title
@@ -365,7 +364,7 @@ class TestContents:
             pack(campaign.trial, campaign.trial, campaign=campaign.file)
 
     def test_more_than_readers_accept_is_said(self, campaign, pack, monkeypatch):
-        from analysis.artifact.packing import bundle
+        from analysis.artifact import bundle
 
         monkeypatch.setattr(bundle, "MOST_ENTRIES", 10)
         made = pack(campaign.trial, campaign=campaign.file)
@@ -640,7 +639,7 @@ class TestWriting:
     def test_an_archive_that_cannot_be_written_leaves_what_was_there(
         self, campaign, pack, tmp_path, monkeypatch
     ):
-        from analysis.artifact.packing import bundle
+        from analysis.artifact import bundle
 
         def full(file, files):
             file.write(b"some")

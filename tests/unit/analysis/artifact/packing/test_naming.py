@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.artifact.packing.campaign import NamedPath, _named, named_files
+from analysis.artifact.packed_campaign import NamedPath, _named, named_files
 
 
 def test_every_place_of_a_campaign_that_may_name_a_file_is_looked_at():

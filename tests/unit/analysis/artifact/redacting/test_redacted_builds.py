@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 
 MAKE = ["make", "SEED={layout_seed}", "OUT=/home/anna/src/app"]
 BUILD = {

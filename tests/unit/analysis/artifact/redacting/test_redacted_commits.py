@@ -8,7 +8,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.data.trial import read_trial
-from analysis.record.environment_records import commits_of
+from analysis.record.environment import commits_of
 from analysis.record.trial_files import ENVIRONMENT
 from analysis.verdict.judging import judge
 from tests.examples import examples

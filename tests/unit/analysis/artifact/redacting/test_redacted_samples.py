@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.data.iterations.stored import values_of_run
+from analysis.data.stored_iterations import values_of_run
 from analysis.data.trial import read_trial
-from analysis.record.quantiles import about_quantile
-from analysis.record.sample_files import packed, sample_file
+from analysis.record.manifest import about_quantile
+from analysis.record.shapes import packed, sample_file
 
 
 def test_samples_and_quantiles_pass_a_redaction(folder):

@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from harness.campaign.load import load_campaign
+from harness.campaign.resolve import load_campaign
 
 SECRET = "correct-horse-battery"
 SERVER = ["/home/anna/srv/server", "--port", "{s.port}", "--data=/home/anna/srv/{variant}"]

@@ -16,10 +16,9 @@ import yaml
 from analysis.artifact.redacted_names import Known, Scrubber, known_here
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
-from analysis.record.builds import read_builds
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import checksum_holds, encode_checked
-from analysis.record.trial_files import ENVIRONMENT
+from analysis.record.trial_files import ENVIRONMENT, read_builds
 from analysis.verdict.judging import judge
 
 HOST = "lab07.example.org"

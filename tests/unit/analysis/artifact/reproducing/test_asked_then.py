@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.artifact.reproducing.reproduction import as_asked_then
+from analysis.artifact.reproduce import as_asked_then
 from analysis.record.trial_files import JudgedMetrics
 
 RPS = {"rps": {"unit": "1/s", "better": "higher"}}

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from analysis.artifact.archive import open_archive, weigh, write_archive
-from analysis.artifact.reproducing.checking import receive_bundle
-from analysis.artifact.reproducing.reproduction import reproduce
+from analysis.artifact.reproduce import receive_bundle, reproduce
 
 BUNDLES = Path(__file__).resolve().parents[4] / "data" / "bundles"
 IDENTITIES = {

@@ -15,11 +15,9 @@ import pytest
 from analysis.artifact.archive import Archive, open_archive
 from analysis.artifact.claims import pointed
 from analysis.artifact.recomputing import Commands, LimitReachedError, Limits
-from analysis.artifact.reproducing.checking import check_archive, unpack_bundle
-from analysis.artifact.reproducing.documents import Difference
-from analysis.artifact.reproducing.page import review_page
-from analysis.artifact.reproducing.reproduction import reproduce
-from analysis.artifact.reproducing.result import Recomputation
+from analysis.artifact.reproduce import check_archive, reproduce, unpack_bundle
+from analysis.artifact.reproduction import Recomputation, review_page
+from analysis.artifact.reproduction_documents import Difference
 from analysis.errors import StoreError, UsageError
 from analysis.pages import as_markup as as_markdown
 from analysis.record.shapes import encode_checked

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from analysis.artifact.reproducing.checking import receive_bundle
-from analysis.artifact.reproducing.rerun import Rerun, RerunTrial, joint_report, judge_reruns
+from analysis.artifact.reproduce import receive_bundle
+from analysis.artifact.rerun import Rerun, RerunTrial, joint_report, judge_reruns
 from analysis.errors import UsageError
 
 from .conftest import handmade, write_bundle

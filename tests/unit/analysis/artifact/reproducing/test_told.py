@@ -9,11 +9,11 @@ import zipfile
 
 import pytest
 
-from analysis.artifact.packing.bundle import pack_bundle
-from analysis.artifact.packing.request import PackingRequest
+from analysis.artifact import reproduce as reproduction
+from analysis.artifact.bundle import pack_bundle
+from analysis.artifact.describing import PackingRequest
 from analysis.artifact.recomputing import Commands, Recomputed
-from analysis.artifact.reproducing import reproduction
-from analysis.artifact.reproducing.reproduction import reproduce
+from analysis.artifact.reproduce import reproduce
 
 from .conftest import handmade
 

@@ -8,14 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.commands.arguments import show
-from analysis.commands.explaining.answers import (
-    Explaining,
-    check_folded,
-    exit_code_of,
-    explained,
-    write_folded,
-)
+from analysis.commands.options import show
+from analysis.commands.why import Explaining, check_folded, exit_code_of, explained, write_folded
 from analysis.errors import UsageError
 from analysis.why.result import WhyAnswer
 from tests.profiled import CALLS, profile_beside

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.commands.explaining.targets import place_of, stored_profiles, targets_of
+from analysis.commands.why import place_of, stored_profiles, targets_of
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.verdict.judging import judge

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.data.iterations.session_quantiles import RunValues, merged_quantile
-from analysis.data.iterations.stored import StoredRun
+from analysis.data.session_quantiles import RunValues, merged_quantile
+from analysis.data.stored_iterations import StoredRun
 from analysis.errors import InsufficientDataError
-from analysis.record.quantiles import needed, quantile_of
-from analysis.record.sample_files import StoredSamples, packed
+from analysis.record.manifest import needed, quantile_of
+from analysis.record.shapes import StoredSamples, packed
 from analysis.verdict.judging import judge
 from tests.examples import examples
 

@@ -12,26 +12,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data.iterations import stored as stored_module
-from analysis.data.iterations.stored import (
+from analysis.data import stored_iterations as stored_module
+from analysis.data.merging import merge_trials
+from analysis.data.stored_iterations import (
     judged_counts,
     judged_values,
     printed_counts,
     stored_together,
     values_of_run,
 )
-from analysis.data.merging.trials import merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, StoreError
-from analysis.history.nights.trial_values import trial_values
-from analysis.importers.exports.export_data import exported_trial
-from analysis.importers.exports.losses import never_held
-from analysis.importers.sources import Reading
-from analysis.record.quantiles import about_quantile, quantile_metric, quantile_of
-from analysis.record.sample_files import StoredSamples, packed, sample_file
-from analysis.record.warmup_iterations import judging_with
-from analysis.verdict.comparison.comparing import compare_trials
-from analysis.verdict.files import judge_sources
+from analysis.history.night_values import trial_values
+from analysis.importers.export_data import exported_trial, never_held
+from analysis.importers.reader import Reading
+from analysis.record.manifest import about_quantile, judging_with, quantile_metric, quantile_of
+from analysis.record.shapes import StoredSamples, packed, sample_file
+from analysis.verdict.comparison import compare_trials
+from analysis.verdict.judging import judge_sources
 
 MANY = 1500
 SHARES = (0.5, 0.99)

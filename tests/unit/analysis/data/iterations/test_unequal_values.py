@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from analysis.data.iterations.session_quantiles import (
+from analysis.data.session_quantiles import (
     RunValues,
     merged_quantile,
     of_one_basis,

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from analysis.data.columns import MetricColumn
-from analysis.data.iterations.warmup import STATES
 from analysis.data.trial import Trial
+from analysis.data.warmup import STATES
 from analysis.errors import InsufficientDataError
-from analysis.history.bisection.filling import unsteady_variants
-from analysis.record.warmup_iterations import asked_warmup, judging_with, read_warmup
+from analysis.history.bisection_filling import unsteady_variants
+from analysis.record.manifest import asked_warmup, judging_with, read_warmup
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
 from tests.json_schemas import misfits

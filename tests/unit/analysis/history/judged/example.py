@@ -6,8 +6,8 @@ import hashlib
 
 import numpy as np
 
-from analysis.history.judged.judging import judge_nights
-from analysis.history.judged.result import History
+from analysis.history.judged import History
+from analysis.history.judging import judge_nights
 from tests.unit.analysis.history.judged.made_nights import nights_of, series
 
 NIGHTS = 61

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from analysis.history.nights.model import Night, Nights, NightSeries
+from analysis.history.night_values import Night, Nights, NightSeries
 
 FIRST = datetime(2026, 9, 24, 2, tzinfo=UTC)
 KERNEL = {"kernel": {"release": "6.8"}}

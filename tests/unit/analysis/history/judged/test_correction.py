@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.stats import false_discovery_control
 
-from analysis.history.judged.correction import levels_of, usual_correction
+from analysis.history.judging import levels_of, usual_correction
 
 SHARES = st.lists(st.floats(5e-5, 1.0), min_size=1, max_size=40)
 

@@ -15,9 +15,9 @@ import pytest
 
 from analysis import changes
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.history.judged.judging import judge_nights
-from analysis.history.judged.next_commands import bisect_words
-from analysis.history.judged.since import with_gone
+from analysis.history.judged import bisect_words
+from analysis.history.judging import judge_nights
+from analysis.history.one_series import with_gone
 from tests.unit.analysis.history.judged.made_nights import nights_of, noise, series, stepped
 
 COMMITS = tuple(f"{k:040x}" for k in range(60))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.history.judged.cautions import short_hashes
-from analysis.history.judged.labels import label_of, span_of
-from analysis.history.nights.model import Night
+from analysis.history.night_values import Night
+from analysis.history.sentences import label_of, short_hashes, span_of
 
 
 def labels(*starts: str | None) -> list[str]:

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.history.nights import imported_nights
-from analysis.history.nights.dates import date_in, first_date
-from analysis.history.nights.reading import read_nights
-from analysis.importers.trials import open_trial
+from analysis.history import imported_nights
+from analysis.history.night_values import date_in, first_date
+from analysis.history.nights import read_nights
+from analysis.importers.reader import open_trial
 
 
 def pyperf(scale, date=None, **metadata):

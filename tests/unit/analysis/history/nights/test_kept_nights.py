@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.history.nights import kept_nights, read_places, reading
-from analysis.history.nights.kept_nights import kept_file
-from analysis.history.nights.reading import read_nights
+from analysis.history import kept_nights, nights as reading, series as read_places
+from analysis.history.kept_nights import kept_file
+from analysis.history.nights import read_nights
+from analysis.record.manifest import judging_with
 from analysis.record.shapes import checksum_holds, encode_checked
-from analysis.record.warmup_iterations import judging_with
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.history.nights.model import missing_before
-from analysis.history.nights.reading import read_nights
+from analysis.history.night_values import missing_before
+from analysis.history.nights import read_nights
 from analysis.methods.multilevel.compare import multilevel
-from analysis.methods.multilevel.session_means import means_of_one, means_of_pair
-from analysis.record.warmup_iterations import judging_with
+from analysis.methods.multilevel.values import means_of_one, means_of_pair
+from analysis.record.manifest import judging_with
 from tests.examples import examples
 
 TOLERANCE = 1e-12  # of logs: the same sums in another order

@@ -10,11 +10,11 @@ import pytest
 
 from analysis.artifact.redacted_names import wanted_of
 from analysis.artifact.redaction import redact_folder
-from analysis.data.merging.trials import merge_trials
+from analysis.data.merging import merge_trials
 from analysis.errors import UsageError
-from analysis.history.nights import reading
-from analysis.history.nights.host_changes import host_changes
-from analysis.history.nights.reading import read_nights
+from analysis.history import nights as reading
+from analysis.history.host_changes import host_changes
+from analysis.history.nights import read_nights
 
 
 def of(nights, benchmark="x"):

@@ -13,7 +13,7 @@ import pytest
 
 from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
-from analysis.importers.tools import javascript as js, python as pyperf
+from analysis.importers import javascript as js, python as pyperf
 
 GOLDEN = Path(__file__).resolve().parents[4] / "golden" / "foreign"
 

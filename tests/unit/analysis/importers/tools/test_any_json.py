@@ -15,7 +15,7 @@ import pytest
 from analysis.data.opening import Opened, open_foreign
 from analysis.errors import AnalysisError, FairtrialError
 from analysis.importers.gathering import gather
-from analysis.importers.inspection import inspect_files
+from analysis.importers.importing import inspect_files
 from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign, tool_of
 

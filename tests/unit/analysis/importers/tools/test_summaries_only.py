@@ -13,7 +13,7 @@ import pytest
 
 from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
-from analysis.importers.tools import summaries
+from analysis.importers import summaries
 
 CATCH = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<{0} name="t" rng-seed="1"><TestCase name="x">'

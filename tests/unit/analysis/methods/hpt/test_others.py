@@ -11,11 +11,8 @@ from scipy import stats
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import UsageError
 from analysis.methods.hpt.compare import hpt
-from analysis.methods.hpt.others import (
-    paired_t_confidence,
-    paired_t_speedup,
-)
-from analysis.methods.hpt.report import hpt_report
+from analysis.methods.hpt.page import hpt_report
+from analysis.methods.hpt.speedup import paired_t_confidence, paired_t_speedup
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt import winners, winners as looking
 from analysis.methods.hpt.compare import hpt
-from analysis.methods.hpt.report import hpt_report
+from analysis.methods.hpt.page import hpt_report
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.pages.result import plain
 from analysis.stats.ratios import Ratios

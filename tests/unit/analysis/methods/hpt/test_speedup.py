@@ -9,7 +9,7 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, UsageError
 from analysis.methods.hpt.compare import hpt
-from analysis.methods.hpt.report import hpt_report
+from analysis.methods.hpt.page import hpt_report
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.pages.model import page_of
 from analysis.stats.ranks import TIE_TOLERANCE

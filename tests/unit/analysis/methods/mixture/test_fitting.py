@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.mixture.conventions import FOUND, STATE
 from analysis.methods.mixture.em_kernel import (
     LANES,
     TILE,
@@ -25,7 +24,7 @@ from analysis.methods.mixture.em_kernel import (
 )
 from analysis.methods.mixture.fit import fit_mixture
 from analysis.methods.mixture.fit_kernel import fit_sorted, work_size
-from analysis.methods.mixture.model import Mixture
+from analysis.methods.mixture.model import FOUND, STATE, Mixture
 
 
 @pytest.fixture

@@ -14,13 +14,13 @@ from scipy.special import ndtr
 from scipy.stats import kstest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.mixture.calibration_kernel import (
+from analysis.methods.mixture.fit import fit_mixture
+from analysis.methods.mixture.fit_kernel import (
     draw_sorted,
     ks_distance,
     replicate_distances,
+    work_size,
 )
-from analysis.methods.mixture.fit import fit_mixture
-from analysis.methods.mixture.fit_kernel import work_size
 from analysis.methods.mixture.goodness import fit_corpus, jittered, ks_fit
 from analysis.methods.mixture.model import Mixture
 from analysis.methods.mixture.result import CorpusFit, FitTest

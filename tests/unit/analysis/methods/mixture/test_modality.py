@@ -13,9 +13,9 @@ from scipy import stats
 from scipy.optimize import linprog
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.mixture.calibration_kernel import sorted_dips
 from analysis.methods.mixture.cautions import mode_cautions
 from analysis.methods.mixture.fit import fit_mixture, spread_ties
+from analysis.methods.mixture.fit_kernel import sorted_dips
 from analysis.methods.mixture.modality import (
     STABLE,
     FamilyFit,

@@ -13,15 +13,13 @@ from scipy.integrate import trapezoid
 
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+from analysis.methods.mixture import metrics_em_kernel as em_kernel
+from analysis.methods.mixture.metrics_fit import fit_mixture_of_metrics
+from analysis.methods.mixture.metrics_model import MODELS, SIMPLEST, MixtureOfMetrics
+from analysis.methods.mixture.metrics_page import ellipse, meaning, pairs_of_runs, plane_picture
 from analysis.methods.mixture.model import Mixture
-from analysis.methods.mixture.plane import em_kernel
-from analysis.methods.mixture.plane.fit import fit_mixture_of_metrics
-from analysis.methods.mixture.plane.model import MODELS, SIMPLEST, MixtureOfMetrics
-from analysis.methods.mixture.plane.page import meaning
-from analysis.methods.mixture.plane.picture import ellipse, plane_picture
-from analysis.methods.mixture.plane.report import pairs_of_runs
 from analysis.pages.model import page_of
-from analysis.plots.drawing import write_picture
+from analysis.plots.chart import write_picture
 
 Build = Callable[..., Any]
 

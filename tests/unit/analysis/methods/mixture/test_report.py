@@ -15,10 +15,10 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, StoreError, UsageError
-from analysis.importers.sources import Reading, read_sources, trials_of
+from analysis.importers.reader import Reading, read_sources, trials_of
 from analysis.methods.mixture.goodness import ks_fit
+from analysis.methods.mixture.metrics_page import plane_report
 from analysis.methods.mixture.page import mixture_page
-from analysis.methods.mixture.plane.report import plane_report
 from analysis.methods.mixture.report import MixtureOptions, mixture_report
 from analysis.pages.as_text import render
 from analysis.pages.model import Caution, Figure, Section, Table, page_of

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from analysis.methods.mixture import em_kernel, fit, small_fit
-from analysis.methods.mixture.conventions import FOUND, STATE, TILE
 from analysis.methods.mixture.fit import ScaledValues, fit_each, fit_mixture
 from analysis.methods.mixture.fit_kernel import fit_sorted, work_size
-from analysis.stats.small_work import Budget
+from analysis.methods.mixture.model import FOUND, STATE, TILE
+from analysis.stats.workers import Budget
 
 
 def fused() -> bool:

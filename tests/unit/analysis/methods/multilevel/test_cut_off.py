@@ -14,13 +14,13 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.history.changes import changes
-from analysis.history.judged.gate import gated
+from analysis.history.one_series import gated
 from analysis.history.session_value import cut_in, session_values
 from analysis.methods.multilevel.compare import multilevel
-from analysis.pages.condition import parse_condition
+from analysis.pages.result import parse_condition
 from analysis.plan.compare_looks import look_at
 from analysis.record.trial_files import LooksPlan
-from analysis.verdict.compare_answer.answer import NamedCommand, answer_of
+from analysis.verdict.compare import NamedCommand, answer_of
 from analysis.verdict.gate import gate
 from analysis.verdict.judging import judge
 from analysis.verdict.ranking import rank_variants

@@ -18,7 +18,7 @@ from scipy import stats
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.pair import set_apart
 from analysis.methods.multilevel.compare import multilevel
-from analysis.methods.multilevel.session_values import dependence_of, two_speeds
+from analysis.methods.multilevel.values import dependence_of, two_speeds
 from tests.examples import examples
 
 RUNS = 8

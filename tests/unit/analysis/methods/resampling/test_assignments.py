@@ -17,7 +17,7 @@ from analysis.methods.resampling.assignments import (
     PooledRuns,
     loops,
 )
-from analysis.stats.small_work import Budget
+from analysis.stats.workers import Budget
 
 DESIGNS = [
     Exchange(0, 0, 5),

@@ -13,12 +13,11 @@ from hypothesis import assume, example, given, settings, strategies as st
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+from analysis.methods.resampling.assignments import ask, known_coverage
 from analysis.methods.resampling.bootstrap import bootstrap_speedup
-from analysis.methods.resampling.coverage import known_coverage
 from analysis.methods.resampling.draws import compare, draw, standard_error
 from analysis.methods.resampling.kernel import resampled_means, resampled_spreads
 from analysis.methods.resampling.result import BootstrapInterval
-from analysis.methods.resampling.units import ask
 from tests.examples import examples
 
 KINDS = ("percentile", "corrected", "bca", "studentized")

@@ -10,13 +10,11 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.methods.biplot.fit import biplot
-from analysis.methods.biplot.picture import biplot_picture
-from analysis.methods.resampling.picture import resampling_picture
-from analysis.methods.resampling.report import resampling_report
-from analysis.plots.drawing import check_picture, write_picture
+from analysis.methods.biplot.page import biplot_picture
+from analysis.methods.resampling.page import resampling_picture, resampling_report
+from analysis.plots.chart import Sheet, check_picture, write_picture
 from analysis.plots.marks import Text
 from analysis.plots.paper import Outline
-from analysis.plots.sheet import Sheet
 
 
 def systems(count, benchmarks=5, runs=6, spread=0.02):

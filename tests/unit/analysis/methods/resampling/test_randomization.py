@@ -16,7 +16,7 @@ from analysis.errors import AnalysisError, UsageError
 from analysis.methods.resampling import assignments
 from analysis.methods.resampling.randomization import randomization_test
 from analysis.pages.model import Caution
-from analysis.stats.small_work import Budget
+from analysis.stats.workers import Budget
 
 
 def matrix(name: str, rows: dict, *, better: str = "lower", **fields) -> PerformanceMatrix:

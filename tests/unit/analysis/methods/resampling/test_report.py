@@ -9,7 +9,7 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import UsageError
-from analysis.methods.resampling.report import resampling_report
+from analysis.methods.resampling.page import resampling_report
 from analysis.stats.arguments import stream
 
 

@@ -8,8 +8,8 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.pair import match, set_apart
 from analysis.errors import UsageError
+from analysis.methods.resampling.assignments import exchangeable_units
 from analysis.methods.resampling.cautions import unit_cautions
-from analysis.methods.resampling.units import exchangeable_units
 
 
 def matrix(name: str, blocks=None, sessions=None, runs: int = 3) -> PerformanceMatrix:

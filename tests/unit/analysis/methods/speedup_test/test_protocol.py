@@ -21,7 +21,7 @@ from analysis.methods.speedup_test.result import (
     Decision,
     SpeedupTest,
 )
-from analysis.stats.classical_tests import rank_sum, student, welch
+from analysis.stats.classical import rank_sum, student, welch
 
 RNG = np.random.default_rng(20261121)
 NORMAL = np.sort(RNG.normal(10, 1, 25))

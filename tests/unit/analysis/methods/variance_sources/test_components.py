@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from analysis.data.trial import read_trial
+from analysis.methods.variance_sources.covariates import pooled
 from analysis.methods.variance_sources.fit import components_of, nested, sources
-from analysis.methods.variance_sources.runs import pooled
 
 
 def drawn(planted, rng, *, trials=1, hosts=1, **design):

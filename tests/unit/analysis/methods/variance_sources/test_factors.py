@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.variance_sources.covariates import Covariate
+from analysis.methods.variance_sources.covariates import Covariate, pooled
 from analysis.methods.variance_sources.factor_columns import cell_of, columns_of, detrended
 from analysis.methods.variance_sources.factor_orders import (
     FamilyOfTests,
@@ -23,7 +23,6 @@ from analysis.methods.variance_sources.factor_orders import (
     surprise,
 )
 from analysis.methods.variance_sources.fit import sources
-from analysis.methods.variance_sources.runs import pooled
 
 
 def rng(seed=1):

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from analysis.methods.variance_sources.covariates import pooled
 from analysis.methods.variance_sources.factor_columns import cell_of, detrended
 from analysis.methods.variance_sources.factor_orders import Shifts, pvalue
 from analysis.methods.variance_sources.factors import _drawn, beside_its_count, witnesses
 from analysis.methods.variance_sources.fit import sources
-from analysis.methods.variance_sources.runs import pooled
 
 
 def pvalue_of(planted, count, seed=1, runs=60):

@@ -11,7 +11,7 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError
-from analysis.plan.goal import trial_costs
+from analysis.plan.components import trial_costs
 
 TIMES = {name: {"a": [1.0] * 6, "b": [2.0] * 6} for name in ("old", "new")}
 IDLE = 0.5  # between two runs

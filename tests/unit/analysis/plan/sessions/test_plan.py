@@ -19,8 +19,7 @@ from scipy.special import stdtrit
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.methods.speedup_test.compare import speedup_test_suite
-from analysis.plan.components import variance_components
-from analysis.plan.goal import TrialCosts
+from analysis.plan.components import TrialCosts, variance_components
 from analysis.plan.sessions import plan_sessions, session_cautions
 
 t_power = runpy.run_path(str(Path(__file__).parents[4] / "power.py"))["t_power"]

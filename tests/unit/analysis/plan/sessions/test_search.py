@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from analysis.plan.goal import Goal
+from analysis.plan.components import Goal
 from analysis.plan.sessions import SessionSpread, cheapest, errors, least_sessions
 
 t_power = runpy.run_path(str(Path(__file__).parents[4] / "power.py"))["t_power"]

@@ -13,7 +13,7 @@ from analysis.errors import UsageError
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.pages.as_text import render
 from analysis.pages.model import page_of
-from analysis.plan.coverage import coverage_study
+from analysis.plan.error_rates import coverage_study
 from analysis.plan.study import drawn_pairs
 from analysis.stats.arguments import stream
 

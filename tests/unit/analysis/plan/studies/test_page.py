@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.pages.model import Table, Value, page_of
-from analysis.plan.coverage import coverage_study
-from analysis.plan.error_rates import power_study, type1_study
+from analysis.plan.error_rates import coverage_study, power_study, type1_study
 from analysis.plan.study import CoverageStudy, Covered
 
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from analysis.errors import UsageError
-from analysis.plan.coverage import coverage_study
 from analysis.plan.draw import draw_study
-from analysis.plan.error_rates import power_study, type1_study
-from analysis.plan.study_picture import study_picture
+from analysis.plan.error_rates import coverage_study, power_study, type1_study
+from analysis.plan.study_page import study_picture
 from analysis.plots.marks import Curve, Dots
 
 

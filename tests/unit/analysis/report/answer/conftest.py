@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.report.subject import Subject, subject_of
 
 SESSIONS = (0.010, -0.004, -0.008, 0.006, -0.003, -0.001)

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.pages.model import Value
-from analysis.record.builds import BuildRecord
 from analysis.record.shapes import encode_checked
-from analysis.report.answer.chapter import chapter
-from analysis.report.shell import chapter_html
+from analysis.record.trial_files import BuildRecord
+from analysis.report.answer import chapter
+from analysis.report.assembling import chapter_html
 from analysis.report.subject import Subject, subject_of
 from analysis.report.written import written_of
 from analysis.verdict.cautions import shown_cautions

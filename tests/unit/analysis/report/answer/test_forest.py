@@ -12,9 +12,8 @@ from hypothesis import given, strategies as st
 
 from analysis.methods.multilevel.result import Line
 from analysis.pages.model import Value
-from analysis.report.answer.drawing import axis_of
-from analysis.report.answer.forest import grouped, kept_of
-from analysis.report.names import Name
+from analysis.report.answer_forest import axis_of, grouped, kept_of
+from analysis.report.subject import Name
 
 
 def line(speedup: float, half: float) -> Line:

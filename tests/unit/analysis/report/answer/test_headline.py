@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from analysis.report.answer.headline import headline, text_of
+from analysis.report.answer_headline import headline, text_of
 from analysis.report.subject import Subject
 
 Make = Callable[..., Subject]

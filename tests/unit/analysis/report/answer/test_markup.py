@@ -6,8 +6,8 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 
 from analysis.pages.model import Table
-from analysis.report.answer.chapter import chapter
-from analysis.report.shell import chapter_html
+from analysis.report.answer import chapter
+from analysis.report.assembling import chapter_html
 from analysis.report.subject import Subject
 
 Make = Callable[..., Subject]

@@ -8,8 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from analysis.plots.scale import Scale, Tick
-from analysis.report.benchmarks.axes import (
+from analysis.plots.axes import Scale, Tick
+from analysis.report.runs import (
+    Cell,
     across,
     bounded_ratios,
     labels_of,
@@ -18,7 +19,6 @@ from analysis.report.benchmarks.axes import (
     shares,
     upright_labels,
 )
-from analysis.report.runs import Cell
 
 ROOM, HALF = 0.25, 0.045  # of a name in a narrow picture: width, and half of its height
 

@@ -10,8 +10,8 @@ import pytest
 
 from analysis.diagnose.result import Diagnosis, FarRun, Finding
 from analysis.pages.model import Caution, Table, Value
+from analysis.report.assembling import chapter_html
 from analysis.report.benchmarks.chapter import chapter, focus_of, listed_benchmarks, opened
-from analysis.report.shell import chapter_html
 
 NAMES = {name: float(k + 1) for k, name in enumerate("abcdef")}
 EVIL = "\"><img src=x onerror=alert(1)>\u202e'{{7*7}}"

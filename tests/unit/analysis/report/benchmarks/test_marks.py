@@ -8,7 +8,7 @@ import pytest
 
 from analysis.data.host_record import HostNote, HostRecord
 from analysis.diagnose.result import Diagnosis, FarRun, Finding
-from analysis.report.benchmarks.findings import marks_of, notes_of
+from analysis.report.benchmarks.benchmarks import marks_of, notes_of
 
 
 @pytest.fixture

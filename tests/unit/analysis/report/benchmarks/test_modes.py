@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.plots.scale import Scale
-from analysis.report.benchmarks.modes import Modes, densities, modes_of, peak
-from analysis.report.runs import Cell
+from analysis.plots.axes import Scale
+from analysis.report.runs import Cell, Modes, densities, modes_of, peak
 
 SCALE = Scale(0.5, 2.0, log=True)
 

@@ -13,11 +13,9 @@ import pytest
 from analysis.diagnose.result import FarRun
 from analysis.pages.model import Value
 from analysis.report.benchmarks.against import ecdf, sessions, shift, steps
-from analysis.report.benchmarks.axes import Grounds, row_scales
-from analysis.report.benchmarks.benchmark import Benchmark, Known
-from analysis.report.benchmarks.findings import Mark
+from analysis.report.benchmarks.benchmarks import Benchmark, Known, Mark
 from analysis.report.benchmarks.pictures import panels_of, run_rows
-from analysis.report.runs import Cell, Failed, cells_of, frame_of
+from analysis.report.runs import Cell, Failed, Grounds, cells_of, frame_of, row_scales
 
 FACTORS = {"x": 1.0, "y": 2.0}
 

@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 
+from analysis.report.assembling import chapter_html
 from analysis.report.benchmarks.chapter import chapter
-from analysis.report.shell import chapter_html
 
 NAMES = {"x": 1.0, "y": 2.0, "z": 3.0, "w": 4.0}
 

@@ -8,9 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis.report.benchmarks.axes import Grounds, row_scales
 from analysis.report.benchmarks.pictures import squares, strip, strip_dots, strip_each
-from analysis.report.runs import Cell, frame_of, normal_quantiles, pairs_in_order
+from analysis.report.runs import (
+    Cell,
+    Grounds,
+    frame_of,
+    normal_quantiles,
+    pairs_in_order,
+    row_scales,
+)
 
 
 def cell(values, sessions: int) -> Cell:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.record.trial_files import ENVIRONMENT, FINDINGS, RESOLVED
 from analysis.report.subject import Subject, subject_of
 

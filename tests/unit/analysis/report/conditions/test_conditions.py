@@ -11,17 +11,17 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from analysis.data.trial import read_trial
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.pages.model import Table, Value
 from analysis.record.trial_files import ENVIRONMENT, FINDINGS, RESOLVED
-from analysis.report.conditions.chapter import chapter as conditions
-from analysis.report.conditions.records import (
+from analysis.report.assembling import chapter_html
+from analysis.report.condition_records import (
     facts_of,
     recorded as everything_of,
     sessions_told,
     source_of,
 )
-from analysis.report.shell import chapter_html
+from analysis.report.conditions import chapter as conditions
 from analysis.report.subject import subject_of
 from tests.examples import examples
 

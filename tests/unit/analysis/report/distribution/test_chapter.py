@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data.iterations.pooled import pooled
-from analysis.importers.sources import Reading
-from analysis.report.answer.around import measured
+from analysis.data.warmup import pooled
+from analysis.importers.reader import Reading
+from analysis.report.answer_headline import measured
+from analysis.report.assembling import chapter_html
 from analysis.report.benchmarks.chapter import chapter as benchmarks_of
-from analysis.report.distribution.chapter import chapter
-from analysis.report.paper.paragraph import paragraph_of
-from analysis.report.published.chapter import chapter as published
-from analysis.report.shell import chapter_html
+from analysis.report.distribution import chapter
+from analysis.report.methods_text import paragraph_of
+from analysis.report.published import chapter as published
 from analysis.report.subject import Subject
 from analysis.verdict.judging import judge
 

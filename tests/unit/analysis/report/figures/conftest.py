@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.report.subject import subject_of
 
 BENCHES = ("a", "b", "c")

@@ -7,9 +7,8 @@ import csv
 import pytest
 
 from analysis.errors import UsageError
-from analysis.plots.sheet import Sheet
-from analysis.report.figures.files import write_all, write_drawing
-from analysis.report.figures.kinds import KINDS, draw, kind_of
+from analysis.plots.chart import Sheet
+from analysis.report.figures.suite import KINDS, draw, kind_of, write_all, write_drawing
 
 SHEET = Sheet(width=85, font_size=7)
 
@@ -36,7 +35,7 @@ def test_all_kinds_that_apply(measured, tmp_path):
 def test_of_many_benchmarks_the_first_of_the_page_have_figures_of_their_own(
     measured, tmp_path, monkeypatch
 ):
-    from analysis.report.figures import files
+    from analysis.report.figures import suite as files
 
     asked = []
     monkeypatch.setattr(

@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.importers.sources import Reading
-from analysis.plots.drawing import picture_bytes
-from analysis.plots.sheet import Sheet
-from analysis.report.figures.kinds import draw
+from analysis.importers.reader import Reading
+from analysis.plots.chart import Sheet, picture_bytes
+from analysis.report.figures.suite import draw
 from analysis.report.subject import Subject
 from analysis.verdict.judging import judge
 from tests.unit.analysis.data.iterations.test_warmup import trial, warming

@@ -10,13 +10,12 @@ import pytest
 
 from analysis.diagnose.result import Finding
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.methods.biplot.fit import biplot
 from analysis.methods.hpt.speedup import hpt_speedup
-from analysis.plots.drawing import picture_bytes
+from analysis.plots.chart import Sheet, picture_bytes
 from analysis.plots.marks import Curve, Dots, Line, Rect
-from analysis.plots.sheet import Sheet
-from analysis.report.figures.kinds import KINDS, draw, draw_table, kind_of
+from analysis.report.figures.suite import KINDS, draw, draw_table, kind_of
 from analysis.report.subject import subject_of
 from analysis.report.written import written_of
 
@@ -344,7 +343,7 @@ def test_causes_are_the_runs_by_mode_against_what_separates_them(measured):
 def test_what_the_rule_says_is_shaded_an_arc_through_zero_at_both_ends(
     measured, monkeypatch, low, high, shaded
 ):
-    from analysis.report.figures import modes
+    from analysis.report.figures import distributions as modes
 
     subject = measured(modal=True)
     (one, *_) = modes._explained(subject)

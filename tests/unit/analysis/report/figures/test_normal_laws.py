@@ -13,9 +13,9 @@ from analysis.diagnose.normality import (
     normal_curves,
     runs_of,
 )
-from analysis.importers.sources import Reading
-from analysis.plots.sheet import Sheet
-from analysis.report.figures.kinds import draw
+from analysis.importers.reader import Reading
+from analysis.plots.chart import Sheet
+from analysis.report.figures.suite import draw
 from analysis.report.subject import subject_of
 from analysis.stats.arguments import stream
 from analysis.stats.samples import kernel_density

@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from analysis.report.history.page import history_html
+from analysis.report.history import history_html
 
 EVIL = "<script>alert(1)</script>\u202e{{7*7}}"
 

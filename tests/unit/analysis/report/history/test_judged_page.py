@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis.history.judged.judging import judge_nights
-from analysis.report.history.page import history_html
+from analysis.history.judging import judge_nights
+from analysis.report.history import history_html
 
 JUDGED = Path(__file__).resolve().parents[2] / "history" / "judged"
 made = SimpleNamespace(**runpy.run_path(str(JUDGED / "made_nights.py")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from analysis.report.history.places import places_of
+from analysis.report.history import places_of
 
 
 def night(day: int) -> tuple[str, str]:

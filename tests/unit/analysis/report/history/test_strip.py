@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.plots.scale import Scale
-from analysis.report.history.benchmarks import benchmarks_of, strip_of
-from analysis.report.history.places import places_of
-from analysis.report.history.strip import (
+from analysis.plots.axes import Scale
+from analysis.report.history import benchmarks_of, places_of, strip_of
+from analysis.report.history_strip import (
     HEIGHT,
     Level,
     Part,

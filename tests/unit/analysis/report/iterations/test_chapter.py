@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 
 from analysis.pages.model import CommandLine
-from analysis.record.warmup_iterations import judging_with
-from analysis.report.iterations.chapter import chapter
-from analysis.report.shell import chapter_html
+from analysis.record.manifest import judging_with
+from analysis.report.assembling import chapter_html
+from analysis.report.iterations import chapter
 from tests.unit.analysis.data.iterations.test_warmup import restless, trial, warming
 from tests.unit.analysis.report.figures.test_iterations import subject_of
 

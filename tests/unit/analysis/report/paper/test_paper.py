@@ -15,15 +15,19 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from analysis.importers.sources import Reading
-from analysis.record.builds import BuildRecord
+from analysis.importers.reader import Reading
 from analysis.record.shapes import encode_checked
-from analysis.record.trial_files import BUILDS, Appended, GivenUp, MergedTrial, StopRule
-from analysis.report.paper.chapter import chapter as paper, embedded
-from analysis.report.paper.paragraph import METHODS, citations_of, counted, works
-from analysis.report.paper.provenance import whole_numbers
-from analysis.report.shell import chapter_html
-from analysis.report.spoken import spoken_text
+from analysis.record.trial_files import (
+    BUILDS,
+    Appended,
+    BuildRecord,
+    GivenUp,
+    MergedTrial,
+    StopRule,
+)
+from analysis.report.assembling import chapter_html
+from analysis.report.methods_text import METHODS, citations_of, counted, spoken_text, works
+from analysis.report.paper import chapter as paper, embedded, whole_numbers
 from analysis.report.subject import subject_of, subjects_of
 from analysis.version import VERSION
 from harness.cli import main

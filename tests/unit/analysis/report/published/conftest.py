@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pytest
 
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.report.subject import Subject, subject_of
 
 BENCHMARKS = ("text", "logs", "json", "table", "source", "binary")

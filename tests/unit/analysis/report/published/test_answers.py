@@ -11,8 +11,8 @@ from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.pages import number_format as figures
 from analysis.pages.model import Value
-from analysis.report.published.answers import Ratio, asked_of
-from analysis.report.published.chapter import chapter as published
+from analysis.report.published import chapter as published
+from analysis.report.published_answers import Ratio, asked_of
 from analysis.report.written import written_of
 
 KEYS = [

@@ -9,10 +9,9 @@ from html.parser import HTMLParser
 import pytest
 
 from analysis.pages.model import Section, Table, Value
-from analysis.report.published.answers import MethodAnswer, Ratio
-from analysis.report.published.chapter import chapter as published
-from analysis.report.published.pictures import axis_of
-from analysis.report.shell import chapter_html
+from analysis.report.assembling import chapter_html
+from analysis.report.published import chapter as published
+from analysis.report.published_answers import MethodAnswer, Ratio, axis_of
 
 EVIL = '"><img src=x onerror=alert(1)>\u202e\x1b[31m'
 

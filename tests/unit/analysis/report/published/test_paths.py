@@ -10,7 +10,7 @@ from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.methods.mixture.fit import fit_mixture
 from analysis.methods.mixture.single_run import mean_difference, probability_faster
 from analysis.methods.speedup_test.compare import speedup_test_suite
-from analysis.report.published.chapter import chapter as published
+from analysis.report.published import chapter as published
 
 
 def way(chapter, key, place=0):

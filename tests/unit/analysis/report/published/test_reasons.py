@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.report.published.chapter import chapter as published
+from analysis.report.published import chapter as published
 
 
 def text(pieces):

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt.speedup import hpt_speedup
-from analysis.report.published.pictures import reliability_plot, reliability_steps
+from analysis.report.published_answers import reliability_plot, reliability_steps
 
 
 def best(*, benchmarks=8, runs=8, faster=1.5, seed=4):

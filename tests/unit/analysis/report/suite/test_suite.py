@@ -11,16 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.methods.biplot.fit import biplot
-from analysis.pages import as_csv
+from analysis.pages import as_markup as as_csv
 from analysis.pages.model import Page
-from analysis.report.shell import chapter_html
+from analysis.report.assembling import chapter_html
 from analysis.report.subject import subject_of
-from analysis.report.suite.biplot import plane_of
-from analysis.report.suite.boxes import boxes_plots, five_numbers
-from analysis.report.suite.chapter import chapter as suite
-from analysis.report.suite.ranks import bars_of, bars_plot
+from analysis.report.suite import bars_of, bars_plot, chapter as suite, plane_of
+from analysis.report.suite_boxes import boxes_plots, five_numbers
 from analysis.report.written import written_of
 
 BENCHES = ("text", "logs", "json")

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.report.subject import Subject, subject_of
 
 BENCHES = {"text": 0.02, "logs": 2.0, "random": 0.2}

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.report.timeline.picture import change_marks, panel_places, time_marks
-from analysis.report.timeline.runs import apart, change, change_scale, duration
+from analysis.report.timeline import change_marks, panel_places, time_marks
+from analysis.report.timeline_runs import apart, change, change_scale, duration
 
 HEIGHT = 190.0
 lengths = st.lists(st.floats(1e-3, 1e5), min_size=1, max_size=60).map(np.array)

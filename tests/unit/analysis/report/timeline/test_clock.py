@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.data.trial import read_trial
-from analysis.report.timeline.runs import clock_of
+from analysis.report.timeline_runs import clock_of
 
 
 @pytest.fixture

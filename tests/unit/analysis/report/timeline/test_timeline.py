@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.pages.model import Table, Value
-from analysis.report.shell import chapter_html
+from analysis.report import timeline as picture_module
+from analysis.report.assembling import chapter_html
 from analysis.report.subject import subject_of
-from analysis.report.timeline import picture as picture_module
-from analysis.report.timeline.chapter import chapter as happened
-from analysis.report.timeline.runs import clock_of, runs_of
+from analysis.report.timeline import chapter as happened
+from analysis.report.timeline_runs import clock_of, runs_of
 
 EVIL = '"><script>alert(1)</script>\u202e'
 TWO = lambda _, second: 1.3 if (second // 30) % 2 else 1.0  # noqa: E731 - a host of two speeds

@@ -13,14 +13,13 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import UsageError
-from analysis.importers.sources import Reading
+from analysis.importers.reader import Reading
 from analysis.methods.variance_sources.result import Sources
-from analysis.pages import as_csv
+from analysis.pages import as_markup as as_csv
 from analysis.pages.model import page_of
-from analysis.report.assembling import assemble
-from analysis.report.shell import chapter_html, html_page
+from analysis.report.assembling import assemble, chapter_html, html_page
 from analysis.report.subject import subjects_of
-from analysis.report.variation.chapter import chapter as chapter_of_subject, chapter_of
+from analysis.report.variation import chapter as chapter_of_subject, chapter_of
 from harness.cli import main
 
 SAMPLE = str(Path(__file__).resolve().parents[5] / "tests" / "data" / "sample-0.2.0")

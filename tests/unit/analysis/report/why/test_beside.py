@@ -9,7 +9,7 @@ import pytest
 
 from analysis.record.manifest import read_manifest
 from analysis.record.profiles import PROFILE, profiles_of
-from analysis.report.why.beside import beside
+from analysis.report.why import beside
 from tests.profiled import profile_beside
 
 KEYS = ("keys", "logs")

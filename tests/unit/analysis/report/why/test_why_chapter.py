@@ -15,17 +15,15 @@ from html.parser import HTMLParser
 
 import pytest
 
-from analysis.importers.sources import Reading
-from analysis.pages import as_csv, as_markup, as_text
+from analysis.importers.reader import Reading
+from analysis.pages import as_markup, as_markup as as_csv, as_text
 from analysis.pages.model import page_of
 from analysis.record.manifest import read_manifest
 from analysis.record.profiles import PROFILE, profiles_of, read_profile
-from analysis.report.assembling import assemble
+from analysis.report.assembling import assemble, html_page
 from analysis.report.page import brief_page, data_page, narrow_page
-from analysis.report.shell import html_page
 from analysis.report.subject import subject_of, subjects_of
-from analysis.report.why.chapter import chapter
-from analysis.report.why.rows import rows_of
+from analysis.report.why import chapter, rows_of
 from analysis.why.explain import explain
 from tests.profiled import CALLS, profile_beside
 

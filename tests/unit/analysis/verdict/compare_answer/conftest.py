@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.data.trial import read_trial
-from analysis.verdict.compare_answer.answer import NamedCommand, answer_of
+from analysis.verdict.compare import NamedCommand, answer_of
 
 
 @pytest.fixture

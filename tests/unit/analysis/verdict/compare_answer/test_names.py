@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.verdict.compare_answer.names import numbered, quoted, short_names
+from analysis.verdict.compare_sentences import numbered, quoted, short_names
 from tests.examples import examples
 
 GZIPS = ["gzip -6 -k -c data", "gzip -1 -k -c data"]

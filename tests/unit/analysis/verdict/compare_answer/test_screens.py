@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.verdict.compare_answer.answer import Standing
-from analysis.verdict.compare_answer.page import screen_of
-from analysis.verdict.compare_answer.sentences import answer_sentence
+from analysis.verdict.compare import Standing, screen_of
+from analysis.verdict.compare_sentences import answer_sentence
 
 GZIPS = (("gzip -6 -k -c data", 0.1, 0.05), ("gzip -1 -k -c data", 0.055, 0.08))
 FIVE = (

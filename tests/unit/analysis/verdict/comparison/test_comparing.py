@@ -12,8 +12,7 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, UsageError
 from analysis.record.trial_files import MergedTrial
-from analysis.verdict.comparison.comparing import compare_trials
-from analysis.verdict.comparison.page import more_text, paragraph
+from analysis.verdict.comparison import compare_trials, more_text, paragraph
 from analysis.verdict.judging import judge
 
 EFFECTS = {"base": {"x": 0.0, "y": 0.0}, "fast": {"x": 0.2, "y": 0.3}}

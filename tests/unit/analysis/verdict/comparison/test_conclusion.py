@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.verdict.comparison.effects import agreement_of, conclusion_of, overall
-from analysis.verdict.comparison.result import Effect, EffectComparison
+from analysis.verdict.comparison_effects import agreement_of, conclusion_of, overall
+from analysis.verdict.comparison_result import Effect, EffectComparison
 
 
 def effect(word="faster", *, speedup=1.25, low=1.2, high=1.3, uncorrected=None, reason=None):

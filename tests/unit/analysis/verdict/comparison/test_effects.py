@@ -14,7 +14,7 @@ from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
-from analysis.verdict.comparison.effects import EffectPairs, compare_answers
+from analysis.verdict.comparison_effects import EffectPairs, compare_answers
 
 SLEEP = (
     (0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0),

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from analysis.errors import UsageError
-from analysis.pages.condition import parse_condition
+from analysis.pages.result import parse_condition
 
 
 @pytest.mark.parametrize(

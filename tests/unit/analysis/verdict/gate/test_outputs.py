@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from analysis.verdict.gate import gate
-from analysis.verdict.gate_answer.for_builds import junit, summary, workflow_commands
+from analysis.verdict.gate_answer import junit, summary, workflow_commands
 
 EVIL = "a|b\x1b[31m<i>`\n::error::x, y: 100 %"
 LINES = {"fast": (0.1, 0.004, 5), "bad": (-0.1, 0.004, 5), EVIL: (0.0, 0.03, 5)}

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from analysis.errors import CampaignError
-from analysis.record.quantiles import counted_quantile, rank_of
-from harness.campaign.identity import identity_of, resolved_text
-from harness.campaign.load import load_campaign
-from harness.campaign.metrics.distributions import DistributionError, read_distribution
+from analysis.record.manifest import counted_quantile, rank_of
+from harness.campaign.defaults import identity_of, resolved_text
+from harness.campaign.distributions import DistributionError, read_distribution
 from harness.campaign.model import Campaign, MetricRule
+from harness.campaign.resolve import load_campaign
 from harness.campaign.schema import editor_schema
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "hdr_logs"

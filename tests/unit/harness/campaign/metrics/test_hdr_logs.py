@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from harness.campaign.metrics.hdr_logs import HdrError, HdrHistogram, decoded, read_log
+from harness.campaign.distributions import HdrError, HdrHistogram, decoded, read_log
 from tests.examples import examples
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "hdr_logs"

@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 
 from analysis.errors import CampaignError
-from harness.campaign.identity import identity_of, resolved_text
-from harness.campaign.load import load_campaign
+from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.model import Bound
+from harness.campaign.resolve import load_campaign
 from harness.campaign.schema import editor_schema
 from harness.trial.plan import plan_session
 

@@ -11,8 +11,8 @@ import json
 import jsonschema
 import pytest
 
-from harness.campaign.identity import identity_of, resolved_text
-from harness.campaign.metrics.quantiles import quantiles_of
+from harness.campaign.defaults import identity_of, resolved_text
+from harness.campaign.metric_checks import quantiles_of
 from harness.campaign.schema import editor_schema
 
 TEXT = """\

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from harness.campaign.metrics.wrk_tables import TableError, read_percentiles
+from harness.campaign.distributions import TableError, read_percentiles
 
 WRK = """\
 Running 30s test @ http://127.0.0.1:8080/index.html

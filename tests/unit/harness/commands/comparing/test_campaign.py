@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import UsageError
-from harness.campaign.identity import identity_of
-from harness.commands.comparing.campaign import again_words, campaign_of, manner_of, shell_notes
-from harness.commands.comparing.scan import wanted_commands
-from harness.commands.comparing.tries import NOTICED, try_commands, unread_input
+from harness.campaign.defaults import identity_of
+from harness.commands.compare import NOTICED, try_commands, unread_input
+from harness.commands.compare_campaign import again_words, campaign_of, manner_of, shell_notes
+from harness.commands.options import wanted_commands
 from harness.errors import LaunchError
 
 
@@ -104,7 +104,7 @@ def test_cpus_that_are_none_are_refused(make):
 
 
 def test_campaign_is_kept_as_a_text_that_can_be_loaded_again(make, tmp_path):
-    from harness.campaign.load import load_campaign
+    from harness.campaign.resolve import load_campaign
 
     campaign = make("printf '%s' '{a}'", "true")
     path = tmp_path / "a" / "trial" / "campaign.yaml"

@@ -9,8 +9,7 @@ import pytest
 from analysis.errors import UsageError
 from harness.commands.command_parser import CommandParser
 from harness.commands.compare import add
-from harness.commands.comparing.options import duration, margin, remarks
-from harness.commands.comparing.scan import wanted_commands
+from harness.commands.options import duration, margin, remarks, wanted_commands
 
 
 @pytest.mark.parametrize(

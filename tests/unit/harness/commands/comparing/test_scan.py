@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.errors import UsageError
-from harness.commands.comparing.scan import wanted_commands
+from harness.commands.options import wanted_commands
 
 
 @pytest.fixture

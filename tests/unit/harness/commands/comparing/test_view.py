@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.commands.comparing import view as module
-from harness.commands.comparing.scan import WantedCommand
-from harness.commands.comparing.view import CompareView
+from harness.commands import compare_campaign as module
+from harness.commands.compare_campaign import CompareView
+from harness.commands.options import WantedCommand
 
 GZIPS = ("gzip -6 -k -c data", "gzip -1 -k -c data")
 
@@ -73,7 +73,9 @@ def test_an_undecided_one_lies_between_and_the_cap_is_told(clock):
     view = watching(Terminal(), ("a", "b"))
     one = candidate(speedup=1.0, low=0.92, high=1.1, word="undecided")
     view.looked(look(one), 60, 6.0)
-    assert view.line(6.0) == "b: between 10 % less and 9 % more · 60 runs · 6.0 s · stops after 20 s"
+    assert (
+        view.line(6.0) == "b: between 10 % less and 9 % more · 60 runs · 6.0 s · stops after 20 s"
+    )
 
 
 def test_the_time_that_is_left_is_that_of_the_look_that_decides(clock):

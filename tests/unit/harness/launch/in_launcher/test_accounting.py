@@ -18,7 +18,7 @@ from harness.campaign.model import Isolation
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
 from harness.launch.in_launcher.processes import NAMES, Account
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 
 MS = 1_000_000
 PYTHON = shutil.which("python3", path="/usr/bin:/bin") or sys.executable

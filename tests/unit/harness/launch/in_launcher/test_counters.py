@@ -11,8 +11,7 @@ import pytest
 
 from harness.launch.in_launcher.counters import EventCounters
 from harness.meters.counters import CounterPlan, EventAnswer
-from harness.meters.perf_event import event_attributes
-from harness.meters.pmus import Resolved
+from harness.meters.pmus import Resolved, event_attributes
 
 PLAN = {"machine": "x86_64"}
 HARDWARE, SOFTWARE = 0, 1

@@ -24,7 +24,7 @@ from harness.launch.exchange import LaunchRequest
 from harness.launch.in_launcher import cgroups as room
 from harness.launch.in_launcher.cgroups import GroupFailed, Leaves, Ungrouped, leaves_for
 from harness.launch.in_launcher.system_calls import SettingRefused
-from harness.launch.interrupts import Interrupts
+from harness.launch.matching import Interrupts
 from harness.meters.cgroups import RunGroups
 
 PYTHON = shutil.which("python3", path="/usr/bin:/bin") or sys.executable

@@ -24,7 +24,7 @@ from harness.meters.energy import (
     open_energy,
     perf_counter,
 )
-from harness.meters.perf_event import PerfCalls
+from harness.meters.pmus import PerfCalls
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[4] / "hosts" / "trees.py")))
 RANGE = 262143328850

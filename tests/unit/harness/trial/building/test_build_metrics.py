@@ -12,8 +12,8 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
-from analysis.record.builds import read_builds
-from analysis.record.warmup_iterations import judging_with
+from analysis.record.manifest import judging_with
+from analysis.record.trial_files import read_builds
 from analysis.verdict.gate import gate
 from analysis.verdict.judging import judge
 from harness.campaign.model import LAYOUT_SEED, Build, Command, MetricRule

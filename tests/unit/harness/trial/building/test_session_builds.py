@@ -13,9 +13,8 @@ import hashlib
 import pytest
 
 from analysis.errors import StoreError
-from analysis.record.builds import read_builds
-from analysis.record.trial_files import StopRule
-from harness.campaign.layout_seed import layout_seed
+from analysis.record.trial_files import StopRule, read_builds
+from harness.campaign.cells import layout_seed
 from harness.campaign.model import LAYOUT_SEED, Build, Command
 from harness.errors import DriftError, LaunchError
 from harness.trial import writer

@@ -12,7 +12,7 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
-from analysis.record.sample_files import StoredSamples, read_samples
+from analysis.record.shapes import StoredSamples, read_samples
 from harness.campaign.model import Bound, Command, Expect, MetricRule
 
 SHARES = (0.5, 0.99, 0.999)
@@ -180,7 +180,7 @@ def test_a_full_disk_ends_the_trial_without_half_a_file_and_resuming_mends_it(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return usual(fd, data)
 
-    monkeypatch.setattr("harness.trial.samples.run_values.os.write", full)
+    monkeypatch.setattr("harness.trial.run_values.os.write", full)
     with pytest.raises(StoreError, match="No space left") as caught:
         stage.start(made)
     assert "--resume" in caught.value.fix

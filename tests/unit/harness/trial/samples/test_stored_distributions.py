@@ -14,7 +14,7 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, StoreError
-from analysis.record.sample_files import StoredSamples, read_samples
+from analysis.record.shapes import StoredSamples, read_samples
 from harness.campaign.model import Command, MetricRule
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "hdr_logs"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from markdown_it import MarkdownIt
 
-from analysis.artifact.packing.documents import _safe, _ticked
+from analysis.artifact.documents import _safe, _ticked
 from tests.examples import examples
 
 TEXTS = st.text(

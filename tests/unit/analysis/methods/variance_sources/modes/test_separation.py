@@ -7,7 +7,7 @@ import pytest
 
 from analysis.methods.variance_sources.covariates import Covariate
 from analysis.methods.variance_sources.mode_rules import detrended, permuted, turned, within
-from analysis.methods.variance_sources.mode_separation import Labelled, separation
+from analysis.methods.variance_sources.modes import Labelled, separation
 
 SESSIONS = np.repeat(np.arange(3), 30)
 

@@ -15,13 +15,13 @@ from scipy.stats import binom
 
 from analysis.errors import AnalysisError, UsageError
 from analysis.methods.variance_sources.mixed_table import flag_columns, mixed_table
-from analysis.methods.variance_sources.suite_response import (
+from analysis.methods.variance_sources.systems import sources_of_table
+from analysis.methods.variance_sources.systems_table import (
     RESAMPLES,
     bootstrapped_sds,
     runs_of_benchmarks,
     suite_responses,
 )
-from analysis.methods.variance_sources.systems import sources_of_table
 
 B = {f"b{k}": [f"b{k} {run}" for run in (1, 2, 3)] for k in range(12)}
 

@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 
 from analysis.methods.variance_sources.systems import across_cautions, sources_of_table
-from analysis.methods.variance_sources.systems_page import systems_said
-from analysis.methods.variance_sources.systems_picture import histogram_of, systems_picture
+from analysis.methods.variance_sources.systems_page import (
+    histogram_of,
+    systems_picture,
+    systems_said,
+)
 from analysis.pages.model import Figure, Section, Table, page_of
-from analysis.plots.drawing import picture_bytes
+from analysis.plots.chart import picture_bytes
 from analysis.plots.marks import Curve
 
 

@@ -1,0 +1,601 @@
+"""Packs a bundle: gather, redact, compute, describe, hash, write; and says what was written."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import os
+import shlex
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..data.fleet import open_fleet
+from ..errors import FairtrialError, StoreError, UsageError
+from ..importers.reader import is_foreign
+from ..pages import number_format as figures
+from ..pages.model import (
+    Block,
+    Caution,
+    Cell,
+    Column,
+    CommandLine,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    page_of,
+)
+from ..pages.result import Result, plain
+from ..record.yaml_reader import read_bytes
+from ..words import shorten
+from .archive import MOST_BYTES, MOST_ENTRIES, Weighed, write_archive
+from .claims import (
+    Claim,
+    StoredClaim,
+    claims_text,
+    coarse_words,
+    is_coarse,
+    pointed,
+    read_claims,
+    said_of,
+    weigh_claim,
+)
+from .describing import CLAIMS, PackingRequest, described, read_about, write_software, write_texts
+from .gathering import Staging, gather, pack_profiles
+from .packed_campaign import pack_campaigns
+from .recomputing import Commands, Recomputed, fault_of_command, passing_folder, recompute
+from .zip_directory import FLEET_PLACE, SUMS, Analysis, ReportMade
+
+if TYPE_CHECKING:
+    from .gathering import CopiedSource
+    from .zip_directory import Contents, RedactionRecord
+
+# --- The stored results of a bundle: which commands, executed where evaluators will, their bytes kept.
+
+
+SEEDED = frozenset({"resample", "mixture", "diagnose", "plan", "study", "sources"})
+
+
+def default_commands(found: Iterable[CopiedSource], seed: int) -> list[tuple[str, tuple[str, ...]]]:
+    """Give the analyses that every bundle holds, each with a name: what is concluded, why, how sound."""
+    commands: list[tuple[str, tuple[str, ...]]] = []
+    many = len(list(found)) > 1
+    for one in found:
+        path = one.source.path
+        end = f"-{one.source.name}" if many else ""
+        if one.source.kind == "fleet" or one.manifest is not None or is_foreign(one.origin):
+            asked = _asked(one)
+            several = asked if len(asked) > 1 else ()  # a result is one document
+            first = ("--metric", asked[0]) if several else ()
+            commands.append((f"verdict{end}", ("verdict", path, *first, "--json")))
+            commands += [
+                (f"verdict{end}-{metric}", ("verdict", path, "--metric", metric, "--json"))
+                for metric in several[1:]
+            ]
+            if one.source.kind != "fleet":
+                words = ("verdict", path, *first, "--explain", "--json")
+                commands.append((f"explained{end}", words))
+        if one.profiled:
+            commands.append((f"why{end}", ("why", path, "--stored", "--json")))
+        commands.append(
+            (f"diagnosis{end}", ("diagnose", path, "--json", *_seeded("diagnose", seed)))
+        )
+    return commands
+
+
+def _asked(one: CopiedSource) -> Sequence[str]:
+    """Give the metrics that the campaign names as its question; none without it, or where parts differ."""
+    if one.source.kind == "fleet":
+        with contextlib.suppress(FairtrialError):
+            return open_fleet(one.origin).asked()
+        return ()
+    return (one.manifest.questions or ()) if one.manifest is not None else ()
+
+
+def _seeded(name: str, seed: int) -> tuple[str, ...]:
+    return ("--seed", str(seed)) if seed and name in SEEDED else ()
+
+
+def seed_of(command: Sequence[str]) -> int | None:
+    """Give the seed of a command's random draws; None where it makes none."""
+    if command[0] not in SEEDED:
+        return None
+    for k, word in enumerate(command):
+        value = word.partition("=")[2] if word.startswith("--seed=") else None
+        if word == "--seed" and k + 1 < len(command):
+            value = command[k + 1]
+        if value is not None and value.isdigit():
+            return int(value)
+    return 0
+
+
+def bound(
+    command: Sequence[str], found: Sequence[CopiedSource], seed: int, where: str
+) -> tuple[str, ...]:
+    """Give a command with the bundle's paths in place of the author's."""
+    words = [command[0], *(_bound(word, found, where) for word in command[1:])]
+    if command[0] == "verdict" and not any(_in_bundle(word) for word in words[1:]):
+        raise UsageError(
+            "the command names no source; the newest trial is another one tomorrow",
+            where,
+            f"name a source: fairtrial {' '.join(command)} {found[0].source.path}",
+        )
+    if "--seed" not in words and not any(word.startswith("--seed=") for word in words):
+        words += _seeded(command[0], seed)
+    fault = fault_of_command(words)
+    if fault is not None:
+        raise UsageError(
+            f"the command cannot be one of a bundle: {fault}",
+            where,
+            "name sources of the bundle, and options that print",
+        )
+    return tuple(words)
+
+
+def _only(one: CopiedSource, found: Sequence[CopiedSource]) -> bool:
+    """Tell whether the campaign's name means this trial, and no other."""
+    names = [other.manifest.campaign_name for other in found if other.manifest is not None]
+    return one.manifest is not None and names.count(one.manifest.campaign_name) == 1
+
+
+def _in_bundle(word: str) -> bool:
+    fleet = word == FLEET_PLACE or word.startswith(f"{FLEET_PLACE}:")
+    return fleet or word.startswith(("trials/", "sources/"))
+
+
+def _bound(word: str, found: Sequence[CopiedSource], where: str) -> str:
+    if word.startswith("-"):
+        return word
+    for one in found:
+        names = {*one.given, str(one.origin), one.source.path, one.source.name}
+        if one.source.trial is not None:
+            names.add(one.source.trial)
+        if one.manifest is not None and _only(one, found):
+            names.add(one.manifest.campaign_name)
+        for name in sorted(names, key=len, reverse=True):
+            plain = name.rstrip("/")
+            if word.rstrip("/") == plain:
+                return one.source.path
+            if word.startswith(f"{plain}:"):
+                return one.source.path + word[len(plain) :]
+    path, _, variant = word.rpartition(":")
+    for text, rest in ((word, ""), (path, f":{variant}")):
+        for one in found:
+            if text and os.path.exists(text) and Path(text).samefile(one.origin):  # noqa: PTH110 - any text
+                return one.source.path + rest
+    if ("/" in word or os.path.isfile(word)) and os.path.exists(path or word):  # noqa: PTH110, PTH113
+        raise UsageError(
+            f"the command reads {word}, which is not in the bundle",
+            where,
+            "name it as a SOURCE of the bundle too",
+        )
+    return word
+
+
+_MOST_WORKERS = 4
+REPORT = "report.html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What was computed for a bundle."""
+
+    analyses: tuple[Analysis, ...]  # the stored results
+    report: ReportMade | None  # of the first source
+    claims: tuple[StoredClaim, ...] = ()  # in the author's order
+    whys: tuple[str, ...] = ()  # for each claim why it does not hold; "" where it does
+    silent: tuple[str, ...] = ()  # names of the sources on which no analysis gives an answer
+
+
+def answer(
+    found: Sequence[CopiedSource],
+    claims: Sequence[Claim],
+    staging: Staging,
+    *,
+    seed: int,
+    claims_file: str,
+    commands: Commands,
+) -> Answered:
+    """Execute the commands of a bundle in its folder, and store what they print."""
+    claims = _bound_claims(claims, found, seed, claims_file)
+    names = {command: name for name, command in default_commands(found, seed)}
+    wanted = dict.fromkeys([*names, *(claim.command for claim in claims)])
+    reports = {one: ("report", one.source.path, "--format", "html", "-o", "-") for one in found}
+    printed = _printed([*wanted, *reports.values()], staging.root, commands)
+    documents = _documents(claims, printed, claims_file)
+    results: dict[tuple[str, ...], Analysis] = {}
+    numbers = itertools.count(1)
+    for command in wanted:
+        told = printed[command]
+        if isinstance(told, FairtrialError):
+            staging.miss(f"fairtrial {shlex.join(command)}", f"it gives no answer: {_first(told)}")
+            continue
+        name = names.get(command) or f"claim-{next(numbers)}-{command[0]}"
+        results[command] = _stored(name, command, told, len(results) + 1, staging)
+    report = _reports(reports, printed, results, staging)
+    stored, whys = [], []
+    for claim in claims:
+        now, result = weigh_claim(claim, documents[claim.command]), results[claim.command].result
+        stored.append(StoredClaim(claim=claim, result=result, found=now.found, holds=now.holds))
+        whys.append(now.why)
+    answered = {word.partition(":")[0] for command in results for word in command}
+    return Answered(
+        analyses=tuple(results.values()),
+        report=report,
+        claims=tuple(stored),
+        whys=tuple(whys),
+        silent=tuple(one.source.name for one in found if one.source.path not in answered),
+    )
+
+
+def _stored(
+    name: str, command: tuple[str, ...], told: Recomputed, number: int, staging: Staging
+) -> Analysis:
+    ending = "html" if command[0] == "report" and "html" in command else "json"
+    result = f"analyses/{number:02d}-{name}.{ending}"
+    staging.write(result, told.stdout)
+    return Analysis(
+        name=name, command=command, seed=seed_of(command), result=result, exit_code=told.exit_code
+    )
+
+
+def _reports(
+    reports: Mapping[CopiedSource, tuple[str, ...]],
+    printed: Mapping[tuple[str, ...], Recomputed | FairtrialError],
+    results: dict[tuple[str, ...], Analysis],
+    staging: Staging,
+) -> ReportMade | None:
+    """Store the reports: that of the first source is the bundle's, others are results like any other."""
+    first = None
+    for one, command in reports.items():
+        told = printed[command]
+        if isinstance(told, FairtrialError):
+            staging.miss(f"the report on {one.source.name}", f"it cannot be made: {_first(told)}")
+        elif first is None:
+            staging.write(REPORT, told.stdout)
+            first = ReportMade(command=command, result=REPORT)
+        else:
+            name = f"report-{one.source.name}"
+            results[command] = _stored(name, command, told, len(results) + 1, staging)
+    return first
+
+
+def _printed(
+    wanted: Sequence[tuple[str, ...]], root: Path, commands: Commands
+) -> dict[tuple[str, ...], Recomputed | FairtrialError]:
+    """Execute commands beside each other; an error is an answer too."""
+
+    def one(command: tuple[str, ...]) -> Recomputed | FairtrialError:
+        try:
+            return recompute(command, root, commands)
+        except FairtrialError as error:
+            return error
+
+    return dict(
+        zip(wanted, commands.each(one, wanted, most=_MOST_WORKERS, what="results"), strict=True)
+    )
+
+
+def _bound_claims(
+    claims: Sequence[Claim], found: Sequence[CopiedSource], seed: int, file: str
+) -> list[Claim]:
+    made, faults = [], []
+    for claim in claims:
+        try:
+            command = bound(claim.command, found, seed, f"{file}:{claim.line}")
+        except UsageError as error:
+            faults.append(error)
+        else:
+            made.append(replace(claim, command=command))
+    _raise(faults, file)
+    return made
+
+
+def _documents(
+    claims: Sequence[Claim],
+    printed: Mapping[tuple[str, ...], Recomputed | FairtrialError],
+    file: str,
+) -> dict[tuple[str, ...], object]:
+    """Parse what the claims look at."""
+    documents: dict[tuple[str, ...], object] = {}
+    faults = []
+    for claim in claims:
+        told, where = printed[claim.command], f"{file}:{claim.line}"
+        if isinstance(told, FairtrialError):
+            what = f"the command gives no answer: {_first(told)}"
+            faults.append(UsageError(what, where, "execute it yourself, and mend it"))
+            continue
+        try:
+            documents[claim.command] = json.loads(told.stdout)
+        except (ValueError, RecursionError):
+            what = "the command does not print one JSON document"
+            faults.append(UsageError(what, where, "ask for one metric, with --json"))
+            continue
+        fault = _fault_of_value(claim, documents[claim.command])
+        if fault is not None:
+            faults.append(UsageError(fault, where, "execute the command, and follow its keys"))
+    _raise(faults, file)
+    return documents
+
+
+def _fault_of_value(claim: Claim, document: object) -> str | None:
+    """Say why a pointer is a mistake: what it names is not there, or no single value."""
+    try:
+        value = pointed(document, claim.value)
+    except UsageError as error:
+        return f"{claim.value}: {error.what}"
+    if isinstance(value, dict | list):
+        inside = ", ".join(list(value)[:12]) if isinstance(value, dict) else f"{len(value)} items"
+        return f"{claim.value} is not a single value; it holds {inside or 'nothing'}"
+    return None
+
+
+def _raise(faults: Sequence[UsageError], file: str) -> None:
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        told = "\n  ".join(f"{one.where}: {one.what}" for one in faults)
+        raise UsageError(f"{len(faults)} mistakes:\n  {told}", file, faults[0].fix)
+
+
+def _first(error: FairtrialError) -> str:
+    """Give the first line of what an error says, without our own head of it."""
+    _, _, said = error.what.partition("): ")
+    return (said or error.what).strip().splitlines()[0].removeprefix("fairtrial: ")
+
+
+_PARTS = (
+    "sources", "analyses", "report", "claims", "smoke", "needs", "container", "missing",
+    "redacted", "metadata",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Bundled(Result):
+    """An archive that was written."""
+
+    method: ClassVar[str] = "bundle"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"contents", "claims"})
+
+    output: str  # the file
+    bytes: int  # its size
+    sha256: str  # of the file
+    # SHA-256 of its ``SHA256SUMS``, the hashes of its contents: to be published beside it
+    identity: str
+    contents: Contents  # what stands in its ``bundle.json``
+    claims: tuple[StoredClaim, ...] = ()  # in the author's order, with what was found
+
+    @property
+    def all_hold(self) -> bool:
+        """Whether no claim fails."""
+        return all(one.holds for one in self.claims)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the trials in it have all the records with which they ended."""
+        return all(one.code != "record-missing" for one in self.cautions)
+
+    def body(self) -> dict[str, Any]:
+        """Give what stands below the head: the archive, and the parts of ``bundle.json`` but its files."""
+        found = Result.body(self)
+        last = {key: found.pop(key) for key in ("cautions", "caution_codes", "references")}
+        parts = {key: plain(getattr(self.contents, key)) for key in _PARTS}
+        parts["claims"] = [one.to_dict() for one in self.claims]
+        return {**found, "entries": len(self.contents.files) + 2, **parts, **last}
+
+
+_MOST_LEFT = 12
+_MOST_MISSING = 30  # lines of a screen
+
+
+@page_of.register(Bundled)
+def _bundled_page(bundled: Bundled) -> Page:
+    contents = bundled.contents
+    kinds: Counter[str] = Counter(one.kind for one in contents.sources)
+    nouns = [noun for noun in ("fleet", "trial", "file") if noun in kinds]
+    what = [figures.counted(kinds[noun], noun) for noun in nouns]
+    results = figures.counted(len(contents.analyses), "result")
+    first = (
+        f"{bundled.output} holds {' and '.join(what)} in {len(contents.files) + 2} files, "
+        f"{figures.quantity(float(bundled.bytes), 'B')}, with {results}"
+    )
+    sections = [Section((Sentence(first), Sentence(f"identity {bundled.identity}")))]
+    if bundled.claims:
+        sections.append(_claims(bundled))
+    if contents.redacted is not None:
+        sections.append(_redacted(contents.redacted))
+    if contents.missing:
+        sections.append(_missing(bundled))
+    return Page(
+        title="Bundle",
+        sections=tuple(sections),
+        cautions=bundled.cautions,
+        following=(
+            Section(
+                (
+                    Sentence("Whoever has it checks it, and computes every number again, with"),
+                    CommandLine(f"fairtrial reproduce {shlex.quote(bundled.output)}"),
+                )
+            ),
+        ),
+    )
+
+
+def _claims(bundled: Bundled) -> Section:
+    count = sum(one.holds for one in bundled.claims)
+    total = len(bundled.claims)
+    said = "all claims hold" if count == total else f"{total - count} of {total} claims do not hold"
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            Value(str(k), k),
+            "holds" if one.holds else "FAILS",
+            shorten(one.claim.text, 44),
+            said_of(one.claim),
+            _value(one.found),
+        )
+        for k, one in enumerate(bundled.claims, 1)
+    )
+    left = (Column(heading, "left") for heading in ("", "sentence", "must be"))
+    columns = (Column("claim"), *left, Column("found"))
+    return Section((Sentence(said), Table(name="claims", columns=columns, rows=rows)), "Claims")
+
+
+def _value(found: object) -> Cell:
+    if isinstance(found, int) and not isinstance(found, bool):
+        return Value(shorten(str(found), 24), found)  # a count has no decimals
+    if isinstance(found, float):
+        return Value(figures.significant(found, 4), found)
+    return shorten(str(found), 24)
+
+
+def _missing(bundled: Bundled) -> Section:
+    missing = bundled.contents.missing
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (shorten(one.what, 40), one.why) for one in missing[:_MOST_MISSING]
+    )
+    more = len(missing) - len(rows)
+    said = Sentence(f"{figures.counted(len(missing), 'thing')} that a reader might look for:")
+    columns = (Column("not in it", "left"), Column("why", "left"))
+    table = Table(name="missing", columns=columns, rows=rows)
+    last = [Sentence(f"and {more} more (README.md and --json have all)")] * (more > 0)
+    return Section((said, table, *last), "What is not in it")
+
+
+def _redacted(record: RedactionRecord) -> Section:
+    counts = ", ".join(
+        f"{kind} {figures.counted(n, 'time')}" for kind, n in record.replaced.items()
+    )
+    said = f"replaced: {counts}; {figures.counted(len(record.files), 'file')} altered"
+    blocks: list[Block] = [Sentence(said)]
+    if record.left:
+        blocks.append(Sentence("left, because only a person can tell what may be altered there:"))
+        blocks += [Sentence(text) for text in record.left[:_MOST_LEFT]]
+        more = len(record.left) - _MOST_LEFT
+        if more > 0:
+            blocks.append(Sentence(f"and {more} more places (--json has all)"))
+    return Section(tuple(blocks), "Names taken out")
+
+
+_NEW = 0o666  # what a new file may be at most; the umask says what it is
+
+
+def pack_bundle(request: PackingRequest, output: Path) -> Bundled:
+    """Pack sources, their campaigns, and what is concluded from them into one archive.
+
+    The same input gives the same contents, whoever packs it: nothing of the clock, of the user or of where
+    things lie goes into it.
+    """
+    claims: tuple[Claim, ...] = ()
+    if request.claims is not None:
+        claims = read_claims(read_bytes(request.claims, "name another"), str(request.claims))
+    named = None if request.about is None else read_about(request.about)
+    _accept_place(output)
+    with passing_folder() as place, Commands(place.homes, place.lock) as commands:
+        staging = Staging(place.content, request.max_bytes)
+        found = gather(request.sources, staging, hide_hosts=request.redact is not None)
+        found = pack_profiles(found, staging, wanted=request.why)
+        found, about, cautions = pack_campaigns(request, found, staging, named=named, output=output)
+        # names go before anything is computed or hashed: results and hashes are of what is packed
+        redacted = None if request.redact is None else request.redact(staging.root)
+        if redacted is not None:
+            claims = tuple(replace(one, text=redacted.scrub(one.text)) for one in claims)
+            if about.description is not None:
+                about = replace(about, description=redacted.scrub(about.description))
+        write_software(staging)
+        write_texts(about, staging)
+        answered = answer(
+            found,
+            claims,
+            staging,
+            seed=request.seed,
+            claims_file=str(request.claims),
+            commands=commands,
+        )
+        if answered.claims:
+            staging.write(CLAIMS, claims_text(answered.claims))
+        contents, files = described(found, about, answered, redacted, staging)
+        size, sha256 = _written(files, output)
+    return Bundled(
+        output=str(output),
+        bytes=size,
+        sha256=sha256,
+        identity=next(one.sha256 for one in files if one.name == SUMS),
+        contents=contents,
+        claims=answered.claims,
+        cautions=(*cautions, *_cautions(answered, contents, staging)),
+    )
+
+
+def _cautions(answered: Answered, contents: Contents, staging: Staging) -> Iterator[Caution]:
+    """Say what does not hold or gives no answer, what a reader must allow, and what is gone."""
+    for name in answered.silent:
+        what = f"{name}: no analysis gives an answer on it"
+        yield Caution("source-without-result", what, (name,))
+    for k, why in enumerate(answered.whys, 1):
+        if why:
+            yield Caution("claim-fails", f"claim {k} does not hold: {why}", (str(k),))
+    numbers = [str(k) for k, one in enumerate(answered.claims, 1) if is_coarse(one.claim)]
+    if numbers:
+        yield Caution("claim-coarse", coarse_words(numbers), tuple(numbers))
+    entries = len(contents.files) + 2
+    size = sum(one.bytes for one in contents.files.values())
+    options = [f"--max-entries {entries}"] * (entries > MOST_ENTRIES)
+    options += [f"--max-bytes {size}"] * (size > MOST_BYTES)
+    if options:
+        what = f"{entries:,} files of {size:,} bytes are accepted only with {' '.join(options)}"
+        yield Caution("bundle-over-limits", what)
+    for name in staging.gone:
+        what = f"{name} is gone since the trial ended: no analysis can be made of it"
+        yield Caution("record-missing", what, (name,))
+
+
+def _accept_place(output: Path) -> None:
+    """Refuse to replace what is no archive: a trial's file, or a text, by a slip of the hand."""
+    try:
+        with output.open("rb") as file:
+            start = file.read(2)
+    except OSError:
+        return  # nothing is there, or writing will say why not
+    if start not in {b"", b"PK"}:
+        raise UsageError(
+            "there is another file, which is not an archive",
+            str(output),
+            "name another file with -o",
+        )
+
+
+def _written(files: Sequence[Weighed], output: Path) -> tuple[int, str]:
+    """Write the archive beside its place, and give its size and SHA-256; then it takes the place."""
+    place = Path(os.path.realpath(output))
+    fresh: Path | None = None
+    try:
+        fd, name = tempfile.mkstemp(prefix=f".{place.name[:60]}.", dir=place.parent)
+        fresh = Path(name)
+        with os.fdopen(fd, "w+b") as file:
+            write_archive(file, files)
+            file.flush()
+            os.fsync(file.fileno())
+            mask = os.umask(0)
+            os.umask(mask)
+            os.fchmod(file.fileno(), _NEW & ~mask)
+            size = file.tell()
+            file.seek(0)
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        fresh.replace(place)
+    except OSError as error:
+        raise StoreError(
+            f"the bundle cannot be written: {error.strerror or error}",
+            str(output),
+            "name another file with -o, or free some space",
+        ) from error
+    finally:
+        if fresh is not None:
+            fresh.unlink(missing_ok=True)
+    return size, sha256

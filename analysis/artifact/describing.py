@@ -1,0 +1,406 @@
+"""What a bundle says of itself: its documents, bundle.json and the list of hashes.
+
+The packer writes it, and whoever checks a bundle makes it anew.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import platform
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import FairtrialError, StoreError, UsageError
+from ..record.manifest import read_manifest
+from ..record.trial_files import RESOLVED
+from ..record.yaml_reader import Location, read_bytes
+from ..version import VERSION
+from .archive import MOST_BYTES, Weighed, of_bytes, of_file, tar_of, weigh
+from .documents import CRATE, LICENSES, citation_text, crate_text, license_text, readme_text
+from .requirements import (
+    WHEEL,
+    container_kind,
+    libraries_of_this,
+    lock_text,
+    needs_of,
+    times_of,
+    wheel_of_this,
+)
+from .yaml_file import YamlFile
+from .zip_directory import (
+    BUNDLE,
+    KIND,
+    SCHEMA,
+    SUMS,
+    Author,
+    BundleSource,
+    Contents,
+    FileRecord,
+    Metadata,
+    RedactionRecord,
+    SmokeRun,
+    contents_text,
+    executed_lines,
+)
+
+if TYPE_CHECKING:
+    from .bundle import Answered
+    from .claims import StoredClaim
+    from .gathering import CopiedSource, Staging
+
+# --- What a packer is asked: its options, and ``bundle.yaml``, what authors say of their work.
+
+
+ABOUT = "bundle.yaml"
+
+_KEYS = ("title", "description", "authors", "license", "doi", "date", "files", "container")
+_CONTAINER = ("recipe", "image", "digest")
+_SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
+_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What a ``bundle.yaml`` says."""
+
+    path: Path | None = None  # the file; None where there is none
+    # title, authors, license, doi, date of publication
+    metadata: Metadata = field(default_factory=Metadata)
+    description: str | None = None  # a paragraph
+    files: tuple[str, ...] = ()  # patterns of further files, relative to its folder
+    # ``recipe`` (a file), ``image`` and ``digest``, as far as they are said
+    container: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_about(path: Path) -> About:
+    """Read a ``bundle.yaml``."""
+    file = YamlFile(read_bytes(path, "name another with --about FILE"), str(path))
+    keys = file.keys((), _KEYS)
+    about = {name: _text(file, keys, name) for name in ("title", "license", "doi", "date")}
+    if about["doi"] is not None:
+        about["doi"] = re.sub(r"^(https?://(dx\.)?doi\.org/|doi:)", "", about["doi"])
+    for name, is_good, what in (
+        ("license", _SPDX.fullmatch, "the name of one SPDX licence, such as MIT or CC-BY-4.0"),
+        ("doi", _DOI.fullmatch, "one such as 10.5281/zenodo.1234567"),
+        ("date", _is_date, "a day, such as 2026-11-22"),
+    ):
+        text = about[name]
+        if text is not None and not is_good(text):
+            file.value(keys[name], f"must be {what}", None)
+    found = About(
+        path=path,
+        metadata=Metadata(authors=_authors(file, keys), **about),
+        description=_text(file, keys, "description"),
+        files=_files(file, keys),
+        container=_container_of_request(file, keys),
+    )
+    file.finish()
+    return found
+
+
+def _text(file: YamlFile, keys: Mapping[str, Location], name: str) -> str | None:
+    text = file.text(keys[name]) if name in keys else None
+    return None if text is None else " ".join(text.split())
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _authors(file: YamlFile, keys: Mapping[str, Location]) -> tuple[Author, ...]:
+    found = []
+    for item in file.items(keys["authors"]) if "authors" in keys else ():
+        of = file.keys(item, ("name", "orcid", "affiliation"), ("name",))
+        name = _text(file, of, "name")
+        orcid = _text(file, of, "orcid")
+        if orcid is not None:
+            orcid = re.sub(r"^https?://orcid\.org/", "", orcid)
+            if not _is_orcid(orcid):
+                file.value(of["orcid"], "is none: its last digit does not fit the others", None)
+        if name is not None:
+            found.append(Author(name=name, orcid=orcid, affiliation=_text(file, of, "affiliation")))
+    return tuple(found)
+
+
+def _is_orcid(text: str) -> bool:
+    """Tell whether an ORCID iD has its form and its check digit (ISO 7064, MOD 11-2)."""
+    if not re.fullmatch(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]", text, re.ASCII):
+        return False
+    total = 0
+    digits = text.replace("-", "")
+    for digit in digits[:-1]:
+        total = (total + int(digit)) * 2
+    return digits[-1] == "0123456789X"[(12 - total % 11) % 11]
+
+
+def _files(file: YamlFile, keys: Mapping[str, Location]) -> tuple[str, ...]:
+    if "files" not in keys:
+        return ()
+    found = file.texts(keys["files"])
+    for pattern in found:
+        if pattern.startswith(("/", "~")) or ".." in pattern.split("/"):
+            what = f"holds the pattern {pattern!r}, which leads out of the folder of {ABOUT}"
+            file.value(keys["files"], what, None)
+    return tuple(found)
+
+
+def _container_of_request(file: YamlFile, keys: Mapping[str, Location]) -> dict[str, str]:
+    if "container" not in keys:
+        return {}
+    of = file.keys(keys["container"], _CONTAINER)
+    found = {name: text for name in of if (text := _text(file, of, name)) is not None}
+    if "digest" in found and not _DIGEST.fullmatch(found["digest"]):
+        file.value(of["digest"], "must be sha256: and 64 hexadecimal digits", None)
+    recipe = found.get("recipe", "")
+    if recipe.startswith(("/", "~")) or ".." in recipe.split("/"):
+        file.value(of["recipe"], f"must lie in the folder of {ABOUT}, or below", None)
+    return found
+
+
+CLAIMS = "claims.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redacted:
+    """What taking names out of a bundle's folder came to."""
+
+    record: RedactionRecord  # what the bundle says of it, but for what is left
+    scrub: Callable[[str], str]  # takes the same names out of a text that is written later
+    # says where names are left: in the bundle's folder, and in texts that lie in no file yet
+    left: Callable[[Path, Mapping[str, bytes]], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackingRequest:
+    """What is to be packed."""
+
+    sources: Sequence[str]  # as on the command line
+    claims: Path | None = None  # ``claims.yaml``
+    about: Path | None = None  # a ``bundle.yaml``; None looks beside each campaign
+    # where the campaign file lies now; None looks where the trial says that it lay
+    campaign: Path | None = None
+    binaries: bool = False  # whether programs are packed
+    why: bool = False  # whether the profiles are packed that lie beside trials
+    seed: int = 0  # of results with random draws
+    max_bytes: int = MOST_BYTES  # the most that all files may have
+    # takes names out of all files of a folder, before anything is computed or hashed
+    redact: Callable[[Path], Redacted] | None = None
+    # takes lines that say what is under way
+
+
+_LICENSE, _CITATION = "LICENSE", "CITATION.cff"
+_TEXTS_OF_LICENCES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "COPYING", "COPYING.txt")
+
+
+def write_software(staging: Staging) -> None:
+    """Pack the lock, and the code that judges here."""
+    lock = lock_text(libraries_of_this(staging.names))
+    staging.write("software/requirements.txt", lock.encode())
+    try:
+        code = wheel_of_this()
+    except FairtrialError as error:
+        staging.miss(f"software/{WHEEL}", error.what)
+        return
+    try:  # it may be too large; a full disk is no property of the bundle, and ends it
+        staging.write(f"software/{WHEEL}", code)
+    except UsageError as error:
+        staging.miss(f"software/{WHEEL}", error.what)
+
+
+def write_texts(about: About, staging: Staging) -> None:
+    """Write LICENSE and CITATION.cff, and list what they lack."""
+    metadata = about.metadata
+    if about.path is None:
+        return
+    for name in ("title", "authors", "license", "doi"):
+        if not getattr(metadata, name):
+            staging.miss(f"{ABOUT}: {name}", "it is not said there")
+    beside = [about.path.parent / name for name in _TEXTS_OF_LICENCES]
+    text = next((path for path in beside if path.is_file()), None)
+    if text is not None:
+        staging.copy_if_possible(_LICENSE, text, _LICENSE)
+    elif (short := license_text(metadata)) is not None:
+        staging.write(_LICENSE, short.encode())
+        staging.miss(
+            "the licence's text", f"there is no file {_LICENSE} next to {ABOUT}; its name is given"
+        )
+    if metadata.license is not None and metadata.license not in LICENSES:
+        staging.miss(
+            f"{_CITATION}: license",
+            f"{metadata.license} is not an SPDX name of a licence that is usual here",
+        )
+    citation = citation_text(metadata)
+    if citation is None:
+        staging.miss(_CITATION, f"it needs a title and authors, in {ABOUT}")
+    else:
+        staging.write(_CITATION, citation.encode())
+
+
+README = "README.md"
+
+
+def page_of_bundle(
+    contents: Contents, claims: Sequence[StoredClaim], description: str | None, root: Path
+) -> bytes:
+    """Give the bytes of ``README.md``."""
+    found: list[tuple[str, ...]] = []
+    for one in contents.sources:
+        if one.kind == "trial" and one.campaign is not None:
+            manifest = read_manifest(root / one.path)
+            numbers = ("--sessions", str(manifest.sessions), "--seed", str(manifest.seed))
+            found.append(("run", one.campaign, *numbers))
+    executed = _executed(contents.sources, root)
+    text = readme_text(contents, description, claims, found, executed)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _executed(sources: Sequence[BundleSource], root: Path) -> list[str]:
+    """Give the commands of all campaigns that can be measured again, each once."""
+    found: dict[str, None] = {}
+    for source in sources:
+        resolved = root / source.path / RESOLVED
+        if source.campaign is not None and resolved.is_file():  # the first version stored none
+            try:
+                stored = json.loads(resolved.read_bytes())
+                found |= dict.fromkeys(executed_lines(stored["campaign"]))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+                raise StoreError(
+                    "what the campaign came to cannot be read",
+                    f"{source.name}/{RESOLVED}",
+                    "restore the file from a copy of the trial",
+                ) from error
+    return list(found)
+
+
+_LONG_SESSION_S = 600  # a small run takes one cell only, where a session takes longer
+
+
+def described(
+    found: Sequence[CopiedSource],
+    about: About,
+    answered: Answered,
+    redacted: Redacted | None,
+    staging: Staging,
+) -> tuple[Contents, list[Weighed]]:
+    """Describe what is there, and hash it; give all files of the archive."""
+    root = staging.root
+    smoke = _smoke(found)
+    container = _container(found, about, staging)
+    weighed = {one.name: one for one in _packed(staging)}
+    day = _day(found, about, staging)
+    needs = needs_of(found, root, sum(one.bytes for one in weighed.values()))
+    scrub = str if redacted is None else redacted.scrub
+    missing = tuple(replace(m, what=scrub(m.what), why=scrub(m.why)) for m in staging.missing)
+    contents = Contents(
+        schema=SCHEMA,
+        kind=KIND,
+        tool_version=VERSION,
+        python=platform.python_version(),
+        libraries=libraries_of_this(staging.names),
+        sources=tuple(one.source for one in found),
+        analyses=answered.analyses,
+        report=answered.report,
+        claims=CLAIMS if answered.claims else None,
+        smoke=smoke,
+        needs=needs,
+        container=container,
+        missing=missing,
+        redacted=None if redacted is None else redacted.record,
+        metadata=about.metadata,
+        files=_records(weighed),
+    )
+    page = page_of_bundle(contents, answered.claims, about.description, root)
+    contents = replace(contents, files=_add(weighed, README, page))
+    crate = crate_text(contents, about.description, day)
+    contents = replace(contents, files=_add(weighed, CRATE, crate))
+    if redacted is not None:
+        told = {README: page, CRATE: crate, BUNDLE: contents_text(contents)}
+        record = replace(redacted.record, left=redacted.left(root, told))
+        contents = replace(contents, redacted=record)
+    _add(weighed, BUNDLE, contents_text(contents))
+    sums = "".join(f"{weighed[name].sha256}  {name}\n" for name in sorted(weighed, key=str.encode))
+    _add(weighed, SUMS, sums.encode())
+    return contents, list(weighed.values())
+
+
+def _packed(staging: Staging) -> Iterator[Weighed]:
+    """Give the files of the archive: those of the folder, with each trial's outputs as one."""
+    outputs: dict[str, dict[str, Path]] = {}
+    for name in staging.names:
+        path = staging.root / name
+        parts = name.split("/", 3)
+        if parts[0] == "trials" and len(parts) == 4 and parts[2] == "outputs":
+            outputs.setdefault(f"trials/{parts[1]}/outputs.tar", {})[parts[3]] = path
+        else:
+            executable = bool(path.stat().st_mode & 0o100) and parts[0] == "campaigns"
+            yield weigh(name, of_file(path), executable=executable)
+    for name, files in outputs.items():
+        yield weigh(name, tar_of(files))
+
+
+def _add(weighed: dict[str, Weighed], name: str, data: bytes) -> dict[str, FileRecord]:
+    """Add a file of our own; give the records of all that there are by now."""
+    weighed[name] = weigh(name, of_bytes(data))
+    return _records(weighed)
+
+
+def _records(weighed: Mapping[str, Weighed]) -> dict[str, FileRecord]:
+    return {
+        name: FileRecord(bytes=weighed[name].bytes, sha256=weighed[name].sha256)
+        for name in sorted(weighed, key=str.encode)
+    }
+
+
+def _smoke(found: Sequence[CopiedSource]) -> SmokeRun | None:
+    """Choose a small run of the first campaign: a session, or one cell where that takes long."""
+    for one in found:
+        manifest, campaign = one.manifest, one.source.campaign
+        if manifest is None or campaign is None:
+            continue
+        whole = times_of(manifest)
+        session = None if whole is None else round(whole / manifest.sessions, 1)
+        if session is None or session > _LONG_SESSION_S:
+            cell = f"{manifest.benchmarks[0]}:{manifest.baseline}"
+            return SmokeRun(command=("run", campaign, "--only", cell))
+        return SmokeRun(command=("run", campaign, "--sessions", "1"), time_s=session)
+    return None
+
+
+def _container(
+    found: Sequence[CopiedSource], about: About, staging: Staging
+) -> Mapping[str, Any] | None:
+    """Say which container was used, by the trials' environment and by the authors."""
+    kind = container_kind(found, staging.root)
+    if kind is None and not about.container:
+        return None
+    if kind is not None:
+        lacking = [name for name in ("recipe", "image", "digest") if name not in about.container]
+        if lacking:
+            staging.miss(
+                f"the container's {', '.join(lacking)}",
+                f"the trial was measured in one ({kind}), and 'container' of {ABOUT} does not say it",
+            )
+    told: dict[str, Any] = {"kind": kind, **about.container}
+    recipe = about.container.get("recipe")
+    if recipe is not None:
+        places = [name for name in staging.names if name.startswith("campaigns/")]
+        told["recipe"] = next((name for name in places if name.endswith(f"/{recipe}")), None)
+    return told
+
+
+def _day(found: Sequence[CopiedSource], about: About, staging: Staging) -> str | None:
+    """Give the day that the authors say, or that on which the last trial ended."""
+    if about.metadata.date:
+        return about.metadata.date
+    days = [(one.manifest.finished or one.manifest.started)[:10] for one in found if one.manifest]
+    if not days:
+        staging.miss(f"{CRATE}: datePublished", f"'date' of {ABOUT} does not say it")
+    return max(days, default=None)

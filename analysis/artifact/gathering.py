@@ -1,0 +1,517 @@
+"""The sources of a bundle and the profiles beside them, each copied whole into the folder in which it takes shape."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from ..data.host_record import without_homes
+from ..errors import StoreError, UsageError
+from ..importers.reader import is_file, is_foreign, trial_and_variant
+from ..record.fleet import FLEET, Fleet, fleet_text, is_fleet, is_held, read_fleet, trial_place
+from ..record.manifest import read_manifest
+from ..record.profiles import BESIDE, PROFILE, SAMPLES as SAMPLES_OF_PROFILE, TIMED, profiles_of
+from ..record.shapes import SAMPLES
+from ..record.trial_files import (
+    BUILDS,
+    CAMPAIGN,
+    CERTIFICATES,
+    ENVIRONMENT,
+    FINDINGS,
+    IMPORT,
+    MANIFEST,
+    MEASUREMENTS,
+    OUTPUTS,
+    PLAN,
+    RESOLVED,
+    Manifest,
+)
+from ..words import normal
+from .names import TakenNames, fault_of_name
+from .zip_directory import FLEET_PLACE, BundleSource, Missing
+
+_PIECE = 1024**2
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class Staging:
+    """Files on their way into a bundle.
+
+    Attributes
+    ----------
+    gone : list of str
+        Records of trials that have ended, which their manifests list and nobody has any more.
+    """
+
+    def __init__(self, root: Path, max_bytes: int) -> None:
+        self.root = root
+        self.max_bytes = max_bytes
+        self.bytes = 0
+        self.names: list[str] = []
+        self.gone: list[str] = []
+        self._taken = TakenNames()
+        self._missing: dict[tuple[str, str], Missing] = {}
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """What is not there, in one order whatever was found first."""
+        return tuple(self._missing[key] for key in sorted(self._missing))
+
+    def miss(
+        self, what: str, why: str, *, sha256: str | None = None, size: int | None = None
+    ) -> None:
+        """List something as missing; home directories are written as ``~``."""
+        what, why = _writable(without_homes(what)), _writable(without_homes(why))
+        self._missing[what, why] = Missing(what=what, why=why, sha256=sha256, bytes=size)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put a text of ours into the bundle."""
+        self._accept(name, len(data))
+        self._create(name, iter((data,)), executable=False)
+
+    def copy(self, name: str, source: Path) -> str:
+        """Put a file into the bundle that must be there, and give its SHA-256."""
+        fd, status = _opened(source)
+        with os.fdopen(fd, "rb") as file:
+            self._accept(name, status.st_size)
+            return self._create(name, _pieces(file), executable=bool(status.st_mode & stat.S_IXUSR))
+
+    def copy_if_possible(self, name: str, source: Path, what: str) -> bool:
+        """Put a file into the bundle if it can be, else list it as missing; tell whether it is there."""
+        fault = fault_of_name(name)
+        if fault is not None:
+            self.miss(what, f"it cannot be named in a bundle: {fault}")
+            return False
+        try:
+            fd, status = _opened(source)
+        except StoreError as error:
+            self.miss(what, error.what)
+            return False
+        with os.fdopen(fd, "rb") as file:
+            size = status.st_size
+            if self.bytes + size > self.max_bytes:
+                why = f"it is too large: the bundle may have {self.max_bytes:,} bytes (--max-bytes)"
+                self.miss(what, why, sha256=file_hash(source), size=size)
+                return False
+            other = self._taken.clash(name)
+            if other is not None:
+                self.miss(what, f"it cannot be unpacked beside {other} on every system")
+                return False
+            self.bytes += size
+            self._create(name, _pieces(file), executable=bool(status.st_mode & stat.S_IXUSR))
+        return True
+
+    def _accept(self, name: str, size: int) -> None:
+        fault = fault_of_name(name)
+        other = None if fault else self._taken.clash(name)
+        if fault or other:
+            raise StoreError(
+                f"the file cannot be put into a bundle: {fault or f'{other} is there already'}",
+                name,
+                "give it another name",
+            )
+        if self.bytes + size > self.max_bytes:
+            what = f"the bundle would have more than {self.max_bytes:,} bytes"
+            raise UsageError(what, name, "allow more with --max-bytes")
+        self.bytes += size
+
+    def _create(self, name: str, pieces: Iterator[bytes], *, executable: bool) -> str:
+        place = self.root / name
+        digest = hashlib.sha256()
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            fd = os.open(place, _NEW, 0o700 if executable else 0o600)
+            with os.fdopen(fd, "wb") as file:
+                for piece in pieces:
+                    digest.update(piece)
+                    file.write(piece)
+        except OSError as error:
+            raise StoreError(
+                f"the file cannot be copied: {error.strerror or error}",
+                str(error.filename or name),
+                "free some space in the folder for temporary files ($TMPDIR)",
+            ) from error
+        self.names.append(name)
+        return digest.hexdigest()
+
+
+def _writable(text: str) -> str:
+    """Write out bytes of a name that are no UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def file_hash(path: Path) -> str | None:
+    """Give the SHA-256 of a file; None where it cannot be read."""
+    try:
+        with os.fdopen(_opened(path)[0], "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, StoreError):
+        return None
+
+
+def _opened(path: Path) -> tuple[int, os.stat_result]:
+    """Open a plain file; a pipe, which nobody may write to, is none."""
+    try:
+        fd = os.open(path, _READ)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise StoreError(f"it cannot be read: {reason}", str(path), "make it readable") from None
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(fd)
+        raise StoreError("it is not a regular file", str(path), "put a file in its place")
+    return fd, status
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    while piece := file.read(_PIECE):
+        yield piece
+
+
+_RECORDS = (CAMPAIGN, RESOLVED, ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, BUILDS, IMPORT)
+_SAFE = re.compile(r"[^\w.+-]+")
+_MOST_FILES = 20_000  # of a folder of another tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # a key, each for itself
+class CopiedSource:
+    """A source that was copied."""
+
+    given: tuple[str, ...]  # how the command line named it, by which claims may name it too
+    origin: Path  # where it lies outside
+    source: BundleSource  # what the bundle says of it
+    manifest: Manifest | None = None  # of a trial
+    profiled: bool = False  # whether profiles of it are in the bundle
+
+
+def gather(
+    sources: Sequence[str], staging: Staging, *, hide_hosts: bool = False
+) -> list[CopiedSource]:
+    """Copy all sources."""
+    found: list[CopiedSource] = []
+    names: set[str] = set()
+    for given in sources:
+        fleet = _fleet_named(given)
+        if fleet is not None:
+            found += _fleet(given, fleet, found, names, staging, hide_hosts=hide_hosts)
+            continue
+        for path in _paths(given):
+            again = next((one for one in found if _same(one.origin, path)), None)
+            if again is not None:
+                if given in again.given:
+                    raise UsageError("the source is there twice", given, "name it once")
+                found[found.index(again)] = replace(again, given=(*again.given, given))
+                continue
+            if (path / MANIFEST).is_file():
+                found.append(_trial(given, path, names, staging))
+            else:
+                name = _named(path.name or "source", names)
+                root = f"sources/{name}"
+                if path.is_dir():
+                    for file in _files_in(path):
+                        staging.copy(f"{root}/{file}", path / file)
+                    identity = None
+                else:
+                    with os.fdopen(_opened(path)[0], "rb") as plain:
+                        if plain.read(4) == b"PK\3\4":
+                            what = "this is an archive, and no file of runs"
+                            fix = "unpack it, and name the trials or files in it"
+                            raise UsageError(what, given, fix)
+                    staging.copy(root, path)
+                    identity = file_hash(path)
+                source = BundleSource(name=name, kind="file", path=root, identity=identity)
+                found.append(CopiedSource(given=(given,), origin=path, source=source))
+    return found
+
+
+def _paths(given: str) -> Iterator[Path]:
+    """Give what a source names: itself, or each trial in a folder of trials."""
+    named = trial_and_variant(given)
+    path = named[0] if named is not None else Path(given)
+    if os.path.isdir(path) and not is_file(str(path / MANIFEST)):  # noqa: PTH112 - Path.is_dir() raises where nothing may be searched
+        trials = sorted(place.parent for place in path.glob(f"*/{MANIFEST}"))
+        if trials:
+            yield from trials
+            return
+    if not (is_file(str(path)) or is_file(str(path / MANIFEST)) or is_foreign(path)):
+        raise UsageError(
+            "this is not a trial, a folder of trials or a file",
+            given,
+            "name runs/NAME as 'fairtrial run' printed it, or a file of runs",
+        )
+    yield path
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _fleet_named(given: str) -> Path | None:
+    path = Path(given)
+    if not is_fleet(path) and ":" in given:
+        path = Path(given.rpartition(":")[0])
+    return path if is_fleet(path) else None
+
+
+def _fleet(
+    given: str,
+    path: Path,
+    found: Sequence[CopiedSource],
+    names: set[str],
+    staging: Staging,
+    *,
+    hide_hosts: bool,
+) -> list[CopiedSource]:
+    """Copy the trials of a fleet; the folder of all trials is the fleet in the bundle.
+
+    What only the scheduler of the author's cluster understands stays behind.
+    """
+    if any(_same(one.origin, path) for one in found):
+        raise UsageError("the source is there twice", given, "name it once")
+    if any(one.source.kind == "fleet" for one in found):
+        raise UsageError(
+            "a bundle holds one fleet, and this is another one",
+            given,
+            "pack each fleet by itself, or name the trials of its hosts: FLEET/HOST",
+        )
+    fleet = read_fleet(path)
+    name = _named(path.resolve().name, names)
+    packed: list[CopiedSource] = []
+    hosts = []
+    for number, host in enumerate(fleet.hosts, 1):
+        place = trial_place(path, host)
+        wanted = f"{name}-{number}"
+        if not (place / MANIFEST).is_file():
+            staging.miss(f"{given}/{host.trial}", f"{host.host} has no trial: it is missing")
+            hosts.append(replace(host, jobs=(), trial=_named(wanted, names), further={}))
+            continue
+        if any(_same(one.origin, place) for one in found):
+            what = "the trial is packed already, by itself"
+            raise UsageError(what, str(place), "name the fleet alone: it holds the trial")
+        one = _trial(str(place), place, names, staging, wanted=wanted if hide_hosts else None)
+        packed.append(one)
+        hosts.append(replace(host, jobs=(), trial=one.source.name, further={}))
+    if not packed:
+        raise UsageError("no host of this fleet has a trial", given, "measure it first")
+    bare = Fleet(
+        campaign=fleet.campaign,
+        identity=fleet.identity,
+        submitted_at=fleet.submitted_at,
+        script=None,
+        hosts=tuple(hosts),
+        identities=fleet.identities,
+    )
+    staging.write(f"{FLEET_PLACE}/{FLEET}", fleet_text(bare))
+    source = BundleSource(
+        name=name, kind="fleet", path=FLEET_PLACE, identity=file_hash(path / FLEET)
+    )
+    return [CopiedSource(given=(given, str(path)), origin=path, source=source), *packed]
+
+
+def _trial(
+    given: str, path: Path, names: set[str], staging: Staging, *, wanted: str | None = None
+) -> CopiedSource:
+    """Copy a trial; `wanted` names its folder where its own name may be that of a host."""
+    manifest = read_manifest(path)
+    _refuse_running(path, manifest)
+    name = _named(wanted or manifest.trial, names)
+    root = f"trials/{name}"
+    _copy_records(path, root, manifest, staging)
+    if (path.parent / CERTIFICATES).is_dir() and any((path.parent / CERTIFICATES).iterdir()):
+        staging.miss(
+            f"{CERTIFICATES}/",
+            "certificates of calibrations are not packed: what they say depends on today's date",
+        )
+    if manifest.origin == "imported":
+        staging.miss(
+            manifest.campaign_path,
+            "the trial was imported from it; name it as a SOURCE too to pack it",
+        )
+    source = BundleSource(
+        name=name,
+        kind="trial",
+        path=root,
+        trial=None if wanted is not None and _is_host(manifest) else manifest.trial,
+        identity=file_hash(path / MANIFEST),
+    )
+    return CopiedSource(given=(given,), origin=path, source=source, manifest=manifest)
+
+
+def _copy_records(path: Path, root: str, manifest: Manifest, staging: Staging) -> set[str]:
+    """Copy a trial's own files to a place in the bundle, list what is not there, and name the files."""
+    there = _listed(path, manifest)
+    for file in sorted(there):
+        sha256 = staging.copy(f"{root}/{file}", path / file)
+        if manifest.files.get(file, sha256) != sha256:
+            raise StoreError(
+                "the file is not what it was when the trial ended",
+                str(path / file),
+                "restore it from a copy; what was changed by hand is not a measurement",
+            )
+    for file in sorted(manifest.files.keys() - there):
+        if not file.startswith(f"{OUTPUTS}/"):  # kept output is evidence, not a record
+            staging.gone.append(f"{root}/{file}")
+        staging.miss(
+            f"{root}/{file}", "the trial does not hold it any more", sha256=manifest.files[file]
+        )
+    for file in sorted(_strays(path, there)):
+        staging.miss(f"{root}/{file}", "it is in the trial's folder and not part of the trial")
+    return there
+
+
+def _is_host(manifest: Manifest) -> bool:
+    return manifest.trial in (manifest.node, manifest.host)
+
+
+def _refuse_running(path: Path, manifest: Manifest) -> None:
+    """Refuse a trial that is being measured: its runner holds a lock on the measurements."""
+    if manifest.status == "running" and is_held(path):
+        raise StoreError("the trial is being measured", str(path), "pack it when it has ended")
+
+
+def _listed(path: Path, manifest: Manifest) -> set[str]:
+    """Name the trial's own files that are there: no link, no folder, nothing that was put there."""
+    if manifest.files:
+        named = {MANIFEST, *manifest.files}
+    else:  # it runs, or was killed: all that its runner writes
+        folders = (f for f in (path / OUTPUTS, path / SAMPLES) if not f.is_symlink())
+        found = (p for folder in folders for p in folder.rglob("*"))
+        inside = (p for p in found if not p.name.startswith("current."))
+        named = {MANIFEST, *_RECORDS, *(p.relative_to(path).as_posix() for p in inside)}
+    return _plain_files(path, named)
+
+
+def _plain_files(path: Path, named: Iterable[str]) -> set[str]:
+    """Give those files of a trial that are there, and reached through no link."""
+    found: set[str] = set()
+    folders: dict[str, bool] = {"": True}  # whether one is a folder, and no link
+    root = str(path)
+    for name in named:
+        if name.startswith("/") or ".." in name.split("/"):
+            continue
+        parent = ""
+        for part in name.split("/")[:-1]:
+            folder = f"{parent}/{part}" if parent else part
+            if folder not in folders:
+                folders[folder] = folders[parent] and _is_kind(f"{root}/{folder}", stat.S_ISDIR)
+            parent = folder
+        if folders[parent] and _is_kind(f"{root}/{name}", stat.S_ISREG):
+            found.add(name)
+    return found
+
+
+def _is_kind(path: str, kind: Callable[[int], bool]) -> bool:
+    """Tell whether something is there and, without following a link, of a kind such as `stat.S_ISREG`."""
+    try:
+        return kind(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _strays(path: Path, known: set[str]) -> Iterator[str]:
+    """Name the files and links below a folder that are not among the known ones."""
+    start = len(str(path)) + 1
+    for folder, folders, files in os.walk(path):
+        inside = folder[start:]
+        links = [one for one in folders if _is_kind(f"{folder}/{one}", stat.S_ISLNK)]
+        for one in (*files, *links):
+            name = f"{inside}/{one}" if inside else one
+            if name not in known:
+                yield name.encode("utf-8", "backslashreplace").decode()
+
+
+def _files_in(folder: Path) -> list[str]:
+    found: list[str] = []
+    for place, _, files in os.walk(folder):
+        for file in files:
+            path = Path(place) / file
+            if stat.S_ISREG(path.lstat().st_mode):
+                found.append(path.relative_to(folder).as_posix())
+        if len(found) > _MOST_FILES:
+            raise UsageError(
+                f"the folder has more than {_MOST_FILES:,} files",
+                str(folder),
+                "name the folder of the results, not one above it",
+            )
+    return sorted(found)
+
+
+def _named(wanted: str, names: set[str]) -> str:
+    """Give a name that is safe on every system, and that no other source has."""
+    ending = "".join(Path(wanted).suffixes[-2:])
+    plain = (
+        _SAFE.sub("_", normal(wanted)).lstrip(".-")[:150].encode()[:200].decode("utf-8", "ignore")
+    )
+    plain = plain or "source"
+    name, number = plain, 1
+    while name.casefold() in names:
+        number += 1
+        stem = plain.removesuffix(ending)
+        name = f"{stem}-{number}{plain[len(stem) :]}"
+    names.add(name.casefold())
+    return name
+
+
+def pack_profiles(
+    found: Sequence[CopiedSource], staging: Staging, *, wanted: bool
+) -> list[CopiedSource]:
+    """Copy the profiles that lie beside trials, or say that they are left out.
+
+    Raises
+    ------
+    UsageError
+        If they are wanted, and no trial has one.
+    StoreError
+        If a file is damaged, or cannot be copied.
+    """
+    packed = []
+    for one in found:
+        profiled = False
+        beside = profiles_of(one.origin)
+        if one.manifest is not None and os.path.lexists(beside):
+            place = f"{one.source.path}{BESIDE}"
+            if not _is_kind(str(beside), stat.S_ISDIR):
+                staging.miss(f"{place}/", "it is a link, or no folder")
+            elif wanted:
+                profiled = _profiles(beside, place, staging)
+            else:
+                staging.miss(f"{place}/", "profiles are packed on request only: --why")
+        packed.append(replace(one, profiled=profiled))
+    if wanted and not any(one.profiled for one in packed):
+        raise UsageError(
+            "no profile lies beside what is packed",
+            " ".join(given for one in found for given in one.given),
+            "leave out --why, or record one: fairtrial why TRIAL",
+        )
+    return packed
+
+
+def _profiles(profiles: Path, place: str, staging: Staging) -> bool:
+    """Copy each profile: its files, and its timed runs as the trial that they are; tell whether there is one."""
+    found = False
+    for folder in sorted(profiles.iterdir()):
+        if folder.name.startswith(".") or not _is_kind(str(folder), stat.S_ISDIR):
+            staging.miss(f"{place}/{folder.name}", "it is no finished profile")
+            continue
+        found = True
+        inside, timed = f"{place}/{folder.name}", folder / TIMED
+        known = _plain_files(folder, (PROFILE, SAMPLES_OF_PROFILE))
+        for file in sorted(known):
+            staging.copy(f"{inside}/{file}", folder / file)
+        if is_file(str(timed / MANIFEST)):
+            files = _copy_records(timed, f"{inside}/{TIMED}", read_manifest(timed), staging)
+            known |= {f"{TIMED}/{file}" for file in files}
+        for file in sorted(_strays(folder, known)):
+            if not file.startswith(f"{TIMED}/"):  # those are listed already
+                staging.miss(f"{inside}/{file}", "it is in the profile's folder and not part of it")
+    return found

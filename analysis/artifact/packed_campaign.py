@@ -1,0 +1,406 @@
+"""Campaigns in a bundle: where they lie, and every file that they name, at its place."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from ..data.host_record import read_environments
+from ..errors import UsageError
+from ..pages.model import Caution
+from ..record.trial_files import ALL_SESSIONS, BUILDS, CAMPAIGN, RESOLVED, Manifest, read_builds
+from .describing import ABOUT, About, PackingRequest, read_about
+from .gathering import CopiedSource, Staging, file_hash
+from .zip_directory import steps_of
+
+Role = Literal["program", "word", "input"]
+_BEHIND_OPTION = re.compile(r"-[A-Za-z](.+)")
+_MAKERS = {  # programs that read a file which they are not told
+    "make": ("GNUmakefile", "makefile", "Makefile"),
+    "gmake": ("GNUmakefile", "makefile", "Makefile"),
+    "cmake": ("CMakeLists.txt",),
+    "ninja": ("build.ninja",),
+    "meson": ("meson.build", "meson_options.txt"),
+    "cargo": ("Cargo.toml", "Cargo.lock"),
+    "go": ("go.mod", "go.sum"),
+    "mvn": ("pom.xml",),
+    "npm": ("package.json", "package-lock.json"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class NamedPath:
+    """A path that a campaign names."""
+
+    path: str  # as it is written; relative to `cwd`
+    cwd: str = "."  # the folder that it starts at, relative to the campaign's, or absolute
+    # a program that is executed; a word of a command line, which need not be a path at all; a file
+    # that is read (standard input, an expected output, an input)
+    role: Role
+
+
+def named_files(campaign: Mapping[str, Any]) -> Iterator[NamedPath]:
+    """Give what a resolved campaign names, perhaps more than once."""
+    for step, cwd in steps_of(campaign):
+        first, *words = step["argv"]
+        if "/" in first:
+            yield NamedPath(path=first, cwd=cwd, role="program")
+        for told in _MAKERS.get(PurePosixPath(first).name, ()):
+            yield NamedPath(path=told, cwd=cwd, role="word")
+        for word in words:
+            for part in _parts(word):
+                yield NamedPath(path=part, cwd=cwd, role="word")
+    for cell in campaign.get("cells", ()):
+        wanted = (cell.get("expect") or {}).get("stdout_file")
+        for path in (cell.get("stdin"), wanted, *(cell.get("inputs") or ())):
+            if path is not None:
+                yield NamedPath(path=path, role="input")
+
+
+def _parts(word: str) -> Iterator[str]:
+    """Give what of an argument may be a path: all of it, what stands behind ``=``, ``-I`` or ``@``."""
+    yield word
+    if "=" in word:
+        yield word.partition("=")[2]
+    behind = _BEHIND_OPTION.fullmatch(word)
+    if behind is not None:
+        yield behind.group(1)
+    if word.startswith("@"):
+        yield word[1:]
+
+
+_CACHE = "__pycache__"
+_MOST_HASHED = 256 * 1024**2  # bytes of a file that is read for its hash, though it is not packed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedCampaign:
+    """What is packed of a campaign."""
+
+    trial: Path  # the trial that stores it
+    manifest: Manifest  # the trial's
+    # where the campaign lies with its files; None where that is not known, or gone
+    folder: Path | None
+    root: str  # its folder in the bundle
+    about: About  # what the authors say
+    binaries: bool  # whether programs are packed too, and not only hashed
+    # real paths that no pattern chooses: the archive itself, and trials that are packed anyway
+    avoid: frozenset[str] = frozenset()
+
+
+def pack_campaign(wanted: PackedCampaign, staging: Staging) -> str | None:
+    """Pack a campaign; give its file's path in the bundle, None where the trial stores none."""
+    stored = wanted.trial / CAMPAIGN
+    if not stored.is_file():
+        if wanted.manifest.origin != "imported":
+            staging.miss(f"{wanted.root}/{CAMPAIGN}", "the trial does not hold it")
+        return None
+    place = f"{wanted.root}/{CAMPAIGN}"
+    staging.copy(place, stored)
+    if wanted.about.path is not None:
+        staging.copy(f"{wanted.root}/{ABOUT}", wanted.about.path)
+    named = _named(wanted.trial / RESOLVED)
+    if wanted.folder is None:
+        staging.miss(
+            f"the files that {place} names",
+            f"the campaign's folder is not there any more: {wanted.manifest.campaign_path}",
+        )
+    elif named is None:
+        staging.miss(
+            f"the files that {place} names",
+            f"the trial does not store its resolved campaign, so that they are not known; name them "
+            f"under 'files' of {ABOUT}",
+        )
+    _pack_files(wanted, named or (), staging)
+    return place
+
+
+def _pack_files(wanted: PackedCampaign, paths: Sequence[NamedPath], staging: Staging) -> None:
+    if wanted.folder is None:
+        for path, sha256 in sorted(_recorded(wanted).items()):
+            staging.miss(path, "the campaign's folder is not there any more", sha256=sha256)
+        return
+    base = Path(os.path.realpath(wanted.folder))
+    packed = set() if wanted.about.path is None else {ABOUT}
+    if file_hash(base / CAMPAIGN) == file_hash(wanted.trial / CAMPAIGN):
+        packed.add(CAMPAIGN)  # otherwise another file of that name is listed: its place is taken
+    chosen = sorted(_matching(base, wanted, staging))
+    recipe = wanted.about.container.get("recipe")
+    if recipe is not None:
+        chosen.append(recipe)
+    recorded = _recorded(wanted)
+    built = _built(wanted)
+    made = {name for name, hashes in built.items() if len(hashes) > 1}
+    recorded |= {str(base / name): min(built[name]) for name in built.keys() - made}
+    for path in wanted.manifest.targets:
+        if path in recorded and _below(base, Path(path)) is None:
+            staging.miss(path, "a program of the host", sha256=recorded[path])
+    files = _Files(wanted, base, recorded, made, staging, packed)
+    folders: set[str] = set()
+    for named in paths:
+        files.pack(named, folders)
+    for name in chosen:
+        if name not in packed:
+            packed.add(name)
+            staging.copy_if_possible(f"{wanted.root}/{name}", base / name, name)
+    for name in sorted(folders):
+        if not any(one.startswith(f"{name}/") for one in packed):
+            staging.miss(
+                f"{name}/",
+                "a command names this folder, and what it reads of it is not known; name the files "
+                f"under 'files' of {ABOUT}",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What a campaign's commands and inputs name, packed file by file."""
+
+    wanted: PackedCampaign
+    base: Path
+    recorded: Mapping[str, str]
+    made: Collection[str]  # paths from the campaign's folder of what each session built
+    staging: Staging
+    packed: set[str]
+
+    def pack(self, named: NamedPath, folders: set[str]) -> None:
+        """Pack a path if it is a file of the campaign; note it as a folder if it is one."""
+        if "\0" in named.path or not named.path:
+            return
+        given = Path(os.path.normpath(self.base / named.cwd / named.path))
+        local = _below(self.base, given)
+        known = self.recorded.get(str(given))
+        try:
+            is_file, is_dir = given.is_file(), given.is_dir()
+        except PermissionError as error:
+            self.staging.miss(named.path, f"it cannot be read: {error.strerror}", sha256=known)
+            return
+        except OSError:  # a word that is no path
+            return
+        if local is None:
+            if is_file and str(given) not in self.wanted.manifest.targets:
+                size = given.stat().st_size
+                why = "it lies outside of the campaign's folder"
+                if named.role == "program":
+                    why = "a program of the host"
+                sha256 = known or (file_hash(given) if size <= _MOST_HASHED else None)
+                self.staging.miss(named.path, why, sha256=sha256, size=size)
+        elif is_dir:
+            if local != "." and named.role == "word":
+                folders.add(local)
+        elif is_file and local not in self.packed:
+            self.packed.add(local)
+            self._inside(named, given, local, known)
+        elif not is_file and (known is not None or named.role != "word"):
+            self.staging.miss(local, "it is not there any more", sha256=known)
+
+    def _inside(self, named: NamedPath, given: Path, local: str, known: str | None) -> None:
+        if local in self.made:
+            self.staging.miss(local, f"each session built its own; {BUILDS} has their hashes")
+            return
+        left_out = named.role != "input" and not self.wanted.binaries and _is_binary(given)
+        now = file_hash(given) if known is not None or left_out else None
+        if known is not None and now != known:
+            why = "it is not what was measured with any more; its hash is that of the measured one"
+            self.staging.miss(local, why, sha256=known)
+        elif left_out:
+            why = "a program; --binaries packs it"
+            self.staging.miss(local, why, sha256=now, size=given.stat().st_size)
+        else:
+            self.staging.copy_if_possible(f"{self.wanted.root}/{local}", given, local)
+
+
+def _recorded(wanted: PackedCampaign) -> dict[str, str]:
+    """Give the hashes that the trial stores of files, by their absolute paths."""
+    manifest = wanted.manifest
+    then = Path(manifest.campaign_path).parent
+    base = then if wanted.folder is None else Path(os.path.realpath(wanted.folder))
+    found: dict[str, str] = {}
+    for record in read_environments(wanted.trial):
+        for path, of in record.sections.get("inputs", {}).items():
+            sha256 = of.get("sha256") if isinstance(of, dict) else None
+            if isinstance(sha256, str):
+                found[str(then / path)] = sha256
+    found |= manifest.arguments
+    found |= {
+        path: sha256
+        for path, sha256 in manifest.targets.items()
+        if re.fullmatch("[0-9a-f]{64}", sha256)
+    }
+    real = Path(os.path.realpath(then))
+    moved = {}
+    for path, sha256 in found.items():
+        plain = Path(os.path.normpath(path))
+        local = _below(then, plain) or _below(real, plain)
+        moved[str(base / local) if local is not None else path] = sha256
+    return moved
+
+
+def _built(wanted: PackedCampaign) -> dict[str, set[str]]:
+    """Give what the builds of sessions made, by its path from the campaign's folder: the hashes that it had."""
+    found: dict[str, set[str]] = {}
+    for one in read_builds(wanted.trial):
+        if one.session != ALL_SESSIONS:
+            for name, digest in one.hashes.items():
+                found.setdefault(name, set()).add(digest)
+    return found
+
+
+def _named(path: Path) -> list[NamedPath] | None:
+    """Give what the resolved campaign of a trial names; None where it is not stored, or none."""
+    try:
+        return sorted(set(named_files(json.loads(path.read_bytes())["campaign"])))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _below(base: Path, path: Path) -> str | None:
+    """Give a path relative to a folder; None where it lies outside."""
+    try:
+        return path.relative_to(base).as_posix()
+    except ValueError:
+        return None
+
+
+def _is_binary(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+def _matching(start: Path, wanted: PackedCampaign, staging: Staging) -> Iterator[str]:
+    """Give the files that the patterns of ``bundle.yaml`` choose; one without any is listed."""
+    for pattern in wanted.about.files:
+        hidden = any(part.startswith(".") for part in pattern.split("/"))
+        matches = re.compile(pattern_of(pattern)).fullmatch
+        count = 0
+        for folder, folders, files in os.walk(start):
+            folders[:] = sorted(
+                one
+                for one in folders
+                if (hidden or not one.startswith("."))
+                and one != _CACHE
+                and os.path.realpath(Path(folder) / one) not in wanted.avoid
+            )
+            for file in sorted(files):
+                place = Path(folder) / file
+                name = place.relative_to(start).as_posix()
+                if (file.startswith(".") and not hidden) or not matches(name):
+                    continue
+                count += 1
+                real = os.path.realpath(place)
+                if real in wanted.avoid:
+                    continue
+                if _below(start, Path(real)) is None:
+                    staging.miss(name, "it is a link that leads out of the campaign's folder")
+                else:
+                    yield name
+        if not count:
+            staging.miss(pattern, f"no file fits this pattern of {ABOUT}")
+
+
+def pattern_of(pattern: str) -> str:
+    """Turn a pattern into a regular expression: ``*`` stays in a folder, ``**`` goes below.
+
+    A pattern that names a folder, such as ``src/``, chooses everything below it.
+    """
+    if pattern.endswith("/"):
+        pattern += "**"
+    parts = pattern.removeprefix("./").split("/")
+    found = []
+    for part in parts[:-1]:
+        found.append("(?:[^/]+/)*" if part == "**" else f"{_part(part)}/")
+    found.append(".*" if parts[-1] == "**" else _part(parts[-1]))
+    return "".join(found)
+
+
+def _part(part: str) -> str:
+    def one(match: re.Match[str]) -> str:
+        sign = match.group()
+        if sign[0] == "[" and len(sign) > 2:
+            inside = sign[1:-1].replace("\\", r"\\")
+            return f"[^{inside[1:]}/]" if inside[0] == "!" else f"[{inside}]"
+        return {"*": "[^/]*", "?": "[^/]"}.get(sign, re.escape(sign))
+
+    return re.sub(r"\[!?[^\]\[]+\]|.", one, part)
+
+
+def pack_campaigns(
+    request: PackingRequest,
+    found: Sequence[CopiedSource],
+    staging: Staging,
+    *,
+    named: About | None,
+    output: Path,
+) -> tuple[list[CopiedSource], About, list[Caution]]:
+    """Pack the campaign of each trial, once where several trials share it."""
+    campaigns = {one.manifest.campaign_sha256 for one in found if one.manifest is not None}
+    if request.campaign is not None and len(campaigns) > 1:
+        raise UsageError(
+            "the trials are of different campaigns, and one file is named for them",
+            str(request.campaign),
+            "leave out --campaign, or pack each campaign's trials on their own",
+        )
+    cautions: list[Caution] = []
+    packed: dict[tuple[str, str], str | None] = {}
+    about = named
+    avoid = frozenset(os.path.realpath(path) for path in (output, *(one.origin for one in found)))
+    told: list[CopiedSource] = []
+    for one in found:
+        if one.manifest is None:
+            told.append(one)
+            continue
+        folder, caution = _folder_of(one, one.manifest, request)
+        if caution is not None:
+            cautions.append(caution)
+        beside = None if folder is None else folder / ABOUT
+        its = named or (read_about(beside) if beside is not None and beside.is_file() else About())
+        about = about or its
+        key = (str(folder), one.manifest.campaign_sha256)
+        if key not in packed or folder is None:
+            packed[key] = pack_campaign(
+                PackedCampaign(
+                    trial=one.origin,
+                    manifest=one.manifest,
+                    folder=folder,
+                    root=f"campaigns/{one.source.name}",
+                    about=its,
+                    binaries=request.binaries,
+                    avoid=avoid,
+                ),
+                staging,
+            )
+        told.append(replace(one, source=replace(one.source, campaign=packed[key])))
+    if about is None or about.path is None:
+        where = "beside the campaign" if told and any(one.manifest for one in told) else "named"
+        staging.miss(ABOUT, f"none is {where}: title, authors, licence and DOI are not known")
+    return told, about or About(), cautions
+
+
+def _folder_of(
+    one: CopiedSource, manifest: Manifest, request: PackingRequest
+) -> tuple[Path | None, Caution | None]:
+    """Find where a campaign lies with its files; say so if its file is another one by now."""
+    file = request.campaign or Path(manifest.campaign_path)
+    try:
+        # where it lay is a whole path; another one would depend on who packs, and where
+        there = file.is_file() and (file.is_absolute() or request.campaign is not None)
+        stored = one.origin / CAMPAIGN
+        same = there and stored.is_file() and file.read_bytes() == stored.read_bytes()
+    except OSError:
+        there = same = False
+    if not there:
+        if request.campaign is not None:
+            raise UsageError("there is no such campaign", str(file), "name its file")
+        return (None if request.about is None else request.about.parent), None
+    if same:
+        return file.parent, None
+    what = f"{file} is not what was measured any more; the trial's own copy is packed"
+    return file.parent, Caution("campaign-changed", what, (one.source.name,))

@@ -1,1 +1,0 @@
-"""Packs trials, campaigns and claims into one file that others can compute and measure again."""

@@ -1,0 +1,640 @@
+"""Names taken out of the files of a trial, so that it still holds together.
+
+A line of measurements gets a new checksum, a run whose output was altered no hash of it, and the
+manifest the hashes of its files as they are now.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..record.environment import COMMIT
+from ..record.profiles import BESIDE, PROFILE, SAMPLES
+from ..record.shapes import checksum_holds, encode, encode_checked
+from ..record.trial_files import (
+    BUILDS,
+    CAMPAIGN,
+    ENVIRONMENT,
+    FINDINGS,
+    IMPORT,
+    MANIFEST,
+    MEASUREMENTS,
+    OUTPUTS,
+    PLAN,
+    RESOLVED,
+)
+from .redacted_names import Kind, Scrubber, arguments_of, is_telling
+
+# --- Names taken out of documents: JSON, YAML and plain text, each by its own rule.
+#
+# Of JSON only string values change: every other byte stays, so that numbers stay as they were written. Of
+# YAML everything but keys, comments included. Of text every whole word.
+
+
+# a string, and what makes a key of it
+_LITERAL = re.compile(r'("(?:[^"\\\x00-\x1f]|\\.)*")(\s*:)?')
+# what stands in such fields too: numbers, as of "user: 0.12", and what a processor is called
+_NO_NAME = re.compile(r"(?i)[\d.,:+-]|(?:x86|amd64|arm|aarch|i\d86|ppc|s390|riscv|mips)")
+# how files of other tools call the host and the user: JSON, XML, lines of text
+_HOST = r'(?i)"(?:host_?name|host|node|machine|nodename)"\s*:\s*"(?P<name>[^"\\]+)"'
+_FIELDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("host", re.compile(_HOST)),
+    ("user", re.compile(r'(?i)"(?:user_?name|user|login|logname)"\s*:\s*"(?P<name>[^"\\]+)"')),
+    ("host", re.compile(r"(?i)\b(?:host_?name|host|nodename)=\"(?P<name>[^\"<>&]+)\"")),
+    ("user", re.compile(r"(?i)\b(?:user_?name|user|login)=\"(?P<name>[^\"<>&]+)\"")),
+    ("host", re.compile(r"(?im)^[#;\s]*host_?name\s*[:=]\s*(?P<name>[^\s\"',;]+)")),
+    ("user", re.compile(r"(?im)^[#;\s]*(?:user_?name|user|login)\s*[:=]\s*(?P<name>[^\s\"',;]+)")),
+)
+
+
+def decoded(data: bytes) -> str | None:
+    """Give the text of a file, so that `encoded` gives its bytes back; None for a binary one."""
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        pass
+    text = data.decode("utf-8", "surrogateescape")
+    strange = sum("\udc80" <= sign <= "\udcff" for sign in text[:4096])
+    return None if strange > len(text[:4096]) // 4 else text
+
+
+def encoded(text: str) -> bytes:
+    """Give the bytes of a text that `decoded` gave."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def values(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - JSON types
+    """Give a JSON value with its strings changed, but no key and no number."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: values(item, change) for key, item in value.items()}
+    if isinstance(value, list):
+        return [values(item, change) for item in value]
+    return value
+
+
+def learn_fields(scrubber: Scrubber, text: str) -> None:
+    """Take note of the hosts and users that a file of another tool says, by the names of its fields."""
+    for kind, pattern in _FIELDS:
+        for match in pattern.finditer(text):
+            if _NO_NAME.match(match["name"]) is None:
+                scrubber.learn(kind, match["name"])
+
+
+def own_fields(scrubber: Scrubber, text: str) -> str:
+    """Take out what stands in such fields, also names that are looked for nowhere else."""
+    for kind, pattern in _FIELDS:
+
+        def stand_in(match: re.Match[str], kind: Kind = kind) -> str:
+            name = match["name"]
+            if _NO_NAME.match(name) is not None:
+                return match[0]
+            begin, end = match.span("name")
+            head, tail = match[0][: begin - match.start()], match[0][end - match.start() :]
+            return f"{head}{scrubber.field(kind, name)}{tail}"
+
+        text = pattern.sub(stand_in, text)
+    return text
+
+
+def json_text(scrubber: Scrubber, text: str) -> str:
+    """Take names out of the string values of JSON, whole or line by line; all other bytes stay."""
+
+    def literal(match: re.Match[str]) -> str:
+        written, colon = match.groups()
+        if colon is not None:
+            return match[0]
+        if "\\" not in written:  # placeholders need no escape, and all other bytes stay
+            return f'"{scrubber.text(written[1:-1])}"'
+        try:
+            value = json.loads(written)
+        except ValueError:
+            return match[0]  # no JSON, whatever the file is
+        changed = scrubber.text(value)
+        if changed == value:
+            return match[0]
+        # halves of signs, which JSON can escape, are no text
+        halves = any("\ud800" <= sign <= "\udfff" for sign in changed)
+        return json.dumps(changed, ensure_ascii=written.isascii() or halves)
+
+    return _LITERAL.sub(literal, text)
+
+
+def yaml_text(scrubber: Scrubber, text: str) -> str:
+    """Take names out of YAML, comments included; keys stay, and so does what is no YAML at all."""
+    root = _composed(text)
+    if root is None:
+        return text
+    marks = [(key.start_mark.index, key.end_mark.index) for key, _ in _pairs(root)]
+    spans = [(begin, end, text[begin:end]) for begin, end in marks]
+    own: list[tuple[Any, Kind, str]] = [(node, "env", "value") for node in _variables(root)]
+    own += [(node, "paths", "commit") for node in _commit(root)]
+    for node, kind, sort in own:
+        literal = literal_of(node.value)
+        if literal is not None:
+            stand_in = scrubber.field(kind, literal, sort=sort)
+            if stand_in != literal:
+                begin, end = node.start_mark.index, node.end_mark.index
+                line_ends = text[begin:end][len(text[begin:end].rstrip()) :]  # of a block
+                spans.append((begin, end, stand_in + line_ends))
+    parts, at = [], 0
+    for begin, end, written in sorted(spans):
+        parts += [scrubber.text(text[at:begin]), written]
+        at = end
+    return "".join([*parts, scrubber.text(text[at:])])
+
+
+_REFERENCE = re.compile(r"(?<!\{)(?:\{\{)*\{([A-Za-z_][A-Za-z0-9_-]*(?:\.port)?)\}")
+
+
+def literal_of(written: str) -> str | None:
+    """Give the value that a campaign writes for a variable; None where a template makes it."""
+    if _REFERENCE.search(written):
+        return None
+    return written.replace("{{", "{").replace("}}", "}")
+
+
+def campaign_values(text: str) -> tuple[set[str] | None, list[str]]:
+    """Give the values of variables that a campaign says, and those that its templates put into them.
+
+    Of what is no YAML: None, and nothing.
+    """
+    root = _composed(text)
+    if root is None:
+        return None, []
+    literals: set[str] = set()
+    names: set[str] = set()
+    for node in _variables(root):
+        literal = literal_of(node.value)
+        if literal is None:
+            names |= set(_REFERENCE.findall(node.value))
+        else:
+            literals.add(literal)
+    put = [
+        scalar.value
+        for key, value in _pairs(root)
+        if key.value in names
+        for scalar in _scalars(value)
+    ]
+    return literals, put
+
+
+def _composed(text: str) -> Any:  # noqa: ANN401 - a node of YAML
+    import yaml
+
+    try:
+        return yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+
+
+def _pairs(root: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - nodes of YAML
+    import yaml
+
+    nodes: list[Any] = [root]
+    seen: set[int] = set()  # an alias may lead into what holds it
+    while nodes:
+        node = nodes.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            yield from ((key, one) for key, one in node.value if isinstance(key, yaml.ScalarNode))
+            nodes += [value for _, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            nodes += node.value
+
+
+def _variables(root: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML
+    """Give the values of environment variables: ``env`` of anything, and ``environment: {set: ...}``."""
+    import yaml
+
+    for key, value in _pairs(root):
+        named = value
+        if key.value == "environment" and isinstance(value, yaml.MappingNode):
+            named = next((one for name, one in value.value if name.value == "set"), None)
+        elif key.value != "env":
+            continue
+        if isinstance(named, yaml.MappingNode):
+            yield from (one for _, one in named.value if isinstance(one, yaml.ScalarNode))
+
+
+def _commit(root: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML
+    """Give the value of the campaign's key ``commit``."""
+    import yaml
+
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+        if key.value == "commit" and isinstance(value, yaml.ScalarNode):
+            yield value
+
+
+def _scalars(node: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML
+    import yaml
+
+    if isinstance(node, yaml.ScalarNode):
+        yield node
+    elif isinstance(node, yaml.SequenceNode):
+        yield from (one for one in node.value if isinstance(one, yaml.ScalarNode))
+
+
+def plain_text(scrubber: Scrubber, text: str) -> str:
+    """Take names out of a text, or of JSON where it is such."""
+    is_json = text.lstrip()[:1] in ("{", "[") and (
+        _parses([text]) or _parses(line for line in text.splitlines() if line.strip())
+    )
+    return json_text(scrubber, text) if is_json else scrubber.text(text)
+
+
+def _parses(texts: Iterable[str]) -> bool:
+    try:
+        for text in texts:
+            json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+Row = dict[str, Any]
+_USERS = {"USER", "LOGNAME", "USERNAME", "SUDO_USER", "SLURM_JOB_USER"}
+_HOSTS = {"HOSTNAME", "HOST", "COMPUTERNAME", "SLURMD_NODENAME", "SLURM_SUBMIT_HOST"}
+_PEOPLE_AND_PLACES: tuple[tuple[Kind, set[str]], ...] = (("user", _USERS), ("host", _HOSTS))
+_FOLDERS = {"PWD", "OLDPWD", "TMPDIR"}
+_UNKNOWN = "unknown"
+_MACHINE_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+_OUTPUT = re.compile(r"(?:.*/)?(?P<again>[wr]?)(?P<number>\d+)\.stdout")
+
+
+def kept_names(trial: Path) -> set[str]:
+    """Give what the trial calls its things: variants, benchmarks, metrics, itself, its campaign."""
+    manifest = _object(trial / MANIFEST)
+    names: set[str] = set()
+    for key in ("trial", "campaign_name", "baseline"):
+        if isinstance(manifest.get(key), str) and not (key == "trial" and _is_host(manifest)):
+            names.add(manifest[key])
+    variants, benchmarks = (
+        [one for one in manifest.get(key) or () if isinstance(one, str)]
+        for key in ("variants", "benchmarks")
+    )
+    names |= {*variants, *benchmarks, *(manifest.get("metrics") or {})}
+    for one in manifest.get("judge") or ():  # the metrics that are the trial's question
+        if isinstance(one, dict):
+            names |= {metric for metric in one.get("metrics") or () if isinstance(metric, str)}
+    return names | {f"{bench}/{variant}" for bench in benchmarks for variant in variants}
+
+
+def learn_machine(scrubber: Scrubber, trial: Path, text: str) -> None:
+    """Take note of the machine's id where a text says it: its hash is what the trial stores."""
+    stored = {
+        str(_part(row, "host").get("machine_id_sha256")) for row in _rows(trial / ENVIRONMENT)
+    }
+    for match in _MACHINE_ID.finditer(text):
+        if hashlib.sha256(match[0].encode()).hexdigest() in stored:
+            scrubber.learn("host", match[0], sort="machine")
+
+
+def learn_trial(scrubber: Scrubber, trial: Path) -> None:
+    """Take note of the names that stand in fields of their own."""
+    manifest = _object(trial / MANIFEST)
+    _own_manifest(scrubber, manifest)
+    folder = str(manifest.get("campaign_path") or "").rpartition("/")[0]
+    scrubber.learn_folder(folder)
+    # take note of the variables that the campaign sets, each value with its placeholder
+    literals, put = _of_campaign(trial)
+    for value in sorted(literals or ()):
+        scrubber.learn("env", value, sort="value")
+    for value in put:
+        if is_telling(value):
+            scrubber.learn("env", value, sort="value")
+        elif scrubber.takes("env"):
+            what = "a short or common value, which a template puts into a variable"
+            scrubber.leave(f"{_place_of(trial)}/{CAMPAIGN}", what)
+    mappings = _variables_of(_object(trial / RESOLVED))
+    known = {value for one in mappings for value in one.values() if isinstance(value, str)}
+    for value in sorted(known):
+        changed = scrubber.inside(value)
+        if value not in (literals or ()) and changed != value:  # as its template makes it anew
+            scrubber.learn("env", value, like=changed)
+    for commit in _commits_in(_object(trial / RESOLVED)).values():
+        _own_commit(scrubber, commit)
+    for row in _rows(trial / ENVIRONMENT):
+        _own_environment(scrubber, row)
+        process, variables = (_part(row, name) for name in ("process", "variables"))
+        scrubber.learn_folder(str(process.get("cwd") or ""))
+        for name in _FOLDERS & variables.keys():
+            scrubber.learn_folder(str(variables[name]))
+
+
+def _place_of(trial: Path) -> str:
+    """Give where a trial lies in its bundle: itself, or the timed runs of a profile."""
+    timed = (trial.parent / PROFILE).is_file()
+    return "/".join(("trials", *trial.parts[-3 if timed else -1 :]))
+
+
+def _of_campaign(trial: Path) -> tuple[set[str] | None, list[str]]:
+    """Give the values of variables that the campaign says, None where nobody knows, and of templates."""
+    path = trial / CAMPAIGN
+    text = decoded(path.read_bytes()) if path.is_file() else None
+    return (None, []) if text is None else campaign_values(text)
+
+
+def _variables_of(resolved: Row) -> Iterator[Row]:
+    """Give each mapping of variables that a resolved campaign holds."""
+    left: list[Any] = [resolved.get("campaign")]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            for key, value in one.items():
+                if key in {"env", "set_environment"} and isinstance(value, dict):
+                    yield value
+                else:
+                    left.append(value)
+        elif isinstance(one, list):
+            left += one
+
+
+def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes], None]) -> None:
+    """Take all names out of a trial."""
+    altered = set()
+    for path in sorted((trial / OUTPUTS).rglob("*")):
+        if _rewrite(path, _of_text(lambda text: plain_text(scrubber, text)), write):
+            match = _OUTPUT.fullmatch(path.relative_to(trial / OUTPUTS).as_posix())
+            if match is not None:
+                altered.add(int(match["number"]) * (-1 if match["again"] else 1))
+    rules: dict[str, Callable[[Row], Row]] = {
+        ENVIRONMENT: lambda row: values(_own_environment(scrubber, row), scrubber.text),
+        FINDINGS: lambda row: values(row, scrubber.text),
+        PLAN: lambda row: row,
+    }
+    for name, rule in rules.items():
+        _rewrite(trial / name, functools.partial(_of_lines, rule), write)
+    _rewrite(trial / BUILDS, lambda data: _of_builds(scrubber, data), write)
+    rows = trial / MEASUREMENTS
+    _rewrite(rows, lambda data: _of_measurements(scrubber, data, altered), write)
+    literals, _ = _of_campaign(trial)
+    texts: dict[str, Callable[[str], str]] = {
+        IMPORT: lambda text: json_text(scrubber, text),
+        RESOLVED: lambda text: json_text(scrubber, _own_resolved(scrubber, text, literals)),
+        CAMPAIGN: lambda text: yaml_text(scrubber, text),
+    }
+    for name, change in texts.items():
+        _rewrite(trial / name, _of_text(change), write)
+    _rewrite(trial / MANIFEST, lambda data: _of_manifest(scrubber, trial, data), write)
+
+
+# ---- fields of their own
+
+
+def _own_resolved(scrubber: Scrubber, text: str, literals: set[str] | None) -> str:
+    """Take variables that a campaign sets, and commits, out of its resolved form, short ones among them."""
+    resolved = _parsed(text.encode("utf-8", "surrogateescape"))
+    if resolved is None:
+        return text
+    commits = _commits_in(resolved)
+    own = {variant: _own_commit(scrubber, commit) for variant, commit in commits.items()}
+    changed = own != commits
+    commits.update(own)
+    if not scrubber.takes("env"):
+        return json.dumps(resolved, indent=2) + "\n" if changed else text
+    for variables in _variables_of(resolved):
+        for name, value in variables.items():
+            if isinstance(value, str) and (literals is None or value in literals):
+                variables[name] = scrubber.field("env", value, sort="value")
+                changed = changed or variables[name] != value
+    return json.dumps(resolved, indent=2) + "\n" if changed else text
+
+
+def _commits_in(resolved: Row) -> Row:
+    """Give the commits that a resolved campaign says, by variant."""
+    return _part(_part(resolved, "campaign"), "commit")
+
+
+def _own_commit(scrubber: Scrubber, commit: Any) -> Any:  # noqa: ANN401 - a value of JSON
+    """Give what stands for a commit: it tells of which repository a program is."""
+    return scrubber.field("paths", commit, sort="commit") if isinstance(commit, str) else commit
+
+
+def _own_manifest(scrubber: Scrubber, manifest: Row) -> Row:
+    own = [("host", None), ("node", None), *[("trial", None)] * _is_host(manifest)]
+    return _own_hosts(scrubber, manifest, [*own, ("host_id", "machine")])
+
+
+def _own_hosts(scrubber: Scrubber, row: Row, own: Sequence[tuple[str, str | None]]) -> Row:
+    found = dict(row)
+    for key, sort in own:
+        value = found.get(key)
+        if isinstance(value, str) and value != _UNKNOWN:
+            found[key] = scrubber.field("host", value, sort=sort)
+    return found
+
+
+def _is_host(manifest: Row) -> bool:
+    """Tell whether a trial is called after its host, as those of a fleet are."""
+    return manifest.get("trial") in (manifest.get("node"), manifest.get("host"))
+
+
+def redact_profile(scrubber: Scrubber, profile: Path, write: Callable[[Path, bytes], None]) -> None:
+    """Take names out of a profile that lies beside its trial: its host's, and those in names of functions."""
+    place = profile.parent
+    trial = _object(place.with_name(place.name.removesuffix(BESIDE)) / MANIFEST)
+    own = [("host_id", "machine"), *[("trial", None)] * _is_host(trial)]
+
+    def rule(data: bytes) -> bytes:
+        before = _parsed(data) or {}
+        after: Row = values(_own_hosts(scrubber, before, own), scrubber.text)
+        return data if after == before else (json.dumps(after, indent=2) + "\n").encode()
+
+    def of_function(row: Row) -> Row:
+        found: Row = values(row, scrubber.text)
+        return found
+
+    _rewrite(profile / PROFILE, rule, write)
+    _rewrite(profile / SAMPLES, functools.partial(_of_lines, of_function), write)
+
+
+def redact_fleet(scrubber: Scrubber, path: Path, write: Callable[[Path, bytes], None]) -> None:
+    """Take the names of hosts out of ``fleet.json``."""
+
+    def rule(_: bytes) -> bytes:
+        found = _object(path)
+        for host in found.get("hosts") or ():
+            host["host"] = scrubber.field("host", host["host"])
+        return (json.dumps(found, indent=2) + "\n").encode()
+
+    _rewrite(path, rule, write)
+
+
+def _own_environment(scrubber: Scrubber, row: Row) -> Row:
+    found = dict(row)
+    host = dict(_part(row, "host"))
+    for key, sort in (("name", None), ("machine_id_sha256", "machine"), ("boot_id", "boot")):
+        if isinstance(host.get(key), str):
+            host[key] = scrubber.field("host", host[key], sort=sort)
+    if host:
+        found["host"] = host
+    variables = dict(_part(row, "variables"))
+    for name, value in variables.items():
+        if isinstance(value, str):
+            # those of users and hosts are learned whatever else is wanted
+            for kind, names in _PEOPLE_AND_PLACES:
+                if name in names:
+                    scrubber.learn(kind, value)
+                    value = scrubber.field(kind, value)  # noqa: PLW2901 - what stands for it so far
+            scrubber.learn_homes(value)
+            variables[name] = scrubber.field("env", value, sort="value")
+    if variables:
+        found["variables"] = variables
+    kernel = dict(_part(row, "kernel"))
+    if isinstance(kernel.get("boot_arguments"), str):
+        for argument in arguments_of(kernel["boot_arguments"])[1:]:
+            scrubber.learn("env", argument, sort="value")
+        kernel["boot_arguments"] = scrubber.field("env", kernel["boot_arguments"], sort="arguments")
+        found["kernel"] = kernel
+    found |= _own_targets(scrubber, _part(row, "targets"))
+    hidden = _part(row, "hidden_variables")
+    if hidden:
+        found["hidden_variables"] = values(
+            hidden, lambda value: scrubber.field("env", value, sort="hash")
+        )
+    return found
+
+
+def _own_targets(scrubber: Scrubber, targets: Row) -> Row:
+    """Give the section of targets where there is one, without commits."""
+    found = {
+        name: {**about, COMMIT: _own_commit(scrubber, about[COMMIT])}
+        if isinstance(about, dict) and COMMIT in about
+        else about
+        for name, about in targets.items()
+    }
+    return {"targets": found} if found else {}
+
+
+# ---- files
+
+
+def _rewrite(
+    path: Path, rule: Callable[[bytes], bytes], write: Callable[[Path, bytes], None]
+) -> bool:
+    """Write a file anew where a rule changes it; tell whether it did."""
+    if not path.is_file():
+        return False
+    before = path.read_bytes()
+    after = rule(before)
+    if after != before:
+        write(path, after)
+    return after != before
+
+
+def _of_text(change: Callable[[str], str]) -> Callable[[bytes], bytes]:
+    """Make the rule of a file that holds a text; a binary one stays."""
+
+    def rule(data: bytes) -> bytes:
+        text = decoded(data)
+        return data if text is None else encoded(change(text))
+
+    return rule
+
+
+def _of_lines(rule: Callable[[Row], Row], data: bytes) -> bytes:
+    return b"".join(_changed(line, rule, encode) for line in data.splitlines(keepends=True))
+
+
+def _of_measurements(scrubber: Scrubber, data: bytes, altered: set[int]) -> bytes:
+    def rule(row: Row) -> Row:
+        found: Row = values(row, scrubber.text)
+        if found.get("position") in altered and "stdout_sha256" in found:
+            found["stdout_sha256"] = None
+        found.pop("crc32", None)
+        return found
+
+    lines = []
+    for line in data.splitlines(keepends=True):
+        position = re.match(rb'\{"position":(-?\d+),', line) if altered else None
+        wanted = scrubber.touches(line.decode("utf-8", "replace")) or (
+            position is not None and int(position[1]) in altered
+        )
+        if wanted and checksum_holds(line.rstrip(b"\n")):  # a torn line is the reader's to tell
+            line = _changed(line, rule, encode_checked)  # noqa: PLW2901 - the line as it is stored
+        lines.append(line)
+    return b"".join(lines)
+
+
+def _of_builds(scrubber: Scrubber, data: bytes) -> bytes:
+    """Take names out of builds: their files are keys."""
+
+    def rule(row: Row) -> Row:
+        found: Row = values(row, scrubber.text)
+        for name in ("artifacts", "programs"):
+            found |= {name: {scrubber.text(path): one for path, one in _part(found, name).items()}}
+        found.pop("crc32", None)
+        return found
+
+    return b"".join(
+        _changed(line, rule, encode_checked) if checksum_holds(line.rstrip(b"\n")) else line
+        for line in data.splitlines(keepends=True)
+    )
+
+
+def _of_manifest(scrubber: Scrubber, trial: Path, data: bytes) -> bytes:
+    manifest = _parsed(data) or {}
+    found: Row = values(_own_manifest(scrubber, manifest), scrubber.text)
+    stated = manifest.get("files")
+    if isinstance(stated, dict):  # a file that is not there keeps the hash that stands here
+        found["files"] = {
+            name: hashlib.sha256((trial / name).read_bytes()).hexdigest()
+            if (trial / name).is_file()
+            else sha256
+            for name, sha256 in stated.items()
+        }
+    return data if found == manifest else (json.dumps(found, indent=2) + "\n").encode()
+
+
+def _changed(line: bytes, rule: Callable[[Row], Row], written: Callable[[Row], bytes]) -> bytes:
+    """Give a line anew, or as it was where nothing in it changed or it is no record."""
+    row = _parsed(line)
+    if row is None:
+        return line
+    try:
+        found = rule(row)
+    except RecursionError:
+        return line  # nobody nests so deeply but to be difficult; what is left is listed
+    if found == {key: value for key, value in row.items() if key in found}:
+        return line
+    return written(found) + (b"\n" if line.endswith(b"\n") else b"")
+
+
+# ---- reading, where a damaged file says nothing
+
+
+def _part(row: Row, name: str) -> Row:
+    part = row.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def _object(path: Path) -> Row:
+    return (_parsed(path.read_bytes()) if path.is_file() else None) or {}
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    if path.is_file():
+        for line in path.read_bytes().splitlines():
+            row = _parsed(line)
+            if row is not None:
+                yield row
+
+
+def _parsed(data: bytes) -> Row | None:
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

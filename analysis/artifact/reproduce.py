@@ -1,0 +1,585 @@
+"""Computes every stored result of an artifact anew from its raw rows, and what a bundle tells of itself.
+
+Until 0.2.0 the wall time was judged without a word, also where benchmarks declare metrics; since then
+such an answer says so, and a gate refuses. A bundle of that time is held against what it asked then.
+
+These files are made of the results. So they are made anew, of the results as they come out here.
+
+Nothing of the bundle is executed: only commands of this installation, which read and print. So what
+comes out is what these raw rows give here, whoever packed them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..announcing import doing
+from ..data.fleet import open_fleet
+from ..errors import FairtrialError, StoreError, UsageError
+from ..pages.model import Caution
+from ..record.fleet import FLEET, is_fleet
+from ..record.manifest import read_manifest
+from ..record.trial_files import MANIFEST, OUTPUTS
+from ..version import VERSION
+from ..words import shorten, shown
+from .archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive, read_tar, unpack_tar
+from .claims import (
+    StoredClaim,
+    claims_text,
+    coarse_words,
+    is_coarse,
+    read_stored_claims,
+    weigh_claim,
+)
+from .describing import README, page_of_bundle
+from .documents import CRATE, citation_text, crate_text
+from .recomputing import (
+    Commands,
+    LimitReachedError,
+    Limits,
+    Passing,
+    Recomputed,
+    fault_of_command,
+    passing_folder,
+    recompute,
+)
+from .reproduction import (
+    SOURCE,
+    ClaimCheck,
+    Recomputation,
+    Reproduction,
+    badges_of,
+    recomputation_of,
+)
+from .reproduction_documents import (
+    OtherVersion,
+    StatedVersions,
+    compare_documents,
+    document_of,
+    other_versions,
+)
+from .zip_directory import BUNDLE, SUMS, Analysis, Contents, Missing, read_contents
+
+# --- Is an artifact whole, and may it be unpacked: every file what the list says, nothing that acts.
+#
+# All damage is found before anything is written, and each damaged file is named.
+
+
+_NAMED = 20  # damaged files that a message names
+# Commands are executed in the bundle's root. Nothing else may lie there: libraries look for their
+# settings in the current folder (matplotlibrc, .numba_config.yaml).
+_MADE = ("CITATION.cff", "LICENSE", "README.md", "claims.json", "report.html")
+_FILES = frozenset({BUNDLE, SUMS, *_MADE, "ro-crate-metadata.json"})
+_FOLDERS = frozenset({"analyses", "campaigns", "container", "software", "sources", "trials"})
+_TAR = f"{OUTPUTS}.tar"
+
+
+def check_archive(archive: Archive) -> Contents:
+    """Hold every file of an archive against its checksums and against the list in ``bundle.json``."""
+    where = str(archive.path)
+    contents = read_contents(archive.read(BUNDLE), where)
+    faults: list[str] = []
+    digests: dict[str, str] = {}
+    for number, name in enumerate(archive.entries, 1):
+        doing("hashing", number, len(archive.entries), "files")
+        try:
+            digests[name] = archive.sha256(name)
+        except StoreError as error:
+            faults.append(error.what)
+    faults += _not_as_listed(archive, contents, digests)
+    if SUMS not in archive.entries:
+        faults.append(f"{SUMS} is not there")
+    elif not faults and _sums(archive.read(SUMS)) != sorted(
+        (digest, name) for name, digest in digests.items() if name != SUMS
+    ):
+        faults.append(f"{SUMS} does not say the hashes that the files have")
+    if faults:
+        more = len(faults) - _NAMED
+        told = faults[:_NAMED] + [f"and {more} more"] * (more > 0)
+        raise StoreError(
+            "the bundle is damaged, or was changed after it was packed: " + "; ".join(told),
+            where,
+            "fetch it again; if it stays so, ask who made it",
+        )
+    for fault in _acts(archive, contents):
+        raise StoreError(
+            f"the bundle is refused, nothing was executed: {fault}", where, "ask who made it"
+        )
+    for name, trial in _tars(archive):
+        if any(
+            other.startswith(f"{trial}/{OUTPUTS}") and other != name for other in archive.entries
+        ):
+            what = f"it holds the outputs of {trial} twice, packed and not"
+            raise StoreError(what, where, "ask who made it")
+        with archive.stream(name) as file:
+            for _ in read_tar(file, name, max_bytes=archive.entries[name]):
+                pass  # it raises where something is not as it should be
+    return contents
+
+
+def unpack_bundle(archive: Archive, folder: Path) -> None:
+    """Write a checked bundle into a new folder, the outputs of its trials at their places.
+
+    The folder appears whole or not at all.
+    """
+    if os.path.lexists(folder):
+        raise UsageError("something is there already", str(folder), "name a folder that is not")
+    place = folder.absolute()
+    try:
+        fresh = Path(tempfile.mkdtemp(prefix=f".{place.name[:60]}.", dir=place.parent))
+    except OSError as error:
+        what = f"no folder can be made here: {error.strerror}"
+        raise UsageError(what, str(folder), "name another place, whose folder is there") from None
+    try:
+        unpack_into(archive, fresh)
+        fresh.rename(place)
+    except OSError as error:
+        what = f"the folder cannot be made: {error.strerror}"
+        raise UsageError(what, str(folder), "name another one") from None
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)  # after it was renamed there is none
+
+
+def unpack_into(archive: Archive, folder: Path) -> None:
+    """Write a checked bundle into an empty folder; raises as `unpack_bundle` does."""
+    archive.unpack(folder)
+    for name, trial in _tars(archive):
+        place = folder / trial / OUTPUTS
+        try:
+            place.mkdir(exist_ok=True)
+        except OSError as error:
+            what = f"the outputs cannot be unpacked: {error.strerror}"
+            raise StoreError(what, f"{archive.path}: {name}", "free some space") from None
+        with archive.stream(name) as file:
+            unpack_tar(file, place, name, max_bytes=archive.entries[name])
+
+
+def _tars(archive: Archive) -> Iterator[tuple[str, str]]:
+    """Give the packed outputs of each trial, with the trial's folder."""
+    for name in archive.entries:
+        trial, _, last = name.rpartition("/")
+        if last == _TAR and trial.startswith("trials/") and trial.count("/") == 1:
+            yield name, trial
+
+
+def _not_as_listed(archive: Archive, contents: Contents, digests: dict[str, str]) -> Iterator[str]:
+    """Compare the files with the list: none more, none less, each with its size and hash."""
+    for name, digest in digests.items():
+        listed = contents.files.get(name)
+        if listed is None:
+            if name not in {BUNDLE, SUMS}:
+                yield f"{name} is not listed in {BUNDLE}"
+        elif (listed.bytes, listed.sha256) != (archive.entries[name], digest):
+            yield f"{name} does not have the hash that {BUNDLE} says"
+    for name in (name for name in contents.files if name not in archive.entries):
+        yield f"{name} is listed in {BUNDLE} and not there"
+
+
+def _sums(text: bytes) -> list[tuple[str, str]]:
+    lines = text.decode("utf-8", "replace").splitlines()
+    return sorted((digest, name) for digest, _, name in (line.partition("  ") for line in lines))
+
+
+def _acts(archive: Archive, contents: Contents) -> Iterator[str]:
+    """Say what the bundle holds or asks for that could act here, or point out of it."""
+    for name in archive.entries:
+        first, slash, _ = name.partition("/")
+        if first not in (_FOLDERS if slash else _FILES):
+            yield f"{name} does not belong into a bundle"
+    names = {analysis.name for analysis in contents.analyses}
+    if len(names) < len(contents.analyses):
+        yield "two of its analyses have one name"
+    asked = [(analysis.command, analysis.result) for analysis in contents.analyses]
+    if contents.report is not None:
+        asked.append((contents.report.command, contents.report.result))
+    for command, result in asked:
+        fault = fault_of_command(command)
+        if fault is not None:
+            yield f"'fairtrial {' '.join(command)[:200]}' is asked for; {fault}"
+        if result not in archive.entries:
+            yield f"the stored result {result!r} is not there"
+    if contents.claims is not None and contents.claims not in archive.entries:
+        yield f"the claims {contents.claims!r} are not there"
+    folders = {  # another tool's results may be a folder
+        f"sources/{name.split('/')[1]}/" for name in archive.entries if name.count("/") > 1
+    }
+    for source in contents.sources:
+        inside = {"trial": MANIFEST, "fleet": FLEET}.get(source.kind)
+        held = source.path if inside is None else f"{source.path}/{inside}"
+        if held not in archive.entries and f"{source.path}/" not in folders:
+            yield f"the source {source.path!r} is not there"
+        if source.campaign is not None and source.campaign not in archive.entries:
+            yield f"the campaign {source.campaign!r} is not there"
+
+
+_PAGE = "README.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedTrial:
+    """A trial that came with its campaign: its name, its folder and the campaign's file."""
+
+    name: str
+    path: Path
+    campaign: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """An unpacked bundle."""
+
+    folder: Path  # where it lies now, without links in its path
+    trials: tuple[ReceivedTrial, ...]  # those that can be measured again
+    missing: tuple[Missing, ...]  # what the bundle says that it lacks
+    redacted: bool  # whether names were replaced in it
+    page: str  # its ``README.md``, "" without one: it says what a rerun executes
+
+
+def receive_bundle(
+    path: Path,
+    folder: Path,
+    *,
+    names: tuple[str, ...] = (),
+    max_entries: int = MOST_ENTRIES,
+    max_bytes: int = MOST_BYTES,
+) -> Received:
+    """Check a bundle and unpack it into a new folder, to measure its trials again."""
+    with open_archive(path, max_entries=max_entries, max_bytes=max_bytes) as archive:
+        contents = check_archive(archive)
+        there = {
+            source.name: source
+            for source in contents.sources
+            if source.kind == "trial" and source.campaign is not None
+        }
+        known = ", ".join(there)
+        if not there:
+            raise StoreError(
+                "no trial of the bundle came with its campaign: nothing can be measured again",
+                str(path),
+                "check it without --rerun",
+            )
+        for name in names:
+            if name not in there:
+                raise UsageError(
+                    f"the bundle has no trial {name!r} with a campaign",
+                    str(path),
+                    f"it has {known}",
+                )
+        page = archive.read(_PAGE).decode("utf-8", "replace") if _PAGE in archive.entries else ""
+        unpack_bundle(archive, folder)
+    root = folder.resolve()
+    return Received(
+        folder=root,
+        trials=tuple(
+            ReceivedTrial(
+                name=name, path=root / source.path, campaign=root / (source.campaign or "")
+            )
+            for name, source in there.items()
+            if not names or name in names
+        ),
+        missing=contents.missing,
+        redacted=contents.redacted is not None,
+        page=page,
+    )
+
+
+_OF_CLAIM = ("text", "command", "value", "relation", "expected", "digits")
+_METRIC = "--metric"
+_SAID = b"judged is wall"  # what answers say since then
+
+
+def as_asked_then(command: Sequence[str], folder: Path, stored: bytes) -> tuple[str, ...]:
+    """Give a command of a bundle so that it asks what it asked when it was packed."""
+    named = any(word == _METRIC or word.startswith(f"{_METRIC}=") for word in command)
+    if named or _SAID in stored:
+        return tuple(command)
+    sources = dict.fromkeys(word.partition(":")[0] for word in command[1:] if word[:1] != "-")
+    if any(_unasked(folder / source) for source in sources if source):
+        return (*command, _METRIC, "wall")
+    return tuple(command)
+
+
+def _unasked(path: Path) -> bool:
+    """Tell whether this is a trial, or a fleet, that declares metrics and does not say which is judged."""
+    with contextlib.suppress(FairtrialError, OSError):
+        if is_fleet(path):
+            return bool(open_fleet(path).unasked())
+        manifest = read_manifest(path)
+        return manifest.origin != "imported" and not manifest.judge and bool(manifest.declared)
+    return False
+
+
+_CITATION = "CITATION.cff"
+UNHELD = (README, CRATE)  # of another version of fairtrial they are other texts
+
+
+def held_documents(
+    archive: Archive, contents: Contents, folder: Path, checks: Sequence[ClaimCheck]
+) -> Iterator[Recomputation]:
+    """Give each file that tells of the results, beside what it would be here."""
+    claims: Sequence[StoredClaim] = ()
+    if contents.claims is not None:
+        stored = read_stored_claims(archive.read(contents.claims), str(archive.path))
+        claims = [  # as each would be stored now; as it was, where no value came out
+            one if check.holds is None else replace(one, found=check.now, holds=check.holds)
+            for one, check in zip(stored, checks, strict=True)
+        ]
+        yield _held(archive, contents.claims, claims_text(claims))
+    citation = citation_text(contents.metadata)
+    if _CITATION in archive.entries:
+        yield _held(archive, _CITATION, b"" if citation is None else citation.encode())
+    if contents.tool_version != VERSION:
+        return
+    root = _root(archive)
+    description = root.get("description")
+    described = description if isinstance(description, str) else None
+    day = root.get("datePublished")
+    listed = {
+        name: one for name, one in contents.files.items() if name not in {CRATE, BUNDLE, SUMS}
+    }
+    if CRATE in archive.entries:
+        told = crate_text(
+            replace(contents, files=listed), described, day if isinstance(day, str) else None
+        )
+        yield _held(archive, CRATE, told)
+    if README in archive.entries:
+        try:
+            # the crate has a description also where the authors gave none; the page has none then
+            pages = [page_of_bundle(contents, claims, one, folder) for one in (described, None)]
+        except (FairtrialError, OSError) as error:
+            yield Recomputation(
+                name=README, command=(), result=README, standing="failed", reason=str(error)
+            )
+            return
+        both = [_held(archive, README, page) for page in pages]
+        yield both[1] if both[1].holds else both[0]
+
+
+def _root(archive: Archive) -> dict[str, Any]:
+    """Give what the crate says of the whole; nothing where it is none."""
+    if CRATE not in archive.entries:
+        return {}
+    try:
+        graph = json.loads(archive.read(CRATE))["@graph"]
+        return next(dict(one) for one in graph if one.get("@id") == "./")
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, StopIteration):
+        return {}
+
+
+def _held(archive: Archive, name: str, fresh: bytes) -> Recomputation:
+    found = compare_documents(archive.read(name), fresh, same_tool=True)
+    return recomputation_of(found, name=name, command=(), result=name)
+
+
+USUAL = Limits(total_s=600, memory_bytes=4 * 2**30)  # an archive of anybody may ask for any work
+_MOST_WORKERS = 2  # commands at a time; each may use all cores
+_MOST_SAID = 200  # characters of a command, which may be of any length
+_MOST_RESULT = 256 * 1024**2  # bytes of a stored result
+
+Say = Callable[[str], None]
+
+
+def reproduce(
+    path: Path,
+    *,
+    folder: Path | None = None,
+    max_entries: int = MOST_ENTRIES,
+    max_bytes: int = MOST_BYTES,
+    limits: Limits = USUAL,
+    say: Say = lambda _: None,
+) -> Reproduction:
+    """Check an artifact, and compute what it says anew."""
+    with open_archive(path, max_entries=max_entries, max_bytes=max_bytes) as archive:
+        say(f"checking {len(archive.entries):,} files of {path}")
+        contents = check_archive(archive)
+        with (
+            passing_folder() as passing,
+            Commands(passing.homes, passing.lock, limits) as commands,
+        ):
+            place = _unpacked(archive, folder, passing)
+            recomputing = _Recomputing(archive, contents, place, commands, say)
+            results = recomputing.results()
+            claims = tuple(recomputing.claims())
+            documents = tuple(held_documents(archive, contents, place, claims))
+        report = None if contents.report is None else results[-1]
+        others = other_versions(contents)
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        return Reproduction(
+            bundle=str(path),
+            sha256=sha256,
+            identity=archive.sha256(SUMS),
+            title=contents.metadata.title,
+            doi=contents.metadata.doi,
+            license=contents.metadata.license,
+            packed_by=contents.tool_version,
+            tool_here=VERSION,
+            files=len(archive.entries),
+            bytes=sum(archive.entries.values()),
+            other_versions=others,
+            analyses=results if report is None else results[:-1],
+            report=report,
+            claims=claims,
+            documents=documents,
+            missing=contents.missing,
+            redacted=contents.redacted,
+            measurable=tuple(one.name for one in contents.sources if one.campaign is not None),
+            badges=badges_of(archive, contents, results, claims),
+            cautions=tuple(_cautions(contents, results, claims, others)),
+            references=(SOURCE,),
+        )
+
+
+def _cautions(
+    contents: Contents,
+    results: Sequence[Recomputation],
+    claims: Sequence[ClaimCheck],
+    others: Sequence[OtherVersion],
+) -> Iterator[Caution]:
+    if not results:
+        yield Caution(
+            "bundle-nothing-stored", "the bundle stores no result: that it is whole is all there is"
+        )
+    if others and not all(one.standing == "same bytes" for one in results):
+        names = ", ".join(f"{one.name} {one.here or 'not here'}" for one in others)
+        yield Caution(
+            "bundle-other-versions",
+            f"other versions than those that it was packed with ({names}): to have the same bytes, "
+            "install software/requirements.txt of the bundle",
+        )
+    stopped = [one.name for one in results if one.standing == "stopped"]
+    if stopped:
+        what = f"{len(stopped)} of {len(results)} results were not computed: a limit was reached"
+        yield Caution("bundle-limit", what, tuple(stopped))
+    unheld = [name for name in UNHELD if name in contents.files]
+    if contents.tool_version != VERSION and unheld:
+        what = (
+            f"{' and '.join(unheld)} are of fairtrial {contents.tool_version}, so that they were not "
+            "held against the results: what they say is their authors' word"
+        )
+        yield Caution("bundle-page-not-held", what, tuple(unheld))
+    coarse = [str(one.number) for one in claims if one.is_coarse]
+    if coarse:
+        yield Caution("claim-coarse", coarse_words(coarse), tuple(coarse))
+    if contents.redacted is not None:
+        kinds = ", ".join(contents.redacted.what)
+        yield Caution(
+            "bundle-redacted",
+            f"names were replaced before it was packed ({kinds}): {len(contents.redacted.files)} files "
+            "are not the bytes that were measured",
+        )
+    if contents.missing:
+        names = ", ".join(one.what for one in contents.missing[:3])
+        more = len(contents.missing) - 3
+        yield Caution(
+            "bundle-incomplete",
+            f"the bundle says what it lacks: {names}{f' and {more} more' if more > 0 else ''}",
+            tuple(one.what for one in contents.missing),
+        )
+
+
+def _unpacked(archive: Archive, folder: Path | None, passing: Passing) -> Path:
+    """Unpack into a new folder: the one that is named, which stays, or a passing one."""
+    if folder is not None:
+        unpack_bundle(archive, folder)
+        return folder
+    unpack_into(archive, passing.content)
+    return passing.content
+
+
+@dataclass(frozen=True, slots=True)
+class _Recomputing:
+    """The commands of a checked and unpacked bundle, executed one after the other."""
+
+    _archive: Archive
+    _contents: Contents
+    _folder: Path
+    _commands: Commands
+    _say: Say
+    _printed: dict[str, bytes] = field(default_factory=dict)  # by the file with the stored result
+
+    def results(self) -> tuple[Recomputation, ...]:
+        """Give each stored result beside what comes out now, the report last."""
+        asked = list(self._contents.analyses)
+        if (report := self._contents.report) is not None:
+            asked.append(
+                Analysis(name="report", command=report.command, seed=None, result=report.result)
+            )
+        return tuple(self._commands.each(self._result, asked, most=_MOST_WORKERS, what="results"))
+
+    def _result(self, one: Analysis) -> Recomputation:
+        stored = self._archive.read(one.result, most=_MOST_RESULT)
+        try:
+            self._commands.hold()
+            said = shorten(shown(" ".join(one.command)), _MOST_SAID)
+            self._say(f"computing {shown(one.name)}: fairtrial {said}")
+            command = as_asked_then(one.command, self._folder, stored)
+            fresh = recompute(command, self._folder, self._commands)
+            self._commands.hold()  # to compare two long documents takes its time too
+        except FairtrialError as error:
+            limited = isinstance(error, LimitReachedError)
+            return Recomputation(
+                name=one.name,
+                command=one.command,
+                result=one.result,
+                standing="stopped" if limited else "failed",
+                exit_code=one.exit_code,
+                reason=error.what,
+            )
+        self._printed[one.result] = fresh.stdout
+        return self._held(one, stored, fresh)
+
+    def claims(self) -> Iterator[ClaimCheck]:
+        """Hold each claim against what its command prints now."""
+        name = self._contents.claims
+        if name is None:
+            return
+        asked = {one.result: one.command for one in self._contents.analyses}
+        for number, stored in enumerate(
+            read_stored_claims(self._archive.read(name), str(self._archive.path)), 1
+        ):
+            claim = stored.claim
+            check = ClaimCheck(
+                number=number,
+                **{key: getattr(claim, key) for key in _OF_CLAIM},
+                packed=stored.found,
+                is_coarse=is_coarse(claim),
+            )
+            printed = self._printed.get(stored.result)
+            if asked.get(stored.result) != claim.command:
+                told = f"its command is not the one whose result {stored.result} is"
+                yield replace(check, reason=told)
+            elif printed is None:
+                yield replace(check, reason="its command gave no answer here")
+            else:
+                now = weigh_claim(claim, document_of(printed))
+                yield replace(check, now=now.found, holds=now.holds, reason=now.why or None)
+
+    def _held(self, one: Analysis, stored: bytes, fresh: Recomputed) -> Recomputation:
+        found = compare_documents(
+            stored,
+            fresh.stdout,
+            same_tool=self._contents.tool_version == VERSION,
+            surroundings=StatedVersions(other_versions(self._contents)),
+        )
+        result = recomputation_of(
+            found,
+            name=one.name,
+            command=one.command,
+            result=one.result,
+            exit_code=one.exit_code,
+            exit_code_now=fresh.exit_code,
+        )
+        if one.exit_code == fresh.exit_code:
+            return result
+        reason = f"it ends with {fresh.exit_code}, not {one.exit_code}"
+        return replace(result, standing="different", reason=reason)

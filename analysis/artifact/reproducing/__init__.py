@@ -1,1 +1,0 @@
-"""Checks a bundle and computes or measures its results again."""

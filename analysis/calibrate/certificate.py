@@ -1,0 +1,585 @@
+"""What an A/A certificate holds, the machine and the design that it speaks of."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from ..data.host_record import read_host_record
+from ..data.trial import Trial
+from ..errors import StoreError
+from ..pages import number_format as figures
+from ..pages.model import (
+    Caution,
+    Cell,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    columns_of,
+    page_of,
+    value_of,
+)
+from ..pages.result import Result
+from ..record.run_numbers import Better
+from ..record.shapes import ShapeError, opened, parse, records_of, shaped
+from ..record.trial_files import ENVIRONMENT, EnvironmentShape
+from ..words import shorten
+
+# --- Certificates as files: written atomically, read back, and which one holds for a trial.
+
+
+OLD_DAYS = 90  # a certificate that is older still counts, and its age is said
+_LOST, _TIMES_MORE = 0.01, 3.0  # of a CPU: when a host is told to be less quiet than it was
+_UNKNOWN = "unknown"  # what a runner writes for a machine without an id: two of them may differ
+_SAFE = re.compile(r"[^A-Za-z0-9]+")
+
+
+def write_certificate(certificate: Certificate, folder: Path) -> Path:
+    """Write a certificate into a folder, and give its path.
+
+    The name is ``HOST-TIME.json``: the first 12 characters of the machine's id and when it was made.
+    The file appears whole or not at all, and never replaces another.
+    """
+    stamp = _SAFE.sub("", certificate.created).removesuffix("Z")
+    stem = f"{_SAFE.sub('', certificate.machine.id)[:12] or 'unknown'}-{stamp}"
+    text = json.dumps(certificate.to_dict(), indent=2, allow_nan=False) + "\n"
+    part: str | None = None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        fd, part = tempfile.mkstemp(prefix=".certificate-", dir=folder)
+        with open(fd, "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor has no path
+            file.write(text)
+            file.flush()
+            os.fsync(fd)
+            os.fchmod(fd, 0o644)
+        for number in range(1, 1000):
+            path = folder / (f"{stem}.json" if number == 1 else f"{stem}-{number}.json")
+            try:
+                os.link(part, path)
+            except FileExistsError:
+                continue
+            return path
+    except OSError as error:
+        raise StoreError(
+            f"the certificate cannot be written: {error.strerror}",
+            str(folder),
+            "name another folder: --dir FOLDER",
+        ) from None
+    finally:
+        if part is not None:
+            Path(part).unlink(missing_ok=True)
+    raise StoreError("the folder is full of certificates of this second", str(folder))
+
+
+def read_certificate(path: Path) -> Certificate:
+    """Read one certificate."""
+    with opened(path) as file:
+        try:
+            data: Any = parse(file.read().strip())
+            return _certificate(data)
+        except (ShapeError, OSError) as error:
+            raise StoreError(
+                f"this is not a readable certificate: {error}",
+                str(path),
+                "remove the file, and make another: fairtrial calibrate TRIAL",
+            ) from None
+
+
+def read_certificates(folder: Path) -> tuple[tuple[Certificate, ...], tuple[Caution, ...]]:
+    """Read the certificates of a folder, the oldest first, and say which cannot be read."""
+    found, cautions = [], []
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix == ".json")
+    except OSError:
+        paths = []
+    for path in paths:
+        try:
+            found.append(read_certificate(path))
+        except StoreError as error:
+            cautions.append(
+                Caution("certificate-damaged", f"a certificate is left out: {error}", (path.name,))
+            )
+    found.sort(key=lambda one: one.created)
+    return tuple(found), tuple(cautions)
+
+
+def newest_for(
+    trial: Trial, folder: Path, *, metric: str = "wall", now: datetime | None = None
+) -> tuple[Certificate | None, tuple[str, ...], tuple[str, ...]]:
+    """Find the certificate that speaks of a trial, with what voids it and what a reader should know.
+
+    It is the newest that holds, otherwise the newest of all, None where there is none.
+
+    Notes
+    -----
+    Another machine, another CPU model, another class of design or another metric void a
+    certificate. Another kernel or governor, a CPU of which others take much more, an age above 90 days, benchmarks that it does not know,
+    fewer sessions or fewer runs a cell than the trial has are said.
+    """
+    certificates, _ = read_certificates(folder)
+    told = [(one, *differences(one, trial, metric=metric, now=now)) for one in certificates]
+    for one, voids, warns in reversed(told):
+        if not voids:
+            return one, voids, warns
+    return told[-1] if told else (None, (), ())
+
+
+def differences(
+    certificate: Certificate, trial: Trial, *, metric: str = "wall", now: datetime | None = None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Say what voids a certificate for a trial, and what a reader should know of it."""
+    here, design = machine_of(trial), design_of(trial)
+    there, known = certificate.machine, certificate.design
+    voids = [
+        f"{what}: {first or 'unknown'} there, {second or 'unknown'} here"
+        for what, first, second, differs in (
+            (
+                "another machine",
+                there.name,
+                here.name,
+                here.id in ("", _UNKNOWN) or there.id != here.id,
+            ),
+            ("another CPU", there.cpu_model, here.cpu_model, there.cpu_model != here.cpu_model),
+            ("another design", known.kind, design.kind, known.kind != design.kind),
+            ("another metric", certificate.metric, metric, certificate.metric != metric),
+        )
+        if differs
+    ]
+    warns = [
+        f"{what}: {first or 'unknown'} there, {second or 'unknown'} here"
+        for what, first, second in (
+            ("another kernel", there.kernel, here.kernel),
+            ("another governor", there.governor, here.governor),
+        )
+        if first != second
+    ]
+    days = _age(certificate.created, now)
+    if days is None:
+        warns.append("its age is unknown")
+    elif days > OLD_DAYS:
+        warns.append(f"it is {days} days old")
+    look, known_lost = read_host_record(trial.path).most_lost, certificate.lost_share
+    lost = None if look is None or look.value is None else look.value / 100
+    if lost is not None and known_lost is not None and lost >= max(_LOST, _TIMES_MORE * known_lost):
+        warns.append(
+            f"others took {100 * known_lost:.2f} % of a CPU there, {100 * lost:.2f} % here"
+        )
+    others = [name for name in design.benchmarks if name not in known.benchmarks]
+    if others:
+        warns.append(f"{len(others)} of {len(design.benchmarks)} benchmarks are not in it")
+    if known.sessions < design.sessions:
+        warns.append(f"{known.sessions} sessions there, {design.sessions} here")
+    if known.runs < design.runs:
+        warns.append(f"{known.runs} runs a cell and session there, {design.runs} here")
+    return tuple(voids), tuple(warns)
+
+
+def _age(created: str, now: datetime | None) -> int | None:
+    try:
+        then = datetime.fromisoformat(created)
+    except ValueError:
+        return None
+    then = then if then.tzinfo else then.replace(tzinfo=UTC)
+    return ((now or datetime.now(UTC)) - then) // timedelta(days=1)
+
+
+def _certificate(data: object) -> Certificate:
+    """Make a certificate of its JSON; cautions stand there as texts beside their codes."""
+    if not isinstance(data, dict) or data.get("method") != Certificate.method:
+        raise ShapeError("it is another result")
+    if data.get("schema") != Certificate.schema:
+        raise ShapeError(f"its schema is {data.get('schema')!r}, not {Certificate.schema}")
+    texts, codes = data.get("cautions"), data.get("caution_codes")
+    if not (isinstance(texts, list) and isinstance(codes, list) and len(texts) == len(codes)):
+        raise ShapeError("its cautions have lost their codes")
+    told = [{"code": c, "text": t, "about": []} for c, t in zip(codes, texts, strict=True)]
+    return shaped(Certificate, {**data, "cautions": told})
+
+
+DesignClass = Literal["paired", "one session, blocks"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """The machine of a trial; None where the trial does not say it."""
+
+    id: str
+    name: str
+    cpu_model: str | None
+    kernel: str | None
+    governor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialDesign:
+    """How a trial was measured: `runs` of each cell a session, the most frequent number."""
+
+    kind: DesignClass
+    sessions: int
+    runs: int
+    benchmarks: tuple[str, ...]
+
+
+def machine_of(trial: Trial) -> Machine:
+    """Give the machine of a trial, as its first session found it."""
+    first: dict[str, Any] = {}
+    try:
+        first = next((row for _, row in records_of(trial.path / ENVIRONMENT, EnvironmentShape)), {})
+    except StoreError:
+        first = {}  # not known
+    kernel, cpu = first.get("kernel") or {}, first.get("cpu") or {}
+    governors = cpu.get("governor") or {}
+    by_cpu = governors.values() if isinstance(governors, dict) else (governors,)
+    named = sorted({str(value) for value in by_cpu if value})
+    return Machine(
+        id=trial.manifest.host_id,
+        name=trial.manifest.host,
+        cpu_model=trial.manifest.cpu_model,
+        kernel=kernel.get("release"),
+        governor=", ".join(named) or None,
+    )
+
+
+def design_of(trial: Trial) -> TrialDesign:
+    """Give the design of a trial, by the runs that count."""
+    used = trial.judged("wall")
+    cells = Counter(
+        zip(
+            trial.session[used].tolist(),
+            trial.benchmark[used].tolist(),
+            trial.variant[used].tolist(),
+            strict=True,
+        )
+    )
+    usual = Counter(cells.values()).most_common(1)
+    there = np.unique(trial.benchmark[used]).tolist()
+    return TrialDesign(
+        kind="paired" if trial.sessions > 1 else "one session, blocks",
+        sessions=trial.sessions,
+        runs=usual[0][0] if usual else 0,
+        benchmarks=tuple(trial.manifest.benchmarks[k] for k in there),
+    )
+
+
+_REFERENCES = (
+    "T. Kalibera, R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013 (sessions as the unit "
+    "of replication)",
+    "C. J. Clopper, E. S. Pearson, The use of confidence or fiducial limits illustrated in the case "
+    "of the binomial, Biometrika 26, 1934",
+    "B. Efron, C. Stein, The jackknife estimate of variance, Annals of Statistics 9, 1981",
+)
+
+
+Level = Literal["benchmark", "suite"]
+Unit = Literal["run", "block", "session"]
+Supposed = Literal["normality", "neighbours", "runs"]
+
+
+class MethodInfo(NamedTuple):
+    """How a method is counted.
+
+    `sides` is 2 where either side may be called better, each at the risk that is asked for.
+    `by_construction`: relabelling whole sessions gives it its level whatever the data are.
+    """
+
+    level: Level
+    sides: int
+    words: str
+    by_construction: bool = False
+
+
+METHODS: dict[tuple[str, Unit], MethodInfo] = {
+    ("welch", "run"): MethodInfo("benchmark", 1, "Welch's t on logs of all runs"),
+    ("rank-sum", "run"): MethodInfo("benchmark", 2, "rank sum, stage one of HPT"),
+    ("speedup-test mean", "run"): MethodInfo("benchmark", 2, "Speedup-Test, mean"),
+    ("speedup-test median", "run"): MethodInfo("benchmark", 2, "Speedup-Test, median"),
+    ("randomization", "run"): MethodInfo("suite", 1, "randomization"),
+    ("randomization", "block"): MethodInfo("suite", 1, "randomization"),
+    ("randomization", "session"): MethodInfo("suite", 1, "randomization", by_construction=True),
+    ("bootstrap", "run"): MethodInfo("suite", 1, "bootstrap, percentile"),
+    ("bootstrap", "block"): MethodInfo("suite", 1, "bootstrap, percentile"),
+    ("bootstrap", "session"): MethodInfo("suite", 1, "bootstrap, percentile"),
+    ("hpt", "run"): MethodInfo("suite", 2, "HPT over the suite"),
+    ("multilevel", "session"): MethodInfo(
+        "benchmark", 1, "multilevel, session t", by_construction=True
+    ),
+}
+METHOD_NAMES: tuple[str, ...] = tuple(dict.fromkeys(name for name, _ in METHODS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodRate:
+    """How often a method calls one of two identical variants the better."""
+
+    name: str
+    unit: Unit
+    level: Level
+    nominal: float
+    rate: float | None
+    low: float | None
+    high: float | None
+    concluded: float | None
+    by_construction: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionCheck:
+    """Whether the session values of a benchmark are what session-level methods suppose."""
+
+    benchmark: str
+    test: Supposed
+    pvalue: float
+    pvalue_adjusted: float
+    departs: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibratedBenchmark:
+    """One benchmark between two identical variants."""
+
+    name: str
+    sessions: int
+    runs: int
+    speedup: float
+    spread: float | None
+    detectable: float | None
+    alarms: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate(Result):
+    """How often each method errs on a machine by a design, from two identical variants.
+
+    Attributes
+    ----------
+    trial : str
+        The trial's name.
+    metric, unit, better : str
+        What was looked at.
+    variants : tuple of str
+        The two variants.
+    chosen : {"identical", "asked"}
+        Whether the trial shows them to be identical, or the user said so.
+    machine : Machine
+        Where it was measured.
+    design : Design
+        How it was measured.
+    measured, created : str
+        When the trial began, and when the certificate was made (RFC 3339, UTC).
+    confidence, power : float
+        Of the tests and intervals; of the detectable effects.
+    seed : int or None
+        Of the random draws.
+    relabelled : {"session", "block"}
+        What labels were swapped in: blocks only where there is one session.
+    relabellings : int
+        How many were looked at.
+    methods : tuple of MethodRate
+        In the order of `METHODS`.
+    benchmarks : tuple of CalibratedBenchmark
+        In the trial's order.
+    lost_share : float or None
+        The largest part of a measured CPU's time that others took, of the looks before the sessions; None
+        when nobody looked.
+    detectable : float or None
+        The smallest speedup of the suite's geometric mean that the session t tells.
+    checks : tuple of SessionCheck
+        Empty with fewer than five sessions.
+    """
+
+    method: ClassVar[str] = "calibrate"
+    derived: ClassVar[tuple[str, ...]] = ("sound", "sentence")
+
+    trial: str
+    metric: str
+    unit: str
+    better: Better
+    variants: tuple[str, ...]
+    chosen: Literal["identical", "asked"]
+    machine: Machine
+    design: TrialDesign
+    measured: str
+    created: str
+    confidence: float
+    power: float
+    seed: int | None
+    relabelled: Literal["session", "block"]
+    relabellings: int
+    methods: tuple[MethodRate, ...]
+    benchmarks: tuple[CalibratedBenchmark, ...]
+    detectable: float | None
+    checks: tuple[SessionCheck, ...]
+    lost_share: float | None = None
+    references: tuple[str, ...] = _REFERENCES
+
+    @property
+    def sound(self) -> bool | None:
+        """Whether nothing speaks against the session values; None where nothing was tested."""
+        return None if not self.checks else not any(check.departs for check in self.checks)
+
+    @property
+    def sentence(self) -> str:
+        """The certificate in one sentence, for a verdict that cites it."""
+        design = self.design
+        noun = "session" if design.sessions == 1 else "sessions"
+        head = f"this machine, {design.sessions} {noun} x {design.runs} runs: "
+        return f"{head}{self._run_level()}; {self._session_level()} (certificate of {self.created[:10]})"
+
+    def _run_level(self) -> str:
+        pooled = next((one for one in self.methods if one.name == "welch"), None)
+        if pooled is None or pooled.rate is None:
+            return "run-level tests were not looked at"
+        interval = ""
+        if pooled.low is not None and pooled.high is not None:
+            interval = f" [{100 * pooled.low:.0f}, {100 * pooled.high:.0f}]"
+        return (
+            f"run-level tests err in {100 * pooled.rate:.0f} %{interval} of A/A comparisons instead of "
+            f"{100 * pooled.nominal:.0f}"
+        )
+
+    def _session_level(self) -> str:
+        if self.sound is None:
+            return "session-level ones could not be checked"
+        if self.sound:
+            return "session-level ones are sound as far as their session values show"
+        names = list(dict.fromkeys(check.benchmark for check in self.checks if check.departs))
+        return (
+            f"session-level ones are doubtful on {len(names)} of {len(self.benchmarks)} benchmarks"
+        )
+
+
+# --- Certificates in words.
+
+
+_NAME = 24  # columns for a benchmark's name
+_MOST = 12  # rows of benchmarks
+
+
+@page_of.register(Certificate)
+def _certificate_page(result: Certificate) -> Page:
+    ours, theirs = (shorten(name, _NAME) for name in result.variants)
+    design = result.design
+    many = len(result.benchmarks)
+    swapped = (
+        f"from {result.relabellings} ways to swap the labels in whole {result.relabelled}s; intervals "
+        "by benchmarks and sessions, not by counting relabellings"
+    )
+    lost: tuple[Sentence, ...] = ()
+    if result.lost_share is not None:
+        share = f"{100 * result.lost_share:.2f} %"
+        lost = (Sentence(f"before the sessions others took at most {share} of a measured CPU"),)
+    return Page(
+        title=f"False alarms between {ours} and {theirs}",
+        sections=(
+            Section(
+                (
+                    Sentence(
+                        f"{ours} and {theirs} are one program"
+                        f"{'' if result.chosen == 'identical' else ', as was said'}: "
+                        f"{result.metric} on {result.machine.name}, {design.sessions} "
+                        f"session{'s' * (design.sessions > 1)} x {design.runs} runs, {many} "
+                        f"benchmark{'s' * (many > 1)}; every difference that a method finds is a "
+                        "false alarm"
+                    ),
+                    Sentence(result.sentence),
+                )
+            ),
+            Section((_methods(result), Sentence(swapped))),
+            Section((Sentence(_checked(result)), *lost)),
+            Section((_effects(result), Sentence(_effects_said(result)))),
+        ),
+        cautions=result.cautions,
+    )
+
+
+def _methods(result: Certificate) -> Table:
+    level = f"{100 * result.confidence:g} %"
+    return Table(
+        name="false-alarms",
+        columns=columns_of("<method", "<unit", "says", "errs", f"<{level}"),
+        rows=tuple(
+            (
+                METHODS[one.name, one.unit].words,
+                one.unit,
+                Value(f"{100 * one.nominal:.3g} %", one.nominal),
+                value_of(one.rate, lambda rate: f"{100 * rate:.0f} %"),
+                _interval(one),
+            )
+            for one in result.methods
+            if (one.name, one.unit) in METHODS
+        ),
+    )
+
+
+def _interval(one: MethodRate) -> str:
+    if one.by_construction:
+        return "its level by construction: see below"
+    if one.low is None or one.high is None:
+        return "cannot be told"
+    told = f"[{100 * one.low:.0f}, {100 * one.high:.0f}]"
+    if one.concluded is not None and one.concluded < 0.995:
+        told += f"   concludes in {100 * one.concluded:.0f} %"
+    return told
+
+
+def _checked(result: Certificate) -> str:
+    departing = [check for check in result.checks if check.departs]
+    if not result.checks:
+        return "session-level methods: nothing could be tested of the session values"
+    count = len(result.checks)
+    if not departing:
+        return (
+            f"session-level methods: {count} tests of normality and independence of the session values, "
+            "none finds a departure"
+        )
+    told = [f"{check.benchmark} ({check.test})" for check in departing]
+    return (
+        f"session-level methods: session values depart on {figures.listed(told)}, of {count} tests"
+    )
+
+
+def _effects(result: Certificate) -> Table:
+    rows = sorted(result.benchmarks, key=lambda one: -(one.detectable or float("inf")))[:_MOST]
+    kept = {one.name for one in rows}
+    lines: list[tuple[Cell, ...]] = [
+        (
+            shorten(one.name, _NAME),
+            value_of(one.spread, figures.percent),
+            value_of(one.detectable, _effect),
+        )
+        for one in result.benchmarks
+        if one.name in kept
+    ]
+    if len(result.benchmarks) > 1:
+        lines.append((f"these {len(result.benchmarks)}", "", value_of(result.detectable, _effect)))
+    return Table(
+        name="detectable",
+        columns=columns_of("<benchmark", f"sd of {result.relabelled} values", "detectable"),
+        rows=tuple(lines),
+    )
+
+
+def _effects_said(result: Certificate) -> str:
+    more = len(result.benchmarks) - _MOST
+    rest = f"; the {_MOST} largest, {more} more in the JSON" if more > 0 else ""
+    where = "" if result.relabelled == "session" else " within one session"
+    return (
+        f"detectable: told from 1 with probability {result.power:g} by the t test on {result.relabelled} "
+        f"values{where}, at {100 * result.confidence:g} % without correction{rest}"
+    )
+
+
+def _effect(value: float) -> str:
+    return f"{value:.4f}x" if value < 10 else f"{value:.3g}x"

@@ -1,1 +1,0 @@
-"""Subcommands that read several trials: of two, or of many nights."""

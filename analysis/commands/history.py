@@ -1,0 +1,229 @@
+"""The subcommand ``history``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from ..errors import UsageError
+from ..record.manifest import asked_words
+from .gate import add_allow_missing, allow_missing_words
+from .options import add_json, add_metric, add_value, check_file, named, show, write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .options import Subparsers
+
+_FOLDER = "runs"
+# options of nights, which ordered variants of one trial do not have
+_OF_NIGHTS = ("since", "gate", "allow-missing", "horizon", "independent", "plain", "output")
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``history``."""
+    parser = subparsers.add_parser(
+        "history",
+        description="Tell where the trials of many nights changed: one value a night, paired with the "
+        "baseline, intervals that each hold a change, and whether program or host did it. One trial "
+        "whose campaign has 'series: on' is read as the series of its variants.",
+        epilog="exit code: 0; with --gate: 1 proven, 0 ruled out, 7 neither",
+    )
+    parser.add_argument(
+        "places",
+        metavar="TRIAL",
+        nargs="*",
+        help="trials, fleets, or files of another tool; or a folder with them (default: runs/)",
+    )
+    parser.add_argument(
+        "--benchmark",
+        action="append",
+        type=named,
+        metavar="B",
+        help="only this benchmark; may be repeated",
+    )
+    parser.add_argument(
+        "--variant", action="append", type=named, metavar="V", help="only this candidate"
+    )
+    add_metric(parser)
+    _add_rules(parser)
+    _add_gate(parser)
+    _add_outputs(parser)
+    parser.set_defaults(run=_history)
+
+
+def _add_rules(parser: argparse.ArgumentParser) -> None:
+    add_value(parser, "--risk", "R", "that any interval holds no change", 0.05)
+    parser.add_argument(
+        "--correction",
+        choices=("holm", "bh", "none"),
+        help="how the number of benchmarks is allowed for: Holm (default below 20 benchmarks), "
+        "Benjamini-Hochberg (default from 20 on), no",
+    )
+    parser.add_argument(
+        "--independent",
+        action="store_true",
+        help="take nights to be independent, also where neighbours resemble each other",
+    )
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help="take the times themselves, not paired with the baseline: host and program cannot be "
+        "told apart",
+    )
+
+
+def _add_gate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--since",
+        metavar="WHEN",
+        help="nights from then on are new: a date (UTC), a trial, or 'yesterday'",
+    )
+    parser.add_argument(
+        "--gate",
+        metavar="CONDITION",
+        help="hold the newest nights against those before, by a condition such as 'slower>2%%'",
+    )
+    add_allow_missing(parser)
+    parser.add_argument(
+        "--horizon",
+        type=int,
+        metavar="N",
+        help="nights in which a false alarm comes with the risk at most (default: 100)",
+    )
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="also write a page with all nights: FILE.html"
+    )
+    ways = parser.add_mutually_exclusive_group()
+    add_json(ways)
+    ways.add_argument(
+        "--format", choices=("text", "md"), default="text", help="the form of the answer"
+    )
+
+
+def _history(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from ..history.judging import judge_nights
+    from ..history.nights import read_nights
+    from ..history.one_series import with_gone
+    from ..pages.result import parse_condition
+
+    places: list[str] = args.places or [_FOLDER]
+    if args.gate is not None:
+        parse_condition(args.gate)  # before anything is read
+    ordered = _ordered_variants(places)
+    if ordered is not None:
+        return _of_variants(ordered, args, out)
+    variants = list(dict.fromkeys(args.variant or ()))
+    if len(variants) > 1:
+        raise UsageError("one --variant can be named", ", ".join(variants), "name one, or none")
+    page = None if args.output is None else Path(args.output)
+    if page is not None:
+        _check_page(page)
+    nights = read_nights(
+        places,
+        benchmarks=args.benchmark,
+        variant=variants[0] if variants else None,
+        metric=args.metric,
+        plain=args.plain,
+        least=1 if args.gate is not None and _is_filling(places) else 2,
+    )
+    history = judge_nights(
+        nights,
+        risk=args.risk,
+        correction=args.correction,
+        since=args.since,
+        gate=args.gate,
+        horizon=100 if args.horizon is None else args.horizon,
+        independent=args.independent,
+        asked=tuple(_again(args, places)),
+    )
+    history = with_gone(history, nights, since=args.since, allowed=args.allow_missing)
+    show(history, out, as_json=args.json, markdown=args.format == "md")
+    if page is not None:
+        from ..report.history import history_html
+
+        write_file(page, history_html(history))
+        out.flush()
+        err.write(f"wrote {page}\n")
+    return history.exit_code
+
+
+def _is_filling(places: Sequence[str]) -> bool:
+    """Tell whether one folder of nights is named, and no trial: its first night is the begin of a series."""
+    from ..record.fleet import is_fleet
+    from ..record.trial_files import MANIFEST
+
+    path = Path(places[0])
+    named = is_fleet(path) or (path / MANIFEST).exists()
+    return len(places) == 1 and path.is_dir() and not named
+
+
+def _check_page(page: Path) -> None:
+    if page.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(
+            "the page is HTML", str(page), "name FILE.html, or print --format md or --json"
+        )
+    check_file(page)
+
+
+def _ordered_variants(places: Sequence[str]) -> Path | None:
+    """Give the trial that is named alone, where its campaign has ``series: on``."""
+    from ..data.protocol import ordered_variants_of
+    from ..record.trial_files import MANIFEST
+
+    path = Path(places[0])
+    if len(places) != 1 or not (path / MANIFEST).is_file():
+        return None
+    return None if ordered_variants_of(path) is None else path
+
+
+def _of_variants(path: Path, args: argparse.Namespace, out: TextIO) -> int:
+    """Read one trial as a series of variants."""
+    from ..history.ordered import ordered_variants
+    from ..importers.reader import open_trial
+
+    for name in _OF_NIGHTS:
+        if getattr(args, name.replace("-", "_")) not in (None, False, []):
+            raise UsageError(
+                f"--{name} is for the trials of several nights, and this is one trial of ordered variants",
+                str(path),
+                f"leave out --{name}, or name several trials",
+            )
+    more = {} if args.correction is None else {"correction": args.correction}
+    result = ordered_variants(
+        open_trial(path),
+        metric=args.metric,
+        benchmarks=args.benchmark,
+        variants=args.variant,
+        risk=args.risk,
+        **more,
+    )
+    show(result, out, as_json=args.json, markdown=args.format == "md")
+    return 0
+
+
+def _again(args: argparse.Namespace, places: Sequence[str]) -> Iterator[str]:
+    """Give the words that ask the same again, without the outputs."""
+    yield from places
+    for name in args.benchmark or ():
+        yield from ("--benchmark", name)
+    for name in args.variant or ():
+        yield from ("--variant", name)
+    for option in ("metric", "correction", "since", "gate"):
+        if (value := getattr(args, option)) is not None:
+            yield from (f"--{option}", value)
+    yield from allow_missing_words(args)
+    yield from asked_words()
+    if args.risk != 0.05:
+        yield from ("--risk", f"{args.risk:g}")
+    if args.horizon is not None:
+        yield from ("--horizon", str(args.horizon))
+    for option in ("independent", "plain"):
+        if getattr(args, option):
+            yield f"--{option}"
+    if args.output is not None:
+        yield from ("-o", args.output)

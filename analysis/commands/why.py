@@ -1,0 +1,242 @@
+"""What is explained: a trial, some of its candidates, and for each of them the benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import FairtrialError, UsageError
+from ..record.fleet import is_fleet
+from ..record.profiles import JudgedThen, profiles_of
+from ..words import command_line
+
+if TYPE_CHECKING:
+    from ..data.trial import Trial
+    from ..verdict.result import CandidateVerdict, Verdict
+    from ..why.result import WhyAnswer
+
+# --- The answers of ``why``: explained from stored profiles, and written in the form that is wanted.
+
+
+NOTHING_NAMED, NOT_RESOLVED = 1, 3  # exit codes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explaining:
+    """How profiles are explained.
+
+    `benchmarks` are those that are named, all where none is. `renames` has new names of functions by their old ones.
+    With `any_total` functions are named although the whole difference is not there again.
+    """
+
+    benchmarks: tuple[str, ...] = ()
+    renames: Mapping[str, str] = field(default_factory=dict)
+    any_total: bool = False
+
+
+def explained(profiles: Sequence[Path], how: Explaining) -> WhyAnswer:
+    """Explain stored profiles, benchmark by benchmark.
+
+    Raises
+    ------
+    UsageError
+        If a benchmark is named of which nothing is stored.
+    StoreError
+        If a profile is damaged.
+    """
+    from ..announcing import doing
+    from ..data.trial import read_trial
+    from ..record.profiles import read_profile
+    from ..why.explain import explain_by
+    from ..why.result import WhyAnswer
+
+    doing("explaining")
+    stored = [read_profile(place) for place in profiles]
+    known = dict.fromkeys(name for one in stored for name in one.profile.benchmarks)
+    for name in how.benchmarks:
+        if name not in known:
+            what = f"no profile of the benchmark {name!r} is stored"
+            raise UsageError(what, str(profiles[0].parent), f"stored: {', '.join(known)}")
+    return WhyAnswer(
+        answers=tuple(
+            explain_by(one, trial, benchmark=name, renames=how.renames, any_total=how.any_total)
+            for one in stored
+            for trial in (read_trial(one.timed),)
+            for name in one.profile.benchmarks
+            if name in (how.benchmarks or known)
+        )
+    )
+
+
+def exit_code_of(answer: WhyAnswer, *, require: bool) -> int:
+    """Give 3 where no benchmark differs again, 1 where a name is required and there is none, else 0."""
+    if all(one.withheld == "total-not-resolved" for one in answer.answers):
+        return NOT_RESOLVED
+    return NOTHING_NAMED if require and not any(one.named for one in answer.answers) else 0
+
+
+def check_folded(text: str) -> None:
+    """Refuse a file that cannot be written, before anything is executed."""
+    from .options import check_file
+
+    check_file(Path(text))
+
+
+def write_folded(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> None:
+    """Write the stacks of all answers into one file."""
+    from ..record.profiles import read_profile
+    from ..why.session_profiles import folded
+    from .options import write_file
+
+    stored = {one.profile.variant: one for one in map(read_profile, profiles)}
+    write_file(Path(path), folded([(stored[one.variant], one) for one in answer.answers]))
+
+
+SLOWER, DECIDED = ("slower",), ("slower", "faster")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A candidate of a trial, on some of its benchmarks; `verdict_was` says what the verdict says of these."""
+
+    trial: Path
+    variant: str
+    benchmarks: tuple[str, ...]
+    verdict_was: Mapping[str, JudgedThen] = field(default_factory=dict)
+
+
+def place_of(source: str | None) -> tuple[Path, str | None]:
+    """Split TRIAL:VARIANT; the newest trial in ``runs/`` where nothing is named.
+
+    Raises
+    ------
+    UsageError
+        If it names no trial, or a fleet, which is many.
+    """
+    from ..importers.reader import newest_trial, trial_and_variant
+
+    named = trial_and_variant(str(newest_trial()) if source is None else source)
+    if named is None or not named[0].is_dir():
+        fix = "name a trial, such as runs/NAME, or a variant of it: runs/NAME:VARIANT"
+        raise UsageError("this is no trial", source, fix)
+    folder, variant = named
+    if is_fleet(folder):
+        what = "this is a fleet: programs are executed on one host only, on this one"
+        raise UsageError(what, source, f"name its trial on this host: {folder}/HOST")
+    return folder, variant
+
+
+def targets_of(
+    folder: Path,
+    variant: str | None,
+    benchmarks: Sequence[str] = (),
+    *,
+    metric: str | None = None,
+) -> tuple[Target, ...]:
+    """Choose what to explain by the trial's verdict; a name that was given holds whatever the verdict says.
+
+    Without a variant these are all that the verdict calls slower, each on the benchmarks on which it is; of a variant
+    those on which it is decided, and all where none is. `metric` is what the verdict is about, by default the trial's own.
+
+    Raises
+    ------
+    UsageError
+        If a name is unknown, or nothing is slower.
+    FairtrialError
+        If nothing is named and no verdict can be given.
+    """
+    from ..data.trial import read_trial
+    from ..verdict.judging import judge
+    from ..verdict.sides import candidates_in, known_names
+
+    trial = read_trial(folder)
+    known_names("benchmark", benchmarks or None, trial.manifest.benchmarks, str(folder))
+    if variant is not None:
+        candidates_in(trial, [variant])
+    verdict = None
+    try:
+        verdict = judge(trial, metric=metric, variants=None if variant is None else [variant])
+    except FairtrialError:
+        if variant is None:
+            raise
+    found = (
+        []
+        if verdict is None
+        else [_of(folder, verdict, one, benchmarks) for one in verdict.candidates]
+    )
+    if variant is None:
+        return tuple(_slower(trial, found))
+    target = (
+        found[0] if found else Target(trial=folder, variant=variant, benchmarks=tuple(benchmarks))
+    )
+    return (_all_where_none_is_decided(target, trial, benchmarks),)
+
+
+def _of(folder: Path, verdict: Verdict, one: CandidateVerdict, benchmarks: Sequence[str]) -> Target:
+    """Give a candidate with what the verdict says of it, benchmark by benchmark."""
+    lines = () if one.multilevel is None else one.multilevel.benchmarks
+    said = {
+        line.name: JudgedThen(
+            outcome=line.outcome,
+            speedup=line.speedup,
+            low=line.low,
+            high=line.high,
+            metric=verdict.metric,
+        )
+        for line in lines
+        if not benchmarks or line.name in benchmarks
+    }
+    return Target(trial=folder, variant=one.variant, benchmarks=tuple(said), verdict_was=said)
+
+
+def _only(target: Target, outcomes: Sequence[str]) -> tuple[str, ...]:
+    said = target.verdict_was
+    return tuple(name for name in target.benchmarks if said[name].outcome in outcomes)
+
+
+def _slower(trial: Trial, found: Sequence[Target]) -> list[Target]:
+    """Keep what is slower."""
+    slower = [
+        Target(trial=one.trial, variant=one.variant, benchmarks=names, verdict_was=one.verdict_was)
+        for one in found
+        if (names := _only(one, SLOWER))
+    ]
+    if not slower:
+        others = [name for name in trial.manifest.variants if name != trial.manifest.baseline]
+        if not others:
+            raise UsageError("the trial has one variant: there is no difference", str(trial.path))
+        words = ("fairtrial", "why", f"{trial.path}:{others[0]}")
+        what = "the verdict calls no candidate slower than the baseline"
+        raise UsageError(what, str(trial.path), f"name one: {command_line(words)}")
+    return slower
+
+
+def _all_where_none_is_decided(target: Target, trial: Trial, benchmarks: Sequence[str]) -> Target:
+    chosen = tuple(benchmarks) or _only(target, DECIDED) or trial.manifest.benchmarks
+    said = {name: target.verdict_was[name] for name in chosen if name in target.verdict_was}
+    return Target(
+        trial=target.trial, variant=target.variant, benchmarks=tuple(chosen), verdict_was=said
+    )
+
+
+def stored_profiles(folder: Path, variant: str | None) -> tuple[Path, ...]:
+    """Give the folders of the profiles that are stored beside a trial; of one variant where it is named.
+
+    Raises
+    ------
+    UsageError
+        If there are none.
+    """
+    beside = profiles_of(folder)
+    there = (
+        sorted(path for path in beside.glob("[!.]*") if path.is_dir()) if beside.is_dir() else []
+    )
+    if variant is not None:
+        there = [path for path in there if path.name == variant]
+    if not there:
+        source = str(folder) if variant is None else f"{folder}:{variant}"
+        what = "nothing is stored: it was not yet asked why"
+        raise UsageError(what, source, f"record it: {command_line(('fairtrial', 'why', source))}")
+    return tuple(there)

@@ -1,1 +1,0 @@
-"""Trials put together: parts of one campaign to a trial, hosts to a fleet."""

@@ -1,1 +1,0 @@
-"""What a search among commits found, in their names: result, JSON, screen."""

@@ -1,0 +1,254 @@
+"""Nights from files of other tools: a file is a night, ordered by date or by commit.
+
+There is no baseline in them: each variant has a series of its own, in which host and program cannot be
+told apart. Values are made of what `fairtrial import` would store: the mean over sessions of the mean
+log of processes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from ..announcing import as_one, doing
+from ..data.opening import open_foreign
+from ..errors import AnalysisError, FairtrialError, UsageError
+from ..importers.gathering import GatheredCells, gather
+from ..importers.importing import joined_processes
+from ..importers.naming import NamedCell, ReadingChoices, Sitting, name_of
+from ..importers.registry import read_foreign
+from ..pages.number_format import listed
+from .kept_nights import KeptTrial, VariantValues, imported_campaign
+from .night_values import NightPlace, date_in, first_date, without_dates
+from .nights import commits_in, places_of_commits, repository_of, without_commits
+from .series import RawNight
+
+if TYPE_CHECKING:
+    from ..record.run_numbers import Better
+
+_BARE = ("wide-csv", "matrix", "numbers", "speedup-test")  # bare numbers are no results of a tool
+_COMMITS = ("commit", "commit_id", "commit_hash", "git_commit", "revision")
+_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A night of a file: `date` and `commit` are what the file says, None where it says nothing."""
+
+    place: NightPlace
+    date: str | None
+    commit: str | None
+    trial: KeptTrial
+
+    @property
+    def named_date(self) -> str | None:
+        return date_in(self.place.path.stem) or date_in(self.place.name)
+
+
+def read_imported(
+    places: Sequence[NightPlace], given: Sequence[Path], metric: str | None
+) -> tuple[list[RawNight], list[tuple[str, str]]]:
+    """Read files of other tools in the order of their dates or commits; the others are named, with why.
+
+    Raises UsageError where files cannot be ordered.
+    """
+    found: list[_Found] = []
+    left_out: list[tuple[str, str]] = []
+    for k, place in enumerate(places):
+        doing("reading", k, len(places), "files")
+        try:
+            with as_one():
+                found += _nights(place, metric)
+        except FairtrialError as error:
+            if "no format is known" not in error.what:
+                left_out.append((place.name, error.what))
+    return [_raw(one, date) for one, date in _ordered(found, given)], left_out
+
+
+def _raw(one: _Found, date: str | None) -> RawNight:
+    return RawNight(
+        name=one.trial.trial,
+        path=str(one.place.path),
+        started_at=date,
+        parts={one.trial.host: one.trial},
+        commit=one.commit,
+    )
+
+
+def _nights(place: NightPlace, metric: str | None) -> Iterator[_Found]:
+    """Read a file; each commit in it is a night of its own."""
+    file = read_foreign(open_foreign(str(place.path)))
+    if file.format in _BARE:
+        raise AnalysisError("no format is known for this file", str(place.path))
+    gathered = gather([file], ReadingChoices(metric=metric))
+    metric = metric or gathered.metrics[0]
+    cells = [one for one in gathered.cells if one.cell.metric == metric and one.cell.values]
+    if not cells:
+        raise AnalysisError(f"no run has a value of {metric!r}", str(place.path))
+    better = next((one.cell.better for one in cells if one.cell.better is not None), None)
+    if better is None:
+        raise AnalysisError(
+            f"the file does not say which direction of {metric!r} is better", str(place.path)
+        )
+    commits: dict[str | None, list[NamedCell]] = {}
+    for one in cells:
+        commits.setdefault(_commit(one) or file.facts.get("commit"), []).append(one)
+    for commit, own in commits.items():
+        name = place.name if len(commits) == 1 else f"{place.name}:{commit}"
+        yield _Found(
+            place=place,
+            date=(file.facts.get("date") and date_in(file.facts["date"]))
+            or first_date(one.cell.session for one in own),
+            commit=commit,
+            trial=_trial(name, gathered, own, metric, better),
+        )
+
+
+def _commit(one: NamedCell) -> str | None:
+    return next((one.cell.keys[key] for key in _COMMITS if one.cell.keys.get(key)), None)
+
+
+def _variant(one: NamedCell, format_: str) -> str:
+    """Name the variant: neither the file's name nor a commit is one, they differ from night to night."""
+    own = one.cell.variant
+    return format_ if own is None or own == _commit(one) else one.variant
+
+
+def _benchmark(one: NamedCell, format_: str) -> str:
+    """Name the benchmark: one that is called like its file has the same name every night."""
+    name = name_of(one.source)
+    if one.benchmark != name:
+        return one.benchmark
+    rest = re.sub(r"[-_. ]{2,}", "-", without_commits(without_dates(name)))
+    return rest.strip("-_. ") or format_
+
+
+def _trial(
+    name: str, gathered: GatheredCells, cells: Sequence[NamedCell], metric: str, better: Better
+) -> KeptTrial:
+    file = gathered.files[0]
+    groups: dict[tuple[str, str], dict[Sitting, list[NamedCell]]] = {}
+    for one in cells:
+        sittings = groups.setdefault((_variant(one, file.format), _benchmark(one, file.format)), {})
+        sittings.setdefault(one.sitting, []).append(one)
+    benchmarks = tuple(dict.fromkeys(benchmark for _, benchmark in groups))
+    variants = tuple(dict.fromkeys(variant for variant, _ in groups))
+    sign = -1.0 if better == "higher" else 1.0
+    own = {
+        key: [sign * x for one in sittings.values() if (x := _session_log(one, metric)) is not None]
+        for key, sittings in groups.items()
+    }
+    unit = next((one.cell.unit for one in cells if one.cell.unit), "")
+    none, zeros = (None,) * len(benchmarks), (0,) * len(benchmarks)
+
+    def values_of(variant: str) -> VariantValues:
+        logs = [own.get((variant, bench), []) for bench in benchmarks]
+        return VariantValues(
+            log=none,
+            baseline_log=none,
+            own=tuple(fmean(one) if one else None for one in logs),
+            sessions=zeros,
+            own_sessions=tuple(len(one) for one in logs),
+            programs=none,
+            commit=None,
+        )
+
+    return KeptTrial(
+        trial=name,
+        began="",
+        started_at=None,
+        host=file.facts.get("host", "unknown"),
+        host_id="unknown",
+        origin="imported",
+        merged_from=(),
+        baseline="",
+        variants=variants,
+        benchmarks=benchmarks,
+        metric=metric,
+        unit=unit,
+        better=better,
+        complete=True,
+        sessions=max(len(one) for one in own.values()),
+        planned=max(len(one) for one in own.values()),
+        values={variant: values_of(variant) for variant in variants},
+        inputs=tuple({} for _ in benchmarks),
+        campaign=imported_campaign(file.format, metric, unit, better),
+        host_record={},
+    )
+
+
+def _session_log(cells: Sequence[NamedCell], metric: str) -> float | None:
+    """Give the mean log of the processes of one session; None where one is not positive."""
+    processes = joined_processes([one.cell for one in cells])
+    means = [fmean(row.values[metric]) for row in processes if row.values.get(metric)]
+    if not means or min(means) <= 0:
+        return None
+    return fmean(map(math.log, means))
+
+
+def _ordered(found: Sequence[_Found], given: Sequence[Path]) -> Iterator[tuple[_Found, str | None]]:
+    """Order nights: by the dates in files, else by commits, else by dates in names, else by both dates."""
+    for date in (lambda one: one.date, None, lambda one: one.named_date, _any_date):
+        order = _by_commit(found, given) if date is None else _by_date(found, date)
+        if order is not None:
+            yield from order
+            return
+    without = [one.place.name for one in found if _any_date(one) is None]
+    raise UsageError(
+        f"these files cannot be ordered, as neither a date nor a commit is known of them: "
+        f"{listed(without, _SHOWN)}",
+        " ".join(str(one) for one in given),
+        "put the date into their names, such as 2026-11-03-NAME.json; or the commit, and go into its "
+        "repository",
+    )
+
+
+def _any_date(one: _Found) -> str | None:
+    return one.date or one.named_date
+
+
+def _by_date(
+    found: Sequence[_Found], date: Callable[[_Found], str | None]
+) -> list[tuple[_Found, str | None]] | None:
+    dated = [(one, date(one)) for one in found]
+    if any(at is None for _, at in dated):
+        return None
+    return sorted(
+        dated, key=lambda pair: (datetime.fromisoformat(str(pair[1])), pair[0].trial.trial)
+    )
+
+
+def _by_commit(
+    found: Sequence[_Found], given: Sequence[Path]
+) -> list[tuple[_Found, str | None]] | None:
+    candidates = {
+        k: (one.commit,) if one.commit else commits_in(one.place.path.stem)
+        for k, one in enumerate(found)
+    }
+    if not all(candidates.values()):
+        return None
+    folders = [path if path.is_dir() else path.parent for path in given]
+    repository = repository_of([*folders, Path()])
+    if repository is None:
+        return None
+    places = places_of_commits(repository, [name for all_ in candidates.values() for name in all_])
+    chosen: dict[int, tuple[int, str]] = {}
+    for k, names in candidates.items():
+        known = [(places[name], name) for name in names if name in places]
+        if len({place for place, _ in known}) != 1:
+            return None
+        chosen[k] = known[0]
+    return [
+        (_with_commit(found[k], chosen[k][1]), _any_date(found[k]))
+        for k in sorted(chosen, key=lambda k: (chosen[k][0], found[k].trial.trial))
+    ]
+
+
+def _with_commit(one: _Found, commit: str) -> _Found:
+    return _Found(place=one.place, date=one.date, commit=one.commit or commit, trial=one.trial)

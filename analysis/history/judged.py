@@ -1,0 +1,422 @@
+"""The result of `history`: what each series of nights says, and what its host did meanwhile."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from ..pages.model import Next
+from ..pages.result import Result
+from ..record.manifest import asked_words
+from ..record.run_numbers import Better
+from ..stats.multiplicity import Correction
+from .alarm import Alarm
+from .changes import REFERENCES, ChangeInterval, Step
+from .host_changes import host_changes
+from .night_values import Night, NightSeries
+
+Cause = Literal["program", "both", "host", "host-or-program"]
+Outcome = Literal["passed", "proven", "undecided"]
+EXIT_CODES: dict[Outcome, int] = {"passed": 0, "proven": 1, "undecided": 7}
+
+CAUSES: dict[Cause, str] = {
+    "program": "program changed here",
+    "both": "changed here, and so did the host",
+    "host": "host changed here",
+    "host-or-program": "host or program changed here",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesValue:
+    """One night of a series.
+
+    `log`: The value, larger = slower. `speedup`: Over the baseline of the same night; of a plain series
+    None. `metric_value`: Of a plain series the geometric mean of the metric, in its unit; else None.
+    `missing`: Nights that are missing before it.
+    """
+
+    trial: str
+    path: str
+    started_at: str | None
+    log: float
+    speedup: float | None
+    metric_value: float | None
+    sessions: int
+    program_sha256: str | None
+    commit: str | None
+    missing: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryInterval:
+    """A change lies between two nights: behind the first, at the latest at the last.
+
+    `first`, `last`: The trials of these nights. `first_value`, `last_value`: Their numbers in the series,
+    from 0; a change lies before one of the values first_value + 1 .. last_value. `place`, `place_value`: The
+    night that is most likely the first behind the change. `speedup_before`, `speedup_behind`: Of the
+    segments on both sides of it; None in a plain series and of a baseline itself. `step`: What
+    changed: above 1 the later nights are faster. `missing`: Nights that are missing inside.
+    `cause`: See `CAUSES`. `environment`: How the host's records differ between neighbours inside, a
+    sentence each. `baseline_changed`: Whether the baseline's own series has an interval that overlaps. `good`,
+    `bad`: The commits of the first and the last night, where both are known and differ.
+    `new`: Whether it reaches into the nights from `since` on; None without `since`.
+    """
+
+    derived: ClassVar[tuple[str, ...]] = ("words",)
+
+    first: str
+    last: str
+    first_value: int
+    last_value: int
+    pvalue: float
+    place: str
+    place_value: int
+    speedup_before: float | None
+    speedup_behind: float | None
+    step: Step
+    missing: int
+    cause: Cause
+    environment: tuple[str, ...] = ()
+    baseline_changed: bool = False
+    good: str | None = None
+    bad: str | None = None
+    new: bool | None = None
+
+    @property
+    def words(self) -> str:
+        """The cause in words."""
+        return CAUSES[self.cause]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """Nights between two places of changes: their trials, numbers, and speedup (None in a plain series)."""
+
+    first: str
+    last: str
+    first_value: int
+    last_value: int
+    nights: int
+    speedup: float | None
+    metric_value: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesHistory:
+    """What one series of nights says.
+
+    `begins`: The trial of its first night. `ends`: Why another series of the benchmark follows
+    ("campaign", "baseline", ...), None for the newest; `changed` says it in a sentence.
+    `autocorrelation`, `inflation`, `least_p`, `p_star`, `pvalue`: As in `Changes`, at `level`. `level`: The
+    risk of its intervals, after the correction. `pvalue_adjusted`: The share of series without a change, after
+    the correction, that have such a p anywhere. `segments`: Between the places of its intervals. `alarm`, `outcome`: What the gate
+    says; None without a gate, and of a series that has ended. `against`: The
+    newest nights, those that decided or up to 8, against the nights of `reference`; its interval is what a pass rests on.
+    `drift`: The newest 8 nights against the first 8, where that withholds a pass. `reason`: Why the gate is undecided:
+    "few-nights", "few-new", "no-night" (none since yesterday), "nights-depend", "drift", "cut-off", "between"; else None.
+    """
+
+    benchmark: str
+    variant: str
+    paired: bool
+    metric: str
+    unit: str
+    better: Better
+    campaign: str
+    baseline: str | None
+    begins: str
+    ends: str | None
+    changed: str | None
+    values: tuple[SeriesValue, ...]
+    autocorrelation: float | None
+    inflation: float
+    level: float
+    least_p: float | None
+    p_star: float | None
+    pvalue: float | None
+    pvalue_adjusted: float | None
+    intervals: tuple[HistoryInterval, ...]
+    segments: tuple[Segment, ...]
+    alarm: Alarm | None = None
+    against: Step | None = None
+    reference: Segment | None = None
+    drift: Step | None = None
+    outcome: Outcome | None = None
+    reason: str | None = None
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough nights to look for changes."""
+        return self.p_star is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostInterval:
+    """An interval of a baseline's own series: its program is one in all nights, so the host changed.
+
+    `cause`: "host" where the paired series of the benchmark has no interval that overlaps, else "both".
+    """
+
+    derived: ClassVar[tuple[str, ...]] = ("words",)
+
+    benchmark: str
+    baseline: str
+    first: str
+    last: str
+    first_value: int
+    last_value: int
+    pvalue: float
+    place: str
+    place_value: int
+    step: Step
+    missing: int
+    cause: Cause
+    environment: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The cause in words."""
+        return CAUSES[self.cause]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostChange:
+    """How the record of the host differs from that of the night before: `what`, a sentence each."""
+
+    trial: str
+    started_at: str | None
+    what: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class History(Result):
+    """What many nights say, each benchmark a series.
+
+    Attributes
+    ----------
+    place : str
+        What was read, in a few words.
+    host : tuple of str
+        The names of the hosts.
+    campaign, metric, unit, better, baseline
+        Of the newest series.
+    first_at, last_at : str or None
+        When the first and the last night began.
+    nights, missing : int
+        How many nights there are, and how many are missing between them.
+    risk : float
+        Of a false interval, of a false benchmark or of a false alarm in `horizon` nights, as
+        `correction` and `gate` say.
+    correction : {"holm", "bh", "none"}
+        How the number of series is allowed for.
+    independent : bool
+        Whether nights were taken to be independent, without the correction of neighbours that resemble
+        each other.
+    gate : str or None
+        The condition that the newest nights are held against.
+    since : str or None
+        From which night on nights are new.
+    horizon : int
+        Nights over which the alarm's risk holds.
+    series : tuple of SeriesHistory
+        By benchmark and variant; the newest of one stands last.
+    host_intervals : tuple of HostInterval
+        Where the baseline itself changed.
+    host_changes : tuple of HostChange
+        Where the records of the host differ from those of the night before.
+    left_out : tuple of (str, str)
+        Trials that have no value, with why.
+    gone : tuple of str
+        Benchmarks with a value in 2 or more of the 8 nights before the newest and none in the newest; with a
+        gate alone, which does not pass without them.
+    cut : int
+        Nights beyond the newest 400, which were not read.
+    following : tuple of Next
+        What to do next.
+    """
+
+    method: ClassVar[str] = "history"
+    derived: ClassVar[tuple[str, ...]] = ("outcome", "exit_code", "sentence", "next")
+    unlisted: ClassVar[frozenset[str]] = frozenset({"following"})
+
+    place: str
+    host: tuple[str, ...]
+    campaign: str
+    metric: str
+    unit: str
+    better: Better
+    baseline: str | None
+    first_at: str | None
+    last_at: str | None
+    nights: int
+    missing: int
+    risk: float
+    correction: Correction
+    independent: bool = False
+    gate: str | None = None
+    since: str | None = None
+    horizon: int = 100
+    series: tuple[SeriesHistory, ...]
+    host_intervals: tuple[HostInterval, ...] = ()
+    host_changes: tuple[HostChange, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    gone: tuple[str, ...] = ()
+    cut: int = 0
+    following: tuple[Next, ...] = ()
+    references: tuple[str, ...] = REFERENCES
+
+    @property
+    def newest(self) -> tuple[SeriesHistory, ...]:
+        """The series that have not ended: one for each benchmark and variant."""
+        return tuple(one for one in self.series if one.ends is None)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The worst of all series at the gate; None without a gate."""
+        if self.gate is None:
+            return None
+        found = {one.outcome for one in self.newest}
+        if "proven" in found:
+            return "proven"
+        return "passed" if found == {"passed"} and not self.gone else "undecided"
+
+    @property
+    def exit_code(self) -> int:
+        """What the command ends with: 0 without a gate."""
+        return 0 if self.outcome is None else EXIT_CODES[self.outcome]
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence."""
+        from .sentences import sentence_of
+
+        return sentence_of(self)
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """What to do next: command lines that can be pasted, one after the other."""
+        return tuple(one.line for one in self.following)
+
+
+# --- Whether a program or its host changed in an interval, by the records of neighbouring
+# trials and by the baseline.
+
+
+_Pair = tuple[str, str, str, str]
+
+
+class HostRecords:
+    """How the records of the host differ between neighbouring trials; each pair is compared once."""
+
+    def __init__(self) -> None:
+        self._known: dict[_Pair, tuple[str, ...]] = {}
+
+    def between(self, old: Night, new: Night) -> tuple[str, ...]:
+        """Say how two nights differ, a sentence each; nothing where one of them has no record."""
+        pair = (old.trial, old.path, new.trial, new.path)
+        if pair not in self._known:
+            same = old.host_facts == new.host_facts
+            self._known[pair] = () if same else tuple(one.what for one in host_changes(old, new))
+        return self._known[pair]
+
+    def inside(self, series: NightSeries, first: int, last: int) -> tuple[str, ...]:
+        """Say what differs between neighbours from value `first` to value `last`, each sentence once."""
+        nights = series.nights[first : last + 1]
+        said = (what for old, new in itertools.pairwise(nights) for what in self.between(old, new))
+        return tuple(dict.fromkeys(said))
+
+    def along(self, series: Sequence[NightSeries]) -> tuple[HostChange, ...]:
+        """Give all changes of the host, in the order of time."""
+        found: dict[str, tuple[Night, dict[str, None]]] = {}
+        for one in series:
+            for old, new in itertools.pairwise(one.nights):
+                if what := self.between(old, new):
+                    found.setdefault(new.trial, (new, {}))[1].update(dict.fromkeys(what))
+        ordered = sorted(found.values(), key=lambda pair: (pair[0].started_at or "", pair[0].trial))
+        return tuple(
+            HostChange(trial=night.trial, started_at=night.started_at, what=tuple(what))
+            for night, what in ordered
+        )
+
+
+def overlaps(one: ChangeInterval, other: ChangeInterval) -> bool:
+    """Tell whether two intervals share a place."""
+    return one.first <= other.last and other.first <= one.last
+
+
+def cause_of(*, paired: bool, environment: Sequence[str], baseline_changed: bool) -> Cause:
+    """Name what changed in an interval of a series."""
+    if not paired:
+        return "host-or-program"
+    return "both" if environment or baseline_changed else "program"
+
+
+# --- What to do after `history`: the commits of a change, the nights on both sides of it, the page.
+
+
+_MOST = 3
+_BISECTED = 2
+_DIGITS = 12  # of a hash in a command: 7 may mean two commits
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+def next_of(history: History, asked: Sequence[str], *, held_back: bool = False) -> History:
+    """Add the commands that may follow, at most three; `asked`: The words behind ``fairtrial history``."""
+    commands = [*_commands(history, asked)]
+    if asked and held_back:
+        words = ("fairtrial", "history", *asked, "--independent")
+        commands.insert(min(len(commands), _MOST - 1), Next(words, "if nights are independent"))
+    return replace(history, following=tuple(commands[:_MOST]))
+
+
+def bisect_words(
+    series: SeriesHistory, one: HistoryInterval, metric: str | None = None
+) -> tuple[str, ...] | None:
+    """Give the command that finds the commit of a change; None where its commits are not known or do not differ."""
+    if one.good is None or one.bad is None:
+        return None
+    more = (*(() if metric is None else ("--metric", metric)), *asked_words())
+    ends = (short_commit(one.good), short_commit(one.bad))
+    return ("fairtrial", "bisect", *ends, "--benchmark", series.benchmark, *more)
+
+
+def short_commit(name: str, digits: int = _DIGITS) -> str:
+    """Give the first digits of a whole hash; any other name of a commit stands as it is."""
+    return name[:digits] if _HASH.fullmatch(name) else name
+
+
+def newest_changes(history: History) -> list[tuple[SeriesHistory, HistoryInterval]]:
+    """Give the changes of the series that go on: new ones first, then the slower ones, then the later ones."""
+    found = [(series, one) for series in history.newest for one in series.intervals]
+
+    def key(pair: tuple[SeriesHistory, HistoryInterval]) -> tuple[bool, bool, int]:
+        series, one = pair
+        return (one.new is False, one.step.speedup > 1, len(series.values) - one.place_value)
+
+    return sorted(found, key=key)
+
+
+def _commands(history: History, asked: Sequence[str]) -> Iterator[Next]:
+    metric = history.metric if "--metric" in asked else None
+    changes = newest_changes(history)
+    bisected = 0
+    for series, one in changes:
+        words = bisect_words(series, one, metric)
+        if words is not None and bisected < _BISECTED:
+            bisected += 1
+            yield Next(words, "which commit did it")
+    proven = next((one for one in history.newest if one.outcome == "proven"), None)
+    if proven is not None and not proven.intervals:
+        asks = () if metric is None else ("--metric", metric)
+        words = ("fairtrial", "verdict", proven.values[-1].path, *asks, *asked_words())
+        yield Next(words, "what the newest night says")
+    if changes and not bisected:
+        series, one = changes[0]
+        paths = (series.values[one.first_value].path, series.values[one.last_value].path)
+        yield Next(("fairtrial", "diff", *paths), "what differs between these nights")
+    if asked and any(one.enough for one in history.newest) and not {"-o", "--output"} & set(asked):
+        yield Next(("fairtrial", "history", *asked, "-o", "history.html"), "all nights in pictures")

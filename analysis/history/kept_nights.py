@@ -1,0 +1,381 @@
+"""The nights' cache: what was read of each trial, in this user's cache, for the next reading.
+
+What lies beside trials came with them, and is never believed.
+
+A trial's values are taken from it only where its manifest has the same SHA-256, and each file that the
+manifest lists with a hash is as it was: by size, inode and the times of its last changes; a file that
+was touched is hashed again. So a trial that was tampered with is found, as without the cache. A line
+that is damaged, a file that cannot be read or written, or one of another version is passed over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ..data.columns import verify_files
+from ..data.merging import StatedCampaign
+from ..errors import StoreError
+from ..record.fleet import is_fleet
+from ..record.manifest import asked_words, read_manifest
+from ..record.run_numbers import Better
+from ..record.shapes import (
+    ShapeError,
+    checksum_holds,
+    encode_checked,
+    lines_of,
+    opened,
+    parse,
+    shaped,
+)
+from ..record.trial_files import MANIFEST, OUTPUTS, Manifest
+from ..version import VERSION
+
+# --- What is kept of a trial once it was read: its values by benchmark and variant, and what it is of.
+
+
+Share = Callable[[Any], str]  # puts a part that many trials have aside, and gives its name
+Shared = Callable[[str], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantValues:
+    """The values of one variant, an entry a benchmark; None where there is none.
+
+    `log`: The mean over sessions of its mean log less the baseline's, larger = slower.
+    `baseline_log`: The baseline's mean log over the same sessions. `own`: Its own mean log.
+    `sessions`, `own_sessions`: How many `log` and `own` rest on. `programs`: The SHA-256 of the
+    executable; None where it is unknown or not one over all sessions. `commit`: None likewise.
+    """
+
+    log: tuple[float | None, ...]
+    baseline_log: tuple[float | None, ...]
+    own: tuple[float | None, ...]
+    sessions: tuple[int, ...]
+    own_sessions: tuple[int, ...]
+    programs: tuple[str | None, ...]
+    commit: str | None
+
+
+_COLUMNS = ("log", "baseline_log", "own", "sessions", "own_sessions")
+_ALL = (*_COLUMNS, "programs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptTrial:
+    """A trial as series need it.
+
+    `began`: When it began (RFC 3339), by its manifest. `started_at`: When its first run started; None
+    where nobody knows. `complete`, `sessions`, `planned`: Whether it is complete, and how many of its
+    sessions are. `values`: By variant. `inputs`: For each benchmark the SHA-256 of what the runs read, by its path:
+    what the campaign names, and the files among the baseline's arguments. `host_record`: The sections host, cpu, memory,
+    kernel of the first session's environment, and the baseline's targets. `unsteady`: Benchmark and variant of cells of
+    which too many runs reach no steady state, `cut`: of which a time limit ended some, `totals`: whose totals disagree
+    with typical runs.
+    """
+
+    trial: str
+    began: str
+    started_at: str | None
+    host: str
+    host_id: str
+    origin: str
+    merged_from: tuple[str, ...]
+    baseline: str
+    variants: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    metric: str
+    unit: str
+    better: Better
+    complete: bool
+    sessions: int
+    planned: int
+    values: Mapping[str, VariantValues]
+    inputs: tuple[Mapping[str, str], ...]
+    campaign: StatedCampaign
+    host_record: Mapping[str, Any]
+    unsteady: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+    totals: tuple[str, ...] = ()
+
+    def to_dict(self, share: Share) -> dict[str, Any]:
+        """Give it as JSON types; `share` takes what is the same in many trials."""
+        data = {name: getattr(self, name) for name in _PLAIN}
+        data["values"] = {
+            variant: {name: getattr(values, name) for name in _COLUMNS}
+            | {"programs": share(values.programs), "commit": values.commit}
+            for variant, values in self.values.items()
+        }
+        data["inputs"] = share(self.inputs)
+        data["campaign"] = list(self.campaign.identity)
+        data["stated"] = share(self.campaign.to_dict() | {"identity": None})
+        data["host_record"] = share(self.host_record)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], shared: Shared) -> KeptTrial:
+        """Make one of what `to_dict` gave; KeyError, TypeError or ValueError for anything else."""
+        values = {
+            variant: {**found, "programs": shared(found["programs"])}
+            for variant, found in data["values"].items()
+        }
+        stated = {**shared(data["stated"]), "identity": data["campaign"]}
+        parts = {name: shared(data[name]) for name in ("inputs", "host_record")}
+        unsaid: dict[str, Any] = {"identity": [], "stated": {}, "settings": None}
+        plain = {name: data[name] for name in _PLAIN}
+        made = shaped(cls, {**plain, **parts, "values": values, "campaign": unsaid})
+        columns = (getattr(one, name) for one in made.values.values() for name in _ALL)
+        if any(len(column) != len(made.benchmarks) for column in (made.inputs, *columns)):
+            raise ValueError("a column has another length")
+        return replace(made, campaign=StatedCampaign.from_dict(stated))
+
+
+_PLAIN = (
+    *("trial", "began", "started_at", "host", "host_id", "origin", "merged_from", "baseline"),
+    *("variants", "benchmarks", "metric", "unit", "better", "complete", "sessions", "planned"),
+    *("unsteady", "cut", "totals"),
+)
+
+
+def plain_campaign(campaign: StatedCampaign) -> StatedCampaign:
+    """Give a campaign as one that was kept has it: both are compared with each other."""
+    return StatedCampaign.from_dict(campaign.to_dict())
+
+
+def imported_campaign(name: str, metric: str, unit: str, better: str) -> StatedCampaign:
+    """Give what stands for the campaign of another tool's results: what was measured, in which unit."""
+    fields = ("variants", "benchmarks", "baseline", "runs", "warmup", "stop")
+    stated = {
+        "campaign_name": name,
+        "metrics": {metric: {"unit": unit, "better": better}},
+        **dict.fromkeys(fields),
+    }
+    return StatedCampaign(identity=(0, ""), stated=stated, settings=None)
+
+
+_RULE = 3  # how values are made: another one makes them anew
+_RACE_NS = 2_000_000_000  # what changed so shortly before may change again without a new time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """How a trial was before it was read: what changes later is seen at the next reading."""
+
+    path: Path
+    manifest: str | None
+    files: Mapping[str, list[int] | None]
+    at_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> Mark:
+        """Look at a trial; one whose files may still change has none."""
+        at_ns = time.time_ns()
+        digest = manifest_hash(path)
+        try:
+            manifest = read_manifest(path)
+        except StoreError:
+            return cls(path=path, manifest=None, files={}, at_ns=at_ns)
+        files = _signatures(path, manifest) if digest == manifest_hash(path) else {}
+        return cls(path=path, manifest=digest, files=files, at_ns=at_ns)
+
+
+@dataclass(slots=True)
+class KeptNights:
+    """What is kept of the trials of one folder; `look_up` and `keep`, then `write`."""
+
+    folder: Path
+    _lines: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    _shared: dict[str, Any] = field(default_factory=dict)
+    _changed: bool = False
+
+    @classmethod
+    def of(cls, folder: Path) -> KeptNights:
+        """Read what is kept of the trials of a folder; nothing where that cannot be read."""
+        kept = cls(folder)
+        path = kept_file(folder)
+        if not os.path.lexists(path) or path.is_symlink():
+            return kept
+        try:
+            lines = [line for _, line in lines_of(path)]
+        except StoreError:
+            return kept
+        rows = []
+        for line in lines:
+            with contextlib.suppress(ShapeError):
+                if checksum_holds(line) and isinstance(row := parse(line), dict):
+                    rows.append(row)
+        if not rows or (rows[0].get("rule"), rows[0].get("tool_version")) != (_RULE, VERSION):
+            return kept
+        for row in rows[1:]:
+            if isinstance(name := row.get("part"), str):
+                kept._shared[name] = row.get("holds")
+            elif isinstance(trial := row.get("folder"), str):
+                kept._lines[trial, str(row.get("asked"))] = row
+        return kept
+
+    def look_up(self, path: Path, metric: str | None) -> KeptTrial | None:
+        """Give what was kept of a trial, if it is still as it was; else None.
+
+        Raises StoreError where a file of it changed after the trial ended.
+        """
+        row = self._lines.get((self._name(path), _asked(metric)))
+        if row is None:
+            return None
+        digest = manifest_hash(path)
+        if digest is None or row.get("manifest") != digest:
+            return None
+        manifest = read_manifest(path)
+        if not manifest.files:
+            return None
+        now = _signatures(path, manifest)
+        if now != row.get("files"):
+            for _ in verify_files(path, _without_outputs(manifest)):
+                pass
+            if (fresh := _settled(now, time.time_ns())) != row.get("files"):
+                row["files"] = fresh
+                self._changed = True
+        try:
+            return KeptTrial.from_dict(row["night"], self._shared.__getitem__)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return None
+
+    def keep(self, mark: Mark, metric: str | None, read: KeptTrial) -> None:
+        """Keep what was read of a trial; `mark` was taken before it was read.
+
+        A trial whose manifest lists no hashes is not kept: its files may still change.
+        """
+        if not mark.files:
+            return
+        name = self._name(mark.path)
+        asked = _asked(metric)
+        self._lines[name, asked] = {
+            "folder": name,
+            "asked": asked,
+            "manifest": mark.manifest,
+            "files": _settled(mark.files, mark.at_ns),
+            "night": read.to_dict(self._share),
+        }
+        self._changed = True
+
+    def write(self) -> bool:
+        """Write what is kept, whole, for this user alone.
+
+        Gives False where that was not possible; trials that are gone are left out.
+        """
+        if not self._changed:
+            return True
+        kept = [row for row in self._lines.values() if self._lasts(row)]
+        fresh = None
+        path = kept_file(self.folder)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            fd, fresh = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+            with os.fdopen(fd, "wb") as file:
+                file.writelines(self._written(kept))
+            Path(fresh).replace(path)
+        except OSError:
+            if fresh is not None:
+                with contextlib.suppress(OSError):
+                    Path(fresh).unlink()
+            return False
+        self._changed = False
+        return True
+
+    def _lasts(self, row: Mapping[str, Any]) -> bool:
+        """Tell whether a line is whole, and its trial still there."""
+        try:
+            whole = self._shared.keys() >= set(_parts(row["night"]))
+            return whole and (self.folder / row["folder"]).is_dir()
+        except (KeyError, TypeError, AttributeError, OSError, ValueError):
+            return False
+
+    def _written(self, kept: Iterable[Mapping[str, Any]]) -> Iterable[bytes]:
+        kept = list(kept)
+        used = {name for row in kept for name in _parts(row["night"])}
+        head = {"rule": _RULE, "tool_version": VERSION, "about": "a cache of fairtrial history"}
+        yield encode_checked(head) + b"\n"
+        for name in used & self._shared.keys():
+            yield encode_checked({"part": name, "holds": self._shared[name]}) + b"\n"
+        for row in kept:
+            yield encode_checked(row) + b"\n"
+
+    def _share(self, part: Any) -> str:  # noqa: ANN401 - JSON types
+        text = json.dumps(part)
+        name = hashlib.sha256(text.encode()).hexdigest()[:24]
+        self._shared.setdefault(name, json.loads(text))
+        return name
+
+    def _name(self, path: Path) -> str:
+        return PurePosixPath(os.path.relpath(path, self.folder)).as_posix()
+
+
+def _asked(metric: str | None) -> str:
+    """Say what is read of a trial: which metric, and of which iterations where that was asked."""
+    return " ".join((f"{metric}", *asked_words()))
+
+
+def manifest_hash(path: Path) -> str | None:
+    """Give the SHA-256 of a trial's manifest; None where it cannot be read."""
+    try:
+        with opened(path / MANIFEST) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, StoreError):
+        return None
+
+
+def kept_file(folder: Path) -> Path:
+    """Give the file of this user's cache for the trials in a folder."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
+    name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
+    return Path(home, "fairtrial", f"nights-{name}.jsonl")
+
+
+def cache_folder(path: Path) -> Path:
+    """Give the folder in which a trial, or the fleet that it belongs to, lies."""
+    parent = path.absolute().parent
+    return parent.parent if is_fleet(parent) else parent
+
+
+def _parts(night: Mapping[str, Any]) -> Iterable[str]:
+    yield from (night["inputs"], night["stated"], night["host_record"])
+    yield from (values["programs"] for values in night["values"].values())
+
+
+def _without_outputs(manifest: Manifest) -> Manifest:
+    return replace(manifest, files={name: manifest.files[name] for name in _data_of(manifest)})
+
+
+def _data_of(manifest: Manifest) -> list[str]:
+    """Name the files that values are made of: kept output is evidence, not data."""
+    return [name for name in manifest.files if PurePosixPath(name).parts[:1] != (OUTPUTS,)]
+
+
+def _signatures(path: Path, manifest: Manifest) -> dict[str, list[int] | None]:
+    """Give what changes whenever a file is written or replaced."""
+    found: dict[str, list[int] | None] = {}
+    for name in _data_of(manifest):
+        try:
+            state = os.stat(path / name, follow_symlinks=False)  # noqa: PTH116 - the same
+        except (OSError, ValueError):
+            found[name] = None
+            continue
+        found[name] = [state.st_size, state.st_ino, state.st_mtime_ns, state.st_ctime_ns]
+    return found
+
+
+def _settled(
+    signatures: Mapping[str, list[int] | None], now_ns: int
+) -> dict[str, list[int] | None]:
+    """Leave out what changed just now: it could change again within one tick of the file's clock."""
+    return {
+        name: one if one is not None and max(one[2:]) < now_ns - _RACE_NS else None
+        for name, one in signatures.items()
+    }

@@ -1,0 +1,691 @@
+"""Reads one trial for a series: its values over complete sessions, its programs, inputs and host."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from ..data.columns import read_plan
+from ..data.host_record import BOOT_ARGUMENTS, SessionEnvironment, read_environments
+from ..data.matrix import cut_rows
+from ..data.merging import StatedCampaign
+from ..data.protocol import settings_of
+from ..data.trial import Trial, read_trial
+from ..errors import InsufficientDataError, StoreError, UsageError
+from ..importers.naming import name_of
+from ..importers.reader import is_file, is_foreign
+from ..methods.multilevel.design import disagreeing
+from ..methods.multilevel.values import SessionMeans, means_of_one, means_of_pair
+from ..pages.model import Caution
+from ..record.bisections import BISECTION
+from ..record.environment import commits_of_all, of_one_session
+from ..record.fleet import is_fleet, read_fleet, trial_place
+from ..record.manifest import read_manifest
+from ..record.profiles import is_profiles
+from ..record.run_numbers import Better
+from ..record.shapes import ShapeError, lines_of, opened, parse, readable_rows
+from ..record.trial_files import (
+    CERTIFICATES,
+    ENVIRONMENT,
+    IMPORT,
+    MANIFEST,
+    MEASUREMENTS,
+    OUTPUTS,
+    PLAN,
+    RESOLVED,
+    Manifest,
+)
+from .kept_nights import KeptTrial, VariantValues, imported_campaign, plain_campaign
+
+# --- What many nights hold: for each benchmark and variant a series of values, one a night.
+
+
+NIGHTS_MOST: Final = 400  # of one reading: the newest
+_GAPS_LEAST = 3  # from so many on it is known how often a series is measured
+_DAY_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Night:
+    """One value of a series: what one trial, one fleet, or one imported file says.
+
+    `trial`: Its name. `path`: Where it lies, as given. `started_at`: When its first session began
+    (RFC 3339); None where nobody knows. `log`: The mean over its sessions of the candidate's log
+    less the baseline's, larger = slower, whichever direction of the metric is better; without a
+    baseline the mean log of the metric itself, turned likewise. Of a fleet it is the mean over its
+    hosts. `baseline_log`: The mean log of the baseline itself; None without one. `sessions`: How many
+    complete sessions it rests on. `program_sha256`, `commit`: Of the candidate; None where they are
+    unknown, or not one over the sessions or hosts. `baseline_sha256`, `baseline_commit`: The same of
+    the baseline. `host_facts`: The sections host, cpu, memory and kernel of the environment record of
+    the first session, and `targets` with the baseline's own alone: a record that `diff` of
+    `record.environment_changes` compares with another night's. Of a fleet ``{"hosts": {name: record}}``.
+    `cut`: Whether a time limit ended runs of the candidate, and of the baseline.
+    """
+
+    trial: str
+    path: str
+    started_at: str | None
+    log: float
+    baseline_log: float | None = None
+    sessions: int = 1
+    program_sha256: str | None = None
+    commit: str | None = None
+    baseline_sha256: str | None = None
+    baseline_commit: str | None = None
+    host_facts: Mapping[str, Any] = field(default_factory=dict)
+    cut: tuple[bool, bool] = (False, False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightSeries:
+    """Values that may be compared, in the order of time: nothing is compared across two series.
+
+    `paired`: Whether values are differences from a baseline; without, host and program cannot be told
+    apart. `campaign`, `baseline`: Their names; "" and None where there are none. `ended`: Why the
+    next series of this benchmark and variant begins ("campaign", "command", "inputs", "baseline",
+    "hosts"); None for the newest. `changed`: The same in a sentence. `missing` counts, for each
+    night, those that are missing before it, by the usual distance between two; 0 where nobody can
+    tell.
+    """
+
+    benchmark: str
+    variant: str
+    paired: bool
+    metric: str
+    unit: str
+    better: Better
+    campaign: str = ""
+    baseline: str | None = None
+    nights: tuple[Night, ...]
+    ended: str | None = None
+    changed: str | None = None
+
+    @property
+    def logs(self) -> tuple[float, ...]:
+        """The values, oldest first; larger = slower."""
+        return tuple(night.log for night in self.nights)
+
+    @property
+    def baseline_logs(self) -> tuple[float, ...] | None:
+        """The values of the baseline itself; None where a night has none."""
+        logs = [night.baseline_log for night in self.nights]
+        known = tuple(log for log in logs if log is not None)
+        return known if len(known) == len(logs) else None
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """How many nights are missing before each night."""
+        return missing_before([night.started_at for night in self.nights])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nights:
+    """All series that were read.
+
+    `place`: What was read, in a few words: the folder, or how many trials. `hosts`: The names of the
+    hosts, each once. `series`: By benchmark and variant in the campaign's order; the newest of one
+    benchmark and variant stands last. `left_out`: Trials that have no value, with why. `cut`: How
+    many nights beyond the newest 400 were not read. `cautions`: What a reader should know.
+    """
+
+    place: str
+    hosts: tuple[str, ...] = ()
+    series: tuple[NightSeries, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+    cut: int = 0
+    cautions: tuple[Caution, ...] = ()
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """Read a time (RFC 3339) or a date; without a zone it is one of UTC. None for anything else."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def missing_before(starts: Sequence[str | None]) -> tuple[int, ...]:
+    """Count the nights that are missing before each, by the usual distance of two starts.
+
+    The usual distance is the median. Only where it is between half a day and eight days can a night
+    be missed: other trials were not made at regular times.
+    """
+    moments = [moment_of(start) for start in starts]
+    gaps = [
+        None if old is None or new is None else (new - old).total_seconds()
+        for old, new in itertools.pairwise(moments)
+    ]
+    known = [gap for gap in gaps if gap is not None]
+    usual = median(known) if len(known) >= _GAPS_LEAST else 0.0
+    if not 0.5 * _DAY_S <= usual <= 8 * _DAY_S:
+        return (0,) * len(starts)
+    more = (0 if gap is None else max(0, round(gap / usual) - 1) for gap in gaps)
+    return (0, *more)[: len(starts)]
+
+
+# --- Reads dates as other tools write them, and as people put them into names.
+
+
+_DATE = re.compile(
+    r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<mark>[-_/.]?)(?P<month>[01]\d)(?P=mark)(?P<day>[0-3]\d)"
+    r"(?:[T _-]?(?P<hour>[0-2]\d)[-_:h.]?(?P<minute>[0-5]\d)(?:[-_:m.]?(?P<second>[0-5]\d))?(?!\d))?"
+    r"(?!\d{3})"
+)
+_EPOCH = re.compile(r"(?P<seconds>1\d{9})(?P<millis>\d{3})?(?:\.\d+)?")
+
+
+def date_in(text: str | None) -> str | None:
+    """Give the date, with its time where it has one, that a text is or holds, as RFC 3339.
+
+    Times without a zone are taken as UTC; None where there is no date, or several.
+    """
+    if text is None:
+        return None
+    found = moment_of(text.strip())
+    if found is None and (epoch := _EPOCH.fullmatch(text.strip())) is not None:
+        found = datetime.fromtimestamp(int(epoch["seconds"]), UTC)
+    if found is not None:
+        return found.isoformat()
+    dates = {one for match in _DATE.finditer(text) if (one := _made(match)) is not None}
+    return dates.pop().isoformat() if len(dates) == 1 else None
+
+
+def without_dates(text: str) -> str:
+    """Give a name without the dates in it."""
+    return _DATE.sub(lambda match: match[0] if _made(match) is None else "", text)
+
+
+def first_date(texts: Iterable[str | None]) -> str | None:
+    """Give the first date of texts that are all dates; None where one is none, or there are none."""
+    dates = [date_in(text) for text in texts]
+    known = [date for date in dates if date is not None]
+    if not known or len(known) < len(dates):
+        return None
+    return min(known, key=datetime.fromisoformat)
+
+
+def _made(match: re.Match[str]) -> datetime | None:
+    parts = [int(match[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")]
+    try:
+        year, month, day, hour, minute, second = parts
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    except ValueError:  # such as the 31st of February
+        return None
+
+
+HOST_SECTIONS = ("host", "cpu", "memory", "kernel")
+
+
+def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
+    """Read a trial; `metric` is by default the first that its campaign's `judge` names.
+
+    Raises
+    ------
+    StoreError
+        If the trial is damaged.
+    UsageError
+        If it has no such metric.
+    InsufficientDataError
+        If no session is complete, or none has a value.
+    """
+    # nights are compared with each other, and not each of them may know the quantiles of its sessions
+    trial = replace(read_trial(path), own_quantiles=True)
+    manifest = trial.manifest
+    metric = trial.default_metric if metric is None else metric
+    info = trial.metric(metric)
+    sessions = complete_sessions(trial)
+    if not sessions:
+        raise InsufficientDataError(
+            f"none of its {manifest.sessions} sessions is complete", str(path), n=0, needed=1
+        )
+    environments = read_environments(path)
+    cells: dict[str, list[str]] = {"unsteady": [], "totals": []}
+    values = dict(_values(trial, metric, sessions, environments, cells))
+    if not any(x is not None for one in values.values() for x in (*one.log, *one.own)):
+        raise InsufficientDataError(
+            f"no run of a complete session has a value of {metric!r}", str(path), n=0, needed=1
+        )
+    cut = tuple(_cut_cells(trial, metric))
+    settings = settings_of(path)
+    campaign = StatedCampaign.of(manifest, settings if (path / RESOLVED).exists() else None)
+    if manifest.origin == "imported":
+        campaign = imported_campaign("", metric, info.unit, info.better)
+    named = _of_file(path, manifest) if manifest.origin == "imported" else {}
+    return KeptTrial(
+        trial=manifest.trial,
+        began=manifest.started,
+        started_at=first_start(path, manifest),
+        host=manifest.node or manifest.host,
+        host_id=manifest.host_id,
+        origin=manifest.origin,
+        merged_from=tuple(part.trial for part in manifest.merged_from),
+        baseline=named.get(manifest.baseline, manifest.baseline),
+        variants=tuple(named.get(name, name) for name in manifest.variants),
+        benchmarks=manifest.benchmarks,
+        metric=metric,
+        unit=info.unit,
+        better=info.better,
+        complete=manifest.status == "complete",
+        sessions=len(sessions),
+        planned=manifest.sessions,
+        values={named.get(name, name): one for name, one in values.items()},
+        inputs=tuple(_inputs(manifest, settings, environments)),
+        campaign=plain_campaign(campaign),
+        host_record=_host_record(path, manifest, environments),
+        unsteady=tuple(cells["unsteady"]),
+        cut=cut,
+        totals=tuple(cell for cell in cells["totals"] if cell not in cut),
+    )
+
+
+def _of_file(path: Path, manifest: Manifest) -> dict[str, str]:
+    """Name the only variant of an imported trial by its tool, where it is called like its file.
+
+    Files have another name every night.
+    """
+    try:
+        with opened(path / IMPORT) as file:
+            stored = parse(file.read().strip())
+    except (OSError, StoreError, ShapeError):
+        return {}
+    cells = stored.get("cells") if isinstance(stored, dict) else None
+    sources = {one.get("source") for one in cells or () if isinstance(one, dict)}
+    only = manifest.variants[0]
+    like = {name_of(one) for one in sources if isinstance(one, str)}
+    if len(manifest.variants) > 1 or like != {only} or not isinstance(stored.get("format"), str):
+        return {}
+    return {only: stored["format"]}
+
+
+def first_start(path: Path, manifest: Manifest) -> str | None:
+    """Give when the first run of a trial started; None of an imported one, whose files may tell it."""
+    if manifest.origin == "imported":
+        return None
+    row: Any = None
+    try:
+        _, line = next(lines_of(path / MEASUREMENTS))
+        row = parse(line)
+    except (StopIteration, StoreError, ValueError):
+        pass  # no run yet, or a file that its reader will refuse
+    found = row.get("started_at") if isinstance(row, dict) else None
+    return found if isinstance(found, str) else manifest.started
+
+
+def complete_sessions(trial: Trial) -> tuple[int, ...]:
+    """Name the sessions whose runs were all executed, but for cells that were given up in them."""
+    manifest = trial.manifest
+    begun = np.unique(trial.session[trial.measured]).tolist()
+    if manifest.status == "complete":
+        return tuple(begun)
+    plan = read_plan(trial.path / PLAN, manifest, [])
+    position, session, _, benchmark, variant, _ = plan
+    lacking = ~np.isin(position, trial.planned_position)
+    for one in manifest.given_up:
+        cell = (benchmark == manifest.benchmarks.index(one.benchmark)) & (
+            variant == manifest.variants.index(one.variant)
+        )
+        lacking &= ~(cell & (session == one.session) & (position > one.position))
+    ended = {one.session for one in manifest.session_ends}
+    if manifest.stop is not None:
+        return tuple(one for one in begun if one in ended)
+    open_ones = set(np.unique(session[lacking]).tolist())
+    return tuple(one for one in begun if one not in open_ones)
+
+
+def _values(
+    trial: Trial,
+    metric: str,
+    sessions: Sequence[int],
+    environments: Sequence[SessionEnvironment],
+    cells: Mapping[str, list[str]],
+) -> Iterator[tuple[str, VariantValues]]:
+    manifest = trial.manifest
+    matrices = {}
+    for name in manifest.variants:
+        try:
+            matrices[name] = trial.matrix(name, metric, carry_zeros=True)
+        except InsufficientDataError:
+            continue  # the others may have values
+        judged = matrices[name].judged_iterations.items()
+        cells["unsteady"] += [f"{bench} / {name}" for bench, one in judged if one.unsteady]
+    commits = commits_of_all([{"targets": one.sections.get("targets")} for one in environments])
+    programs = _programs(environments)
+    base = matrices.get(manifest.baseline)
+    for name, matrix in matrices.items():
+        pair = None
+        if base is not None and name != manifest.baseline:
+            pair = means_of_pair(matrix, base, sessions)
+            apart = [] if pair is None else disagreeing(matrix, base)
+            cells["totals"] += [f"{bench} / {name}" for bench in apart]
+        own = means_of_one(matrix, sessions)
+        log, counts = _column(manifest, pair, "log")
+        alone, own_counts = _column(manifest, own, "log")
+        yield (
+            name,
+            VariantValues(
+                log=log,
+                baseline_log=_column(manifest, pair, "baseline_log")[0],
+                own=alone,
+                sessions=counts,
+                own_sessions=own_counts,
+                programs=tuple(programs.get(f"{bench}/{name}") for bench in manifest.benchmarks),
+                commit=commits.get(name),
+            ),
+        )
+
+
+def _cut_cells(trial: Trial, metric: str) -> Iterator[str]:
+    """Name benchmark and variant of the cells that have runs which their time limit ended."""
+    names = trial.manifest.benchmarks, trial.manifest.variants
+    rows = np.flatnonzero(cut_rows(trial, metric)[0])
+    cells = np.unique(np.stack([trial.benchmark[rows], trial.variant[rows]]), axis=1).T.tolist()
+    yield from (f"{names[0][bench]} / {names[1][variant]}" for bench, variant in cells)
+
+
+def _column(
+    manifest: Manifest, means: SessionMeans | None, name: str
+) -> tuple[tuple[float | None, ...], tuple[int, ...]]:
+    """Give the values of all benchmarks of the trial, and how many sessions each rests on."""
+    if means is None:
+        return (None,) * len(manifest.benchmarks), (0,) * len(manifest.benchmarks)
+    values = zip(
+        means.benchmarks, getattr(means, name).tolist(), means.sessions.tolist(), strict=True
+    )
+    found = {bench: (x, n) for bench, x, n in values if math.isfinite(x)}
+    both = [found.get(bench, (None, 0)) for bench in manifest.benchmarks]
+    return tuple(x for x, _ in both), tuple(n for _, n in both)
+
+
+def _programs(environments: Iterable[SessionEnvironment]) -> dict[str, str | None]:
+    """Give the SHA-256 of each cell's executable; None where it is not one over all sessions.
+
+    Nor is it one where each session builds it, though there be a single session.
+    """
+    found: dict[str, set[str | None]] = {}
+    for one in environments:
+        for cell, about in one.sections.get("targets", {}).items():
+            digest = about.get("sha256") if isinstance(about, dict) else None
+            if of_one_session(about):
+                digest = None
+            found.setdefault(cell, set()).add(digest if isinstance(digest, str) else None)
+    return {cell: next(iter(all_)) if len(all_) == 1 else None for cell, all_ in found.items()}
+
+
+def _inputs(
+    manifest: Manifest, settings: Mapping[str, Any], environments: Sequence[SessionEnvironment]
+) -> Iterator[dict[str, str]]:
+    """Give for each benchmark the hashes of what its baseline's runs read."""
+    hashed = environments[0].sections.get("inputs", {}) if environments else {}
+    cells = settings.get("cells")
+    cells = [one for one in cells if isinstance(one, dict)] if isinstance(cells, list) else []
+    own = {one.get("benchmark"): one for one in cells if one.get("variant") == manifest.baseline}
+    for bench in manifest.benchmarks:
+        cell = own.get(bench, {})
+        expected = cell.get("expect")
+        named = {
+            name
+            for name in (
+                cell.get("stdin"),
+                expected.get("file") if isinstance(expected, dict) else None,
+                *(cell.get("inputs") or ()),
+            )
+            if isinstance(name, str)
+        }
+        found = {
+            name: about["sha256"]
+            for name, about in hashed.items()
+            if name in named and isinstance(about, dict) and isinstance(about.get("sha256"), str)
+        }
+        yield found | dict(_arguments(manifest, cell))
+
+
+def _arguments(manifest: Manifest, cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give the files among the arguments of a cell, as the command names them."""
+    command = cell.get("command")
+    words = command.get("argv") if isinstance(command, dict) else None
+    for word in words if isinstance(words, list) else ():
+        name = str(word).removeprefix("./")
+        for path, digest in manifest.arguments.items():
+            if path == name or (name and path.endswith(f"/{name}")):
+                yield str(word), digest
+                break
+
+
+def _host_record(
+    path: Path, manifest: Manifest, environments: Sequence[SessionEnvironment]
+) -> dict[str, Any]:
+    """Give the first session's host, and of the targets those of the baseline."""
+    if not environments:
+        return {}
+    sections = environments[0].sections
+    found: dict[str, Any] = {name: sections[name] for name in HOST_SECTIONS if name in sections}
+    raw = next(readable_rows(path / ENVIRONMENT), {})
+    section, key = BOOT_ARGUMENTS.split(".")
+    about = raw.get(section)
+    if isinstance(about, dict) and isinstance(said := about.get(key), str) and section in found:
+        # they name a laboratory's infrastructure: whether they changed is told, not what they are
+        digest = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+        found[section] = {**found[section], key: f"(not shown: {digest[:8]})"}
+    targets = sections.get("targets", {})
+    cells = (f"{bench}/{manifest.baseline}" for bench in manifest.benchmarks)
+    found["targets"] = {cell: targets[cell] for cell in cells if cell in targets}
+    return found
+
+
+# --- Which trials, fleets and files of other tools are nights: those given, or all below a folder.
+
+
+_DEEPEST = 8
+_LAST = datetime.max.replace(tzinfo=UTC)
+
+_UNDATED = "when it was measured is known neither from its files nor from its name"
+
+Kind = Literal["trial", "fleet", "file"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightPlace:
+    """Where a night lies, and what of it is known before it is read.
+
+    `campaign`: The campaign's name. `started_at`: When its first run started; None where that is
+    unknown. `trials`: The names of the trials whose runs it holds, with when they began. `trouble`: Why
+    it cannot be read.
+    """
+
+    path: Path
+    kind: Kind
+    name: str
+    campaign: str = ""
+    started_at: str | None = None
+    trials: frozenset[tuple[str, str]] = frozenset()
+    trouble: str | None = None
+
+
+def places_in(given: Sequence[str | Path]) -> tuple[NightPlace, ...]:
+    """Find the nights that are meant, each once; trials and fleets in the order of their starts.
+
+    Raises UsageError where a name is neither a trial, nor a fleet, nor a file of another tool, nor a folder.
+    """
+    found: dict[Path, NightPlace] = {}
+    for one in given:
+        path = Path(one)
+        if is_file(str(path)):
+            found.setdefault(path.resolve(), _file(path))
+            continue
+        if not os.path.isdir(path):  # noqa: PTH112 - Path.is_dir() raises on a name that is too long
+            raise UsageError(
+                "there is no such trial, fleet, folder or file",
+                str(one),
+                "name trials such as runs/NAME, or the folder that holds them, such as runs/",
+            )
+        for place in _below(path):
+            found.setdefault(place.path.resolve(), place)
+    kinds = {place.kind == "file" for place in found.values()}
+    if len(kinds) > 1:
+        first = next(place for place in found.values() if place.kind == "file")
+        raise UsageError(
+            "trials and files of other tools are no series together",
+            str(first.path),
+            "name trials alone, or files alone",
+        )
+    _require_order([place for place in found.values() if place.kind == "trial"])
+    return tuple(sorted(found.values(), key=_order))
+
+
+def _require_order(trials: Sequence[NightPlace]) -> None:
+    """Refuse imported trials by themselves that cannot be ordered; among others they are left out."""
+    undated = [place for place in trials if place.trouble == _UNDATED]
+    if undated and all(not place.campaign for place in trials):
+        raise UsageError(
+            f"these imported trials cannot be ordered: {undated[0].trouble}",
+            " ".join(str(place.path) for place in undated[:3]),
+            "put the date into their names, such as 2026-11-03-NAME",
+        )
+
+
+def _order(place: NightPlace) -> tuple[datetime, str, str]:
+    return (moment_of(place.started_at) or _LAST, place.name, str(place.path))
+
+
+def _file(path: Path) -> NightPlace:
+    if not is_foreign(path):
+        raise UsageError(
+            "this is no result of another tool",
+            str(path),
+            "name trials, folders of trials, or files that 'fairtrial import FILE --dry-run' reads",
+        )
+    return NightPlace(path=path, kind="file", name=path.name)
+
+
+def _below(folder: Path) -> Iterator[NightPlace]:
+    """Give what a folder is, or else the trials and fleets in it, or else the files of other tools."""
+    if is_fleet(folder):
+        yield _fleet(folder)
+        return
+    if os.path.lexists(folder / MANIFEST):
+        yield _trial(folder)
+        return
+    files: list[Path] = []
+    trials = [*_walk(folder, 1, files)]
+    if trials:
+        yield from trials
+        return
+    for path in sorted(files):
+        yield NightPlace(path=path, kind="file", name=str(path.relative_to(folder)))
+
+
+def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[NightPlace]:
+    try:
+        with os.scandir(folder) as listed:
+            entries = sorted(listed, key=lambda entry: entry.name)
+    except OSError as error:
+        raise UsageError(f"the folder cannot be read: {error.strerror}", str(folder)) from None
+    if depth > 1 and BISECTION in {entry.name for entry in entries}:
+        return
+    for entry in entries:
+        path = folder / entry.name
+        if entry.name.startswith(".") or entry.is_symlink():
+            continue
+        if entry.is_file(follow_symlinks=False):
+            files.append(path)
+        elif not entry.is_dir(follow_symlinks=False) or entry.name in (OUTPUTS, CERTIFICATES):
+            continue
+        elif is_fleet(path):
+            yield _fleet(path)
+        elif os.path.lexists(path / MANIFEST):
+            yield _trial(path)
+        elif depth < _DEEPEST and not is_profiles(path):
+            yield from _walk(path, depth + 1, files)
+
+
+def _trial(path: Path) -> NightPlace:
+    name = path.name or path.absolute().name
+    try:
+        manifest = read_manifest(path)
+    except StoreError as error:
+        return NightPlace(path=path, kind="trial", name=name, trouble=error.what)
+    imported = manifest.origin == "imported"
+    started_at = _imported_date(path, name) if imported else first_start(path, manifest)
+    return NightPlace(
+        path=path,
+        kind="trial",
+        name=name,
+        campaign="" if imported else manifest.campaign_name,
+        started_at=started_at,
+        trouble=_UNDATED if imported and started_at is None else None,
+        trials=frozenset(
+            {(part.trial, part.started) for part in manifest.merged_from}
+            or {(manifest.trial, manifest.started)}
+        ),
+    )
+
+
+def _imported_date(path: Path, name: str) -> str | None:
+    """Give when an imported trial was measured, as its files say it, or else its name."""
+    try:
+        with opened(path / IMPORT) as file:
+            stored = parse(file.read().strip())
+    except (OSError, StoreError, ShapeError):
+        stored = None
+    cells = stored.get("cells") if isinstance(stored, dict) else None
+    sessions = [one.get("session") for one in cells or () if isinstance(one, dict)]
+    return first_date(one if isinstance(one, str) else None for one in sessions) or date_in(name)
+
+
+def _fleet(path: Path) -> NightPlace:
+    name = path.name or path.absolute().name
+    try:
+        fleet = read_fleet(path)
+    except StoreError as error:
+        return NightPlace(path=path, kind="fleet", name=name, trouble=error.what)
+    starts = []
+    for host in fleet.hosts:
+        try:
+            trial = trial_place(path, host)
+            starts.append(first_start(trial, read_manifest(trial)))
+        except StoreError:
+            continue  # its reader says what is wrong
+    known = [start for start in starts if moment_of(start) is not None]
+    return NightPlace(
+        path=path,
+        kind="fleet",
+        name=name,
+        campaign=fleet.campaign,
+        started_at=min(known, key=lambda start: moment_of(start) or _LAST, default=None),
+    )
+
+
+def without_copies(places: Sequence[NightPlace]) -> tuple[NightPlace, ...]:
+    """Mark trials whose runs another one of them holds: no run may count in two nights.
+
+    Of a trial and its copy the first by name stays; of a merged trial and its parts the parts.
+    """
+    single: dict[tuple[str, str], NightPlace] = {}
+    for place in places:
+        if len(place.trials) == 1:
+            single.setdefault(next(iter(place.trials)), place)
+    found = []
+    for place in places:
+        others = {single[one].name for one in place.trials if one in single} - {place.name}
+        first = single.get(next(iter(place.trials))) if len(place.trials) == 1 else None
+        if len(place.trials) > 1 and others:
+            which = ", ".join(sorted(others)[:3])
+            place = replace(place, trouble=f"it was merged from {which}, which is counted")  # noqa: PLW2901
+        elif first is not None and first is not place:
+            place = replace(place, trouble=f"it holds the runs of {first.path}")  # noqa: PLW2901
+        found.append(place)
+    return tuple(found)

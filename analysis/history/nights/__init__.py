@@ -1,1 +1,0 @@
-"""Reads trials of many nights into series: one value a night, a benchmark and a variant."""

@@ -1,0 +1,311 @@
+"""What a series of variants in one trial shows: its places, its steps, and a word for each benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ..pages import number_format as figures
+from ..pages.difference import Compared, Difference
+from ..pages.model import (
+    Block,
+    Next,
+    Note,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    columns_of,
+    page_of,
+)
+from ..pages.result import Result
+from ..record.manifest import asked_words
+from ..stats.multiplicity import Correction
+from ..words import shorten, shown
+
+# --- What to do next about a series of variants.
+
+
+def next_of(result: OrderedVariants) -> tuple[Next, ...]:
+    """Give it, ready to be pasted: the commits to search, the two variants to compare, or more sessions."""
+    line = result.answering
+    campaign = result.campaign_path
+    metric = (*(() if result.metric == "wall" else ("--metric", result.metric)), *asked_words())
+    if line.steps:
+        step = max(line.steps, key=lambda one: max(one.speedup, 1 / one.speedup))
+        if step.after_commit and step.upto_commit:
+            words = (
+                "fairtrial",
+                "bisect",
+                step.after_commit,
+                step.upto_commit,
+                "--campaign",
+                campaign,
+            )
+            benchmark = (
+                () if line is result.suite or not result.suite else ("--benchmark", line.name)
+            )
+            return (Next((*words, *benchmark, *metric), "proves it on fresh sessions"),)
+        sides = (f"{result.trial}:{step.upto}", f"{result.trial}:{step.after}")
+        return (Next(("fairtrial", "verdict", *sides, *metric), "these two beside each other"),)
+    if line.outcome == "undecided":
+        more = max(line.sessions, 4)
+        words = ("fairtrial", "run", campaign, "--resume", "--trial", result.trial)
+        return (Next((*words, "--sessions", f"+{more}"), "more sessions tell"),)
+    return (
+        Next(
+            ("fairtrial", "report", result.trial, *metric, "-o", "report.html"),
+            "every run, as a page",
+        ),
+    )
+
+
+# --- The answer about a series of variants, in one sentence.
+
+
+NAME = 24  # columns of a name in a sentence
+
+
+def difference_of(result: OrderedVariants, line: Compared) -> Difference:
+    """Give how the later variants differ."""
+    return Difference.of(line, metric=result.metric, unit=result.unit, better=result.better)
+
+
+def named(text: str) -> str:
+    """Write a name for a sentence."""
+    return shorten(shown(text), NAME)
+
+
+def sentence_of(result: OrderedVariants) -> str:
+    """Say from which variant on it is slower or faster, or that there is no such step, or that nobody knows."""
+    line = result.answering
+    where = ""
+    if result.suite is not None:
+        many = len(result.benchmarks)
+        where = (
+            f" over these {many} benchmarks" if line is result.suite else f" on {named(line.name)}"
+        )
+    if line.steps:
+        step = max(line.steps, key=lambda one: max(one.speedup, 1 / one.speedup))
+        found = difference_of(result, step)
+        told = (
+            f"from {named(step.variant)} on it {found.phrase()} {found.link} before{where} "
+            f"({found.interval()})"
+        )
+        more = len(line.steps)
+        return (
+            told if more == 1 else f"{more} steps{where}, the largest: {told.replace(where, '', 1)}"
+        )
+    found = difference_of(result, line.best)
+    if line.outcome == "equivalent":
+        head = f"no step among {len(result.variants)} variants{where}"
+        return f"{head}: before and behind each it {found.same()}, within {100 * result.margin:g} %"
+    between = found.between()
+    told = f"no step found among {len(result.variants)} variants{where}"
+    if not between:
+        return told
+    return f"{told}: if one is at {named(line.best.variant)}, it lies {between}"
+
+
+Outcome = Literal["step", "equivalent", "undecided"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderedPlace:
+    """All variants from `variant` on against all before it: the speedup of the later ones.
+
+    `low` and `high` hold for all places at once; None where nothing varies. `pvalue` is this place's alone;
+    `probability` is that of one step here, if there is one.
+    """
+
+    variant: str
+    speedup: float
+    low: float | None
+    high: float | None
+    pvalue: float | None
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderedStep:
+    """A step: likeliest at `variant`; with 95 % behind `after` and at `upto` at the latest.
+
+    `speedup` is that of the variants from `upto` on, up to the next step, over those up to `after`, since the step
+    before, with its interval. Commits are None where they are not known.
+    """
+
+    variant: str
+    after: str
+    upto: str
+    word: Literal["faster", "slower"]
+    speedup: float
+    low: float
+    high: float
+    commit: str | None
+    after_commit: str | None
+    upto_commit: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderedLine:
+    """One benchmark, or the mean of all (`suite`).
+
+    `pvalue` is that of the best place, times the places; `pvalue_equivalent` the largest of all places. The
+    adjusted ones are corrected over the benchmarks too; None where nothing varies. `best` is the place with the
+    least p, the likeliest where nothing varies.
+    """
+
+    name: str
+    outcome: Outcome
+    sessions: int
+    best: OrderedPlace
+    pvalue: float | None
+    pvalue_adjusted: float | None
+    pvalue_equivalent: float | None
+    pvalue_equivalent_adjusted: float | None
+    steps: tuple[OrderedStep, ...]
+    places: tuple[OrderedPlace, ...]
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OrderedVariants(Result):
+    """Where an ordered series of variants changes.
+
+    Attributes
+    ----------
+    trial, campaign, campaign_path : str
+        The trial's folder, its campaign's name, and where that stood.
+    metric, unit, better : str
+        What was judged.
+    risk, margin, correction
+        As asked; `level` is the risk at this look at the trial, and `looks_rule` how that was shared.
+    variants : tuple of str
+        In their order.
+    pooled : tuple of tuple of str
+        Neighbours that are one program, as far as there are such.
+    benchmarks : tuple of OrderedLine
+        One each.
+    suite : OrderedLine or None
+        The mean over all benchmarks; None of one benchmark.
+    """
+
+    method: ClassVar[str] = "ordered-variants"
+    derived: ClassVar[tuple[str, ...]] = ("sentence", "next")
+
+    trial: str
+    campaign: str
+    campaign_path: str
+    metric: str
+    unit: str
+    better: str
+    risk: float
+    level: float
+    looks_rule: str
+    margin: float
+    correction: Correction
+    variants: tuple[str, ...]
+    pooled: tuple[tuple[str, ...], ...]
+    benchmarks: tuple[OrderedLine, ...]
+    suite: OrderedLine | None
+
+    @property
+    def answering(self) -> OrderedLine:
+        """The line that the answer is about: the suite's, or the surest step of a benchmark where that has none."""
+        whole = self.suite or self.benchmarks[0]
+        stepped = [one for one in self.benchmarks if one.steps]
+        if whole.outcome == "step" or not stepped:
+            return whole
+        return min(stepped, key=lambda one: one.pvalue_adjusted or 0.0)
+
+    @property
+    def sentence(self) -> str:
+        """The answer."""
+        return sentence_of(self)
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """What to do next: command lines, ready to be pasted."""
+        return tuple(one.line for one in next_of(self))
+
+
+# --- The screen of a series of variants: the answer, a row for each step or benchmark,
+# notes, what comes next.
+
+
+_NAME = 18  # columns of a name in the table
+_MOST = 14  # rows
+_NOTES = 3
+_FIRST = ("step", "undecided", "equivalent")
+
+
+@page_of.register(OrderedVariants)
+def _page(result: OrderedVariants) -> Page:
+    blocks: list[Block] = [Sentence(_capital(sentence_of(result)))]
+    notes = [*_notes(result)]
+    if len(notes) > _NOTES:
+        notes = [*notes[: _NOTES - 1], f"and {len(notes) - _NOTES + 1} more: --json has all"]
+    return Page(
+        title="Ordered variants",
+        sections=(Section(tuple(blocks)), Section(tuple(_evidence(result)))),
+        following=(Section((*map(Note, notes), *next_of(result))),),
+    )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _evidence(result: OrderedVariants) -> Iterator[Block]:
+    lines = sorted(result.benchmarks, key=lambda one: _FIRST.index(one.outcome))
+    if result.suite is not None:
+        lines = [result.suite, *lines]
+    rows = [row for line in lines for row in _rows(result, line)]
+    level = f"{100 * (1 - result.level):.4g} %"
+    yield Table(
+        name="places",
+        columns=columns_of("<", "<from", "change", level, "<"),
+        rows=tuple(rows[:_MOST]),
+    )
+    if (hidden := len(rows) - _MOST) > 0:
+        yield Sentence(f"and {figures.counted(hidden, 'row')} more (--json has all)")
+
+
+def _rows(result: OrderedVariants, line: OrderedLine) -> Iterator[tuple[str, str, Value, str, str]]:
+    name = shorten(shown(line.name), _NAME)
+    if line.outcome == "equivalent":
+        yield name, "-", Value("-", None), "-", "the same"
+        return
+    found: tuple[OrderedPlace | OrderedStep, ...] = line.steps or (line.best,)
+    for one in found:
+        told = difference_of(result, one)
+        word = (
+            figures.said(one.word, timed=figures.timed(result.unit))
+            if isinstance(one, OrderedStep)
+            else "undecided"
+        )
+        change = None if told.ratio is None else told.ratio - 1
+        cell = Value(told.cell(), change)
+        yield name, shorten(shown(one.variant), _NAME), cell, told.cell_interval(), word
+        name = ""
+
+
+def _notes(result: OrderedVariants) -> Iterator[str]:
+    for line in ((result.suite,) if result.suite else ()) + result.benchmarks:
+        for step in line.steps:
+            names = list(result.variants)
+            if names.index(step.upto) - names.index(step.after) > 1:
+                yield (
+                    f"{shown(line.name)}: the step lies behind {shown(step.after)}, and at "
+                    f"{shown(step.upto)} at the latest, with 95 %"
+                )
+    if result.pooled:
+        many = sum(map(len, result.pooled))
+        yield (
+            f"{many} of {len(result.variants)} variants are the same program as a neighbour: "
+            f"{figures.listed([' = '.join(map(shown, one)) for one in result.pooled], 2)}"
+        )
+    for caution in result.cautions:
+        yield caution.text if caution.short is None else str(caution.short)

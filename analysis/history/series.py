@@ -1,0 +1,441 @@
+"""Makes series of nights: a series goes on while campaign, inputs, hosts and baseline are the same."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ..announcing import as_one, doing, note
+from ..data.merging import StatedCampaign, campaign_differences
+from ..data.protocol import built_each_session
+from ..errors import FairtrialError
+from ..pages.model import Caution, ShortSentence
+from ..pages.number_format import counted, listed
+from ..record.fleet import read_fleet, require_campaign, trial_place
+from ..record.manifest import read_manifest
+from .kept_nights import KeptNights, KeptTrial, Mark, cache_folder, kept_file
+from .night_values import Night, NightPlace, NightSeries, trial_values
+
+# --- Reads the trials of nights, one after the other, from what is kept of them where that holds.
+
+
+_MANY = 20  # trials after which it matters that they must be read again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawNight:
+    """What one place holds: a trial, or those of a fleet by the names of its hosts.
+
+    `commit`: Of a file of another tool, for all of its variants.
+    """
+
+    name: str
+    path: str
+    started_at: str | None
+    parts: Mapping[str, KeptTrial]
+    fleet: bool = False
+    commit: str | None = None
+
+    @property
+    def first(self) -> KeptTrial:
+        """The trial, or that of the first host."""
+        return next(iter(self.parts.values()))
+
+    @property
+    def campaign(self) -> str:
+        """The campaign's name."""
+        return str(self.first.campaign.stated["campaign_name"])
+
+    @property
+    def hosts(self) -> tuple[str, ...] | None:
+        """The hosts of a fleet, sorted; None of a single trial, whose host may change."""
+        return tuple(sorted(self.parts)) if self.fleet else None
+
+
+@dataclass(slots=True)
+class NightReader:
+    """Reads places, and keeps what it has read beside them."""
+
+    _kept: dict[Path, KeptNights] = field(default_factory=dict)
+    _fresh: dict[Path, int] = field(default_factory=dict)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+
+    def told(self, places: Sequence[NightPlace]) -> Iterator[NightPlace]:
+        """Give places in their order, and say how far it is."""
+        for k, place in enumerate(places):
+            doing("reading", k, len(places), "nights")
+            yield place
+
+    def night(self, place: NightPlace, metric: str | None = None) -> RawNight | None:
+        """Read one place; None where it is left out. `metric` is by default its campaign's question."""
+        if place.trouble is not None:
+            self.left_out.append((place.name, place.trouble))
+            return None
+        try:
+            with as_one():
+                parts = dict(self._parts(place, metric))
+        except FairtrialError as error:
+            self.left_out.append((place.name, error.what))
+            return None
+        return RawNight(
+            name=place.name,
+            path=str(place.path),
+            started_at=place.started_at,
+            parts=parts,
+            fleet=place.kind == "fleet",
+        )
+
+    def _parts(self, place: NightPlace, metric: str | None) -> Iterator[tuple[str, KeptTrial]]:
+        if place.kind == "trial":
+            found = self._trial(place.path, metric)
+            yield found.host, found
+            return
+        fleet = read_fleet(place.path)
+        for host in fleet.hosts:
+            path = trial_place(place.path, host)
+            try:
+                require_campaign(fleet, read_manifest(path), path)
+                found = self._trial(path, metric)
+            except FairtrialError as error:
+                error.what = f"its host {host.host} has no value: {error.what}"
+                raise
+            yield host.host, found
+
+    def _trial(self, path: Path, metric: str | None) -> KeptTrial:
+        folder = cache_folder(path)
+        kept = self._kept.get(folder)
+        if kept is None:
+            kept = self._kept[folder] = KeptNights.of(folder)
+        found = kept.look_up(path, metric)
+        if found is None:
+            mark = Mark.of(path)
+            found = trial_values(path, metric)
+            kept.keep(mark, metric, found)
+            self._fresh[folder] = self._fresh.get(folder, 0) + 1
+        return found
+
+    def keep(self) -> None:
+        """Write what was read to this user's cache; where that is not possible it is read again next time."""
+        for folder, kept in self._kept.items():
+            if not kept.write() and self._fresh.get(folder, 0) >= _MANY:
+                note(f"{kept_file(folder)} cannot be written: the next reading takes as long")
+
+
+@contextlib.contextmanager
+def keeping(reader: NightReader) -> Iterator[NightReader]:
+    """Keep what a reader has read, also where the rest of the work is interrupted."""
+    try:
+        yield reader
+    finally:
+        reader.keep()
+
+
+_SHOWN = 3
+
+Reason = Literal["campaign", "hosts", "inputs", "baseline"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Key:
+    campaign: str
+    benchmark: str
+    variant: str
+    paired: bool
+
+
+@dataclass(slots=True)
+class _Growing:
+    """A series that grows; `commit` and `programs` are what the baseline was last known to be."""
+
+    raws: list[RawNight] = field(default_factory=list)
+    nights: list[Night] = field(default_factory=list)
+    commit: str | None = None
+    programs: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class SeriesMaker:
+    """Puts the values of nights into series; nights are given in the order of time.
+
+    `plain`: Take the values of each variant by itself, without the baseline.
+    """
+
+    plain: bool = False
+    _newest: dict[str, RawNight] = field(default_factory=dict)
+    _open: dict[_Key, _Growing] = field(default_factory=dict)
+    _ended: dict[_Key, list[NightSeries]] = field(default_factory=dict)
+    _campaigns: dict[tuple[int, int], tuple[KeptTrial, KeptTrial, str | None]] = field(
+        default_factory=dict
+    )
+    _rebuilt: dict[str, list[str]] = field(default_factory=dict)  # night -> benchmarks
+    _unknown: dict[str, None] = field(default_factory=dict)
+
+    def add(self, raw: RawNight) -> None:
+        """Add a night to the series that it belongs to."""
+        first = raw.first
+        self._newest.pop(raw.campaign, None)
+        self._newest[raw.campaign] = raw
+        for variant in first.variants:
+            paired = not self.plain and bool(first.baseline) and len(first.variants) > 1
+            if paired and variant == first.baseline:
+                continue
+            for k, benchmark in enumerate(first.benchmarks):
+                night = _night(raw, k, variant, paired=paired)
+                if night is None:
+                    continue
+                key = _Key(
+                    campaign=raw.campaign, benchmark=benchmark, variant=variant, paired=paired
+                )
+                self._put(key, raw, k, night)
+
+    def series(self) -> tuple[NightSeries, ...]:
+        """Give all series: those of one campaign together, the one of the newest night last."""
+        order = {}
+        for name, raw in self._newest.items():
+            first = raw.first
+            order[name] = {
+                (bench, variant): (b, v)
+                for b, bench in enumerate(first.benchmarks)
+                for v, variant in enumerate(first.variants)
+            }
+        last = 1 << 30
+        names = list(self._newest)
+        keys = sorted(
+            self._open,
+            key=lambda key: (
+                names.index(key.campaign),
+                order[key.campaign].get((key.benchmark, key.variant), (last, last)),
+            ),
+        )
+        return tuple(
+            one
+            for key in keys
+            for one in (*self._ended.get(key, ()), _made(key, self._open[key], None, None))
+        )
+
+    def cautions(self) -> Iterator[Caution]:
+        """Say of baselines that were rebuilt, or are not known."""
+        if self._rebuilt:
+            nights = [*self._rebuilt]
+            told = figures_of(nights)
+            yield Caution(
+                "baseline-rebuilt",
+                f"the baseline was built anew from the same commit in {told}: its program is another "
+                "one, and builds of one source may differ; its series goes on",
+                tuple(nights),
+                ShortSentence.of(
+                    "the baseline was built anew from the same commit: its series goes on"
+                ),
+            )
+        if self._unknown:
+            nights = [*self._unknown]
+            yield Caution(
+                "baseline-unknown",
+                f"whether the baseline's program stayed the same is unknown in {figures_of(nights)}: "
+                "neither its commit nor its SHA-256 is stored",
+                tuple(nights),
+                ShortSentence.of("whether the baseline stayed the same program is unknown"),
+            )
+
+    def _put(self, key: _Key, raw: RawNight, benchmark: int, night: Night) -> None:
+        growing = self._open.get(key)
+        found = None
+        if growing is not None:
+            found = self._break(growing, raw, benchmark, key)
+            if found is not None:
+                self._ended.setdefault(key, []).append(_made(key, growing, *found))
+        if growing is None or found is not None:
+            growing = self._open[key] = _Growing()
+        growing.raws.append(raw)
+        growing.nights.append(night)
+        if not key.paired:
+            return
+        programs = _programs(raw, benchmark)
+        growing.commit = night.baseline_commit or growing.commit
+        growing.programs |= programs
+        if not (programs or night.baseline_commit or _known_by_its_steps(raw.first)):
+            self._unknown[raw.name] = None
+
+    def _break(
+        self, growing: _Growing, raw: RawNight, benchmark: int, key: _Key
+    ) -> tuple[Reason, str] | None:
+        """Tell why a night cannot go on a series, in a word and a sentence; None where it can."""
+        before = growing.raws[-1]
+        if before.hosts != raw.hosts:
+            now, then = (
+                "one trial" if hosts is None else listed(hosts, _SHOWN)
+                for hosts in (raw.hosts, before.hosts)
+            )
+            return "hosts", f"the fleet's hosts are {now}; they were {then}"
+        if (said := self._campaign(before.first, raw.first)) is not None:
+            return "campaign", said
+        if (said := _inputs_differ(before.first, raw.first, key.benchmark)) is not None:
+            return "inputs", said
+        return self._baseline(growing, raw, benchmark, key) if key.paired else None
+
+    def _campaign(self, a: KeptTrial, b: KeptTrial) -> str | None:
+        at = (id(a), id(b))
+        if at not in self._campaigns:
+            one, other = a.campaign, b.campaign
+            found = [] if _same(one, other) else [*campaign_differences(one, other)]
+            told = f"the campaign changed: {listed(found, _SHOWN, mark='; ', last='; and')}"
+            self._campaigns[at] = (a, b, told if found else None)  # both stay, and so their ids
+        return self._campaigns[at][2]
+
+    def _baseline(
+        self, growing: _Growing, raw: RawNight, benchmark: int, key: _Key
+    ) -> tuple[Reason, str] | None:
+        commit = _commit(raw, raw.first.baseline)
+        known = growing.commit is not None and commit is not None
+        programs = _programs(raw, benchmark)
+        changed = [
+            host
+            for host, digest in programs.items()
+            if growing.programs.get(host, digest) != digest
+        ]
+        if known and growing.commit != commit:
+            # the work tree moves on under a program that nobody built anew
+            if not changed and programs and programs.keys() <= growing.programs.keys():
+                return None
+            return "baseline", f"the baseline's commit is {commit}; it was {growing.commit}"
+        if not changed:
+            return None
+        if not known:
+            was, now = growing.programs[changed[0]], programs[changed[0]]
+            where = f" on {listed(changed, _SHOWN)}" if raw.fleet else ""
+            return (
+                "baseline",
+                f"the baseline's program is another one{where}: SHA-256 {was[:12]} is now {now[:12]}",
+            )
+        self._rebuilt.setdefault(raw.name, []).append(key.benchmark)
+        return None
+
+
+def figures_of(nights: Sequence[str]) -> str:
+    """Name some nights and count them."""
+    return f"{counted(len(nights), 'night')} ({listed(nights, _SHOWN)})"
+
+
+def _known_by_its_steps(trial: KeptTrial) -> bool:
+    """Tell whether each session builds the baseline: then it is its build's steps, which the campaign holds."""
+    settings = trial.campaign.settings
+    return trial.baseline in built_each_session((settings or {}).get("builds"))
+
+
+def _same(a: StatedCampaign, b: StatedCampaign) -> bool:
+    return a.stated is b.stated and a.settings is b.settings and a.identity == b.identity
+
+
+def _made(key: _Key, growing: _Growing, ended: str | None, changed: str | None) -> NightSeries:
+    last = growing.raws[-1].first
+    return NightSeries(
+        benchmark=key.benchmark,
+        variant=key.variant,
+        paired=key.paired,
+        metric=last.metric,
+        unit=last.unit,
+        better=last.better,
+        campaign=key.campaign,
+        baseline=last.baseline if key.paired else None,
+        nights=tuple(growing.nights),
+        ended=ended,
+        changed=changed,
+    )
+
+
+def _night(raw: RawNight, benchmark: int, variant: str, *, paired: bool) -> Night | None:
+    """Give one value; None where the trial, or a host of the fleet, has none."""
+    logs, base, counts = [], [], 0
+    name = raw.first.benchmarks[benchmark]
+    for part in raw.parts.values():
+        values = part.values.get(variant)
+        if values is None or name not in part.benchmarks:
+            return None
+        k = part.benchmarks.index(name) if raw.fleet else benchmark
+        log = values.log[k] if paired else values.own[k]
+        if log is None:
+            return None
+        logs.append(log)
+        base.append(values.baseline_log[k])
+        counts += (values.sessions if paired else values.own_sessions)[k]
+    known = [one for one in base if one is not None]
+    baseline = raw.first.baseline
+    programs = {digest for part in raw.parts.values() for digest in [_digest(part, variant, name)]}
+    theirs = set(_programs(raw, benchmark).values())
+    complete = len(_programs(raw, benchmark)) == len(raw.parts)
+    return Night(
+        trial=raw.name,
+        path=raw.path,
+        started_at=raw.started_at,
+        log=sum(logs) / len(logs),
+        baseline_log=sum(known) / len(known) if paired and len(known) == len(base) else None,
+        sessions=counts,
+        program_sha256=programs.pop() if len(programs) == 1 else None,
+        commit=raw.commit or _commit(raw, variant),
+        baseline_sha256=theirs.pop() if paired and complete and len(theirs) == 1 else None,
+        baseline_commit=_commit(raw, baseline) if paired else None,
+        host_facts=_facts(raw, name, paired=paired),
+        cut=(_cut(raw, name, variant), paired and _cut(raw, name, baseline)),
+    )
+
+
+def _cut(raw: RawNight, benchmark: str, variant: str) -> bool:
+    return any(f"{benchmark} / {variant}" in part.cut for part in raw.parts.values())
+
+
+def _facts(raw: RawNight, benchmark: str, *, paired: bool) -> dict[str, Any]:
+    """Give the host's facts, with the baseline's own target of the benchmark where there is one."""
+
+    def of(part: KeptTrial) -> dict[str, Any]:
+        if not part.host_record:
+            return {}
+        cell = f"{benchmark}/{part.baseline}"
+        targets = part.host_record.get("targets")
+        targets = targets if paired and isinstance(targets, Mapping) else {}
+        own = {cell: targets[cell]} if cell in targets else {}
+        return {**part.host_record, "targets": own}
+
+    if not raw.fleet:
+        return of(raw.first)
+    return {"hosts": {host: of(part) for host, part in raw.parts.items()}}
+
+
+def _digest(part: KeptTrial, variant: str, benchmark: str) -> str | None:
+    values = part.values.get(variant)
+    if values is None or benchmark not in part.benchmarks:
+        return None
+    return values.programs[part.benchmarks.index(benchmark)]
+
+
+def _programs(raw: RawNight, benchmark: int) -> dict[str, str]:
+    """Give the SHA-256 of the baseline's program by host, where it is known."""
+    name = raw.first.benchmarks[benchmark]
+    found = {
+        host if raw.fleet else "": _digest(part, part.baseline, name)
+        for host, part in raw.parts.items()
+    }
+    return {host: digest for host, digest in found.items() if digest is not None}
+
+
+def _commit(raw: RawNight, variant: str) -> str | None:
+    """Give the commit of a variant; of a fleet where it is one on all hosts."""
+    found = {
+        None if (values := part.values.get(variant)) is None else values.commit
+        for part in raw.parts.values()
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _inputs_differ(a: KeptTrial, b: KeptTrial, benchmark: str) -> str | None:
+    """Say which input of a benchmark is another one; what only one of both knows says nothing."""
+    if benchmark not in a.benchmarks or benchmark not in b.benchmarks:
+        return None
+    one: Mapping[str, str] = a.inputs[a.benchmarks.index(benchmark)]
+    other: Mapping[str, str] = b.inputs[b.benchmarks.index(benchmark)]
+    changed = [name for name in one if name in other and one[name] != other[name]]
+    if not changed:
+        return None
+    return f"the input {listed(changed, _SHOWN)} of {benchmark} is another one"

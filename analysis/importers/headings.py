@@ -1,0 +1,327 @@
+"""Which column of a foreign table is what, and the words that it has for what became of a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ..pages import number_format as figures
+from .importing import SIZES, TIMES, in_base_unit
+
+if TYPE_CHECKING:
+    from ..data.opening import Opened
+    from ..record.run_numbers import Better
+
+_NAMES: dict[str, tuple[str, ...]] = {
+    "benchmark": ("benchmark", "bench", "test", "workload", "program", "task", "name"),
+    "variant": ("variant", "system", "computer", "config", "configuration", "version", "build", "tool"),
+    "session": ("session", "occasion", "day", "night", "boot"),
+    "block": ("block",),
+    "process": ("process", "invocation", "fork", "run", "execution", "repetition", "rep", "pid"),
+    "iteration": ("iteration", "iter", "round"),
+    "value": (
+        "value", "time", "wall", "walltime", "wall_time", "elapsed", "duration", "seconds", "runtime",
+        "real", "real_time", "score", "measurement",
+    ),
+    "unit": ("unit", "units", "time_unit", "time_units", "timeunit"),
+    "metric": ("metric", "criterion", "measure"),
+    "better": ("better", "direction", "lower_is_better", "higher_is_better"),
+    "ok": (
+        "ok", "success", "passed", "failed", "outcome", "status", "exit_code", "exit_status",
+        "exitcode", "returncode", "return_code", "error_occurred",
+    ),
+    "warmup": ("warmup", "warm_up", "is_warmup"),
+}  # fmt: skip
+HOSTS = (
+    "host", "hostname", "host_name", "machine", "machine_name", "node", "nodename", "node_name",
+)  # fmt: skip
+# what values may be totals of, beside its own name
+TOTALS = ("iterations", "iters", "loops", "inner_loops", "ops", "operations", "weight", "repeats")
+# in a column of such words alone these are units; the others may be a class, a clock's or a statistic
+_UNIT_WORDS = frozenset((*TIMES, *SIZES)) - {"s", "B", "h", "min", "day", "days"}
+_SHOWN = 8
+_SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(]([A-Za-zµμ/]+)[\])]|_([A-Za-zµμ]+))$")
+# headings that are a unit and nothing else; "hour" and "second" may be a clock's
+_ALONE = frozenset(TIMES) - {
+    "h", "s", "min", "mins", "hr", "hrs", "hour", "minute", "second", "day", "days", "micros",
+    "millis", "nanos",
+}  # fmt: skip
+# behind an underscore these are units only where the word before them is one of a value:
+# config_B and cpu_h are none
+_SHORT = frozenset(("h", "s", "B", "hr", "hour", "minute", "second", "day", "days"))
+_TIMED = frozenset((*_NAMES["value"], "user", "sys", "system", "latency"))
+_SIZED = frozenset(("memory", "mem", "rss", "maxrss", "heap"))
+# what ends so was set, or is a point in time, whatever its unit
+_NO_VALUES = frozenset(
+    (
+        "timeout", "limit", "interval", "budget", "deadline", "offset", "timestamp",
+        "start", "started", "end", "ended", "finished",
+    )
+)  # fmt: skip
+_SUMMARY = frozenset(
+    (
+        "mean", "avg", "average", "median", "min", "minimum", "max", "maximum", "std", "stddev",
+        "stdev", "sd", "stderr", "sem", "variance", "var", "cv", "iqr", "mad", "q1", "q3",
+        "p50", "p75", "p90", "p95", "p99", "p999",
+    )
+)  # fmt: skip
+# beside a value one of these makes it a summary; a range may be a parameter, but not of a "value"
+_SPREAD = frozenset(("std", "stddev", "stdev", "sd", "stderr", "sem", "iqr"))
+_RANGE = frozenset(("range", "±", "+/_"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnRoles:
+    """The place of each role's column, None where there is none.
+
+    `unit`, `metric`, `better`: The columns that say it of each row. `values`: Each value column: its place, its
+    metric's name, and the unit in its heading ("" for none). `rest`: Columns that are keys only.
+    """
+
+    benchmark: int | None
+    variant: int | None
+    session: int | None
+    block: int | None
+    process: int | None
+    iteration: int | None
+    values: tuple[tuple[int, str, str], ...]
+    unit: int | None
+    metric: int | None
+    better: int | None
+    ok: int | None
+    warmup: int | None
+    rest: tuple[int, ...]
+
+    def unit_of(self, said: str, heading: str) -> tuple[float, str, Better | None]:
+        """Give factor, unit and direction of values: by the heading's unit, else by the row's own."""
+        factor, unit = in_base_unit(heading or said)
+        return factor, unit, "lower" if unit == "s" else None
+
+    def is_of_rows(self, heading: str) -> bool:
+        """Tell whether unit and metric that a row names are those of the column of this heading's unit.
+
+        Where some columns have a unit in their headings, and others have not, they are the others'.
+        """
+        return not heading or all(unit for _, _, unit in self.values)
+
+
+def mapped(headings: Sequence[str]) -> ColumnRoles | None:
+    """Map the columns of a long table; None where no column holds values.
+
+    Headings are compared without case, blanks and hyphens; a unit may follow a value's heading:
+    ``time_ms``, ``walltime (s)``. Summaries are no values (`summaries`).
+    """
+    plain = [plain_heading(heading) for heading in headings]
+    place = _places(plain)
+    taken = {k for k in place.values() if k is not None}
+    summed = summaries(headings)
+    bases = {_summary(heading)[0] for heading in summed}
+    values = [
+        (k, heading.strip(), unit)
+        for k, heading in enumerate(headings)
+        if k not in taken
+        and (unit := _value(plain[k], heading)) is not None
+        and heading not in summed
+        and not bases & {"", _base(heading)}  # beside their extremes these are means
+    ]
+    # the first one is judged where nobody says which: a wall time, not the size of an input
+    values.sort(key=lambda one: _base(one[1]) not in {*_NAMES["value"], *_ALONE})
+    if not values:
+        return None
+    used = taken | {k for k, _, _ in values}
+    rest = tuple(k for k in range(len(headings)) if k not in used)
+    return ColumnRoles(**place, values=tuple(values), rest=rest)
+
+
+def holds_units(heading: str, texts: Sequence[str]) -> bool:
+    """Tell whether the cells of a column are units: ``ns``, ``KiB``; ``s`` beside others, or by its heading."""
+    said = {text.strip() for text in texts} - {""}
+    known = said <= {*TIMES, *SIZES}
+    return known and bool(said & _UNIT_WORDS or (said and "unit" in plain_heading(heading)))
+
+
+def plain_heading(heading: str) -> str:
+    """Give a heading in small letters, with underscores for blanks and hyphens."""
+    return re.sub(r"[ \-]+", "_", heading.strip().lower())
+
+
+def summaries(headings: Sequence[str]) -> tuple[str, ...]:
+    """Give the headings that are summaries of one quantity, such as ``time_min`` beside ``time_mean``.
+
+    A spread beside a value is one too: ``time_stddev`` beside ``time``, ``range`` beside ``value``.
+    None in a table with a column of runs or iterations: there each run says them of itself.
+    """
+    plain = [plain_heading(heading) for heading in headings]
+    place = _places(plain)
+    if place["process"] is not None or place["iteration"] is not None:
+        return ()
+    found = [(heading, *_summary(heading)) for heading in headings]
+    words: dict[str, set[str]] = {}
+    for _, base, word in found:
+        if word:
+            words.setdefault(base, set()).add(word)
+    values = {_base(one) for one in headings if _value(plain_heading(one), one) is not None}
+    return tuple(
+        heading
+        for heading, base, word in found
+        if (word and len(words[base]) > 1)
+        or (word in _SPREAD and (base in values or (not base and values)))
+        or (word in _RANGE and "value" in plain)
+    )
+
+
+def _unclear(headings: Sequence[str]) -> str | None:
+    """Give a heading such as ``time_min``, which may mean minutes or the minimum."""
+    ends = tuple(f"{name}_min" for name in _NAMES["value"])
+    return next((one for one in headings if plain_heading(one) in ends), None)
+
+
+def is_long(headings: Sequence[str]) -> bool:
+    """Tell whether the headings name a benchmark and a value, or what looks like one."""
+    found = mapped(headings)
+    if found is not None:
+        return found.benchmark is not None
+    about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
+    named = about is not None and about.benchmark is not None
+    return named and (bool(summaries(headings)) or _unclear(headings) is not None)
+
+
+def long_mapping(opened: Opened, headings: Sequence[str], *, at: str = "") -> ColumnRoles:
+    """Find which column is what."""
+    found = mapped(headings)
+    if found is not None and found.benchmark is not None:
+        return found
+    if summed := summaries(headings):
+        raise opened.fail(
+            f"the table holds summaries only, no runs: {figures.listed(summed, _SHOWN)}",
+            "give a row for each run; if each row is one, number them in a column 'run'",
+            at=at,
+        )
+    if (one := _unclear(headings)) is not None:
+        raise opened.fail(
+            f"the heading {one!r} may mean minutes or the minimum",
+            f"write {one[:-4] + ' (min)'!r} for minutes",
+            at=at,
+        )
+    raise opened.fail(
+        "no heading names a benchmark and a value",
+        "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
+        at=at,
+    )
+
+
+def _places(plain: Sequence[str]) -> dict[str, int | None]:
+    return {role: _first(plain, names) for role, names in _NAMES.items() if role != "value"}
+
+
+def _first(plain: Sequence[str], names: Sequence[str]) -> int | None:
+    return next((plain.index(name) for name in names if name in plain), None)
+
+
+def _is_unit(word: str) -> bool:
+    return in_base_unit(word)[1] in ("s", "B")
+
+
+def _base(heading: str) -> str:
+    """Give a heading, plain, without its unit; ``min`` may be the minimum, and stays."""
+    match = _SUFFIX.match(heading.strip())
+    if match is not None and (unit := match[2] or match[3]).lower() != "min" and _is_unit(unit):
+        return plain_heading(match[1])
+    return plain_heading(re.sub(r"[()\[\]]", " ", heading))
+
+
+def _summary(heading: str) -> tuple[str, str]:
+    """Part a heading from the word of a summary in it, first or last; "" for none."""
+    base = _base(heading)
+    if base in _RANGE:
+        return "", base
+    words = base.replace("std_dev", "stddev").split("_")
+    for place in (-1, 0):
+        if words[place] in _SUMMARY:
+            word = words.pop(place)
+            return "_".join(words), word
+    return base, ""
+
+
+def _value(plain: str, heading: str) -> str | None:
+    """Give the unit in the heading of a value column, "" for none; None for another column."""
+    if plain in _NAMES["value"]:
+        return "s" if plain == "seconds" else ""
+    if plain in _ALONE:
+        return plain
+    match = _SUFFIX.match(heading.strip())
+    if match is None:
+        return None
+    base, unit = plain_heading(match[1]), match[2] or match[3]
+    last = base.rpartition("_")[2]
+    if last in _NO_VALUES:
+        return None
+    if base.endswith("_per") and _is_unit(unit):
+        return f"{base.removesuffix('_per')}/{unit}"
+    if match[2]:
+        if (each := unit.partition("/")[0]) in TIMES:  # us/op: a time of one operation
+            return each
+        if _is_unit(unit):
+            return unit
+        return None if base not in _NAMES["value"] else "" if unit.lower() in _SUMMARY else unit
+    if not _is_unit(unit) or unit.lower() == "min":
+        return None
+    if unit in _SHORT and last not in (_SIZED if unit == "B" else _TIMED):
+        return None
+    return unit
+
+
+_YES = frozenset(("true", "yes", "t", "y"))
+_NO = frozenset(("false", "no", "f", "n"))
+_GOOD = frozenset(
+    (
+        "ok", "okay", "success", "successful", "succeeded", "completed", "complete", "done",
+        "pass", "passed", "good", "finished",
+    )
+)  # fmt: skip
+_BAD = frozenset(
+    (
+        "failed", "fail", "failure", "error", "errored", "timeout", "killed", "crash",
+        "crashed", "aborted", "abort", "exception", "oom", "cancelled", "canceled", "invalid",
+        "incomplete", "unsuccessful", "interrupted",
+        "timed out", "segfault", "memout", "out of memory",
+    )
+)  # fmt: skip
+_KNOWN = 256  # words that are not looked up again
+# columns whose numbers are a process's: 0 is good
+_CODES = frozenset(("status", "exit_code", "exit_status", "exitcode", "returncode", "return_code"))
+
+
+@lru_cache(maxsize=_KNOWN)  # asked for every group of rows
+def is_good(heading: str, text: str) -> bool | None:
+    """Tell whether a run counts, by the cell of the column that says it; None where nobody knows."""
+    plain, column = text.strip().lower(), plain_heading(heading)
+    number = _number(plain)
+    if column in ("failed", "error_occurred"):
+        if plain in _NO | _GOOD | {""} or number == 0:
+            return True
+        return False if plain in _YES | _BAD or number is not None else None
+    if number is not None:
+        if column in _CODES:
+            return number == 0
+        return {0: False, 1: True}.get(number) if column != "outcome" else None
+    return True if plain in _YES | _GOOD else False if plain in _NO | _BAD else None
+
+
+@lru_cache(maxsize=_KNOWN)
+def is_warmup(text: str) -> bool | None:
+    """Tell whether a run is a warm-up; an empty cell says no; None where nobody knows."""
+    plain = text.strip().lower()
+    number = _number(plain)
+    if plain in _YES | {"warmup", "warm-up"} or number == 1:
+        return True
+    return False if plain in _NO | {""} or number == 0 else None
+
+
+def _number(plain: str) -> int | None:
+    """Give the whole number that a text is; where cells are missing, tools write 1.0 for 1."""
+    whole = plain.removesuffix(".0")
+    return int(whole) if whole.lstrip("+-").isdecimal() and len(whole) < 20 else None

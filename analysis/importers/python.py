@@ -1,0 +1,483 @@
+"""Benchmark tools of Python: pyperf, pytest-benchmark and asv.
+
+A run object without ``values`` calibrates and is no measurement. In a run's metadata, and in that of
+the file, ``values`` and ``warmups`` are counts. Metadata that all benchmarks share stand at the top.
+Files before version 6 call the values ``samples`` and the shared metadata ``common_metadata``.
+
+``stats.data`` holds the rounds; it is there with ``--benchmark-json``, and in autosaved files only
+with ``--benchmark-save-data``. A test that failed after its benchmark stands there like any other, and
+nothing tells it apart; one whose benchmark itself raised is not in the file. ``options.warmup`` says
+nothing of what a pedantic benchmark did.
+
+A benchmark's columns are named by ``result_columns``, and columns at the end may be cut; version 1 of
+the file (before asv 0.4) has an object or a plain number instead. Parameters are crossed: result k
+belongs to the k-th combination; null is a failure, NaN one that was skipped. ``samples`` are there only
+if they were recorded; what has none has one value, its result, unless it is a time: that is a summary.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..data.opening import Opened, files_in, open_foreign, opened_in
+from ..errors import FairtrialError
+from ..pages import number_format as figures
+from ..pages.model import Caution
+from .importing import (
+    ForeignCell,
+    ForeignFile,
+    cautions_of,
+    count_of,
+    facts_of,
+    in_base_unit,
+    object_of,
+    objects_in,
+    one_process,
+    several_hosts,
+    text_of,
+    texts_of,
+    within,
+)
+
+if TYPE_CHECKING:
+    from ..record.run_numbers import Better
+
+_UNITS: Mapping[str, tuple[str, Better | None]] = {
+    "second": ("s", "lower"),
+    "byte": ("B", "lower"),
+    "integer": ("", None),
+}
+_EMPTY = "there is no benchmark in the file"
+_OF_RUN = frozenset(("metadata", "values", "samples", "warmups"))
+_NO_KEYS = ("loops", "inner_loops", "name", "unit", "values", "warmups", "date", "duration")
+
+
+def knows_pyperf(opened: Opened) -> bool:
+    """Tell by benchmarks that hold runs."""
+    data = opened.structure()
+    if data is None:
+        return opened.mentions("benchmarks", "runs") and (
+            opened.mentions("warmups") or opened.mentions("values")
+        )
+    return any(_are_runs(one.get("runs")) for one in objects_in(within(data, "benchmarks")))
+
+
+def _are_runs(runs: object) -> bool:
+    """Tell runs with what pyperf writes of each from other tools' lists of that name."""
+    if not isinstance(runs, list):
+        return False
+    return not runs or any(isinstance(run, dict) and not _OF_RUN.isdisjoint(run) for run in runs)
+
+
+def read_pyperf(opened: Opened) -> ForeignFile:
+    """Give a cell for each benchmark, a process for each of its runs."""
+    data = opened.json()
+    benchmarks = opened.list_at(data, "benchmarks", _EMPTY, "write it again with pyperf -o")
+    shared = object_of(data.get("metadata"))
+    found = [
+        _pyperf_cell(opened, one, shared, f"benchmarks[{k}]") for k, one in enumerate(benchmarks)
+    ]
+    cells = tuple(cell for cell in found if cell.processes)
+    only = [cell.benchmark for cell in found if not cell.processes]
+    if not cells:
+        raise opened.fail(
+            f"no benchmark has values: {only[0]!r} was only calibrated",
+            "measure it, without --calibrate-loops",
+        )
+    about = shared | object_of(benchmarks[0].get("metadata"))
+    inner = [cell.inner for cell in cells if cell.inner is not None and cell.inner > 1]
+    left = [Caution("left-out", f"{one!r} was only calibrated: it has no values") for one in only]
+    return ForeignFile(
+        cells=cells,
+        losses=cautions_of(
+            {
+                "means-of-loops": inner != []
+                and f"each value is the mean of {figures.span(inner)} loops: single iterations "
+                "cannot be seen",
+                "failed-unknown": "pyperf keeps no failed runs",
+                "no-sessions": "all processes stem from one occasion",
+            }
+        ),
+        notes=(*left, *_hosts(benchmarks, shared)),
+        facts=facts_of(about.get("hostname"), about.get("cpu_model_name"))
+        | _begin(benchmarks, shared),
+    )
+
+
+def _begin(benchmarks: list[Any], shared: Mapping[str, Any]) -> dict[str, str]:
+    """Give when the first run was made: a time that stands with each of them."""
+    dates = [
+        str(about["date"])
+        for bench in benchmarks
+        for run in bench["runs"]
+        if "date" in (about := {**shared, **object_of(run.get("metadata"))})
+    ]
+    return {"date": min(dates)} if dates else {}
+
+
+def _hosts(benchmarks: list[Any], shared: Mapping[str, Any]) -> Iterator[Caution]:
+    """Say that runs stem from several hosts, as in files that pyperf appended to on each."""
+    names = dict.fromkeys(
+        name
+        for bench in benchmarks
+        for run in bench["runs"]
+        for about in (shared, object_of(bench.get("metadata")), object_of(run.get("metadata")))
+        if isinstance(name := about.get("hostname"), str)
+    )
+    if len(names) > 1:
+        fix = "are taken as those of one: give each host a file of its own"
+        yield several_hosts("the runs stem from", tuple(names), fix)
+
+
+def _pyperf_cell(opened: Opened, bench: Any, shared: Mapping[str, Any], at: str) -> ForeignCell:  # noqa: ANN401 - JSON
+    if not isinstance(bench, dict) or not isinstance(bench.get("runs"), list):
+        raise opened.fail("a benchmark has no runs", at=at)
+    about = {
+        **shared,
+        **object_of(bench.get("common_metadata")),
+        **object_of(bench.get("metadata")),
+    }
+    runs = bench["runs"]
+    name = about.get("name")
+    if name is None and runs:
+        name = object_of(object_of(runs[0]).get("metadata")).get("name")
+    if not isinstance(name, str):
+        raise opened.fail("a benchmark has no name", "give one with pyperf --name", at=at)
+    said = about.get("unit", "second")
+    if not isinstance(said, str):
+        raise opened.fail("the unit of a benchmark is not text", at=at)
+    unit, better = _UNITS.get(said, (said, None))
+    processes, warmups, loops = [], 0, []
+    for k, run in enumerate(runs):
+        where = f"{at}.runs[{k}]"
+        opened.require(isinstance(run, dict), "a run is not an object", at=where)
+        key = "values" if "values" in run else "samples"
+        given = run.get(key, [])
+        opened.require(isinstance(given, list), "its values are not a list", at=where)
+        if not given:
+            continue  # it calibrated
+        processes.append(opened.values(given, f"{where}.{key}"))
+        warm = run.get("warmups")
+        warmups += len(warm) if isinstance(warm, list) else 0
+        own = {**about, **object_of(run.get("metadata"))}
+        count, within = count_of(own.get("loops")), count_of(own.get("inner_loops", 1))
+        if count is not None and within is not None:
+            loops.append(count * within)
+    return ForeignCell(
+        benchmark=name,
+        metric="time" if unit == "s" else "memory" if unit == "B" else "value",
+        unit=unit,
+        better=better,
+        processes=tuple(processes),
+        known=True,
+        inner=1 if unit == "B" else max(loops, default=None),  # a process has one peak of memory
+        warmups=warmups,
+        keys={key: text for key, text in texts_of(about).items() if key not in _NO_KEYS}
+        | {"name": name},
+    )
+
+
+_CSV = re.compile(r"^name,.*(?:\bmin,max,mean,stddev\b|\boutliers\b|\brounds,iterations\b)")
+_CPU_TIMERS = ("process_time", "thread_time", "clock")
+_KEPT = "export with --benchmark-json=FILE, or save with --benchmark-save-data"
+
+
+def knows_pytest_benchmark(opened: Opened) -> bool:
+    """Tell by the file's own keys, or by the headings of its CSV."""
+    data = opened.structure()
+    if data is None:
+        return bool(_CSV.match(opened.head())) or (
+            opened.mentions("machine_info")
+            and (opened.mentions("stats") or not opened.mentions("runs"))
+        )
+    benchmarks = within(data, "benchmarks")
+    return any(isinstance(one.get("stats"), dict) for one in objects_in(benchmarks)) or (
+        benchmarks == [] and "machine_info" in data
+    )
+
+
+def read_pytest_benchmark(opened: Opened) -> ForeignFile:
+    """Give a cell for each benchmark: one process with its rounds."""
+    if opened.structure() is None and _CSV.match(opened.head()):
+        raise opened.fail("pytest-benchmark's CSV holds summaries only, no rounds", _KEPT)
+    data = opened.json()
+    given = opened.list_at(data, "benchmarks", _EMPTY, "was every test deselected?")
+    session = text_of(data.get("datetime"))
+    commit = object_of(data.get("commit_info"))  # what all benchmarks of the file share
+    shared = texts_of({"commit": commit.get("id"), "branch": commit.get("branch")})
+    cells = tuple(
+        _pytest_cell(opened, one, f"benchmarks[{k}]", session, shared)
+        for k, one in enumerate(given)
+    )
+    told = figures.span(cell.inner or 1 for cell in cells)
+    cpu = object_of(within(data, "machine_info", "cpu"))
+    return ForeignFile(
+        cells=cells,
+        losses=cautions_of(
+            {
+                "one-process": one_process(f"rounds of {told} iterations, all from one process"),
+                "no-sessions": "all rounds stem from one occasion",
+                "warm-ups-unknown": "how many warm-up rounds there were is not in the file",
+                "failed-unknown": "a test that failed after its benchmark is in the file like any other; a test that failed within its benchmark is not",
+            }
+        ),
+        facts=facts_of(
+            within(data, "machine_info", "node"), cpu.get("brand_raw", cpu.get("brand"))
+        ),
+    )
+
+
+def _pytest_cell(
+    opened: Opened,
+    bench: Any,  # noqa: ANN401 - JSON
+    at: str,
+    session: str | None,
+    shared: dict[str, str],
+) -> ForeignCell:
+    stats = within(bench, "stats")
+    if not isinstance(stats, dict):
+        raise opened.fail("a benchmark has no stats", at=at)
+    rounds = stats.get("data")
+    if not isinstance(rounds, list) or not rounds:
+        raise opened.fail("the benchmark holds a summary only, no rounds", _KEPT, at=at)
+    name = bench.get("fullname") or bench.get("name")
+    opened.require(isinstance(name, str), "a benchmark has no name", at=at)
+    timer = text_of(within(bench, "options", "timer"))
+    way = texts_of(bench.get("params")) | {"timer": timer or ""}
+    own = {"fullname": name, "name": bench.get("name"), "group": bench.get("group"), "timer": timer}
+    return ForeignCell(
+        benchmark=name,
+        metric="cpu_time" if timer in _CPU_TIMERS else "time",
+        processes=(opened.values(rounds, f"{at}.stats.data"),),
+        known=True,
+        inner=count_of(stats.get("iterations")),
+        session=session,
+        definition=", ".join(f"{key}={text}" for key, text in way.items() if text),
+        keys=shared
+        | texts_of(bench.get("extra_info"))
+        | texts_of(bench.get("params"))
+        | texts_of(own),
+    )
+
+
+_BENCHMARKS = "benchmarks.json"
+_MOST = 100_000  # combinations of one benchmark
+_KINDS: tuple[tuple[str, str, str, Better | None], ...] = (
+    ("timeraw_", "time", "s", "lower"),
+    ("time_", "time", "s", "lower"),
+    ("peakmem_", "peak_memory", "B", "lower"),
+    ("mem_", "memory", "B", "lower"),
+    ("track_", "value", "", None),
+)
+_TYPES = {
+    "time": "time_",
+    "timeraw": "time_",
+    "peakmemory": "peakmem_",
+    "memory": "mem_",
+    "track": "track_",
+}
+_LEFT = {
+    "summaries-left-out": "{} times have no samples and are left out: asv run --record-samples",
+    "skipped": "{} combinations of parameters were skipped by their benchmarks",
+}
+_DIGITS = 12  # of a version's hash
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+def knows_asv(opened: Opened) -> bool:
+    """Tell by the keys of a result file."""
+    if not opened.is_folder:
+        return _knows_file(opened)
+    for path in files_in(opened):
+        try:
+            if _is_result(opened, path):
+                return True
+        except FairtrialError:  # it cannot be read: whether it matters is known when all are read
+            continue
+    return False
+
+
+def _knows_file(opened: Opened) -> bool:
+    data = opened.structure()
+    if data is None:
+        return opened.mentions("commit_hash", "results") or opened.mentions(
+            "commit_hash", "env_name"
+        )
+    return (
+        isinstance(data, dict) and "commit_hash" in data and isinstance(data.get("results"), dict)
+    )
+
+
+def _is_result(opened: Opened, path: Path) -> bool:
+    if path.suffix != ".json" or path.name in (_BENCHMARKS, "machine.json"):
+        return False
+    one = opened_in(opened, path)
+    return one.looks_like_json() and b'"commit_hash"' in one.data and _knows_file(one)
+
+
+def read_asv(opened: Opened) -> ForeignFile:
+    """Give a cell for each benchmark, combination of parameters, and commit."""
+    left: Counter[str] = Counter()  # what is left out, by the reason
+    files: list[tuple[Opened, str | None]] = [(opened, None)]
+    if opened.is_folder:
+        paths = [path for path in files_in(opened) if _is_result(opened, path)]
+        if not paths:
+            raise opened.fail("there is no result of asv in the folder", "name the folder results/")
+        files = [(opened_in(opened, path), str(path)) for path in paths]
+    cells = [cell for file, session in files for cell in _asv_cells(file, session, left)]
+    if not any(cell.values or cell.failed for cell in cells):
+        raise opened.fail(
+            "the results hold summaries only, no samples",
+            "measure with 'asv run --record-samples', or --append-samples",
+        )
+    several = [key for key in ("env_name", "machine") if len({c.keys.get(key) for c in cells}) > 1]
+    if several:
+        cells = [
+            replace(c, variant=", ".join([str(c.variant), *(c.keys.get(k, "?") for k in several)]))
+            for c in cells
+        ]
+    rule = " and ".join(
+        ["the commit", *(key.replace("env_name", "environment") for key in several)]
+    )
+    return ForeignFile(
+        cells=tuple(cells),
+        variant_rule=rule,
+        losses=cautions_of(
+            {
+                "processes-unknown": "each sample is the mean of several calls; which samples stem "
+                "from one process is not in the file: variation between processes cannot be "
+                "estimated",
+                "no-sessions": "each result file is taken for an occasion: which samples stem from "
+                "a later one (asv run --append-samples) is not in it",
+                "warm-ups-unknown": "the warm-up is not in the file",
+            }
+        ),
+        notes=cautions_of({c: left[c] > 0 and text.format(left[c]) for c, text in _LEFT.items()}),
+        facts={"host": cells[0].keys["machine"]} if "machine" in cells[0].keys else {},
+    )
+
+
+def _asv_cells(opened: Opened, session: str | None, left: Counter[str]) -> Iterator[ForeignCell]:
+    data = opened.json()
+    results = within(data, "results")
+    if not isinstance(results, dict):
+        raise opened.fail("it has no results", "is it a result file of asv?")
+    columns = data.get("result_columns")
+    about = _about(opened)
+    commit = text_of(data.get("commit_hash")) or "unknown"
+    keys = texts_of(data.get("params")) | {"commit": commit}
+    keys |= texts_of({key: data.get(key) for key in ("env_name", "python")})
+    for name, given in results.items():
+        at = f"results[{name!r}]"
+        row = _row(opened, given, columns, at)
+        kind = about.get(name, {})
+        for cell in _combinations(opened, name, row, kind, at, left):
+            version = (text_of(row.get("version")) or "")[:_DIGITS]
+            way = f"version {version}" if version else ""
+            keyed = {**keys, **cell.keys}
+            yield replace(cell, variant=commit, session=session, keys=keyed, definition=way)
+
+
+def _row(opened: Opened, given: object, columns: object, at: str) -> dict[str, Any]:
+    """Give a benchmark's columns by their names, whatever the version."""
+    if isinstance(columns, list) and isinstance(given, list):
+        named = all(isinstance(name, str) for name in columns)
+        opened.require(named, "a column has no name", at="result_columns")
+        return {str(k): v for k, v in zip(columns, given, strict=False)}
+    if columns is not None:
+        raise opened.fail("a result does not fit its columns", at=at)
+    row = dict(given) if isinstance(given, dict) else {"result": given}
+    if not isinstance(row.get("result"), list):
+        row["result"] = [row.get("result")]
+    stats = row.get("stats")
+    if isinstance(stats, list):
+        numbers = [one.get("number") if isinstance(one, dict) else None for one in stats]
+        row["stats_number"] = numbers
+    return row
+
+
+def _combinations(  # noqa: PLR0917 - all of one benchmark
+    opened: Opened,
+    name: str,
+    row: Mapping[str, Any],
+    kind: Mapping[str, Any],
+    at: str,
+    left: Counter[str],
+) -> Iterator[ForeignCell]:
+    axes = row.get("params") or []
+    if not isinstance(axes, list) or not all(isinstance(axis, list) for axis in axes):
+        raise opened.fail("its parameters are not lists", at=at)
+    count = math.prod(map(len, axes))
+    columns = [row.get(key) for key in ("result", "samples", "stats_number")]
+    wrong = [c for c in columns if c is not None and not (isinstance(c, list) and len(c) == count)]
+    if wrong or count > _MOST:
+        raise opened.fail(
+            f"its parameters have {count} combinations, its results do not fit", at=at
+        )
+    results, samples, numbers = (c or [None] * count for c in columns)
+    names = kind.get("param_names")
+    names = [str(n) for n in names] if isinstance(names, list) else []
+    names += [f"param{k}" for k in range(len(names) + 1, len(axes) + 1)]
+    metric, unit, factor, better = _metric(name, kind)
+    for k, combination in enumerate(itertools.product(*axes)):
+        value, own = results[k], samples[k]
+        own = own if isinstance(own, list) and own else None
+        if own is None and isinstance(value, float) and math.isnan(value):
+            left["skipped"] += 1
+            continue
+        if own is None and metric == "time" and value is not None:
+            left["summaries-left-out"] += 1
+            continue
+        taken = own if own is not None else [] if value is None else [value]
+        texts = [_ADDRESS.sub("", text_of(one) or "?") for one in combination]
+        named = dict(zip(names, texts, strict=False))
+        values = [opened.value(v, f"{at}[{k}][{j}]", factor=factor) for j, v in enumerate(taken)]
+        yield ForeignCell(
+            benchmark=f"{name}({', '.join(f'{n}={v}' for n, v in named.items())})"
+            if named
+            else name,
+            metric=metric,
+            unit=unit,
+            better=better,
+            processes=(tuple(values),) if values else (),
+            known=False,
+            inner=count_of(numbers[k]),
+            failed=int(value is None and own is None),
+            keys={"name": name, **named},
+        )
+
+
+def _metric(name: str, kind: Mapping[str, Any]) -> tuple[str, str, float, Better | None]:
+    """Give metric, unit, factor and direction: by the kind of benchmark, else by its name."""
+    short = _TYPES.get(text_of(kind.get("type")) or "", name.rpartition(".")[2])
+    given = kind.get("unit")
+    factor, base = in_base_unit(given) if isinstance(given, str) else (1.0, None)
+    for prefix, metric, unit, better in _KINDS:
+        if short.startswith(prefix):
+            found = unit if base is None else "" if base == "unit" else base
+            return metric, found, factor, better
+    return "value", base or "", factor, None
+
+
+def _about(opened: Opened) -> dict[str, Mapping[str, Any]]:
+    """Read ``benchmarks.json`` beside the file or one folder above it, where there is one."""
+    if opened.path is None:
+        return {}
+    for folder in (opened.path.parent, opened.path.parent.parent):
+        path = folder / _BENCHMARKS
+        if path.is_symlink() or not path.is_file():
+            continue
+        try:
+            data = open_foreign(str(path)).json()
+        except FairtrialError:
+            continue
+        if isinstance(data, dict):
+            return {str(name): one for name, one in data.items() if isinstance(one, dict)}
+    return {}

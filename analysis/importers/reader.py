@@ -1,0 +1,605 @@
+"""The one reader of SOURCE: trials, their variants, files of other tools, and bare numbers.
+
+Every command reads its sources here, by the same rules. Direction: a trial knows which values are
+better, a file may; else ``--better`` says it, else the sources beside it, and a comparison without
+either is refused. Unit: the source's own, else that of the sources beside it, else seconds where
+``--better lower`` was said and "score" where ``--better higher`` was; otherwise it stays unknown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..data.host_record import not_judged, question_of
+from ..data.matrix import PerformanceMatrix
+from ..data.pair import own_session, set_apart, trial_cautions
+from ..data.session_quantiles import of_one_basis
+from ..data.trial import Trial, read_trial
+from ..data.trial_cautions import always_said
+from ..errors import FairtrialError, InsufficientDataError, StoreError, UsageError
+from ..pages.model import Caution, merged
+from ..pages.number_format import listed
+from ..record.bisections import way_to_bisections
+from ..record.fleet import FLEET, Fleet, is_fleet, read_fleet, trial_place
+from ..record.manifest import read_manifest
+from ..record.trial_files import MANIFEST
+from ..words import normal
+
+if TYPE_CHECKING:
+    from ..data.levels import Unit
+    from ..data.number_text import Decimal, Layout
+    from ..record.run_numbers import Better
+
+# --- Trials as sources: how one is named, the newest where none is, and each read once.
+#
+# A file, or a folder, of another tool is a trial as well: it is imported when it is read, into a place
+# that is gone afterwards. What it cannot tell is one of the trial's cautions.
+
+
+def newest_trial(folder: Path = Path("runs")) -> Path:
+    """Find the trial, or the fleet, in a folder that was begun last; others are passed over."""
+    begun: list[tuple[str, str, Path]] = []
+    places = sorted(folder.glob(f"*/{MANIFEST}")) if folder.is_dir() else []
+    for place in places:
+        with contextlib.suppress(StoreError):
+            manifest = read_manifest(place.parent)
+            begun.append((manifest.started, manifest.trial, place.parent))
+    for place in sorted(folder.glob(f"*/{FLEET}")) if folder.is_dir() else []:
+        with contextlib.suppress(StoreError):
+            fleet = read_fleet(place.parent)
+            began = fleet.submitted_at or _first_start(place.parent, fleet)
+            begun.append((began, place.parent.name, place.parent))
+    if not begun:
+        raise UsageError(
+            "no trial is named, and there is none here",
+            f"{folder}/",
+            way_to_bisections(folder)
+            or "name a trial, such as runs/NAME, or measure one: fairtrial run campaign.yaml",
+        )
+    return max(begun)[2]
+
+
+def _first_start(folder: Path, fleet: Fleet) -> str:
+    """Give when the first trial of a fleet began that was put together by hand; "" if unknown."""
+    starts = []
+    for host in fleet.hosts:
+        with contextlib.suppress(StoreError):
+            starts.append(read_manifest(trial_place(folder, host)).started)
+    return min(starts, default="")
+
+
+# numbers, which commands read as matrices
+_BARE = ("wide-csv", "matrix", "numbers", "speedup-test")
+
+
+def is_file(text: str) -> bool:
+    """Tell whether there is such a file; a text that cannot be a path at all names none."""
+    return "\0" not in text and os.path.isfile(text)  # noqa: PTH113 - Path.is_file() raises on a name that is too long
+
+
+def is_foreign(path: Path) -> bool:
+    """Tell whether a file, or a folder that is no trial, is another tool's: by its content.
+
+    A file that two formats know is one as well: reading it says which, and what to do.
+    """
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return False
+    return _is_foreign(str(path), status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_foreign(path: str, _mtime: int, _size: int) -> bool:
+    if os.path.lexists(os.path.join(path, MANIFEST)) or is_fleet(path):  # noqa: PTH118 - a trial; most sources are
+        return False
+    from ..data.opening import open_foreign
+    from .registry import tool_of
+
+    try:
+        return tool_of(open_foreign(path)).name not in _BARE
+    except FairtrialError as error:
+        # what is damaged, unreadable or of two formats is told by who reads it as such
+        return "no format is known" not in error.what and "trials of fairtrial" not in error.what
+
+
+def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
+    """Split ``runs/NAME:VARIANT``, or take ``runs/NAME``; None when no trial is named.
+
+    Files and folders of other tools count as trials. Names may hold colons: the longest path that is
+    there is the trial's.
+    """
+    if "\0" in text:
+        return None
+    # Path.is_dir() raises on a name that is too long
+    there = [one for one in _splits(text) if os.path.isdir(one[0]) or is_file(one[0])]  # noqa: PTH112
+    if not there:
+        return None
+    (path, variant), *shorter = there
+    others = [f"the variant {v!r} of {p}" for p, v in shorter if v and _has_variant(Path(p), v)]
+    if others:
+        first = f"the {'folder' if Path(path).is_dir() else 'file'} {path}"
+        if variant is not None:
+            first = f"the variant {variant!r} of {path}"
+        raise UsageError(
+            f"this may be {first}, or {', or '.join(others)}",
+            text,
+            "rename one of them, or import the file whose variant is meant under another name: "
+            "fairtrial import FILE -o runs/NAME",
+        )
+    if Path(path).is_dir() or is_foreign(Path(path)):
+        return Path(path), None if variant is None else _as_named(Path(path), variant)
+    return None
+
+
+def _as_named(path: Path, variant: str) -> str:
+    """Give a variant's name as a trial has it: in its normal form, but for names of other tools."""
+    return variant if variant.isascii() or _has_variant(path, variant) else normal(variant)
+
+
+def _has_variant(path: Path, variant: str) -> bool:
+    better: tuple[Better | None, ...] = (None, "lower")  # the names are the same in any direction
+    for direction in better:
+        with contextlib.suppress(FairtrialError):
+            return variant in open_trial(path, better=direction).manifest.variants
+    return False
+
+
+def _splits(text: str) -> Iterator[tuple[str, str | None]]:
+    """Give the ways to read PATH:VARIANT, the longest path first."""
+    yield text, None
+    place = text.rfind(":")
+    while place > 0:
+        yield text[:place], text[place + 1 :]
+        place = text.rfind(":", 0, place)
+
+
+def open_trial(
+    path: Path,
+    level: str = "process",
+    better: Better | None = None,
+    *,
+    by: Unit = "host",
+    decimal: Decimal | None = None,
+) -> Trial:
+    """Read a trial directory, a fleet, or a file or folder of another tool.
+
+    A fleet is one trial here, whose sessions are its hosts or those of its hosts; a caution says so.
+    """
+    if is_fleet(path):
+        from ..data.fleet import joined_trial, open_fleet
+
+        return replace(joined_trial(open_fleet(path), by=by), level=level)
+    if is_foreign(path):
+        return replace(_imported(path, better, decimal), level=level)
+    if not (is_file(str(path)) or trial_and_variant(str(path)) == (path, None)):
+        raise StoreError(
+            "there is no such trial",
+            str(path),
+            "name the directory that 'fairtrial run' printed, such as runs/NAME, or a file of another "
+            "tool",
+        )
+    return replace(read_trial(path), level=level)
+
+
+def _imported(path: Path, better: Better | None, decimal: Decimal | None) -> Trial:
+    """Read a foreign file as the trial that ``fairtrial import`` would make of it."""
+    from ..data.opening import open_foreign
+    from .gathering import gather
+    from .importing import import_files
+    from .naming import ReadingChoices
+    from .registry import read_foreign
+
+    try:
+        file = read_foreign(open_foreign(str(path), decimal=decimal))
+    except FairtrialError as error:
+        if re.search(r"--(format|encoding)\b", error.fix or ""):
+            error.fix = f"{error.fix}: fairtrial import {path} -o runs/NAME"
+        raise
+    gathered = gather([file], ReadingChoices(better=better))
+    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
+        folder = Path(place) / (path.name or "imported")
+        import_files(gathered, folder, better=better)
+        trial = read_trial(folder)
+    return replace(trial, path=path)
+
+
+class OpenedTrials:
+    """The trials that one call has read: reading is most of what a command does."""
+
+    def __init__(self, better: Better | None = None, decimal: Decimal | None = None) -> None:
+        self._better, self._decimal = better, decimal
+        self._trials: dict[Path, Trial] = {}
+
+    def read(self, path: Path) -> Trial:
+        """Read a trial, the first time that it is asked for."""
+        if path not in self._trials:
+            self._trials[path] = open_trial(path, better=self._better, decimal=self._decimal)
+        return self._trials[path]
+
+    def compare(self, paths: Iterable[Path], metric: str) -> None:
+        """Have the trials give values of a metric that can be compared with each other's."""
+        paths = tuple(dict.fromkeys(paths))
+        if len(paths) > 1:
+            trials = of_one_basis([self.read(path) for path in paths], metric)
+            self._trials.update(zip(paths, trials, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How sources are read.
+
+    `metric`: Of trials; by default the first that their campaigns' `judge` names, else the wall
+    time. `better`: Which direction is better in files. `layout`: Whether each row, or each column,
+    of a matrix file is one benchmark; None for rows, but lines of one number each are one
+    benchmark. `decimal`: The decimal sign in files; None for what their numbers tell. `level`: What
+    is one run: a process, or each iteration that it measured of itself. `command`: The command line
+    up to its sources, for remedies. `question`: What the campaigns of the trials among the sources
+    name, where `metric` does not: found out by who reads them. `unasked`: The metrics that these
+    trials declare, where nothing names one: found out likewise. `beside`: Whether a trial is among
+    the sources, so that `metric` is said of it: found out likewise.
+    """
+
+    metric: str | None = None
+    better: Better | None = None
+    layout: Layout | None = None
+    decimal: Decimal | None = None
+    level: str = "process"
+    command: str = "fairtrial COMMAND"
+    question: str | None = None
+    unasked: tuple[str, ...] = ()
+    beside: bool = False
+
+    def opened(self) -> OpenedTrials:
+        """Give what reads trials so, each once."""
+        return OpenedTrials(self.better, self.decimal)
+
+
+def asked_of(sources: Sequence[str], how: Reading, opened: OpenedTrials | None = None) -> Reading:
+    """Find out what the campaigns of all trials among the sources name as their question."""
+    folders = [named[0] for text in sources if (named := trial_and_variant(text)) is not None]
+    ours = [path for path in dict.fromkeys(folders) if path.is_dir() and not is_foreign(path)]
+    how = replace(how, beside=bool(folders))
+    if how.metric is not None:
+        return how
+    opened = how.opened() if opened is None else opened
+    trials = [opened.read(path) for path in ours]
+    if not trials:
+        return how
+    question = question_of(trials) if any(one.asked for one in trials) else None
+    declared = dict.fromkeys(name for trial in trials for name in trial.unasked)
+    return replace(how, question=question, unasked=tuple(declared))
+
+
+def _beside(sources: Sequence[str], how: Reading, opened: OpenedTrials) -> Reading:
+    """Find out the question, as `asked_of`, and have all trials answer it by values of one kind."""
+    how = asked_of(sources, how, opened)
+    metric = how.metric or how.question
+    if metric is not None:
+        named = (trial_and_variant(text) for text in sources)
+        opened.compare([one[0] for one in named if one is not None], metric)
+    return how
+
+
+_FILES = "a file of another tool, or a file of numbers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SourceMatrices:
+    """The matrices of all sources, with different names, and what a reader should know."""
+
+    matrices: tuple[PerformanceMatrix, ...]
+    cautions: tuple[Caution, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sides:
+    """A candidate and a baseline, and the trial that both stem from, if there is one."""
+
+    candidate: PerformanceMatrix
+    baseline: PerformanceMatrix
+    trial: Trial | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Read:
+    source: str
+    matrix: PerformanceMatrix
+    sure: bool  # whether the direction is known, not assumed
+
+
+def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
+    """Read a candidate and a baseline, each a variant of a trial or a file."""
+    opened = how.opened()
+    if baseline is None:
+        candidate, second = _sides_of(candidate, how, opened)
+    else:
+        second = baseline
+    how = _beside((candidate, second), how, opened)
+    found = [_one(source, how, opened) for source in (candidate, second)]
+    ours, theirs = _saying(_directed(found, how), how)
+    if second != candidate:  # one variant of two trials has one name
+        ours, theirs = _told_apart(found, [ours, theirs])
+    folders = {named[0] for side in (candidate, second) if (named := trial_and_variant(side))}
+    one = len(folders) == 1 and ours.trial == theirs.trial is not None
+    return Sides(candidate=ours, baseline=theirs, trial=opened.read(folders.pop()) if one else None)
+
+
+def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
+    """Read sources that are compared, each a variant of a trial or a file."""
+    opened = how.opened()
+    how = _beside(sources, how, opened)
+    return _saying(_directed([_one(source, how, opened) for source in sources], how), how)
+
+
+def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
+    if not any(one.sure for one in found):
+        fix = "add --better lower (times) or --better higher (scores, rates)"
+        what = "a matrix file does not say which direction is better"
+        raise UsageError(what, found[0].source, fix)
+    return _agreeing(found, how.better)
+
+
+def _saying(found: list[PerformanceMatrix], how: Reading) -> list[PerformanceMatrix]:
+    """Say once, with the first, that nobody has asked for the metric that is judged."""
+    if not how.unasked:
+        return found
+    first, *others = found
+    return [replace(first, cautions=(not_judged(how.unasked), *first.cautions)), *others]
+
+
+def read_one(source: str, how: Reading) -> PerformanceMatrix:
+    """Read one variant of a trial or one file for a question that has no direction."""
+    opened = how.opened()
+    how = asked_of((source,), how, opened)
+    (matrix,) = _saying(_agreeing([_one(source, how, opened)], how.better), how)
+    return matrix
+
+
+def read_sources(sources: Sequence[str], how: Reading) -> SourceMatrices:
+    """Read every source; a trial gives all its variants."""
+    found: list[_Read] = []
+    opened = how.opened()
+    how = _beside(sources, how, opened)
+    cautions = [not_judged(how.unasked)] if how.unasked else []
+    for source in sources:
+        named = trial_and_variant(source)
+        if named is not None:
+            found += _from_trial(source, named, how, cautions, opened)
+        elif is_file(source):
+            found.append(_from_file(source, how))
+        else:
+            raise UsageError(
+                "this is not a trial, a variant of a trial or a file",
+                source,
+                f"name runs/NAME, runs/NAME:VARIANT, {_FILES}",
+            )
+    matrices = _agreeing(found, how.better)
+    if len(found) > 1 and not any(one.sure for one in found):
+        said = "smaller values were taken as better; add --better higher if they are not"
+        cautions.append(Caution("direction-assumed", said))
+    told = _told_apart(found, matrices)
+    return SourceMatrices(matrices=told, cautions=merged(cautions, trial_cautions(told)))
+
+
+def with_benchmarks(
+    matrices: Sequence[PerformanceMatrix], wanted: Sequence[str], without: Sequence[str] = ()
+) -> list[PerformanceMatrix]:
+    """Give the matrices with the `wanted` benchmarks (all if none is named), less some others."""
+    names = list(dict.fromkeys(name for matrix in matrices for name in matrix.benchmarks))
+    for option, given in (("--benchmark", wanted), ("--exclude", without)):
+        for name in given:
+            if name not in names:
+                known = f"known here: {listed(names, 12)}"
+                raise UsageError(f"there is no benchmark {name!r}", option, known)
+    kept = {name for name in wanted or names if name not in without}
+    found = []
+    for matrix in matrices:
+        rest = [name for name in matrix.benchmarks if name in kept]
+        if not rest:
+            fix = "choose benchmarks that each source has"
+            raise UsageError("--benchmark and --exclude leave no benchmark", matrix.name, fix)
+        found.append(matrix if len(rest) == len(matrix.benchmarks) else matrix.select(rest))
+    return found
+
+
+def trials_of(sources: Sequence[str], how: Reading) -> list[tuple[Trial, tuple[str, ...]]]:
+    """Open the trials that the sources name, each with the variants that are meant."""
+    opened, reader = [], how.opened()
+    for source in sources:
+        named = trial_and_variant(source)
+        if named is None:
+            raise UsageError(
+                "two metrics of the same runs are known in trials only",
+                source,
+                "name runs/NAME or runs/NAME:VARIANT",
+            )
+        trial = reader.read(named[0])
+        variants = tuple(trial.manifest.variants) if named[1] is None else (named[1],)
+        for variant in variants:
+            if variant not in trial.manifest.variants:
+                known = f"known here: {', '.join(trial.manifest.variants)}"
+                raise UsageError(f"the trial has no variant {variant!r}", str(named[0]), known)
+        opened.append((trial, variants))
+    return opened
+
+
+def _sides_of(source: str, how: Reading, opened: OpenedTrials) -> tuple[str, str]:
+    """Name candidate and baseline where one source is given: a variant of a trial, or a trial."""
+    named = trial_and_variant(source)
+    if named is None:
+        _one(source, how, opened)  # what is nothing at all is told first
+        raise UsageError(
+            "BASELINE is missing",
+            source,
+            "name the second variant or file; only a trial knows its baseline",
+        )
+    folder, variant = named
+    manifest = opened.read(folder).manifest
+    if variant is None:
+        candidates = [name for name in manifest.variants if name != manifest.baseline]
+        if len(candidates) != 1:
+            calls = ", or ".join(f"{how.command} {source}:{name}" for name in candidates)
+            raise UsageError(
+                f"the trial has {len(candidates)} candidates for its baseline {manifest.baseline}",
+                source,
+                f"write {calls}" if candidates else "measure a second variant",
+            )
+        (variant,) = candidates
+    return f"{folder}:{variant}", f"{folder}:{manifest.baseline}"
+
+
+def _one(source: str, how: Reading, opened: OpenedTrials) -> _Read:
+    """Read a source that must be one matrix."""
+    named = trial_and_variant(source)
+    if named is not None and named[1] is None:
+        variants = opened.read(named[0]).manifest.variants
+        if len(variants) > 1:
+            raise UsageError(
+                "a trial holds several variants",
+                source,
+                f"write {source}:VARIANT; here: {', '.join(variants)}",
+            )
+        named = (named[0], variants[0])
+    if named is not None:
+        (found,) = _from_trial(source, named, how, [], opened)
+        told = (*always_said(opened.read(named[0])), *found.matrix.cautions)
+        return replace(found, matrix=replace(found.matrix, cautions=told))
+    if is_file(source):
+        return _from_file(source, how)
+    raise UsageError(
+        "this is neither a matrix file nor a variant of a trial",
+        source,
+        f"write runs/NAME:VARIANT, or name {_FILES}",
+    )
+
+
+def _from_trial(
+    source: str,
+    named: tuple[Path, str | None],
+    how: Reading,
+    cautions: list[Caution],
+    opened: OpenedTrials,
+) -> list[_Read]:
+    folder, variant = named
+    trial = opened.read(folder)
+    metric = how.metric or how.question or trial.default_metric
+    info = trial.metric(metric)
+    if how.better is not None and how.better != info.better:
+        raise UsageError(
+            f"in this trial {info.better} values are better",
+            source,
+            f"leave out --better {how.better}",
+        )
+    cautions += trial.cautions
+    found = []
+    for name in trial.manifest.variants if variant is None else (variant,):
+        try:
+            matrix = replace(trial, level=how.level).matrix(name, metric, skip_zeros=True)
+        except InsufficientDataError as error:
+            if variant is not None:
+                raise
+            cautions.append(Caution("variant-left-out", f"left out: {error.what}", (name,)))
+            continue
+        found.append(_Read(source=source, matrix=matrix, sure=True))
+    if not found:
+        raise InsufficientDataError(
+            f"no variant of the trial has a value of {metric!r} that counts",
+            str(folder),
+            n=0,
+            needed=1,
+        )
+    return found
+
+
+def _from_file(source: str, how: Reading) -> _Read:
+    if how.metric is not None and not how.beside:
+        raise UsageError("--metric is for trials; a file has one metric", source)
+    from ..data.matrix_file import table_in
+    from ..data.opening import open_foreign
+
+    opened = open_foreign(source)
+    try:
+        table = table_in(opened.text(), opened.source, how.layout, how.decimal)
+    except FairtrialError as error:
+        pointer = (
+            f"a file of another tool is described by 'fairtrial import {opened.source} "
+            "--dry-run', with --format if its content does not show which tool wrote it"
+        )
+        error.fix = f"{error.fix}; {pointer}" if error.fix else pointer
+        raise
+    if None not in (how.better, table.better) and how.better != table.better:
+        raise UsageError(
+            f"the file says that {table.better} values are better, the call says {how.better}",
+            source,
+            "make both agree",
+        )
+    matrix = PerformanceMatrix.from_samples(
+        table.name or opened.stem,
+        table.samples,
+        better=how.better or table.better or "lower",
+        unit=table.unit or "",
+        blocks=table.blocks,
+        sessions=table.sessions,
+        processes=table.processes,
+        failed=table.failed,
+        cautions=table.cautions,
+        metric=table.metric,
+        origin=table.origin,
+    ).at_level(how.level)
+    return _Read(source=source, matrix=matrix, sure=(how.better or table.better) is not None)
+
+
+def _agreeing(found: Sequence[_Read], stated: Better | None) -> list[PerformanceMatrix]:
+    """Let files whose direction or unit is not known follow what was said, or the others."""
+    sure = next((one.matrix for one in found if one.sure), None)
+    direction: Better = stated or (sure.better if sure is not None else "lower")
+    unit = next((one.matrix.unit for one in found if one.matrix.unit), "")
+    if not unit and stated is not None:
+        unit = "s" if stated == "lower" else "score"
+    return [
+        replace(
+            one.matrix,
+            better=one.matrix.better if one.sure else direction,
+            unit=one.matrix.unit or unit,
+        )
+        for one in found
+    ]
+
+
+def _told_apart(
+    found: Sequence[_Read], matrices: Sequence[PerformanceMatrix]
+) -> tuple[PerformanceMatrix, ...]:
+    """Name variants by their source where two would have one name."""
+    names = [matrix.name for matrix in matrices]
+    told = []
+    for one, matrix in zip(found, matrices, strict=True):
+        name = matrix.name
+        if names.count(name) > 1:
+            folder = Path(one.source).is_dir()
+            name = f"{one.source}:{name}" if folder else one.source
+        told.append(replace(matrix, name=name))
+    return tuple(told)
+
+
+def sessions_apart(sides: Sides) -> Sides:
+    """Give each side without session ids a session of its own, and tell a trial's from a file's.
+
+    A file without ids was measured on an occasion of its own, whatever the other side is: two such
+    files cannot tell the variants from their sessions. A trial numbers its sessions from 1 on, and
+    the ids of a file may be the same numbers by accident; two trials are told apart by `match`.
+    """
+    ours, theirs = sides.candidate, sides.baseline
+    if None not in (ours.sessions, theirs.sessions) and (
+        (ours.trial is None) != (theirs.trial is None)
+    ):
+        ours, theirs = set_apart(ours, "candidate"), set_apart(theirs, "baseline")
+    return Sides(candidate=own_session(ours, "candidate"), baseline=own_session(theirs, "baseline"))

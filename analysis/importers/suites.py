@@ -1,0 +1,412 @@
+"""Tools that execute suites and write text: ReBench and SPEC CPU.
+
+The criterion ``total`` is the time; others, such as ``MaxRSS``, are metrics of their own. Warm-up
+iterations are told apart where the benchmark's line says how many there are. A second execution appends
+under the same headings, or new ones, and numbers its invocations again from 1: a number that does not
+rise begins the next execution. Files of versions before 1.2 have no headings.
+
+In the CSV the table "Full Results Table" holds the runs; "Selected Results Table" repeats the medians
+and is not read. In raw files each run is a number in the key; what is not valid has failed, what was not
+run is nothing. A report that is invalid, or estimated, is read, and that is said.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .importing import (
+    ForeignCell,
+    ForeignFile,
+    cautions_of,
+    facts_of,
+    in_base_unit,
+    number_or_text,
+    within,
+)
+
+if TYPE_CHECKING:
+    from ..data.opening import Opened
+
+_NAMES = (
+    "benchmark", "executor", "suite", "extraArgs", "cores", "inputSize", "varValue", "tag",
+    "machine",
+)  # fmt: skip
+_MEASURED = ("invocation", "iteration", "value", "unit", "criterion")
+_HEADLESS = {
+    12: (*_MEASURED, *_NAMES[:7]),
+    13: (*_MEASURED, *_NAMES[:7], "machine"),
+    14: (*_MEASURED, *_NAMES),
+    15: (*_MEASURED, *_NAMES, "runId"),
+}
+_SAID = re.compile(r"^# ?(run_id|benchmark): ?(\d+)\s*=\s*(\{.*)$")
+_START = re.compile(r"^# ?Execution Start:\s*(.*)$")
+_ROW = re.compile(r"^\d+\t\d+\t[-+\d.eE]+\t[^\t\d]*\t[^\t]+\t[^\t]+\t", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class _Run:
+    """What is known of one run id, criterion and execution."""
+
+    names: dict[str, str]
+    criterion: str
+    unit: str
+    execution: int
+    started: str
+    warm: int | None
+    warmups: int = 0
+    invocations: dict[int, list[float]] = field(default_factory=dict)
+
+
+def knows_rebench(opened: Opened) -> bool:
+    """Tell by the line of headings, or by the comments that begin an execution."""
+    head = opened.head()
+    if re.search(r"^invocation\titeration\tvalue\tunit\tcriterion\t", head, re.MULTILINE):
+        return True
+    if re.search(r"^# ?Execution Start:", head, re.MULTILINE):
+        return True
+    return head.startswith("#!") and "rebench" in head[:1000].lower() and bool(_ROW.search(head))
+
+
+def read_rebench(opened: Opened) -> ForeignFile:
+    """Give a cell for each run, criterion and execution."""
+    reader = _Reader(opened)
+    found = list(reader.runs())
+    if not any(run.invocations for run in found):
+        raise opened.fail("there is no measurement in the file", "was every run a failure?")
+    several = max(run.execution for run in found) > 1
+    cells = tuple(
+        _cell(opened, run, _varying(run, found), several=several)
+        for run in sorted(found, key=lambda run: run.criterion != "total")
+    )
+    return ForeignFile(
+        cells=cells,
+        variant_rule="the executor",
+        losses=cautions_of(
+            {
+                "warm-ups-unknown": any(cell.warmups is None for cell in cells)
+                and "warm-up iterations are not told apart in the file",
+                "failed-unknown": "failed invocations are not in the file",
+            }
+        ),
+        facts=reader.facts,
+    )
+
+
+def _varying(run: _Run, every: list[_Run]) -> list[str]:
+    """Name what tells runs of one benchmark and executor apart, the same for all executors."""
+    alike = [one for one in every if one.names.get("benchmark") == run.names.get("benchmark")]
+    by_executor: dict[str, list[_Run]] = {}
+    for one in alike:
+        by_executor.setdefault(one.names.get("executor", ""), []).append(one)
+    return [
+        name
+        for name in _NAMES
+        if any(len({one.names.get(name, "") for one in mine}) > 1 for mine in by_executor.values())
+    ]
+
+
+def _cell(opened: Opened, run: _Run, varying: list[str], *, several: bool) -> ForeignCell:
+    # what /usr/bin/time calls kb are kibibytes
+    factor, unit = (1024.0, "B") if run.unit.lower() == "kb" else in_base_unit(run.unit)
+    about = (name for name in varying if name != "benchmark" and run.names.get(name))
+    parts = [run.names.get("benchmark", ""), *(f"{name}={run.names[name]}" for name in about)]
+    session = run.started or None
+    if several:
+        session = f"{run.started}, execution {run.execution}".removeprefix(", ")
+    return ForeignCell(
+        benchmark=" ".join(parts),
+        variant=run.names.get("executor") or None,
+        metric="time" if run.criterion == "total" and unit == "s" else run.criterion,
+        unit=unit,
+        better="lower" if unit in ("s", "B") else None,
+        processes=tuple(
+            tuple(opened.value(value, run.criterion, factor=factor) for value in values)
+            for values in run.invocations.values()
+        ),
+        known=True,
+        labels=tuple(map(str, run.invocations)),
+        inner=1,
+        warmups=None if run.warm is None else run.warmups,
+        session=session,
+        keys={name: value for name, value in run.names.items() if value},
+    )
+
+
+class _Reader:
+    """One pass over the lines of a file."""
+
+    def __init__(self, opened: Opened) -> None:
+        self.opened = opened
+        self.facts: dict[str, str] = {}
+        self._benchmarks: dict[str, Any] = {}
+        self._ids: dict[str, tuple[dict[str, str], int | None]] = {}
+        self._found: dict[tuple[str, str, int], _Run] = {}
+        self._columns: tuple[str, ...] = ()
+        self._execution, self._started = 1, ""
+        self._last: dict[tuple[str, str], tuple[int, int]] = {}
+
+    def runs(self) -> Iterator[_Run]:
+        """Give the runs in the order of their first measurements."""
+        lines = self.opened.text().split("\n")
+        for number, line in enumerate(lines, 1):
+            if line.startswith("#"):
+                self._say(line, number)
+            elif line.startswith("invocation\t"):
+                self._columns = tuple(line.split("\t"))
+                if self._columns[:5] != _MEASURED:
+                    raise self.opened.fail(
+                        "these are profiles, no measurements",
+                        "name the .data file of an experiment whose action is 'benchmark'",
+                        at=f"{number}",
+                    )
+            elif line.strip():
+                self._add(line.split("\t"), number, last=number == len(lines))
+        yield from self._found.values()
+
+    def _say(self, line: str, number: int) -> None:
+        if (start := _START.match(line)) is not None:
+            if self._found:
+                self._execution, self._last = self._execution + 1, {}
+            self._started = start[1].strip()
+        elif line.startswith("# Environment: "):
+            about = _json_in(line.removeprefix("# Environment: "))
+            found = facts_of(within(about, "hostName"), within(about, "cpu"))
+            self.facts = found | self.facts  # the first one is kept
+        elif (said := _SAID.match(line)) is not None:
+            data = _json_in(said[3])
+            if not isinstance(data, dict):
+                raise self.opened.fail("what the line describes is no JSON", at=f"{number}")
+            if said[1] == "benchmark":
+                self._benchmarks[said[2]] = data
+            else:
+                known = self._benchmarks.get(str(data.get("benchmark_id")))
+                bench = data.get("benchmark", known)
+                warm = within(bench, "runDetails", "warmup")
+                known = type(warm) is int and warm > 0
+                self._ids[said[2]] = (_names_of(data, bench), warm if known else None)
+
+    def _add(self, cells: list[str], number: int, *, last: bool) -> None:
+        at = f"{number}"
+        columns = self._columns or _HEADLESS.get(len(cells), ())
+        if len(cells) < len(columns) or not columns:
+            raise self.opened.fail(
+                "the line is cut off" if columns or last else "there is no line of headings",
+                "remove it, or copy the file again",
+                at=at,
+            )
+        row = dict(zip(columns, cells, strict=False))
+        names, warm = self._ids.get(row.get("runId", ""), ({}, None))
+        names = names | {name: row[name] for name in _NAMES if row.get(name)}
+        if not names.get("benchmark"):
+            raise self.opened.fail("the line names no benchmark", at=at)
+        run_id = row.get("runId") or "\t".join(names.get(name, "") for name in _NAMES)
+        criterion = row["criterion"]
+        place = (self._whole(row["invocation"], at), self._whole(row["iteration"], at))
+        if place <= self._last.get((run_id, criterion), (-1, -1)):
+            self._execution, self._last = self._execution + 1, {}
+        self._last[run_id, criterion] = place
+        key = (run_id, criterion, self._execution)
+        run = self._found.get(key)
+        if run is None:
+            run = self._found[key] = _Run(
+                names, criterion, row["unit"], self._execution, self._started, warm
+            )
+        value = self.opened.value(number_or_text(row["value"]), at)
+        if warm is not None and place[1] <= warm:
+            run.warmups += 1
+        else:
+            run.invocations.setdefault(place[0], []).append(value)
+
+    def _whole(self, text: str, at: str) -> int:
+        good = text.isdecimal() and len(text) < 19
+        self.opened.require(good, f"{text!r} is not the number of an invocation", at=at)
+        return int(text)
+
+
+def _json_in(text: str) -> Any:  # noqa: ANN401 - any JSON
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _names_of(data: dict[str, Any], bench: object) -> dict[str, str]:
+    names = {
+        key: str(value)
+        for key, value in data.items()
+        if isinstance(value, (str, int)) and key != "benchmark_id"
+    }
+    for name, key in (("benchmark", "suite"), ("suite", "executor"), ("executor", "")):
+        if not isinstance(bench, dict):
+            break
+        names[name] = str(bench.get("name"))
+        bench = bench.get(key)
+    return names
+
+
+_FULL = re.compile(r'^"?Full Results Table"?\s*$', re.MULTILINE)
+_HEADS = re.compile(r'^"?Benchmark"?,"?(?:Est\. )?Base ', re.MULTILINE)
+_RAW = re.compile(
+    r"^spec\.(cpu\w+)\.results\.(\w+)\.(base|peak)\.(\d{1,9})\."
+    r"(benchmark|reported_time|reported_sec|reported_nsec|ratio|rate|valid): (.*)$",
+    re.MULTILINE,
+)
+_INVALID = re.compile(
+    r"^spec\.cpu\w+\.(?:valid: 0|invalid: 1)\s*$|^\ufeff?valid,0\s*$", re.MULTILINE
+)
+_CPU = re.compile(r'^"?CPU Name"?,"?([^"\n]+)|^spec\.cpu\w+\.hw_cpu(?:_name)?: (.+)$', re.MULTILINE)
+_LONGER = 1024**2  # notes may stand before the table
+_TUNINGS = ("Base", "Peak")
+_GOOD = ("S", "", "1", "*")
+_NOT_RUN = "NR"
+# by benchmark and tuning, then by metric: each value with its run and its place
+_Runs = dict[tuple[str, str], dict[str, list[tuple[str, str, str]]]]
+
+
+def knows_spec_cpu(opened: Opened) -> bool:
+    """Tell by the table's title and headings, or by the keys of a raw file."""
+    if opened.is_folder:
+        return False
+    start, longer = opened.head(), opened.data[:_LONGER]
+    if _RAW.search(start):
+        return True
+    if b"Full Results Table" in longer or b".reported_time: " in longer:
+        start = longer.decode("utf-8", errors="replace").replace("\r", "")
+    found = _FULL.search(start)
+    return _RAW.search(start) is not None or (
+        found is not None and _HEADS.search(start, found.end()) is not None
+    )
+
+
+def read_spec_cpu(opened: Opened) -> ForeignFile:
+    """Give a cell for each benchmark, tuning and quantity (time, and ratio or rate)."""
+    text = opened.text()
+    raw = _RAW.search(text) is not None
+    runs, failed = _of_raw(text) if raw else _of_csv(opened, text)
+    cells = tuple(
+        cell
+        for key in dict.fromkeys((*runs, *failed))
+        for cell in _cells(opened, key, runs.get(key, {"time": []}), failed.get(key, 0))
+    )
+    if not cells:
+        raise opened.fail("there is no run in the file", "is the report whole?")
+    cpu = _CPU.search(text)
+    return ForeignFile(
+        cells=cells,
+        variant_rule="the tuning (base or peak)",
+        losses=cautions_of(
+            {
+                "order-unknown": "the order of the runs is not in the report",
+                "no-sessions": "all runs are from one occasion",
+            }
+        ),
+        notes=cautions_of(
+            {
+                "invalid-result": _INVALID.search(text) is not None
+                and "SPEC's tools marked this result as invalid",
+                "estimated-result": re.search(r"\bEst\. (?:Base|Peak) ", text) is not None
+                and "SPEC's tools marked these values as estimates: the run does not follow its "
+                "rules",
+            }
+        ),
+        facts={} if cpu is None else {"cpu_model": (cpu[1] or cpu[2]).strip()},
+    )
+
+
+def _of_csv(opened: Opened, text: str) -> tuple[_Runs, dict[tuple[str, str], int]]:
+    table = _FULL.search(text)
+    if table is None:
+        raise opened.fail("there is no Full Results Table", "use the CSV of runcpu")
+    before = text.count("\n", 0, table.start())
+    runs: _Runs = {}
+    failed: dict[tuple[str, str], int] = {}
+    order: Counter[str] = Counter()
+    for number, row in _table(opened, text[table.start() :], before):
+        order[row["Benchmark"].strip()] += 1
+        for tuning in _TUNINGS:
+            time = row.get(f"{tuning} Run Time", "").strip()
+            status = row.get(f"{tuning} Status", "").strip()
+            key = (row["Benchmark"].strip(), tuning.lower())
+            if status == _NOT_RUN or not (time or status):
+                continue
+            if not time or status not in _GOOD:
+                failed[key] = failed.get(key, 0) + 1
+                continue
+            found = runs.setdefault(key, {})
+            place = (f"{order[key[0]]}", f"{number}")
+            found.setdefault("time", []).append((time, *place))
+            for column in ("Ratio", "Rate"):
+                if value := row.get(f"{tuning} {column}", "").strip():
+                    found.setdefault(column.lower(), []).append((value, *place))
+    return runs, failed
+
+
+def _table(opened: Opened, text: str, before: int) -> Iterator[tuple[int, dict[str, str]]]:
+    """Give the rows of the first table by their headings, to its empty line, with their lines."""
+    heads: list[str] = []
+    reader = csv.reader(io.StringIO(text, newline="\n"))
+    for row in opened.rows(reader, before=before):
+        line = before + reader.line_num
+        if not heads:
+            if row and row[0] == "Benchmark":
+                heads = [cell.replace("Est. ", "") for cell in row]
+        elif not row or not row[0].strip() or "Selected Results Table" in row[0]:
+            return
+        else:
+            whole = len(row) >= len(heads)
+            opened.require(whole, "the line is cut off", "copy the file again", at=f"{line}")
+            yield line, dict(zip(heads, row, strict=False))
+
+
+def _of_raw(text: str) -> tuple[_Runs, dict[tuple[str, str], int]]:
+    found: dict[tuple[str, str, int], dict[str, str]] = {}
+    for match in _RAW.finditer(text):
+        key = (match[2], match[3], int(match[4]))
+        found.setdefault(key, {})[match[5]] = match[6].strip()
+    runs: _Runs = {}
+    failed: dict[tuple[str, str], int] = {}
+    for (bench, tuning, k), row in sorted(found.items(), key=lambda item: item[0][2]):
+        named = (row.get("benchmark") or re.sub(r"^(\d+)_", r"\1.", bench), tuning)
+        time, valid = row.get("reported_time", ""), row.get("valid", "")
+        if not time and row.get("reported_sec", "").isdecimal():
+            time = f"{row['reported_sec']}.{row.get('reported_nsec', '0').zfill(9)}"
+        if valid == _NOT_RUN:
+            continue
+        if not re.match(r"^[-+0-9.]*[0-9]", time) or valid not in _GOOD:
+            failed[named] = failed.get(named, 0) + 1
+            continue
+        mine = runs.setdefault(named, {})
+        at = f"{bench}.{tuning}.{k:03d}"
+        mine.setdefault("time", []).append((time, f"{k}", at))
+        for column in ("ratio", "rate"):
+            if re.match(r"^[0-9.]", row.get(column, "")):
+                mine.setdefault(column, []).append((row[column], f"{k}", at))
+    return runs, failed
+
+
+def _cells(
+    opened: Opened, key: tuple[str, str], found: dict[str, list[tuple[str, str, str]]], failed: int
+) -> Iterator[ForeignCell]:
+    bench, tuning = key
+    for metric, values in found.items():
+        yield ForeignCell(
+            benchmark=bench,
+            variant=tuning,
+            metric=metric,
+            unit="s" if metric == "time" else "score",
+            better="lower" if metric == "time" else "higher",
+            processes=tuple((opened.value(number_or_text(text), at),) for text, _, at in values),
+            labels=tuple(run for _, run, _ in values),
+            known=True,
+            inner=1,
+            warmups=0,
+            failed=failed,
+            keys={"benchmark": bench, "tuning": tuning},
+        )

@@ -1,1 +1,0 @@
-"""Tables that no tool in particular writes, and the files of the published methods."""

@@ -1,1 +1,0 @@
-"""A module for each foreign format: whether it knows a file, and what the file holds."""

@@ -1,0 +1,387 @@
+"""Tools that write XML: BenchExec and the Phoronix Test Suite; nothing in it is fetched or expanded.
+
+A task is executed once in a file: repetitions are several files. The status is read before the times:
+a task that was killed or failed has times that say nothing. The environment that the file stores is
+not read.
+
+How many runs there are depends on how much they differ: the suite goes on until they agree. So counts
+are no plan, and intervals from them are too narrow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+from xml.parsers import expat
+
+from ..data.opening import Opened, files_in, opened_in
+from ..errors import FairtrialError
+from .importing import ForeignCell, ForeignFile, cautions_of, in_base_unit, number_or_text
+
+if TYPE_CHECKING:
+    from ..record.run_numbers import Better
+
+
+def xml_of(opened: Opened) -> ET.Element:
+    """Parse a whole XML file; a DOCTYPE that only names an external definition is passed over."""
+    builder = ET.TreeBuilder()
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.ordered_attributes = False
+
+    def doctype(_name: str, _system: str | None, _public: str | None, internal: bool) -> None:  # noqa: FBT001 - expat's order
+        if internal:
+            raise _RefusedError("a DOCTYPE with an internal subset")
+
+    def entity(*_about: object) -> None:
+        raise _RefusedError("an entity of its own")
+
+    def external(*_about: object) -> int:
+        return 1  # passed over: nothing is ever fetched
+
+    parser.StartDoctypeDeclHandler = doctype
+    parser.EntityDeclHandler = entity
+    parser.ExternalEntityRefHandler = external
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    data: bytes | str = opened.data
+    if opened.encoding is not None:
+        data = opened.text()
+    try:
+        parser.Parse(data, True)  # noqa: FBT003 - expat's own
+        return builder.close()
+    except _RefusedError as refused:
+        raise opened.fail(
+            f"the file holds {refused}, which is refused",
+            "results need none: take it out if you trust the file",
+            at=f"{parser.CurrentLineNumber}",
+        ) from None
+    except (LookupError, ValueError) as error:
+        raise opened.fail(
+            f"its encoding cannot be read: {error}", "name it with --encoding", at="1"
+        ) from None
+    except (expat.ExpatError, AssertionError) as error:
+        line = getattr(error, "lineno", 0)
+        cut = "no element found" in str(error) or "unclosed" in str(error)
+        what = "the file is cut off" if cut else f"it is no XML: {error}"
+        raise opened.fail(what, "copy the file again", at=f"{line}") from None
+
+
+class _RefusedError(Exception):
+    """Something that a file of results has no business with."""
+
+
+_METRICS = ("walltime", "cputime", "memory")
+_EARLIER = {"memUsage": "memory"}  # before version 2
+_QUANTITY = re.compile(r"^([-+0-9.eE]+)\s*([A-Za-zµ]*)$")
+_FAILED = re.compile(
+    r"^(timeout|out of memory|error|killed|segmentation fault|exception|aborted|out of java memory|"
+    r"assertion|unsupported|out of native memory)",
+    re.IGNORECASE,
+)
+_OF_RUN = ("properties", "expectedVerdict")
+_ABOUT = ("tool", "version", "benchmarkname", "name", "block", "options", "date")
+_TITLE = re.compile(r"^(.*)\(([^()]*)\)$")  # each sign is read once, however many blanks there are
+
+
+def knows_benchexec(opened: Opened) -> bool:
+    """Tell by the root element and its tool, or by the three lines of headings of a table."""
+    if opened.is_folder:
+        return any(_is_result_at(opened, path) for path in files_in(opened))
+    if opened.head().startswith("tool\t"):
+        return _table_head(opened.head()) is not None
+    return _is_result(opened)
+
+
+def _is_result_at(folder: Opened, path: Path) -> bool:
+    if not path.name.endswith((".xml", ".xml.bz2", ".xml.gz")):
+        return False
+    try:
+        return _is_result(opened_in(folder, path))
+    except FairtrialError:  # what cannot be opened is none
+        return False
+
+
+def _is_result(opened: Opened) -> bool:
+    head = opened.head()
+    return re.search(r"<result\b[^<>]*\btool=", head) is not None and "<run" in head
+
+
+def _table_head(text: str) -> list[str] | None:
+    lines = text.split("\n")[:3]
+    if len(lines) == 3 and lines[1].lower().startswith(("run set\t", "runset\t", "run sets\t")):
+        return lines
+    return None
+
+
+def read_benchexec(opened: Opened) -> ForeignFile:
+    """Give a cell for each task, file and measured quantity."""
+    facts: dict[str, str] = {}
+    if opened.is_folder:
+        cells = [
+            cell
+            for path in files_in(opened)
+            if _is_result_at(opened, path)
+            for cell in _of_xml(opened_in(opened, path), facts)
+        ]
+        rule = "the file's name"
+    elif opened.head().startswith("tool\t"):
+        cells, rule = list(_of_table(opened)), "the tool and the run set"
+    else:
+        cells, rule = list(_of_xml(opened, facts)), "the file's name"
+    if not cells:
+        what, fix = "there is no run in the file", "did benchexec execute any task?"
+        if not opened.is_folder and b"<run" in opened.data:
+            what = "no run in the file has a measured column"
+            fix = "was the execution stopped? name the result file that benchexec wrote at its end"
+        raise opened.fail(what, fix)
+    return ForeignFile(
+        cells=tuple(cells),
+        variant_rule=rule,
+        losses=cautions_of(
+            {
+                "one-run": "a file holds one run of each task: give the files of several "
+                "executions, with --variant tool to put them together"
+            }
+        ),
+        facts=facts,
+    )
+
+
+def _of_xml(opened: Opened, facts: dict[str, str]) -> Iterator[ForeignCell]:
+    root = xml_of(opened)
+    if root.tag != "result":
+        raise opened.fail(f"the root element is {root.tag!r}, not 'result'", "is it of BenchExec?")
+    about = {name: root.get(name, "") for name in _ABOUT if root.get(name)}
+    system = root.find("systeminfo")
+    if system is not None:
+        if host := system.get("hostname"):
+            facts["host"] = host
+        cpu = system.find("cpu")
+        if cpu is not None and (model := cpu.get("model")):
+            facts["cpu_model"] = model
+    session = root.get("starttime") or root.get("date")
+    runs = list(root.iter("run"))
+    names = [run.get("name", "") for run in runs]
+    for number, (name, run) in enumerate(zip(names, runs, strict=True), 1):
+        if not name:
+            raise opened.fail("a run has no name", at=f"run {number}")
+        columns = {
+            column.get("title", ""): column.get("value", "") for column in run.findall("column")
+        }
+        more = {key: text for key in _OF_RUN if (text := run.get(key))}
+        # one task may be executed for several properties
+        properties = more.get("properties") if names.count(name) > 1 else None
+        task = f"{name} {properties}" if properties else name
+        keys = {**about, **more, "task": name}
+        yield from _benchexec_cells(opened, task, opened.stem, columns, keys, session)
+
+
+def _benchexec_cells(  # noqa: PLR0917 - all of one run
+    opened: Opened,
+    task: str,
+    variant: str,
+    columns: Mapping[str, str],
+    about: Mapping[str, str],
+    session: str | None,
+) -> Iterator[ForeignCell]:
+    columns = {_EARLIER.get(title, title): text for title, text in columns.items() if text}
+    failed = _is_failed(columns)
+    for title in _METRICS:
+        text = columns.get(title)
+        if text is None and not (failed and title == "walltime"):
+            continue
+        value, unit = (0.0, "") if failed else _quantity(opened, text or "", f"{task}, {title}")
+        yield ForeignCell(
+            benchmark=task,
+            variant=variant,
+            metric=title,
+            unit="B" if title == "memory" else unit or "s",
+            processes=() if failed else ((value,),),
+            known=True,
+            inner=1,
+            warmups=0,
+            failed=int(failed),
+            session=session,
+            keys={**about, "status": columns.get("status", "")},
+        )
+
+
+def _is_failed(columns: Mapping[str, str]) -> bool:
+    if columns.get("category") == "error":
+        return True
+    if "category" in columns and columns["category"] not in ("", "missing"):
+        return False
+    return _FAILED.match(columns.get("status", "")) is not None
+
+
+def _quantity(opened: Opened, text: str, at: str) -> tuple[float, str]:
+    match = _QUANTITY.match(text.strip())
+    if match is None:
+        raise opened.fail(f"{text!r} is not a quantity", at=at)
+    factor, unit = in_base_unit(match[2])
+    return opened.value(number_or_text(match[1]), at, factor=factor), unit
+
+
+def _of_table(opened: Opened) -> Iterator[ForeignCell]:
+    lines = [line.split("\t") for line in opened.text().split("\n")]
+    groups = _groups_of(lines) if len(lines) > 2 else []
+    if not groups:
+        raise opened.fail(
+            "the three lines of headings (tool, run set, columns) are damaged",
+            "make the table again with table-generator -f csv",
+            at="1",
+        )
+    width = len(lines[2])
+    several = len({(tool, run_set) for tool, run_set, _, _ in groups}) > 1
+    measured = {place for *_, columns in groups for place in columns}
+    for number, row in enumerate(lines[3:], 4):
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) != width:
+            raise opened.fail(
+                "the line is cut off", "remove it, or make the table again", at=f"{number}"
+            )
+        labels = [cell for k, cell in enumerate(row) if k not in measured and cell]
+        for tool, run_set, execution, columns in groups:
+            given = {
+                title: row[place] if title == "status" else f"{row[place]}{unit}"
+                for place, (title, unit) in columns.items()
+                if row[place]
+            }
+            yield from _benchexec_cells(
+                opened,
+                " ".join(labels),
+                f"{tool} {run_set}" if several else tool,
+                given,
+                {"tool": tool, "name": run_set, "task": labels[0] if labels else ""},
+                execution,
+            )
+
+
+_Group = tuple[str, str, str | None, dict[int, tuple[str, str]]]
+
+
+def _groups_of(lines: Sequence[list[str]]) -> list[_Group]:
+    """Give the columns of each result file: where a title comes again the next file begins.
+
+    Columns of labels, such as the property, have neither tool nor title.
+    """
+    found: list[_Group] = []
+    counts: dict[tuple[str, str], int] = {}
+    for place, (tool, run_set, title) in enumerate(zip(*lines[:3], strict=False)):
+        if place == 0 or not (tool.strip() and title.strip()):
+            continue
+        plain = _TITLE.match(title)
+        column = (plain[1].rstrip(), plain[2]) if plain else (title.strip(), "")
+        pair = (tool.strip(), run_set.strip())
+        if (
+            not found
+            or found[-1][:2] != pair
+            or column[0] in {known for known, _ in found[-1][3].values()}
+        ):
+            counts[pair] = counts.get(pair, 0) + 1
+            found.append((*pair, f"result {counts[pair]}", {}))
+        found[-1][3][place] = column
+    return [
+        (tool, run_set, name if counts[tool, run_set] > 1 else None, columns)
+        for tool, run_set, name, columns in found
+    ]
+
+
+_KEYS = ("Identifier", "Title", "AppVersion", "Arguments", "Description", "Scale")
+_BETTER: dict[str, Better] = {"LIB": "lower", "HIB": "higher"}
+_CPU = re.compile(r"Processor: ([^,]+)")
+
+
+def knows_phoronix(opened: Opened) -> bool:
+    """Tell by the root element."""
+    return "<PhoronixTestSuite" in opened.head()
+
+
+def read_phoronix(opened: Opened) -> ForeignFile:
+    """Give a cell for each test and system."""
+    root = xml_of(opened)
+    times = {
+        name: time
+        for system in root.iter("System")
+        if (name := system.findtext("Identifier")) and (time := system.findtext("TimeStamp"))
+    }
+    left: list[str] = []
+    cells = [
+        cell
+        for number, one in enumerate(root.iter("Result"), 1)
+        for cell in _phoronix_cells(opened, one, number, times, left)
+    ]
+    if not any(cell.values for cell in cells):
+        raise opened.fail(
+            "no result keeps its single runs",
+            "use a composite.xml of the suite itself: it holds them as RawString",
+        )
+    hardware = root.findtext("System/Hardware") or ""
+    cpu = _CPU.search(hardware)
+    return ForeignFile(
+        cells=tuple(cells),
+        variant_rule="the system's identifier",
+        losses=cautions_of(
+            {
+                "order-unknown": "the order of the runs is not in the file",
+                "no-sessions": "all runs of a system are from one occasion",
+            }
+        ),
+        notes=cautions_of(
+            {
+                "runs-by-data": "how many runs there are depends on the values (the suite repeats "
+                "what differs): intervals that take their number as planned are too narrow",
+                "no-single-runs": left != []
+                and "left out, for no single runs are kept of: "
+                + ", ".join(list(dict.fromkeys(left))[:8]),
+            }
+        ),
+        facts={"cpu_model": cpu[1].strip()} if cpu else {},
+    )
+
+
+def _phoronix_cells(
+    opened: Opened, result: ET.Element, number: int, times: Mapping[str, str], left: list[str]
+) -> Iterator[ForeignCell]:
+    title = result.findtext("Title") or result.findtext("Identifier")
+    if not title:
+        raise opened.fail("a result has no title", at=f"result {number}")
+    about = result.findtext("Description") or result.findtext("Arguments") or ""
+    name = f"{title} ({about})" if about else title
+    scale = (result.findtext("Scale") or "").strip()
+    factor, unit = in_base_unit(scale)
+    shown = (result.findtext("DisplayFormat") or "BAR_GRAPH").strip()
+    keys = {key: text for key in _KEYS if (text := result.findtext(key))}
+    for entry in result.iter("Entry"):
+        system = entry.findtext("Identifier") or "unknown"
+        raw = (entry.findtext("RawString") or "").strip()
+        at = f"{title}, {system}"
+        if shown not in ("BAR_GRAPH", "HORIZONTAL_BAR_GRAPH", "HORIZONTAL_BOX_PLOT") or (
+            not raw and (entry.findtext("Value") or "").strip()
+        ):
+            left.append(name)  # a curve, a picture, or a mean of nobody knows how many
+            continue
+        time = {"timestamp": times[system]} if system in times else {}
+        values = [
+            opened.value(number_or_text(text), at, factor=factor)
+            for text in raw.split(":")
+            if text.strip()
+        ]
+        yield ForeignCell(
+            benchmark=name,
+            variant=system,
+            metric="time" if unit == "s" else scale or "value",
+            unit=unit,
+            better=_BETTER.get((result.findtext("Proportion") or "").strip()),
+            processes=tuple((value,) for value in values),
+            known=True,
+            inner=1,
+            failed=None if values else 1,
+            keys=keys | {"system": system} | time,
+        )

@@ -1,0 +1,674 @@
+"""Mixtures of several metrics in words and pictures: clusters, how the metrics move together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...data.trial import Trial
+from ...data.trial_cautions import always_said
+from ...data.variant_runs import energy_cautions, require_steady
+from ...errors import AnalysisError, InsufficientDataError, UsageError
+from ...pages import number_format as figures
+from ...pages.model import (
+    Block,
+    Caution,
+    Cell,
+    Column,
+    Figure as PageFigure,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    merged,
+    page_of,
+)
+from ...pages.result import Result, plain
+from ...plots.axes import Axes, Key, Scale, quantity_axis
+from ...plots.chart import Sheet, arranged
+from ...plots.marks import COLOURS
+from ...stats.arguments import door, numbers
+from ...stats.samples import read_only
+from ...words import shorten, shown
+from .metrics_fit import MOST_METRICS, fit_mixture_of_metrics
+from .metrics_model import COUNTS, LEAST_CORRELATED, SIMPLEST, MixtureOfMetrics, listed
+from .model import BIC_MARGIN
+from .page import likelihood_and_bic
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ...plots.paper import Picture
+    from ...stats.samples import Array, Flags, Indices, Integers
+
+__all__ = ["ellipse", "plane_picture"]
+
+# --- Runs by cluster, a panel for each two metrics, with the ellipses of their mixture.
+
+
+_SHEET = Sheet(width=193.0)
+_MARKS = ("circle", "square", "up", "diamond", "down", "left", "right", "fat-plus")
+
+
+MOST_DRAWN = 4  # metrics; a picture has a panel for each two of them
+
+
+def plane_picture(
+    mixture: MixtureOfMetrics, values_xy: ArrayLike, *, units: Sequence[str] = ()
+) -> Picture:
+    """Draw the runs by cluster with an ellipse around half and around 95 % of each cluster.
+
+    Colour, mark and dashes tell the clusters apart, so that the picture can be read in grey. More
+    than two metrics have a panel for each two of them.
+    """
+    runs, d = numbers(values_xy, "the values", dimensions=None), len(mixture.names)
+    if runs.ndim != 2 or runs.shape[1] != d or not len(runs):
+        raise UsageError(f"a picture needs {d} values of each run, not the shape {runs.shape}")
+    if d > MOST_DRAWN:
+        raise UsageError(
+            f"a picture shows at most {MOST_DRAWN} metrics, and there are {d}",
+            fix="fit fewer, or read the table of correlations",
+        )
+    units = units or ("",) * d
+    clusters = mixture.classify(runs)
+    if d == 2:
+        return arranged(_SHEET, [[_panel(mixture, runs, clusters, units, (0, 1))]], 142.0)
+    rows = [
+        [_panel(mixture, runs, clusters, units, (i, j)) if i < j else None for i in range(d - 1)]
+        for j in range(1, d)
+    ]
+    return arranged(_SHEET, rows, 70.0 * (d - 1), title=_title(mixture))
+
+
+def _panel(
+    mixture: MixtureOfMetrics,
+    runs: Array,
+    clusters: Indices,
+    units: Sequence[str],
+    two: tuple[int, int],
+) -> Axes:
+    """Draw two of the metrics."""
+    pairs = runs[:, list(two)]
+    rings = [
+        [ellipse(mixture, k, share, two) for share in (0.5, 0.95)]
+        for k in range(mixture.components)
+    ]
+    every = np.vstack([pairs, *(ring for both in rings for ring in both)])
+    low, high = every.min(axis=0), every.max(axis=0)
+    room = 0.05 * (high - low)
+    names = [shorten(shown(mixture.names[j]), 40) for j in two]
+    alone = len(mixture.names) == 2
+    axes = Axes(x_label=names[0], y_label=names[1], title=_title(mixture) if alone else "")
+    for k, side in enumerate("xy"):
+        scale = Scale(float(low[k] - room[k]), float(high[k] + room[k]))
+        quantity_axis(axes, side, scale, units[two[k]] or "1", most=7 if alone else 4)
+    for k in range(mixture.components):
+        place = k % len(COLOURS)
+        css, shape = f"c{place} d{place}", _MARKS[k % len(_MARKS)]
+        r = f", r = {mixture.correlations[k]:.2f}" if alone and _told(mixture, k) else ""
+        if alone or two == (0, 1):
+            axes.keys.append(Key(f"cluster {k}: {mixture.weights[k]:.0%}{r}", css, shape))
+        x, y = pairs[clusters == k].T
+        axes.spots(x, y, f"{css} dense edged", r=2.2, shape=shape)
+        for ring, width in zip(rings[k], ("curve", "line"), strict=True):
+            axes.curve(ring[:, 0], ring[:, 1], f"{css} {width}")
+        across, up = mixture.means[k][list(two)].tolist()
+        axes.spots(across, up, "ink rim", r=4.5, shape="plus")
+    return axes
+
+
+def _told(mixture: MixtureOfMetrics, k: int) -> bool:
+    return mixture.correlated and not mixture.sparse[k]
+
+
+def ellipse(
+    mixture: MixtureOfMetrics, k: int, share: float, two: tuple[int, int] = (0, 1)
+) -> Array:
+    """Give the corners, shape (181, 2), of the ellipse that holds this share of two metrics."""
+    radius = math.sqrt(-2 * math.log1p(-share))  # the squared distance is exponential in the plane
+    angle = np.linspace(0, 2 * np.pi, 181)
+    covariance = mixture.covariances[k][np.ix_(two, two)]
+    spread = np.sqrt(np.diag(covariance))
+    # of the correlation matrix: its factor does not suffer from unlike units
+    lower = np.linalg.cholesky(covariance / spread[:, None] / spread)
+    circle = np.array([np.cos(angle), np.sin(angle)])
+    return np.asarray(mixture.means[k][list(two)] + radius * (lower @ circle).T * spread)
+
+
+def _title(mixture: MixtureOfMetrics) -> str:
+    k = mixture.components
+    said = f"{k} cluster{'s' * (k > 1)} ({mixture.model}); ellipses hold 50 % and 95 % of each"
+    if isinstance(mixture.overall_correlation, float):
+        said += f"; over all r = {mixture.overall_correlation:.2f}"
+    return said
+
+
+# --- Metrics of the same runs, cell by cell: which clusters they form, how they move together.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MetricPairs:
+    """Metrics of the same runs, a row a run, in the order of execution.
+
+    `values` has shape (n, d), in `units`; `positions` says which runs of the trial they are;
+    `cautions` what was left out and what the values cannot tell.
+    """
+
+    values: Array
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    positions: Integers
+    cautions: tuple[Caution, ...]
+
+
+@door
+def pairs_of_runs(
+    trial: Trial, variant: str, benchmark: str, *, metrics: Sequence[str] = ("wall", "max_rss")
+) -> MetricPairs:
+    """Give the metrics of every run of one cell that counts and has all of them.
+
+    Warm-ups, failed runs, and runs without one of the values are left out, so that a row is always
+    one run. A run's value of a metric with several iterations is their mean.
+
+    Parameters
+    ----------
+    trial : Trial
+    variant, benchmark : str
+    metrics : sequence of two to eight str
+        Metrics that every run has, such as these two, or metrics parsed from output. Seconds and
+        bytes differ much as numbers: fit them with ``units="spread"``.
+
+    Raises
+    ------
+    UsageError
+        If a name is unknown, or a metric stands twice.
+    InsufficientDataError
+        If no run has all.
+    """
+    info = [trial.metric(name) for name in metrics]
+    if len(metrics) < 2 or len(set(metrics)) < len(metrics):
+        what = "pairs need two" if len(metrics) <= 2 else "clusters of several metrics need"
+        raise UsageError(f"{what} different metrics", str(trial.path))
+    if len(metrics) > MOST_METRICS:
+        said = f"a mixture takes at most {MOST_METRICS} metrics, and there are {len(metrics)}"
+        raise UsageError(said, str(trial.path), "leave out metrics that others tell")
+    for name, known, what in (
+        (variant, trial.manifest.variants, "variant"),
+        (benchmark, trial.manifest.benchmarks, "benchmark"),
+    ):
+        if name not in known:
+            fix = f"known here: {', '.join(known)}"
+            raise UsageError(f"the trial has no {what} {name!r}", str(trial.path), fix)
+    cell = (trial.variant == trial.manifest.variants.index(variant)) & (
+        trial.benchmark == trial.manifest.benchmarks.index(benchmark)
+    )
+    columns = np.column_stack([trial.values(name) for name in metrics])
+    complete: Flags = np.asarray(np.isfinite(columns).all(axis=1))
+    counted = cell & trial.measured & complete
+    used = np.flatnonzero(counted)
+    for name in metrics:
+        require_steady(trial, name, counted)
+    if used.size == 0:
+        raise InsufficientDataError(
+            f"no run of {variant!r} on {benchmark!r} has {'both' if len(metrics) == 2 else 'all of'} "
+            f"{listed(metrics)}",
+            str(trial.path),
+            "measure more, or look at the failed runs",
+            n=0,
+            needed=1,
+        )
+    return MetricPairs(
+        values=read_only(columns[used]),
+        names=tuple(metrics),
+        units=tuple(one.unit for one in info),
+        positions=read_only(trial.planned_position[used]),
+        cautions=tuple(_cautions(trial, cell, complete, metrics)),
+    )
+
+
+def _cautions(
+    trial: Trial, cell: Flags, complete: Flags, metrics: Sequence[str]
+) -> Iterator[Caution]:
+    """Say what was left out, and what the values cannot tell."""
+    yield from always_said(trial)
+    failed = cell & trial.candidates & (trial.outcome != 0)
+    judged = np.asarray(np.all([trial.judged(name) for name in metrics], axis=0))
+    for code, which, text in (
+        ("warm-up-left-out", cell & trial.warmup, "{} warm-up run{} left out"),
+        ("failed-left-out", failed, "{} failed run{} left out"),
+        ("metric-missing", cell & judged & ~complete, "{} run{} without one of the values"),
+    ):
+        if count := int(which.sum()):
+            yield Caution(code, text.format(count, "s" * (count > 1)))
+    counted = cell & trial.measured & complete
+    for name in metrics:
+        yield from energy_cautions(trial, name, counted)
+        floored = int(trial.at_floor(name)[counted].sum())
+        if floored:
+            yield Caution(
+                "floored",
+                f"{floored} values of {name} say only 'at most the launcher's floor': "
+                "they are no memory of the program, and their correlation with time means nothing",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlaneCell(Result):
+    """One variant on one benchmark; `mixture` is None where no fit exists, and `problem` says why.
+
+    `cautions` say what was left out of the values; the mixture has cautions of its own.
+    """
+
+    method: ClassVar[str] = "mixture-2d-cell"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"pairs"})
+
+    benchmark: str
+    variant: str
+    pairs: MetricPairs | None
+    mixture: MixtureOfMetrics | None
+    problem: str | None
+
+    @property
+    def n(self) -> int:
+        """The number of runs that have all values."""
+        return 0 if self.pairs is None else len(self.pairs.values)
+
+    def body(self) -> dict[str, Any]:
+        """Add the number of runs, and the cluster of each."""
+        of = None
+        if self.mixture is not None and self.pairs is not None:
+            of = self.mixture.classify(self.pairs.values)
+        return {"n": self.n, "classification": plain(of), **Result.body(self)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlaneReport(Result):
+    """Mixtures of several metrics for each benchmark and variant."""
+
+    method: ClassVar[str] = "mixture-2d"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"detailed"})
+
+    metrics: tuple[str, ...]
+    units: tuple[str, ...]
+    cells: tuple[PlaneCell, ...]
+    detailed: bool
+
+
+def plane_report(
+    trials: Sequence[tuple[Trial, Sequence[str]]],
+    metrics: tuple[str, ...],
+    *,
+    benchmark: str | None = None,
+    max_components: int = 9,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> PlaneReport:
+    """Fit mixtures of several metrics, each divided by its spread first, to every cell."""
+    known = list(dict.fromkeys(b for trial, _ in trials for b in trial.manifest.benchmarks))
+    if benchmark is not None and benchmark not in known:
+        raise UsageError(f"there is no benchmark {benchmark!r}", fix=f"known: {', '.join(known)}")
+    infos = {tuple(trial.metric(name).unit for name in metrics) for trial, _ in trials}
+    if len(infos) > 1:
+        raise AnalysisError("the trials differ in the metrics' units", fix="take one at a time")
+    wanted = [
+        (trial, name, variant)
+        for name in (known if benchmark is None else [benchmark])
+        for trial, variants in trials
+        if name in trial.manifest.benchmarks
+        for variant in variants
+    ]
+    cells = []
+    for done, (trial, name, variant) in enumerate(wanted):
+        if progress is not None:
+            progress(done, len(wanted), f"{name} / {variant}")
+        cells.append(_cell_of_report(trial, variant, name, metrics, max_components))
+    if all(cell.mixture is None for cell in cells):
+        first = cells[0]
+        raise AnalysisError(first.problem or "no fit", f"{first.benchmark} / {first.variant}")
+    detailed = benchmark is not None or len(known) == 1
+    of_cells = (
+        (trial, caution.of(f"{cell.benchmark} / {cell.variant}"))
+        for (trial, *_), cell in zip(wanted, cells, strict=True)
+        for caution in cell.cautions
+        if detailed or caution.code != "warm-up-left-out"
+    )
+    of_trials = ((trial, caution) for trial, _ in trials for caution in trial.cautions)
+    several = len({trial.path for trial, _ in trials}) > 1
+    return PlaneReport(
+        metrics=metrics,
+        units=next(iter(infos)),
+        cells=tuple(cells),
+        detailed=detailed,
+        cautions=merged(
+            caution.of(trial.path.name) if several else caution
+            for trial, caution in (*of_trials, *of_cells)
+        ),
+    )
+
+
+def _cell_of_report(
+    trial: Trial, variant: str, benchmark: str, metrics: tuple[str, ...], most: int
+) -> PlaneCell:
+    pairs, fitted, problem = None, None, None
+    try:
+        pairs = pairs_of_runs(trial, variant, benchmark, metrics=metrics)
+        fitted = fit_mixture_of_metrics(
+            pairs.values, max_components=most, names=metrics, units="spread"
+        )
+    except AnalysisError as error:
+        problem = error.what
+    return PlaneCell(
+        benchmark=benchmark,
+        variant=variant,
+        pairs=pairs,
+        mixture=fitted,
+        problem=problem,
+        cautions=() if pairs is None else pairs.cautions,
+    )
+
+
+_NEXT = 3  # candidates next to the best
+_CELL, _LONG_CELL = 28, 40  # columns for names
+_IN_HEADINGS = 24  # letters of all metrics that the headings of a table have room for
+
+_VOLUME = {"E": "equal size", "V": "sizes of their own"}
+_SHAPE = {"E": "equal shape", "V": "shapes of their own"}
+_AXES = {"E": "equal tilt", "V": "tilts of their own", "I": "no tilt"}
+_ONE = {"EII": "a circle", "EEI": "an ellipse, no tilt", "EEE": "an ellipse"}
+_SOLID = {"circle": "sphere", "ellipse": "ellipsoid"}
+
+
+def meaning(model: str) -> str:
+    """Say in words what the components of a model share."""
+    if model[1] == "I":
+        return f"circles, {_VOLUME[model[0]]}"
+    return f"ellipses, {_VOLUME[model[0]]}, {_SHAPE[model[1]]}, {_AXES[model[2]]}"
+
+
+@page_of.register(MixtureOfMetrics)
+def _mixture_page(mixture: MixtureOfMetrics) -> Page:
+    return Page(
+        title=f"Gaussian mixture of {listed(mixture.names)}",
+        sections=(Section(_clusters(mixture, "clusters")),),
+        cautions=mixture.cautions,
+    )
+
+
+@page_of.register(PlaneCell)
+def _plane_cell_page(cell: PlaneCell) -> Page:
+    units = () if cell.pairs is None else cell.pairs.units
+    count = "Several" if cell.pairs is None else COUNTS[len(units)].capitalize()
+    return Page(
+        title=f"{count} metrics of {cell.variant} on {cell.benchmark}",
+        sections=(_cell(cell, units, 1),),
+        cautions=(*cell.cautions, *_of_mixture(cell)),
+    )
+
+
+@page_of.register(PlaneReport)
+def _plane_report_page(report: PlaneReport) -> Page:
+    both = listed(
+        [
+            f"{name} ({unit})" if figures.unit_text(unit) else name
+            for name, unit in zip(report.metrics, report.units, strict=True)
+        ]
+    )
+    head = Section((Sentence(f"{both} of the same runs"),))
+    cells: tuple[Section, ...] = (_lines(report),)
+    cautions = report.cautions
+    if report.detailed:
+        cells = tuple(_cell(cell, report.units, k) for k, cell in enumerate(report.cells, 1))
+        cautions += tuple(caution for cell in report.cells for caution in _of_mixture(cell))
+    return Page(title=f"Clusters of {both}", sections=(head, *cells), cautions=cautions)
+
+
+# ---- cells
+
+
+def _of_mixture(cell: PlaneCell) -> Iterator[Caution]:
+    if cell.mixture is not None:
+        name = f"{cell.benchmark} / {cell.variant}"
+        yield from (caution.of(name) for caution in cell.mixture.cautions)
+
+
+def _cell(cell: PlaneCell, units: tuple[str, ...], place: int) -> Section:
+    name = " / ".join(shorten(one, _LONG_CELL) for one in (cell.benchmark, cell.variant))
+    if cell.mixture is None or cell.pairs is None:
+        return Section((Sentence(f"{name}: {cell.problem}"),))
+    blocks = _clusters(cell.mixture, f"clusters-{place}")
+    if len(cell.mixture.names) > MOST_DRAWN:
+        return Section(blocks, title=name)
+    picture = PageFigure(
+        name=f"plane-{place}",
+        alt=f"runs of {cell.variant} on {cell.benchmark} by cluster, with an ellipse around half and "
+        "around 95 % of each cluster",
+        draw=partial(plane_picture, cell.mixture, cell.pairs.values, units=units),
+    )
+    return Section((*blocks, picture), title=name)
+
+
+def _lines(report: PlaneReport) -> Section:
+    """Set a line for each cell, then what the columns mean, then why cells have no fit."""
+    rows: list[tuple[Cell, ...]] = []
+    benchmark = None
+    for cell in report.cells:
+        name = "" if cell.benchmark == benchmark else shorten(cell.benchmark, _CELL)
+        benchmark = cell.benchmark
+        size = Value(f"{cell.n}", cell.n)
+        rows.append((name, shorten(cell.variant, _CELL), size, *_fit(cell.mixture)))
+    table = Table(
+        name="cells",
+        columns=(
+            *(Column("benchmark", "left"), Column("variant", "left"), Column("runs")),
+            *(Column("clusters"), Column("r within"), Column("r overall")),
+        ),
+        rows=tuple(rows),
+    )
+    which = "" if len(report.metrics) == 2 else " (of the two that do most)"
+    note = (
+        f"r within: how the metrics move together inside clusters{which}, r overall: in all runs; "
+        "--benchmark NAME gives a benchmark's clusters"
+    )
+    problems = dict.fromkeys(
+        f"{cell.benchmark} / {cell.variant}: {cell.problem}"
+        for cell in report.cells
+        if cell.problem is not None
+    )
+    told = (note, *list(problems)[:8])  # cells without a fit of which the reason is said
+    return Section((table, *(Sentence(text) for text in told)))
+
+
+def _fit(mixture: MixtureOfMetrics | None) -> tuple[Cell, ...]:
+    if mixture is None:
+        return ("none", "", "")
+    k, within = mixture.components, mixture.within_correlation()
+    alone = bool(mixture.sparse.all())
+    return (
+        Value(f"{k}", k),
+        "-" if alone else _strongest(within, mixture),
+        ""
+        if mixture.overall_correlation is None
+        else _strongest(mixture.overall_correlation, mixture),
+    )
+
+
+def _strongest(r: float | Array, mixture: MixtureOfMetrics) -> Value:
+    """Show a correlation; of several the one that is largest in size, with its metrics."""
+    if isinstance(r, float):
+        return Value(f"{r:z.3f}", r)
+    names = [shorten(name, 10) for name in mixture.names]
+    i, j = max(combinations(range(len(names)), 2), key=lambda pair: abs(float(r[pair])))
+    return Value(f"{r[i, j]:z.3f} {names[i]}, {names[j]}", float(r[i, j]))
+
+
+# ---- a mixture
+
+
+def _clusters(mixture: MixtureOfMetrics, table: str) -> tuple[Block, ...]:
+    """Set the answer, and below it the table of the clusters with the best candidates."""
+    names = _names(mixture)
+    below: list[Block] = []
+    if len(names) > 2:
+        below += [_long_table(mixture, table, names), _correlations(mixture, f"{table}-r", names)]
+    else:
+        short = sum(map(len, names)) > _IN_HEADINGS
+        if short:
+            below.append(Sentence(f"1: {names[0]}, 2: {names[1]}"))
+        below.append(_table(mixture, table, ["1", "2"] if short else names))
+    if mixture.sparse.any():
+        told = f"a cluster of fewer than {LEAST_CORRELATED} runs tells no correlation"
+        below.append(Sentence(f"r -: {told}"))
+    if mixture.bic is not None and mixture.log_likelihood is not None:
+        said = likelihood_and_bic(mixture.log_likelihood, mixture.bic)
+        nearest = ", ".join(_next(mixture))
+        below.append(Sentence(f"{said}; next: {nearest}" if nearest else said))
+    return (Sentence(_headline(mixture)), Sentence(_relation(mixture)), Section(tuple(below)))
+
+
+def _names(mixture: MixtureOfMetrics) -> list[str]:
+    return [shorten(name, 20) for name in mixture.names]
+
+
+def _headline(mixture: MixtureOfMetrics) -> str:
+    k, names = mixture.components, listed(_names(mixture))
+    count = COUNTS[k] if k < len(COUNTS) else str(k)
+    clusters = f"{count} cluster{'s' * (k > 1)}"
+    if mixture.n is None:
+        return f"a mixture of {clusters} of {names}"
+    verb = "describe" if k > 1 else "describes"
+    kind = _ONE[mixture.model] if k == 1 else meaning(mixture.model)
+    if len(mixture.names) > 2:
+        for flat, solid in _SOLID.items():
+            kind = kind.replace(flat, solid)
+    return (
+        f"{clusters} {verb} these {mixture.n} runs of {names} best (model {mixture.model}: {kind})"
+    )
+
+
+def _relation(mixture: MixtureOfMetrics) -> str:
+    """Say how the metrics vary together: within the clusters, and over all."""
+    where = "within the clusters " if mixture.components > 1 else ""
+    said = f"{where}{listed(_names(mixture))} are "
+    if not mixture.correlated:
+        said += "uncorrelated (r = 0 in this model)"
+    elif mixture.sparse.all():
+        said += (
+            f"correlated in this model, but no cluster has the {LEAST_CORRELATED} runs that tell r"
+        )
+    elif len(mixture.names) > 2:
+        said += "correlated"
+    else:
+        r = mixture.correlations[~mixture.sparse]
+        alike = float(r.max() - r.min()) < 5e-4
+        values = f"{r[0]:z.3f}" if alike else ", ".join(f"{value:z.3f}" for value in r)
+        said += f"correlated: r = {values}"
+        if mixture.sparse.any():
+            said += f" (those of at least {LEAST_CORRELATED} runs)"
+    lead = _lead(mixture)
+    if lead is not None:
+        other = "correlation" if not mixture.correlated else "no correlation"
+        said += f"; BIC prefers this to {other} by {figures.significant(lead)}"
+        if lead < BIC_MARGIN:
+            said += ", which is next to nothing"
+        if any(caution.code == "metric-ties" for caution in mixture.cautions):
+            said += ", which is no evidence: a metric has few distinct values"
+    if mixture.components > 1:
+        whole = mixture.overall_correlation
+        if whole is None:
+            whole = mixture.correlation()
+        if isinstance(whole, float):
+            said += f"; over all clusters r = {whole:z.3f}"
+    return said
+
+
+def _lead(mixture: MixtureOfMetrics) -> float | None:
+    """Give how far the best model of the other kind, correlated or not, stays behind in BIC."""
+    if mixture.bic is None:
+        return None
+    others = [
+        value for model, _, value in _candidates(mixture) if (model[2] != "I") != mixture.correlated
+    ]
+    return mixture.bic - max(others) if others else None
+
+
+def _candidates(mixture: MixtureOfMetrics) -> Iterator[tuple[str, int, float]]:
+    """Give model, number of clusters and BIC of all that could be fitted."""
+    for model, row in (mixture.bic_table or {}).items():
+        yield from ((model, k, value) for k, value in enumerate(row, 1) if math.isfinite(value))
+
+
+def _table(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:
+    spread = np.sqrt(np.diagonal(mixture.covariances, axis1=1, axis2=2))
+    rows: list[tuple[Cell, ...]] = []
+    for k in range(mixture.components):
+        weight, r = float(mixture.weights[k]), float(mixture.correlations[k])
+        row: list[Cell] = [Value(f"{k}", k), Value(f"{weight:.4f}", weight)]
+        for mean, sd in zip(mixture.means[k].tolist(), spread[k].tolist(), strict=True):
+            row += [Value(f"{mean:.7g}", mean), Value(figures.significant(sd, 4), sd)]
+        row.append(_r(r, mixture, k))
+        rows.append(tuple(row))
+    of_metrics = (f"{what} {metric}" for metric in metrics for what in ("mean", "sd"))
+    headings = ("cluster", "weight", *of_metrics, "r")
+    return Table(name=name, columns=tuple(map(Column, headings)), rows=tuple(rows))
+
+
+def _r(r: float, mixture: MixtureOfMetrics, k: int) -> Cell:
+    """Show a correlation within a cluster, where it has the runs for one."""
+    if not mixture.correlated:
+        return Value("0", r)
+    return "-" if mixture.sparse[k] else Value(f"{r:z.3f}", r)
+
+
+def _long_table(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:
+    """Set a line for each cluster and metric."""
+    rows: list[tuple[Cell, ...]] = []
+    for k in range(mixture.components):
+        head: tuple[Cell, Cell] = (
+            Value(f"{k}", k),
+            Value(f"{mixture.weights[k]:.4f}", float(mixture.weights[k])),
+        )
+        spread = np.sqrt(np.diag(mixture.covariances[k])).tolist()
+        for metric, mean, sd in zip(metrics, mixture.means[k].tolist(), spread, strict=True):
+            shown = (metric, Value(f"{mean:.7g}", mean), Value(figures.significant(sd, 4), sd))
+            rows.append((*head, *shown))
+            head = ("", "")
+    columns = (
+        *(Column("cluster"), Column("weight"), Column("metric", "left")),
+        *(Column("mean"), Column("sd")),
+    )
+    return Table(name=name, columns=columns, rows=tuple(rows))
+
+
+def _correlations(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:
+    """Set a line for each two metrics: r within each cluster, and of all runs."""
+    whole = mixture.overall_correlation
+    if whole is None:
+        whole = mixture.correlation()
+    assert not isinstance(whole, float)
+    rows: list[tuple[Cell, ...]] = []
+    for i, j in combinations(range(len(metrics)), 2):
+        within = (
+            _r(float(mixture.correlations[k, i, j]), mixture, k) for k in range(mixture.components)
+        )
+        over = Value(f"{whole[i, j]:z.3f}", float(whole[i, j]))
+        rows.append((f"{metrics[i]}, {metrics[j]}", *within, over))
+    headings = (*(f"r in {k}" for k in range(mixture.components)), "r of all")
+    columns = (Column("metrics", "left"), *map(Column, headings))
+    return Table(name=name, columns=columns, rows=tuple(rows))
+
+
+def _next(mixture: MixtureOfMetrics) -> list[str]:
+    """Name the candidates that come next to the best."""
+    chosen = (mixture.model, mixture.components)
+    ranked = sorted(
+        (-value, k, model)
+        for model, k, value in _candidates(mixture)
+        if (model, k) != chosen and (k > 1 or model in SIMPLEST)
+    )
+    return [f"{model} with {k} {-value:.6g}" for value, k, model in ranked[:_NEXT]]

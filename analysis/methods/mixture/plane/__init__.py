@@ -1,1 +1,0 @@
-"""Mixtures of two metrics of the same runs."""

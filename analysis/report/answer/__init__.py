@@ -1,1 +1,0 @@
-"""The verdict in words, the forest of speedups, the cautions that matter."""

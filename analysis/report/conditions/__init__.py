@@ -1,1 +1,0 @@
-"""Host, environment, what differed between sessions, the campaign, failed runs."""

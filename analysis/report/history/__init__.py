@@ -1,1 +1,0 @@
-"""The history of nights as a page: a strip for each benchmark, and the evidence of each change."""

@@ -1,0 +1,388 @@
+"""What gives these results again: commands, seeds, versions, hashes, and the runs themselves."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.metadata
+import itertools
+import json
+import platform
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from ..data.host_record import read_environments, without_homes
+from ..errors import StoreError
+from ..importers.reader import trial_and_variant
+from ..pages.model import CommandLine, Section, Sentence, Table, columns_of
+from ..record.fleet import FLEET, Fleet, read_fleet
+from ..record.manifest import read_manifest
+from ..record.shapes import opened
+from ..record.trial_files import (
+    BUILDS,
+    CAMPAIGN,
+    ENVIRONMENT,
+    MANIFEST,
+    MEASUREMENTS,
+    PLAN,
+    RESOLVED,
+)
+from ..version import VERSION
+from ..words import shown
+from .methods_text import citations_of, paragraph_of, spoken_text, works_used
+from .page import Chapter
+from .subject import first_host, level_of
+
+if TYPE_CHECKING:
+    from ..data.matrix import PerformanceMatrix
+    from ..data.trial import Trial
+    from ..methods.multilevel.host_effects import HostLevel
+    from .subject import Subject
+
+__all__ = [
+    "chapter",
+    "commands_of",
+    "embedded",
+    "facts_of",
+    "notes_of",
+    "raw_runs",
+    "whole_numbers",
+]
+
+_FILES = (CAMPAIGN, RESOLVED, PLAN, MEASUREMENTS, ENVIRONMENT)
+_LIBRARIES = ("numpy", "scipy", "numba")
+_USUAL = dict(confidence=0.95, margin=0.01, correction="holm", looks=None, certificate=None)
+_FACTORS = (1, 1_000, 1_000_000, 1_000_000_000)
+_OCCASIONS = {"candidate", "baseline"}  # what `sessions_apart` calls the session of a file
+_EXACT = 2.0**53  # below it each whole number is a float
+
+Floats = NDArray[np.float64]
+Facts = Iterator[tuple[str, str | None]]  # a name; what is known, None where nobody knows it
+
+
+def commands_of(subject: Subject) -> list[str]:
+    """Give the command lines that measure and judge the same again, as they would be typed."""
+    level, options = level_of(subject.verdict), [*_options(subject)]
+    lines = [words for trial in subject.trials for words in _measuring(trial, level)]
+    if subject.trials or len(subject.sources) > 1:  # one file alone is only reported on
+        lines.append(["verdict", *subject.sources, "--explain", *options])
+    lines.append(["report", *subject.sources, *options, "-o", "report.html"])
+    return [shlex.join(["fairtrial", *words]) for words in lines]
+
+
+def notes_of(subject: Subject) -> Iterator[str]:
+    """Say what the commands cannot repeat."""
+    if subject.trials:
+        yield (
+            "The seed fixes the order of the runs and everything else that is random, not their times."
+        )
+    appended = [one for trial in subject.trials for one in trial.manifest.appended]
+    for first, last in dict.fromkeys((one.first, one.last) for one in appended):
+        yield f"Sessions {first} to {last} were appended after the first ones had been judged."
+    if len(subject.trials) < len(subject.sources):
+        yield "How the values of the files were measured is not known here."
+
+
+def facts_of(subject: Subject) -> dict[str, list[dict[str, str | None]]]:
+    """Give seeds, versions and hashes: each with its name, and None where it is not known."""
+    groups = {"seeds": _seeds(subject), "versions": _versions(subject), "hashes": _hashes(subject)}
+    return {
+        group: [{"name": name, "text": text} for name, text in facts]
+        for group, facts in groups.items()
+    }
+
+
+def _seeds(subject: Subject) -> Facts:
+    """Give the seeds of the plans, and that of the analysis."""
+    for trial in subject.trials:
+        manifest = trial.manifest
+        for one in manifest.merged_from:
+            yield f"plan of {one.trial}", f"{one.seed}"
+        if not manifest.merged_from:
+            of = "" if len(subject.trials) == 1 else f" of {manifest.trial}"
+            yield f"plan{of}", f"{manifest.seed}"
+    if any(one.panel is not None for one in subject.candidates):
+        yield "random draws of the published methods", "0"
+
+
+def _versions(subject: Subject) -> Facts:
+    """Give what measured and what judged."""
+    host = first_host(subject.verdict) if level_of(subject.verdict) is not None else None
+    for trial in subject.trials:
+        of = "" if len(subject.trials) == 1 else f" {trial.manifest.trial}"
+        if host is not None:
+            of = f" on {shown(host.name)}"
+        yield f"measured{of} with fairtrial", trial.manifest.tool_version or None
+        records = read_environments(host or trial.path)
+        tools = records[0].sections.get("tools", {}) if records else {}
+        parts = [str(tools[key]) for key in ("python", "libc") if tools.get(key)]
+        yield f"measured{of} under", f"Python {', '.join(parts)}" if parts else None
+    yield "judged with fairtrial", VERSION
+    yield "judged under", f"Python {platform.python_version()}"
+    for name in _LIBRARIES:
+        try:
+            yield name, importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            yield name, None
+
+
+def _hashes(subject: Subject) -> Facts:
+    """Give the SHA-256 of what was read: files of trials as their manifests say, others as they are."""
+    of_hosts = level_of(subject.verdict) is not None
+    for trial in subject.trials:
+        manifest = trial.manifest
+        of = "" if len(subject.trials) == 1 else f"{manifest.trial}: "
+        yield f"{of}campaign (its content)", manifest.campaign_sha256 or None
+        if of_hosts:  # each host's manifest holds the hashes of its other files
+            yield FLEET, _digest(Path(subject.verdict.path or ".") / FLEET)
+            for one in subject.verdict.hosts:
+                if one.judged:
+                    yield f"{shown(one.host)}: {MANIFEST}", _digest(Path(one.trial) / MANIFEST)
+            continue
+        yield f"{of}{MANIFEST}", _digest(trial.path / MANIFEST)
+        built = [BUILDS] if BUILDS in manifest.files else []
+        yield from ((f"{of}{name}", manifest.files.get(name)) for name in (*_FILES, *built))
+        for path, digest in sorted(manifest.targets.items()):
+            yield f"{of}{without_homes(path)}", digest or None
+    for source in subject.sources:
+        if trial_and_variant(source) is None:
+            yield without_homes(source), _digest(Path(source))
+
+
+def _measuring(trial: Trial, level: HostLevel | None) -> Iterator[list[str]]:
+    """Give what measured a trial: each part of a merged one, each host of a fleet, or all at once."""
+    manifest = trial.manifest
+    campaign = Path(manifest.campaign_path).name or CAMPAIGN
+
+    def run(seed: int, sessions: int | None) -> list[str]:
+        more = [] if sessions is None else ["--sessions", f"{sessions}"]
+        return ["run", campaign, "--seed", f"{seed}", *more]
+
+    if trial.outermost == "host":
+        fleet = read_fleet(trial.path)
+        if fleet.submitted_at is not None:
+            yield ["submit", campaign, "--hosts", ",".join(fleet.names)]
+            return
+        each = _planned(trial.path, fleet) if level is None else level.sessions_each[1]
+        yield run(manifest.seed, each)
+        yield ["merge", *fleet.names, "-o", trial.path.name]
+    elif parts := manifest.merged_from:
+        yield from (run(one.seed, one.last - one.first + 1) for one in parts)
+        yield ["merge", *(f"runs/{one.trial}" for one in parts), "-o", f"runs/{manifest.trial}"]
+    else:
+        yield run(manifest.seed, manifest.sessions)
+
+
+def _planned(path: Path, fleet: Fleet) -> int | None:
+    """Give the sessions of the first host that has a trial; None where no host has one."""
+    for one in fleet.hosts:
+        with contextlib.suppress(StoreError):
+            return read_manifest(path / one.trial).sessions
+    return None
+
+
+def _options(subject: Subject) -> Iterator[str]:
+    """Give the options as typed; what is the default needs none."""
+    asked, how, verdict = subject.asked, subject.how, subject.verdict
+    named = {pair[1] for text in subject.sources if (pair := trial_and_variant(text)) is not None}
+    given: dict[str, Iterable[object]] = {
+        "variant": [name for name in asked.get("variants") or () if name not in named],
+        "benchmark": asked.get("benchmarks") or (),
+        "metric": () if verdict.usual else (verdict.metric,),
+        **{name: (getattr(how, name),) for name in ("better", "layout", "decimal")},
+        **{name: (asked.get(name),) for name, usual in _USUAL.items() if asked.get(name) != usual},
+        "weight": [f"{name}={weight}" for name, weight in (asked.get("weights") or {}).items()],
+    }
+    for option, values in given.items():
+        for value in values:
+            if value is not None:
+                yield from (f"--{option}", f"{value}")
+    if asked.get("always_valid"):
+        yield "--always-valid"
+
+
+def _digest(path: Path) -> str | None:
+    """Give a file's SHA-256; None where it cannot be read."""
+    try:
+        with opened(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, StoreError):
+        return None
+
+
+# --- the runs themselves
+
+
+def raw_runs(subject: Subject) -> dict[str, Any]:
+    """Give the runs that count of what was judged: in the order of execution where it is known.
+
+    Of each run ``values`` holds a number to be divided by ``divide_by``, ``variant`` and ``benchmark`` the
+    places of its names; ``sessions`` and ``blocks`` hold ids, each with how many runs in sequence have it,
+    or are None where they are not known.
+    """
+    verdict, trial = subject.verdict, subject.trial
+    benchmarks, values, variant, benchmark, sessions, blocks = (
+        _of_matrices(subject) if trial is None else _of_trial(subject, trial)
+    )
+    numbers, factor = whole_numbers(values)
+    return {
+        "metric": verdict.metric,
+        "unit": verdict.unit,
+        "better": verdict.better,
+        "order": "as read" if trial is None else "execution",
+        "divide_by": factor,
+        "variants": list(subject.matrices),
+        "benchmarks": benchmarks,
+        "variant": variant,
+        "benchmark": benchmark,
+        "sessions": _lengths(sessions),
+        "blocks": _lengths(blocks),
+        "values": numbers,
+    }
+
+
+def whole_numbers(values: Floats) -> tuple[list[float], int]:
+    """Write finite values as whole numbers to be divided, such as nanoseconds that were counted.
+
+    Gives the numbers and what each is to be divided by, which gives the very same floats; the values
+    themselves and 1 where no power of a thousand will do.
+    """
+    for factor in _FACTORS:
+        with np.errstate(over="ignore"):
+            scaled = np.rint(values * factor)
+        if (np.abs(scaled) < _EXACT).all() and (scaled / factor == values).all():
+            return [int(number) for number in scaled.tolist()], factor
+    return values.tolist(), 1
+
+
+Found = tuple[list[str], Floats, list[Any], list[Any], list[Any], list[Any]]
+
+
+def _of_trial(subject: Subject, trial: Trial) -> Found:
+    manifest, values = trial.manifest, trial.values(subject.verdict.metric)
+    benchmarks = [name for name in manifest.benchmarks if name in set(subject.order)]
+    ours = [manifest.variants.index(name) for name in subject.matrices]
+    theirs = [manifest.benchmarks.index(name) for name in benchmarks]
+    counts = trial.measured & np.isfinite(values)
+    counts &= np.isin(trial.variant, ours) & np.isin(trial.benchmark, theirs)
+    rows = np.flatnonzero(counts)
+    rows = rows[np.argsort(trial.planned_position[rows], kind="stable")]
+    return (
+        benchmarks,
+        values[rows],
+        [ours.index(code) for code in trial.variant[rows].tolist()],
+        [theirs.index(code) for code in trial.benchmark[rows].tolist()],
+        trial.session[rows].tolist(),
+        trial.block[rows].tolist(),
+    )
+
+
+def _of_matrices(subject: Subject) -> Found:
+    cells = [
+        (k, name, side, side.benchmarks.index(name))
+        for k, matrix in enumerate(subject.matrices.values())
+        for name in subject.order
+        for side in (matrix, matrix.with_zeros)
+        if side is not None and name in side.benchmarks
+    ]
+    there = {name for _, name, _, _ in cells}
+    benchmarks = [name for name in subject.order if name in there]
+    samples = [side.samples[place] for _, _, side, place in cells]
+    variant: list[int] = []
+    benchmark: list[int] = []
+    sessions: list[Any] = []
+    blocks: list[Any] = []
+    for (k, name, side, place), values in zip(cells, samples, strict=True):
+        unknown = [None] * len(values)
+        variant += [k] * len(values)
+        benchmark += [benchmarks.index(name)] * len(values)
+        known = None if _made_up(side) else side.sessions
+        sessions += unknown if known is None else known[place].tolist()
+        blocks += unknown if side.blocks is None else side.blocks[place].tolist()
+    joined = np.concatenate(samples) if samples else np.array([])
+    return benchmarks, joined, variant, benchmark, sessions, blocks
+
+
+def _made_up(matrix: PerformanceMatrix) -> bool:
+    """Whether a file's runs only got a session so that they count as an occasion of their own."""
+    if matrix.trial is not None or matrix.sessions is None:
+        return False
+    found = {str(key) for ids in matrix.sessions for key in ids.tolist()}
+    return len(found) == 1 and found <= _OCCASIONS
+
+
+def _lengths(ids: Sequence[Any]) -> list[tuple[Any, int]] | None:
+    """Give each id once, with how many in sequence have it; None where none is known."""
+    if ids and all(key is None for key in ids):
+        return None
+    return [(key, len(list(group))) for key, group in itertools.groupby(ids)]
+
+
+# --- For a paper, and for whoever repeats the work: the method in words, commands, hashes,
+# the runs themselves.
+
+
+_UNSAFE = re.compile("[<>&]")
+_FILE = re.compile(r"[^A-Za-z0-9_.-]+")
+_KINDS = {"seeds": "seed", "versions": "version", "hashes": "SHA-256"}
+
+
+def chapter(subject: Subject) -> Chapter:
+    """Give the chapter; what is the same for all metrics stands with the first only."""
+    first, metric = not subject.prefix, subject.verdict.metric
+    anchor = subject.anchor("paper")
+    cited = citations_of(works_used(subject)) if first else []
+    values: dict[str, Any] = {
+        "paragraph": paragraph_of(subject, {one["key"]: k for k, one in enumerate(cited, 1)}),
+        "citations": cited,
+        "commands": commands_of(subject),
+        "notes": list(notes_of(subject)) if first else [],
+        **(facts_of(subject) if first else {kind: [] for kind in _KINDS}),
+        "raw": raw_runs(subject),
+    }
+    return Chapter(
+        name="paper",
+        folder="paper",
+        anchor=anchor,
+        title="For a paper" if first else f"For a paper: {metric}",
+        values=values,
+        sections=lambda: tuple(_sections(values)),
+        drawn=lambda: {
+            "raw_id": f"{anchor}-values",
+            "file": f"{_FILE.sub('-', metric)}-runs.json",
+            "embedded": embedded(values["raw"]),
+        },
+    )
+
+
+def embedded(data: Mapping[str, Any]) -> Markup:
+    """Write JSON that can stand in a ``script`` element: nothing in it ends that element.
+
+    Every ``<``, ``>`` and ``&`` is written by its number, and so is what is not ASCII.
+    """
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return Markup(_UNSAFE.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text))  # noqa: S704 - no markup is left
+
+
+def _sections(values: Mapping[str, Any]) -> Iterator[Section]:
+    yield Section((Sentence(spoken_text(values["paragraph"])),), "Method")
+    again = (CommandLine(shown(line)) for line in values["commands"])
+    yield Section((*again, *map(Sentence, values["notes"])), "To do it again")
+    rows = tuple(
+        (kind, shown(fact["name"]), "unknown" if fact["text"] is None else shown(fact["text"]))
+        for key, kind in _KINDS.items()
+        for fact in values[key]
+    )
+    if rows:
+        table = Table(name="provenance", columns=columns_of("<kind", "<of", "<value"), rows=rows)
+        yield Section((table,), "Seeds, versions, hashes")
+    if cited := values["citations"]:
+        lines = (Sentence(f"[{k}] {one['text']}") for k, one in enumerate(cited, 1))
+        yield Section(tuple(lines), "To cite")

@@ -1,1 +1,0 @@
-"""For a paper: methods paragraph, citations, commands, seeds, versions, hashes, raw values."""

@@ -1,1 +1,0 @@
-"""What the published methods say of the same runs, how they came to it, and why they differ."""

@@ -1,1 +1,0 @@
-"""The trial as it happened: all runs of all benchmarks against time."""

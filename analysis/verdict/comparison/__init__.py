@@ -1,1 +1,0 @@
-"""Two trials compared: do the answers of an old trial hold in a new one."""

@@ -1,0 +1,397 @@
+"""Each effect of the old trial against that of the new one: agreement, and sessions still needed.
+
+An effect is the log of a speedup, estimated by t on the session values of the difference between the
+two variants. Sessions of two trials are independent, so the difference of the two effects has the
+standard error sqrt(e1^2 + e2^2): a test of two means with different variances, on the session values
+themselves (`differences`). Whether two intervals overlap is another question with a wrong answer: of
+two equally wide ones that just touch, the p-value is far below the risk that is asked for [1]_.
+
+References
+----------
+.. [1] N. Schenker, J. F. Gentleman, "On judging the significance of differences by examining the
+   overlap between confidence intervals", The American Statistician 55, 2001.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..methods.multilevel.advice import chances
+from ..methods.multilevel.estimates import ErrorParts
+from ..methods.multilevel.host_effects import HostDifferences, Shift, differences_of
+from ..methods.multilevel.law import ErrorLaw
+from .comparison_result import (
+    Agreement,
+    CandidateComparison,
+    Effect,
+    EffectComparison,
+    More,
+    Reproduction,
+)
+
+if TYPE_CHECKING:
+    from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
+
+
+def agreement_of(
+    old: Effect,
+    new: Effect,
+    shift: Shift | None,
+    *,
+    by_sessions: tuple[bool, bool],
+    same: bool,
+) -> tuple[Agreement, str | None]:
+    """Say what becomes of the old trial's word, and why it cannot be told where that is so.
+
+    In this order: proven differences differ, whatever the words; the same conclusion agrees. An
+    interval of the new trial that holds both "no effect" and the old effect says nothing about it:
+    cannot tell. Everything else is compatible: another word, and no proven difference.
+    """
+    if same:
+        return "agrees", None
+    missing = _missing(old, new, by_sessions)
+    if missing is not None:
+        return "cannot tell", missing
+    if shift in ("larger", "smaller"):
+        return "differs", None
+    if old.decided and old.outcome == new.outcome:
+        return "agrees", None
+    if not old.decided and not new.decided:
+        if shift == "equivalent":
+            return "compatible", None
+        return "cannot tell", "nothing-concluded"
+    if new.decided or shift == "equivalent" or new.outcome_uncorrected != "undecided":
+        return "compatible", None
+    return ("cannot tell", "too-wide") if _holds(new, old.speedup) else ("compatible", None)
+
+
+def _missing(old: Effect, new: Effect, by_sessions: tuple[bool, bool]) -> str | None:
+    """Say why there is no test."""
+    for side, name in ((old, "old"), (new, "new")):
+        if side.reason in ("fails-more", "fails-always"):
+            return f"fails-more-{name}"
+    for side, name in ((old, "old"), (new, "new")):
+        if side.speedup is None:
+            return f"no-value-{name}"
+        if side.reason == "no-spread":
+            return f"no-spread-{name}"
+        if side.reason in ("depends", "no-steady-state", "unequal-values", "cut-off"):
+            return f"{side.reason}-{name}"
+    for tested, name in zip(by_sessions, ("old", "new"), strict=True):
+        if not tested:
+            return f"one-session-{name}"
+    return None
+
+
+def _holds(effect: Effect, speedup: float | None) -> bool:
+    if effect.low is None or effect.high is None or speedup is None:
+        return True  # an interval without ends excludes nothing
+    return effect.low <= speedup <= effect.high
+
+
+def conclusion_of(
+    benchmarks: Sequence[EffectComparison], these: EffectComparison | None
+) -> Reproduction:
+    """Say what becomes of the old trial's conclusions on one candidate.
+
+    A conclusion is a decided word. The suite's leads, or that of the only benchmark; where the old
+    trial leaves the suite undecided, the conclusions on its benchmarks are what there is.
+    """
+    known = [one for one in benchmarks if one.ratio is not None]
+    lead = these if these is not None else known[0] if len(known) == 1 else None
+    everything = [*benchmarks, *([] if these is None else [these])]
+    concluded = [one for one in everything if one.old.decided]
+    differing = [one for one in everything if one.agreement == "differs"]
+    if lead is not None and lead in differing:
+        return "partly" if lead.old.decided and lead.old.outcome == lead.new.outcome else "not"
+    if differing:
+        left = any(one.agreement in ("agrees", "compatible") for one in concluded)
+        return "partly" if left else "not"
+    if everything and all(one.agreement == "agrees" for one in everything):
+        return "reproduced"
+    if lead is not None and lead.old.decided:
+        return _LEADING[lead.agreement]
+    told = {one.agreement for one in concluded}
+    if told == {"agrees"}:
+        return "reproduced"
+    return "partly" if told - {"cannot tell"} else "cannot tell"
+
+
+_LEADING: dict[Agreement, Reproduction] = {
+    "agrees": "reproduced",
+    "compatible": "partly",
+    "differs": "not",
+    "cannot tell": "cannot tell",
+}
+
+
+def overall(words: Sequence[Reproduction]) -> Reproduction:
+    """Put the words of all candidates together.
+
+    One word where all have it. "not" where nothing else was told; "partly" where some conclusions
+    hold and others do not, or could not be told.
+    """
+    told = set(words) - {"cannot tell"}
+    if not told:
+        return "cannot tell"
+    if told == {"reproduced"}:
+        return "reproduced" if "cannot tell" not in words else "partly"
+    return "not" if told == {"not"} else "partly"
+
+
+_LIMIT = 100
+_CHANCE = 0.8
+_LEAST = 2  # sessions that show how sessions differ
+
+
+def more_sessions(
+    old: Effect, new: Effect, designs: tuple[str, str], law: ErrorLaw, margin: float
+) -> More | None:
+    """Say with how many more sessions the new trial would say the old one's word.
+
+    The effect is taken as the old trial estimates it. The spread of a session value is the new
+    trial's; of a single session nobody knows it, and the old trial's is taken. None where neither
+    has one, or there is nothing to be seen.
+    """
+    if old.speedup is None or not old.decided:
+        return None
+    source, design = (new, designs[1]) if _known(new, designs[1]) else (old, designs[0])
+    if not _known(source, design):
+        return None
+    sides = 2 if design == "separate" else 1  # each side has sessions of its own, and needs as many
+    have = max(new.sessions, 0) // sides
+    spread = _spread(source, sides)
+    if spread == 0:
+        lacking = max(_LEAST - have, 0)
+        return More(sessions=lacking, target=old.outcome) if lacking else None
+    if source is new and new.freedom is None and new.errors and new.freedoms:
+        # sides of unequal numbers stay unequal, and keep a quantile each
+        before = np.array(new.freedoms) + 1.0
+        more = np.arange(1.0, _LIMIT + 1)
+        freedom = before + more[:, None] - 1.0
+        error = np.array(new.errors) * np.sqrt(before / (freedom + 1.0))
+    else:
+        counts = np.arange(max(have + 1, _LEAST), have + _LIMIT + 1, dtype=np.float64)
+        more, freedom, error = counts - have, sides * (counts - 1.0), spread / np.sqrt(counts)
+    multiplier = law.multiplier(freedom)
+    step, distance = new.step_added or 0.0, abs(math.log(old.speedup))
+    if old.outcome != "equivalent":  # the clock's step is taken from the distance that is tested
+        distance = max(distance - step, 0.0)
+    effect, limits = np.full(more.shape, distance), (multiplier, multiplier)
+    outside, inside = chances(effect, error, freedom, limits, margin - step)
+    chance = inside if old.outcome == "equivalent" else outside
+    enough = np.flatnonzero(chance >= _CHANCE)
+    return More(sessions=int(more[enough[0]]) if enough.size else None, target=old.outcome)
+
+
+def _spread(effect: Effect, sides: int) -> float:
+    """Give the standard deviation of a session's value, of both sides together."""
+    if effect.freedom is None and effect.errors and effect.freedoms:
+        variances = (e**2 * (f + 1) for e, f in zip(effect.errors, effect.freedoms, strict=True))
+        return math.sqrt(math.fsum(variances))
+    counted = max(effect.sessions // sides, _LEAST)
+    return float(effect.error or 0.0) * math.sqrt(counted)
+
+
+def _known(effect: Effect, design: str) -> bool:
+    """Tell whether the effect says how sessions differ."""
+    return design in ("paired", "separate") and effect.error is not None and effect.sessions >= 2
+
+
+_BY_SESSIONS = ("paired", "separate")
+_OF_A_LINE = (
+    *("speedup", "low", "high", "outcome"),
+    *("error", "errors", "freedom", "freedoms", "step_added"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EffectPairs:
+    """What two trials say of one candidate; `lone` are lines that have a partner without a value."""
+
+    old: Multilevel
+    new: Multilevel
+    lone: tuple[tuple[BenchmarkLine, BenchmarkLine], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _EffectPair:
+    """One effect in both trials, `designs` as the trials compare their sides."""
+
+    name: str
+    old: Effect
+    new: Effect
+    designs: tuple[str, str]
+
+    @property
+    def tested(self) -> tuple[bool, bool]:
+        """Whether each effect's error is that of independent sessions, and its sample a fair one."""
+        old, new = (
+            design in _BY_SESSIONS and effect.sessions >= 2 and effect.reason is None
+            for effect, design in zip((self.old, self.new), self.designs, strict=True)
+        )
+        return old, new
+
+
+def compare_answers(
+    answers: Sequence[EffectPairs],
+    *,
+    confidence: float,
+    margin: float,
+    same: bool = False,
+    next_alpha: float | None = None,
+) -> tuple[CandidateComparison, ...]:
+    """Compare what two trials say of each candidate."""
+    law, bound = ErrorLaw(alpha=1.0 - confidence), math.log1p(margin)
+    following = law if next_alpha is None else ErrorLaw(alpha=next_alpha)
+    pairs = [list(_pairs(one)) for one in answers]
+    suites = [_suite(one) for one in answers]
+    flat = iter(
+        _compared([pair for group in pairs for pair in group], law, following, bound, same=same)
+    )
+    judged = iter(
+        _compared([one for one in suites if one is not None], law, following, bound, same=same)
+    )
+    found = []
+    for one, group, suite in zip(answers, pairs, suites, strict=True):
+        benchmarks = tuple(next(flat) for _ in group)
+        these = None if suite is None else next(judged)
+        found.append(
+            CandidateComparison(
+                variant=one.old.candidate,
+                baseline=one.old.baseline,
+                design_old=one.old.design,
+                design_new=one.new.design,
+                benchmarks=benchmarks,
+                these=these,
+                word=conclusion_of(benchmarks, these),
+            )
+        )
+    return tuple(found)
+
+
+def _pairs(answers: EffectPairs) -> Iterable[_EffectPair]:
+    designs = (answers.old.design, answers.new.design)
+    theirs = {line.name: line for line in answers.new.benchmarks}
+    lines = [(line, theirs[line.name]) for line in answers.old.benchmarks if line.name in theirs]
+    known = {line.name for line, _ in lines}
+    lone = [pair for pair in answers.lone if pair[0].name not in known]
+    for old, new in (*lines, *lone):
+        first, second = (
+            _effect(line, line.sessions, line.outcome_uncorrected, line.reason)
+            for line in (old, new)
+        )
+        yield _EffectPair(name=old.name, old=first, new=second, designs=designs)
+
+
+def _suite(answers: EffectPairs) -> _EffectPair | None:
+    old, new = answers.old.these, answers.new.these
+    if old is None or new is None:
+        return None
+    designs = (answers.old.design, answers.new.design)
+    return _EffectPair(
+        name="these",
+        old=_of_suite(old, answers.old.design),
+        new=_of_suite(new, answers.new.design),
+        designs=designs,
+    )
+
+
+def _of_suite(line: Line, design: str) -> Effect:
+    """Give the suite's effect; its sessions are what its degrees of freedom count."""
+    if design == "confounded":
+        return _effect(line, 0, line.outcome, "confounded")
+    if design not in _BY_SESSIONS or line.freedoms is None:
+        return _effect(line, 1, line.outcome, None)
+    freedom = sum(line.freedoms) if line.freedom is None else line.freedom
+    sessions = freedom + 1 if design == "paired" else freedom + 2
+    return _effect(line, max(round(sessions), 2), line.outcome, None)
+
+
+def _effect(line: Line, sessions: int, uncorrected: str, reason: str | None) -> Effect:
+    return Effect(
+        **{name: getattr(line, name) for name in _OF_A_LINE},
+        sessions=sessions,
+        outcome_uncorrected=uncorrected,  # type: ignore[arg-type]  # a line's words are words
+        reason=reason,
+    )
+
+
+def _compared(
+    pairs: Sequence[_EffectPair], law: ErrorLaw, following: ErrorLaw, margin: float, *, same: bool
+) -> Iterable[EffectComparison]:
+    """Judge one family of effects; `following` is the law of the new trial's next look."""
+    if not pairs:
+        return
+    found = _differences(pairs, law.alpha, margin)
+    for k, pair in enumerate(pairs):
+        shift = found.shift[k]
+        agreement, reason = agreement_of(
+            pair.old, pair.new, shift, by_sessions=pair.tested, same=same
+        )
+        more = None
+        if reason in ("too-wide", "one-session-new"):
+            more = more_sessions(pair.old, pair.new, pair.designs, following, margin)
+        yield EffectComparison(
+            name=pair.name,
+            old=pair.old,
+            new=pair.new,
+            ratio=_ratio(found.estimate[k]),
+            low=_ratio(found.low[k]),
+            high=_ratio(found.high[k]),
+            error=_known_number(found.error[k]),
+            freedom=_known_number(found.freedom[k]),
+            pvalue=_known_number(found.pvalue[k]),
+            pvalue_welch=_known_number(found.pvalue_welch[k]),
+            pvalue_adjusted=_known_number(found.pvalue_adjusted[k]),
+            law=None if shift is None else "welch" if found.welch[k] else "banerjee",
+            difference=shift,
+            agreement=agreement,
+            reason=reason,
+            more_sessions=more,
+        )
+
+
+def _differences(pairs: Sequence[_EffectPair], alpha: float, margin: float) -> HostDifferences:
+    """Test the differences of the effects that have errors by sessions."""
+    logs, errors, freedoms = (np.full((len(pairs), 2), math.nan) for _ in range(3))
+    parts = tuple(
+        ErrorParts(np.zeros((len(pairs), 2)), np.full((len(pairs), 2), math.inf)) for _ in range(2)
+    )
+    for k, pair in enumerate(pairs):
+        for side, (effect, tested) in enumerate(
+            zip((pair.old, pair.new), pair.tested, strict=True)
+        ):
+            logs[k, side] = math.nan if effect.speedup is None else math.log(effect.speedup)
+            if not tested or (effect.freedom is None and effect.freedoms is None):
+                continue
+            errors[k, side], freedoms[k, side] = _number(effect.error), _number(effect.freedom)
+            for part, known in zip(parts[side], (effect.errors, effect.freedoms), strict=True):
+                part[k, : len(known or ())] = known or ()
+    return differences_of(
+        logs,
+        errors,
+        freedoms,
+        alpha=alpha,
+        margin=margin,
+        parts=(parts[0], parts[1]),
+        step=np.array([sum(side.step_added or 0.0 for side in (p.old, p.new)) for p in pairs]),
+    )
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _known_number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _ratio(log: float) -> float | None:
+    """Give a ratio from its log, cut where it leaves the range of numbers; None for nan."""
+    return None if math.isnan(log) else math.exp(min(max(float(log), -700.0), 700.0))

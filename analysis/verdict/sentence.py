@@ -1,0 +1,483 @@
+"""A verdict in one sentence: the answer, in per cent of what the baseline takes, with its interval.
+
+Screens, the report's first line and JSON say this sentence, and no other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from ..methods.multilevel.lines import TAKEN_BACK
+from ..methods.multilevel.page import count_text, few_sessions_text
+from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ..pages import number_format as figures
+from ..pages.difference import Difference
+from ..pages.model import Caution, Sentence, ShortSentence, plain
+from ..words import WIDTH, shorten, shown
+
+if TYPE_CHECKING:
+    from ..data.levels import Unit
+    from ..data.matrix import PerformanceMatrix
+    from ..data.session_quantiles import QuantileBasis, Why
+    from ..data.trial import Trial
+    from ..methods.multilevel.host_effects import HostLevel
+    from ..pages.number_format import Word
+    from .gate import GateLine
+    from .result import CandidateVerdict, Verdict
+
+# --- Which quantiles are judged, in words: those of all values of a session, or those that
+# runs have each for itself.
+
+
+OF_RUNS: Final = "quantiles-of-runs"  # the caution's code
+_NAME_OF_QUANTILE_WORDS = 24  # columns
+_WHY: Final[dict[Why, str]] = {
+    "one-session": "there is one session",
+    "printed": "percentiles that were printed cannot be put together",
+    "not-kept": "not all values were kept, or their place is not known",
+    "own": "the values behind it are not there",
+}
+
+
+def basis_of(each: Iterable[QuantileBasis | None]) -> QuantileBasis | None:
+    """Give the basis of several trials that are judged together: that of single runs where one has no other."""
+    found = [one for one in each if one is not None]
+    return next((one for one in found if one.level == "run"), next(iter(found), None))
+
+
+def with_numbers(
+    basis: QuantileBasis | None, sides: Iterable[PerformanceMatrix | None], baseline: str
+) -> QuantileBasis | None:
+    """Say how many values the sessions of the candidate have, and of the baseline: where these differ most."""
+    each = [side for side in sides if side is not None]
+    pairs = [
+        (one.values_of[bench], base.values_of[bench])
+        for base in each
+        if base.name == baseline
+        for one in each
+        if one.name != baseline
+        for bench in one.values_of.keys() & base.values_of.keys()
+    ]
+    if basis is None or not pairs:
+        return basis
+    a, b = max(pairs, key=lambda pair: abs(math.log(pair[0].mean / pair[1].mean)))
+    values = (round(a.mean), round(b.mean))
+    return replace(basis, values=values, compared_at=min(a.compared_at, b.compared_at))
+
+
+def quantile_sentences(metric: str, basis: QuantileBasis | None) -> tuple[str, ...]:
+    """Say of which values a metric is the quantile; nothing of another metric."""
+    if basis is None:
+        return ()
+    name = shorten(shown(metric), _NAME_OF_QUANTILE_WORDS)
+    if basis.level == "session":
+        return (f"{name} is that of all values of a session together",)
+    told = f"{name} is each run's own, and their geometric mean is judged"
+    return (told,) if basis.why is None else (f"{told}:", _WHY[basis.why])
+
+
+def quantile_cautions(trial: Trial, metric: str) -> Iterator[Caution]:
+    """Say that the quantiles of runs are judged, which are not those of the session."""
+    basis = trial.quantile_basis(metric)
+    if basis is None or basis.level == "session" or basis.why is None:
+        return
+    text = (
+        f"{metric} is each run's own, and the geometric mean of runs is judged, not the quantile of all values of a session: "
+        f"{_WHY[basis.why]}"
+    )
+    short = ShortSentence.of(plain(f"judged is the mean of each run's own {metric}"))
+    yield Caution(OF_RUNS, text, short=short)
+
+
+# --- The heading of a verdict: what was measured, which metric, how much, and what counts as the same.
+
+
+_NAME_OF_HEADING = 28  # columns of a name
+_DESIGNS: dict[Unit, dict[str, str]] = {
+    "session": {
+        "paired": "paired",
+        "separate": "sides measured in separate sessions",
+        "one session, blocks": "within one session",
+        "one session, runs": "within one session",
+        "confounded": "one session a side",
+    },
+    "host": {
+        "paired": "paired",
+        "separate": "sides measured apart",
+        "one session, blocks": "on one host",
+        "one session, runs": "on one host",
+        "confounded": "one host a side",
+    },
+}
+
+
+def heading(verdict: Verdict) -> Sentence:
+    """Give the heading in one line: what does not fit goes, the host first, then "paired", then the margin."""
+    host, paired, margin = True, True, True
+    text = _heading(verdict, host=host, paired=paired, margin=margin)
+    for step in ({"host": False}, {"paired": False}, {"margin": False}):
+        if len(text) <= WIDTH:
+            break
+        host, paired, margin = (
+            step.get(name, now)
+            for name, now in (("host", host), ("paired", paired), ("margin", margin))
+        )
+        text = _heading(verdict, host=host, paired=paired, margin=margin)
+    return Sentence(text)
+
+
+def _heading(verdict: Verdict, *, host: bool, paired: bool, margin: bool) -> str:
+    parts = [_measured(verdict, host=host), metric_name(verdict.metric)]
+    if verdict.better == "higher":
+        parts[-1] += ", higher is better"
+    parts.append(_amount(verdict, paired=paired))
+    if verdict.candidates and margin:
+        parts.append(f"same within {100 * verdict.margin:g} %")
+    parts += [_look(verdict)]
+    return " · ".join(part for part in parts if part)
+
+
+def metric_name(metric: str) -> str:
+    """Name a metric on a screen."""
+    return "wall time" if metric == "wall" else shorten(shown(metric), _NAME_OF_HEADING)
+
+
+def _look(verdict: Verdict) -> str:
+    """Say which look this is, where a trial grows or looks are planned."""
+    if verdict.always_valid:
+        return "valid at every look"
+    if verdict.looks_rule == "planned" and verdict.looks > 1:
+        return f"one of {verdict.looks} looks"
+    return f"look {verdict.looks}" if verdict.looks_rule == "growing" else ""
+
+
+def _measured(verdict: Verdict, *, host: bool) -> str:
+    """Name what was measured: a campaign on its host, or two sides."""
+    if verdict.campaign is None:
+        names = [*(one.variant for one in verdict.candidates[:1]), verdict.baseline]
+        return " against ".join(shorten(shown(name), _NAME_OF_HEADING) for name in names)
+    campaign = shorten(shown(verdict.campaign), _NAME_OF_HEADING)
+    if verdict.hosts:
+        judged = [one.host for one in verdict.hosts if one.judged]
+        of = f"{len(judged)} of " if len(judged) < len(verdict.hosts) else ""
+        if not of and any(one.hosts is not None for one in verdict.candidates):
+            return campaign  # how many there are is said with their sessions
+        return f"{campaign} on {of}{figures.counted(len(verdict.hosts), 'host')}"
+    if verdict.host is None or not host:
+        return campaign
+    # files from which a trial was imported may name none
+    name = (
+        "an unknown host"
+        if verdict.host == "unknown"
+        else shorten(shown(verdict.host), _NAME_OF_HEADING)
+    )
+    return f"{campaign} on {name}"
+
+
+def _amount(verdict: Verdict, *, paired: bool) -> str:
+    """Say how many sessions and runs there are, and how the sides go together."""
+    levels = [one.hosts for one in verdict.candidates if one.hosts is not None]
+    if levels:
+        return amount_on_hosts(levels[0], verdict.session_runs)
+    amount = _counted((verdict.sessions, verdict.sessions), verdict.outermost)
+    if verdict.quantile is not None and verdict.quantile.level == "session":
+        pass  # one value each, of however many runs
+    elif verdict.session_runs is None:
+        amount = f"{verdict.runs} runs"
+    else:
+        low, high = verdict.session_runs
+        amount += f" x {low} run{'s' * (high != 1)}" if low == high else f" x {low} to {high} runs"
+    designs = dict.fromkeys(
+        _DESIGNS[one.multilevel.outermost][one.multilevel.design]
+        for one in verdict.candidates
+        if one.multilevel is not None
+    )
+    return ", ".join([amount, *(told for told in designs if paired or told != "paired")])
+
+
+def amount_on_hosts(level: HostLevel, session_runs: tuple[int, int] | None) -> str:
+    """Say how much was measured on several hosts: ``4 hosts x 5 sessions x 10 runs``."""
+    parts = [_counted((len(level.hosts),) * 2, "host"), _counted(level.sessions_each, "session")]
+    if session_runs is not None:
+        parts.append(_counted(session_runs, "run"))
+    return " x ".join(parts)
+
+
+def _counted(ends: tuple[int, int], noun: str) -> str:
+    low, high = ends
+    return f"{low if low == high else f'{low} to {high}'} {noun}{'s' * (high != 1)}"
+
+
+NameOf = Callable[[str], str]
+_NAME = 28  # columns of a variant's name
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_LISTED = 3  # names of those between which nothing is decided
+_UNNAMED = "command"  # the only benchmark of commands that were compared: nobody named it
+REASONS = {
+    "below-resolution": "the runs are below the clock's resolution",
+    "no-spread": "sessions do not differ, and the clock's step is unknown",
+    "depends": "sessions resemble the ones before them",
+    "no-steady-state": "too many runs reach no steady state",
+    "unequal-values": "one side has more than twice as many values as the other",
+    "cut-off": "runs that failed, or were stopped at their limit, could overturn it",
+}
+
+
+def short_name(name: str) -> str:
+    """Give a variant's name as a sentence says it."""
+    return shorten(shown(name), _NAME)
+
+
+def leading(result: Multilevel) -> Line | None:
+    """Give the line that answers for a candidate: the suite's, or that of its only benchmark."""
+    return _leading(result.these, result.benchmarks)
+
+
+def answering(one: CandidateVerdict) -> Line | None:
+    """Give the line that a candidate's sentence is about: of a fleet, that of its very hosts."""
+    if one.hosts is not None:
+        return _leading(one.hosts.these, one.hosts.benchmarks)
+    return None if one.multilevel is None else leading(one.multilevel)
+
+
+def _leading(these: Line | None, benchmarks: Sequence[BenchmarkLine]) -> Line | None:
+    if these is not None:
+        return these
+    known = [line for line in benchmarks if line.speedup is not None]
+    if not known and len(benchmarks) == 1:
+        return benchmarks[0]
+    return known[0] if len(known) == 1 else None
+
+
+def difference(line: Line, verdict: Verdict) -> Difference:
+    """Give what a line of a verdict says, in per cent of the baseline."""
+    return Difference.of(line, metric=verdict.metric, unit=verdict.unit, better=verdict.better)
+
+
+def sentence_of(verdict: Verdict, named: NameOf = short_name) -> str:
+    """Say the answer in one sentence, without a full stop.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        Of a trial, a fleet or two sides.
+    named : function
+        How a variant is called.
+    """
+    if not verdict.candidates:
+        return _alone(verdict, named)
+    known = [one for one in verdict.candidates if one.multilevel is not None]
+    lost = [named(one.variant) for one in verdict.candidates if one.multilevel is None]
+    base = named(verdict.baseline)
+    if not known:
+        return f"nothing could be compared with {base}"
+    told = (
+        _of_one(known[0], verdict, named) if len(known) == 1 else _of_several(known, verdict, named)
+    )
+    if not lost:
+        return told
+    return f"{told}; nothing could be compared of {figures.listed(lost, _LISTED)}"
+
+
+def with_whole_interval(text: str) -> str:
+    """Keep the interval at a sentence's end on one line."""
+    head, mark, tail = text.rpartition(" (")
+    if not mark or not tail.endswith(")"):
+        return text
+    return f"{head}{mark}{tail.replace(' ', _NO_BREAK)}"
+
+
+def _alone(verdict: Verdict, named: NameOf) -> str:
+    """Say what the only variant takes."""
+    ours = named(verdict.baseline)
+    if len(verdict.alone) != 1:
+        return f"{ours} was measured alone: there is nothing to compare"
+    (only,) = verdict.alone
+    verb = Difference(None, None, None, verdict.metric, verdict.unit, verdict.better).verb
+    told = f"{ours} {verb} {figures.quantity(only.mean, verdict.unit)}"
+    if only.low is None or only.high is None:
+        return f"{told}: there is nothing to compare"
+    ends = (figures.quantity(end, verdict.unit) for end in (only.low, only.high))
+    return f"{told} ({' to '.join(ends)}): there is nothing to compare"
+
+
+def where_text(one: CandidateVerdict) -> str:
+    """Say over what an answer holds: `` over these 8 benchmarks``, `` on text``."""
+    result, line = one.multilevel, answering(one)
+    if result is None:
+        return ""
+    parts = []
+    if line is None or not isinstance(line, BenchmarkLine):
+        lacking = 0 if one.hosts is None else len(one.hosts.left_out)
+        parts.append(f" over these {len(result.benchmarks) - lacking} benchmarks")
+    elif line.name != _UNNAMED:
+        parts.append(f" on {short_name(line.name)}")
+    if one.hosts is not None:
+        comma = "," if parts and parts[0].startswith(" on ") else ""
+        parts.append(f"{comma} on these {len(one.hosts.hosts)} hosts")
+    return "".join(parts)
+
+
+def _of_one(one: CandidateVerdict, verdict: Verdict, named: NameOf) -> str:
+    result, line = one.multilevel, answering(one)
+    assert result is not None  # who calls has looked
+    ours, base, where = named(one.variant), named(verdict.baseline), where_text(one)
+    why = unanswered(result, line, ours)
+    if line is None or why:
+        return f"no answer for {ours} against {base}{where}: {why or 'there is no common mean'}"
+    told = difference(line, verdict)
+    if isinstance(line, BenchmarkLine) and (
+        counted := counted_sentence(line, told, (ours, base), line.outcome, where)
+    ):
+        return counted
+    answer = told.answer(line.outcome, ours, base, margin=verdict.margin, where=where)
+    if line.outcome == "undecided" or not (interval := told.interval()):
+        return answer
+    return f"{answer} ({interval})"
+
+
+def counted_sentence(
+    line: BenchmarkLine | GateLine, told: Difference, names: tuple[str, str], word: Word, where: str
+) -> str:
+    """Say what is counted in its unit, where a ratio says less or nothing; else ""."""
+    (ours, base), low, high = names, line.difference_low, line.difference_high
+    if line.identity is not None:
+        one = line.identity
+        a, b = (count_text(value, told.unit) for value in (one.candidate, one.baseline))
+        runs = f"in all {one.runs} runs"
+        if one.candidate == one.baseline:
+            return f"{ours} {told.same()} as {base}{where}: {a} {runs}"
+        side = "more" if one.candidate > one.baseline else "less"
+        side += ", within the margin" * (word == "equivalent")
+        each = f" of {figures.counted(one.sessions, 'session')} each"
+        return f"{ours} {told.verb} {a}, {base} {b}{told.label}{where}, {runs}{each}: {side}"
+    if low is None or high is None or line.low is not None:
+        return ""
+    sides = [
+        f"{count_text(float(f'{abs(end):.3g}'), told.unit)} {'less' if end < 0 else 'more'}"
+        for end in (low, high)
+    ]
+    if word == "undecided":
+        head = f"no difference found between {ours} and {base}{where}"
+        return f"{head}: if there is one, it lies between {' and '.join(sides)}{told.label}"
+    return f"{ours} {told.verb} {' to '.join(sides)}{told.label} than {base}{where}"
+
+
+def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
+    """Say why nothing can be said of a candidate, whatever its interval is; "" where something can."""
+    if result.design == "confounded":
+        return f"{result.outermost} and variant cannot be told apart"
+    if line is None or line.outcome != "undecided":
+        return ""
+    if any(one.code == "one-build" for one in result.cautions):
+        return "each was built once, and one value has no interval"
+    if isinstance(line, BenchmarkLine):
+        if line.reason in ("fails-more", "fails-always"):
+            total = line.failed_candidate + line.runs_candidate
+            other = line.failed_baseline + line.runs_baseline
+            return (
+                f"{line.failed_candidate} of {total} runs of {name} failed, "
+                f"{line.failed_baseline} of {other} of the other"
+            )
+        told = few_sessions_text(line, result.unit) or REASONS.get(line.reason or "", "")
+        if told or line.difference_low is not None:
+            return told
+    elif told := _of_the_suite(result, line):
+        return told
+    if line.low is None or line.high is None:
+        if any(one.reason == "no-spread" for one in result.benchmarks):
+            return REASONS["no-spread"]
+        return f"there are too few {result.outermost}s for an interval"
+    if not line.low <= 1 <= line.high:
+        if result.withheld:
+            return REASONS["depends"]
+        return f"runs of {name} failed where those of the other did not"
+    return ""
+
+
+def _of_the_suite(result: Multilevel, line: Line) -> str:
+    for one in result.benchmarks:
+        if one.reason in TAKEN_BACK:
+            return REASONS[one.reason]
+    taken = line.cut and (line.cut.known or not (line.low or 0) <= 1 <= (line.high or 2))
+    return REASONS["cut-off"] if taken else ""
+
+
+# ---- several candidates
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """A variant with the ends of its speedup over the baseline, which itself has 1."""
+
+    variant: str
+    low: float
+    high: float
+    one: CandidateVerdict | None = None
+
+
+def _of_several(known: Sequence[CandidateVerdict], verdict: Verdict, named: NameOf) -> str:
+    entries = [_Ranked(verdict.baseline, 1.0, 1.0), *(_ranked(one, named) for one in known)]
+    # not behind any other, by intervals that do not meet
+    first = [e for e in entries if not any(other.low > e.high for other in entries)]
+    where, count = where_text(known[0]), len(entries)
+    timed = Difference(None, None, None, verdict.metric, verdict.unit, verdict.better).timed
+    place = "fastest" if timed else "best"
+    label = "" if timed else f" by {shorten(shown(verdict.metric), _NAME)}"
+    names = [named(e.variant) for e in first]
+    if len(first) == 1:
+        return _leader(first[0], known, verdict, named, f"is the {place} of {count}")
+    if len(first) == count:
+        lines = [line for one in known if (line := answering(one)) is not None]
+        if all(line.outcome == "equivalent" for line in lines):
+            others = _series([named(one.variant) for one in known], "and")
+            within = f"by more than {100 * verdict.margin:g} %"
+            return f"{named(verdict.baseline)} and {others} do not differ{where}{label} {within}"
+        return f"no difference found between {_series(names, 'and')}{where}{label}"
+    return f"{place} of {count}{where}{label}: {_series(names, 'or')} (undecided between them)"
+
+
+def _ranked(one: CandidateVerdict, named: NameOf) -> _Ranked:
+    line = answering(one)
+    if one.multilevel is None or line is None or line.low is None or line.high is None:
+        return _Ranked(one.variant, 0.0, math.inf, one)
+    if unanswered(one.multilevel, line, named(one.variant)):
+        return _Ranked(one.variant, 0.0, math.inf, one)
+    if line.cut is None:
+        return _Ranked(one.variant, line.low, line.high, one)
+    low = 0.0 if line.cut.withholds("faster") else line.low
+    return _Ranked(one.variant, low, math.inf if line.cut.withholds("slower") else line.high, one)
+
+
+def _leader(
+    first: _Ranked, known: Sequence[CandidateVerdict], verdict: Verdict, named: NameOf, place: str
+) -> str:
+    """Say who is before all others, and by how much: before the baseline, or as the baseline before the next."""
+    base = named(verdict.baseline)
+    if first.one is not None:
+        line = answering(first.one)
+        assert line is not None  # it has an interval
+        told = difference(line, verdict)
+        what = f"{told.phrase().partition(' ')[2]} {told.link} {base}{where_text(first.one)}"
+        return f"{named(first.variant)} {place}: {what} ({told.interval()})"
+    nearest = max(known, key=lambda one: (answering(one) or _NOTHING).speedup or 0.0)
+    line = answering(nearest)
+    assert line is not None  # each is behind the baseline
+    told = difference(line, verdict)
+    where = where_text(nearest)
+    return f"{base} {place}{where}: {named(nearest.variant)} {told.phrase()} ({told.interval()})"
+
+
+_NOTHING = Line(
+    name="", speedup=None, low=None, high=None, error=None, freedom=None, pvalue=None,
+    pvalue_equivalent=None, outcome="undecided", more_sessions=None,
+)  # fmt: skip
+
+
+def _series(names: Sequence[str], last: str) -> str:
+    if len(names) > _LISTED + 1:
+        return figures.listed(names, _LISTED, last=f" {last}")
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"

@@ -1,0 +1,478 @@
+"""From samples and timed runs to milliseconds: a row a session and a column a function, for both variants.
+
+A function's time in a session is its share of the profiled runs' samples, times the mean time on the processors
+of the session's timed runs, which no profiler disturbed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.trial import Trial, read_trial
+from ..errors import InsufficientDataError, UsageError
+from ..pages.number_format import listed
+from ..record.profiles import KERNEL, SampledCell, SampledChain, StoredProfile, cell_name
+from ..stats.samples import Array
+from ..words import shown
+
+if TYPE_CHECKING:
+    from .result import Why
+
+# --- What a function is called: the same in both variants, whatever compilers, folders and
+# engines put into its name.
+#
+# Two names that differ after this are two functions: what was renamed is a pair that people
+# see, and no guess.
+
+
+UNKNOWN = "[unknown]"  # as perf writes what has no symbol
+PROGRAM = "program"  # the object of both variants' programs where their files have different names
+MADE_AS_IT_RUNS = (
+    "made at run time"  # the object of what an engine compiled, where nothing says its file
+)
+
+# what gcc and clang append to a copy or a part of a function, in a dotted name and as demanglers print it
+_PARTS = "isra|part|constprop|cold|lto_priv|localalias|llvm|__uniq"
+_SUFFIX = re.compile(rf"(?:\.(?:{_PARTS})(?:\.\d+)*)+$")
+_CLONES = re.compile(r"(?: \[clone [^\]]*\])+$")
+_VERSION = re.compile(r"@+[A-Z][A-Za-z]*_[\w.]+$")  # memcpy@@GLIBC_2.14, and not memcpy@plt
+_RUST_LEGACY = re.compile(r"::h[0-9a-f]{16}$")
+_RUST_CRATE = re.compile(r"(?<=\w)\[[0-9a-f]{1,16}\](?=::)")
+_APPENDED = (_CLONES, _SUFFIX, _VERSION, _RUST_LEGACY, _RUST_CRATE)
+_MANGLED = re.compile(r"_(?:_?Z[NLKS0-9]|RNv|RIN|RNC|RNx|RY|RX|RM)")
+_PYTHON = re.compile(r"py::(?P<name>.+?):(?P<file>[^:]+)$")
+_NODE = re.compile(
+    r"(?P<kind>[A-Za-z]+):(?P<tier>[*~^+]?)(?P<name>\S*) (?P<file>\S+?)(?::\d+)?(?::\d+)?$"
+)
+_LIBRARY = re.compile(r"(?:-\d+\.[\d.]*\d)?\.so(?:\.[\w.]+)?$")
+_ENGINE = re.compile(
+    r"(?:jit|anon|perf-\d+\.map|jitted-\d+-\d+\.so|\[JIT\] tid \d+|//anon|\[anon.*|anon_inode.*)$"
+)
+
+
+class FunctionName(NamedTuple):
+    """A function's name, and the file that holds it without folder and version."""
+
+    function: str
+    object: str
+
+
+def plain_name(symbol: str) -> str:
+    """Strip what a compiler, a linker or a demangler puts behind a function's own name."""
+    name, before = symbol.strip(), None
+    while name != before:
+        before = name
+        for appended in _APPENDED:
+            name = appended.sub("", name).rstrip()
+    return name or UNKNOWN
+
+
+def plain_object(name: str) -> str:
+    """Strip folder and version of a file: ``libc``, whichever ``libc-2.31.so`` or ``libc.so.6`` it was."""
+    base = name.rstrip("/").rpartition("/")[2] if not name.startswith("//") else name
+    if base == KERNEL or base.startswith("[kernel"):
+        return KERNEL
+    if _ENGINE.match(base):
+        return MADE_AS_IT_RUNS
+    return _LIBRARY.sub("", base.strip("[]")) or base
+
+
+def is_mangled(function: str) -> bool:
+    """Tell whether a name is still as a C++ or Rust compiler wrote it."""
+    return _MANGLED.match(function) is not None
+
+
+def function_name(symbol: str, file: str) -> FunctionName:
+    """Give the name of a function that perf calls `symbol`, in `file`.
+
+    Of Python's and node's functions the file is the source's, without its folder, and neither lines nor
+    tiers of optimisation are a part of the name.
+    """
+    found = _PYTHON.match(symbol)
+    if found is not None:
+        return FunctionName(f"py::{found['name']}", _leaf(found["file"]))
+    where = plain_object(file) or UNKNOWN.strip("[]")
+    found = _NODE.match(symbol) if where == MADE_AS_IT_RUNS else None
+    if found is not None:
+        return FunctionName(
+            f"{found['kind']}:{found['name'] or '(anonymous)'}", _leaf(found["file"])
+        )
+    return FunctionName(plain_name(symbol), where)
+
+
+def _leaf(path: str) -> str:
+    return path.rpartition("/")[2] or path
+
+
+class FunctionNames:
+    """The names of one profile's functions, for one benchmark: rows and pictures call them alike.
+
+    `programs` holds the files of each variant that are one program under two names.
+    """
+
+    def __init__(self, programs: frozenset[str] = frozenset()) -> None:
+        self._programs = programs
+        self._known: dict[tuple[str, str], FunctionName] = {}
+
+    @classmethod
+    def of(cls, stored: StoredProfile, benchmark: str) -> FunctionNames:
+        """Find the files that are one program: those of the two cells, else the only ones that the other variant lacks."""
+        profile = stored.profile
+        sides = (profile.baseline, profile.variant)
+        told = profile.program_names
+        names = [told.get(cell_name(benchmark, side)) for side in sides]
+        if None not in names:
+            files = [plain_object(str(name)) for name in names]
+            return cls(frozenset(files) if files[0] != files[1] else frozenset())
+        seen = {
+            side: {
+                plain_object(one.object)
+                for cell in stored.cells
+                if cell.benchmark == benchmark and cell.variant == side
+                for one in cell.functions
+            }
+            for side in sides
+        }
+        alone = [seen[one] - seen[other] for one, other in (sides, sides[::-1])]
+        if all(len(files) == 1 for files in alone):
+            return cls(frozenset().union(*alone))
+        return cls()
+
+    def name_of(self, symbol: str, file: str) -> FunctionName:
+        """Give the name of a function as perf wrote it, in a file without its folder."""
+        key = symbol, file
+        if key not in self._known:
+            name = function_name(symbol, file)
+            if name.object in self._programs:
+                name = name._replace(object=PROGRAM)
+            self._known[key] = name
+        return self._known[key]
+
+
+_KNOWN = 12  # functions that a message names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Side:
+    """One variant, an entry a session; times are means of its timed runs, in milliseconds a run.
+
+    `counts` (shape (sessions, functions)) are samples, `samples` their sums, `runs` the profiled runs. `sampled` is the
+    time that shares multiply, `unseen` what of the time on the processors no sample shows. `waiting` is how long it
+    was ready and had no processor, nan where nobody knows.
+    """
+
+    counts: NDArray[np.int64]
+    samples: NDArray[np.int64]
+    runs: NDArray[np.int64]
+    sampled: Array
+    unseen: Array
+    wall: Array
+    waiting: Array
+
+    @property
+    def on_cpu(self) -> Array:
+        """The time on the processors, user and system."""
+        return self.sampled + self.unseen
+
+    @property
+    def shares(self) -> Array:
+        """The functions' shares of the samples, a row a session."""
+        found: Array = self.counts / self.samples[:, None]
+        return found
+
+    @property
+    def functions(self) -> Array:
+        """The functions' times, a row a session."""
+        return self.shares * self.sampled[:, None]
+
+    @property
+    def step(self) -> Array:
+        """The time that one sample stands for, in each session."""
+        found: Array = self.sampled / self.samples
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SessionTable:
+    """Both variants in the same sessions and functions; `left_out` are sessions that one of them lacks.
+
+    `was` has the baseline's names of functions that were renamed; `unused` are renames of which neither name is here.
+    """
+
+    names: tuple[FunctionName, ...]
+    sessions: tuple[int, ...]
+    left_out: tuple[int, ...]
+    baseline: Side
+    candidate: Side
+    was: Mapping[FunctionName, str]
+    unused: tuple[str, ...]
+
+
+def table_of(
+    stored: StoredProfile, trial: Trial, benchmark: str, renames: Mapping[str, str]
+) -> SessionTable:
+    """Put samples and timed runs together, for the sessions that have both of both variants.
+
+    Raises
+    ------
+    UsageError
+        If the profile does not have the benchmark, or a rename does not fit the functions.
+    InsufficientDataError
+        If there is no such session.
+    """
+    profile = stored.profile
+    if benchmark not in profile.benchmarks:
+        raise UsageError(
+            f"the profile has no benchmark {benchmark!r}",
+            str(stored.timed.parent),
+            f"known here: {', '.join(profile.benchmarks)}",
+        )
+    sides = (profile.baseline, profile.variant)
+    cells = [
+        {
+            one.session: one
+            for one in stored.cells
+            if (one.benchmark, one.variant) == (benchmark, side)
+        }
+        for side in sides
+    ]
+    means = [_means(trial, benchmark, side) for side in sides]
+    # not as many as the profile says: a damaged one may say any number
+    there = sorted({*cells[0], *cells[1], *means[0], *means[1]})
+    kept = tuple(
+        session
+        for session in sorted(cells[0].keys() & cells[1].keys())
+        if all(one[session].samples > 0 for one in cells) and all(session in one for one in means)
+    )
+    if not kept:
+        raise InsufficientDataError(
+            f"no session of the profile has samples and timed runs of both variants of {benchmark!r}",
+            str(stored.timed.parent),
+            "record it anew, with a higher --frequency where the program is short",
+            n=0,
+            needed=1,
+        )
+    names = FunctionNames.of(stored, benchmark)
+    counts = [[_counted(one[session], names) for session in kept] for one in cells]
+    moved, unused = _moves(counts, renames, str(stored.timed.parent))
+    counts[0] = [_moved(one, moved) for one in counts[0]]
+    every = sorted({name for side in counts for one in side for name in one})
+    built = [
+        _side(
+            side,
+            [one[session] for session in kept],
+            every,
+            [mean[session] for session in kept],
+            sees_kernel=profile.sees_kernel,
+        )
+        for side, one, mean in zip(counts, cells, means, strict=True)
+    ]
+    return SessionTable(
+        names=tuple(every),
+        sessions=kept,
+        left_out=tuple(session for session in there if session not in kept),
+        baseline=built[0],
+        candidate=built[1],
+        was={new: old.function for old, new in moved.items()},
+        unused=unused,
+    )
+
+
+_Times = tuple[float, float, float, float]  # user, system, wall and waiting, in ms
+
+
+def _means(trial: Trial, benchmark: str, variant: str) -> dict[int, _Times]:
+    """Give each session's mean times of a cell's timed runs."""
+    manifest = trial.manifest
+    for kind, name, known in (
+        ("benchmark", benchmark, manifest.benchmarks),
+        ("variant", variant, manifest.variants),
+    ):
+        if name not in known:
+            what = f"the timed trial has no {kind} {name!r}"
+            raise UsageError(what, str(trial.path), "record the profile anew: fairtrial why")
+    times = [trial.values(name) for name in ("user", "system", "wall")]
+    mine = trial.measured & ~trial.apart("wall")
+    mine &= trial.benchmark == manifest.benchmarks.index(benchmark)
+    mine &= trial.variant == manifest.variants.index(variant)
+    for column in times:
+        mine &= np.isfinite(column)
+    times.append(trial.waited_ns / 1e9)
+    found: dict[int, _Times] = {}
+    for session in np.unique(trial.session[mine]).tolist():
+        runs = mine & (trial.session == session)
+        user, system, wall, waiting = (1e3 * float(column[runs].mean()) for column in times)
+        found[session] = user, system, wall, waiting
+    return found
+
+
+Counted = dict[FunctionName, int]
+
+
+def _counted(cell: SampledCell, names: FunctionNames) -> Counted:
+    found: Counted = {}
+    for one in cell.functions:
+        if one.samples:
+            name = names.name_of(one.symbol, one.object)
+            found[name] = found.get(name, 0) + one.samples
+    return found
+
+
+def _moved(counted: Counted, moves: Mapping[FunctionName, FunctionName]) -> Counted:
+    found: Counted = {}
+    for name, samples in counted.items():
+        to = moves.get(name, name)
+        found[to] = found.get(to, 0) + samples
+    return found
+
+
+def _moves(
+    counts: list[list[Counted]], renames: Mapping[str, str], where: str
+) -> tuple[dict[FunctionName, FunctionName], tuple[str, ...]]:
+    """Give what each renamed function of the baseline is called in the candidate, and the renames of others."""
+    before, after = ({name for one in side for name in one} for side in counts)
+    moves: dict[FunctionName, FunctionName] = {}
+    unused = []
+    for old, new in renames.items():
+        olds = [name for name in before if name.function == old]
+        news = [name for name in after if name.function == new]
+        if not olds and not news:
+            unused.append(f"{old}={new}")
+            continue
+        if not olds or not news:
+            side, lacking, known = (
+                ("the candidate", new, after) if olds else ("the baseline", old, before)
+            )
+            what = f"no sample of {side} is in a function {lacking!r}"
+            raise UsageError(what, where, _known(known))
+        if any(name.function == old for name in after):
+            raise UsageError(
+                f"{old!r} is not renamed: the candidate has samples in it too",
+                where,
+                f"leave out --rename {old}={new}",
+            )
+        for name in olds:
+            same = [one for one in news if one.object == name.object]
+            if not same and len(news) > 1:
+                places = listed([one.object for one in sorted(news)])
+                raise UsageError(
+                    f"{new!r} stands in several files: {places}", where, "leave it out"
+                )
+            moves[name] = (same or news)[0]
+    return moves, tuple(unused)
+
+
+def _known(names: Iterable[FunctionName]) -> str:
+    return f"known here: {listed(sorted({one.function for one in names}), _KNOWN)}"
+
+
+def _side(
+    counts: list[Counted],
+    cells: list[SampledCell],
+    names: list[FunctionName],
+    means: list[_Times],
+    *,
+    sees_kernel: bool,
+) -> Side:
+    user, system, wall, waiting = np.array(means, dtype=np.float64).T
+    table = np.array([[one.get(name, 0) for name in names] for one in counts], dtype=np.int64)
+    return Side(
+        counts=table,
+        samples=table.sum(axis=1),
+        runs=np.array([one.runs for one in cells], dtype=np.int64),
+        sampled=user + system if sees_kernel else user,
+        unseen=np.zeros_like(system) if sees_kernel else system,
+        wall=wall,
+        waiting=waiting,
+    )
+
+
+# --- Folded stacks of both variants, as flamegraph.pl and speedscope read them.
+#
+# A stack's time in a session is its samples times what one sample stands for there, as a
+# row's; so stacks and rows
+# have the same numbers.
+
+
+# functions from the outermost to what takes the time itself -> milliseconds a run of baseline and candidate
+Stacks: TypeAlias = Mapping[tuple[str, ...], tuple[float, float]]
+
+_MAIN = "main"
+
+
+def stacks_of(stored: StoredProfile, told: Why, timed: Trial | None = None) -> Stacks:
+    """Give the time of each stack; a stack is one function where no callers were recorded.
+
+    Parameters
+    ----------
+    stored : StoredProfile
+    told : Why
+        What was found in it, for one benchmark.
+    timed : Trial, optional
+        Its timed runs, where they are read already.
+
+    Raises
+    ------
+    FairtrialError
+        If the timed runs cannot be read.
+    """
+    profile = stored.profile
+    timed = read_trial(stored.timed) if timed is None else timed
+    table = table_of(stored, timed, told.benchmark, told.renames)
+    names = FunctionNames.of(stored, told.benchmark)
+    new = {old: name.function for name, old in table.was.items()}
+    found: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    renamed_of: tuple[dict[str, str], ...] = (new, {})
+    names_of = (profile.baseline, profile.variant)
+    sides = zip(names_of, (table.baseline, table.candidate), renamed_of, strict=True)
+    for number, (variant, side, renamed) in enumerate(sides):
+        step = dict(zip(table.sessions, side.step / len(table.sessions), strict=True))
+        for cell in stored.cells:
+            if (cell.benchmark, cell.variant) == (told.benchmark, variant) and cell.session in step:
+                frames = [
+                    _name(names.name_of(one.symbol, one.object), renamed) for one in cell.functions
+                ]
+                for path, count in _paths(cell, frames):
+                    found[path][number] += count * float(step[cell.session])
+    return {path: (one, other) for path, (one, other) in found.items() if one or other}
+
+
+def _name(name: FunctionName, renamed: Mapping[str, str]) -> str:
+    function = renamed.get(name.function, name.function)
+    return f"{function} ({name.object})" if name.object else function
+
+
+def _paths(cell: SampledCell, frames: Sequence[str]) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Give the samples of each stack: from main on, and direct recursion as one frame."""
+    alone = (SampledChain(frames=(k,), samples=f.samples) for k, f in enumerate(cell.functions))
+    for chain in alone if cell.chains is None else cell.chains:
+        path: list[str] = []
+        for k in chain.frames:
+            if cell.functions[k].symbol == _MAIN:  # unwinding reaches what calls it, or not
+                path = []
+            if path[-1:] != [frames[k]]:
+                path.append(frames[k])
+        yield tuple(path), chain.samples
+
+
+def folded(pairs: Sequence[tuple[StoredProfile, Why]]) -> str:
+    """Give the text: ``VARIANT;main (app);sort (libc) 1200`` a line, in whole microseconds a run.
+
+    Of several answers, what is compared stands before the variant, so that no baseline counts twice.
+    """
+    lines = []
+    for stored, told in pairs:
+        several = len(pairs) > 1
+        head = (f"{told.benchmark}: {told.variant} against {told.baseline}",) if several else ()
+        for path, times in sorted(stacks_of(stored, told).items()):
+            for variant, ms in zip((told.baseline, told.variant), times, strict=True):
+                stack = ";".join(shown(name).replace(";", ":") for name in (*head, variant, *path))
+                lines += [f"{stack} {round(1000 * ms)}\n"] if round(1000 * ms) else []
+    return "".join(lines)

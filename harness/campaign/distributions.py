@@ -1,0 +1,385 @@
+"""Metrics of which a run writes no values, but how they are distributed: histograms and printed percentiles.
+
+Their one value of a run is its mean, as far as it is known; of a histogram the values are known as counts of buckets.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from analysis.record.manifest import counted_quantile, needed
+
+from .metric_checks import UnitError, number_in
+
+if TYPE_CHECKING:
+    from .model import MetricRule
+
+# --- Logs of HdrHistogram, version 2 compressed, as load generators write them (``.hlog``):
+# what was counted, interval by interval.
+#
+# A histogram counts values in buckets that are no wider than a set part of them; it knows a
+# value as its bucket, and
+# gives the bucket's largest as a quantile. Merging adds the counts of buckets, so that
+# nothing is lost by it. The format:
+# https://github.com/HdrHistogram/HdrHistogram, `HistogramLogWriter` and
+# `AbstractHistogram.encodeIntoByteBuffer`.
+
+
+_COMPRESSED = (
+    0x1C849304  # what a payload begins with; the low byte's high half is the width of words
+)
+_PLAIN = 0x1C849303
+_OLDER = {0x1C849302, 0x1C849309}  # compressed ones of versions 1 and 0
+_DOUBLES = {0x0C72124E, 0x0C72124F}
+_HEAD = struct.Struct(">iiiiqqd")
+_MOST_BYTES = 1 << 26  # of one histogram, unpacked: the finest of 64 bits has less
+_MOST_DIGITS = 5
+_MOST_BUCKETS = 1 << 20  # that hold values, in a whole log
+
+
+class HdrError(ValueError):
+    """A log or histogram cannot be read; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HdrHistogram:
+    """How many values were counted in each bucket.
+
+    `counts` go by the largest value of a bucket, ascending, and hold no zeros; `middles` is the sum of all values, each
+    taken as the middle of its bucket. Values are in the unit of who recorded them.
+    """
+
+    counts: Mapping[int, int]
+    middles: int
+
+    @property
+    def total(self) -> int:
+        """How many values were counted."""
+        return sum(self.counts.values())
+
+    @property
+    def mean(self) -> Fraction:
+        """The mean of the values, each taken as the middle of its bucket; there must be some."""
+        return Fraction(self.middles, self.total)
+
+
+def read_log(text: str, tag: str | None = None) -> HdrHistogram:
+    """Merge the histograms of all intervals of a log.
+
+    Parameters
+    ----------
+    text : str
+        The log.
+    tag : str or None
+        Takes the lines of this tag. Without one all lines must have the same, or none.
+
+    Raises
+    ------
+    HdrError
+        If a line cannot be read, or none holds a value, or lines have several tags and none is named.
+    """
+    counts: Counter[int] = Counter()
+    middles = 0
+    tags: dict[str | None, None] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            found = _tag_and_payload(line.strip())
+            if found is None:
+                continue
+            tags[found[0]] = None
+            if tag is None or tag == found[0]:
+                one = decoded(found[1])
+                counts.update(one.counts)
+                if len(counts) > _MOST_BUCKETS:
+                    raise HdrError(f"more than {_MOST_BUCKETS} buckets hold values up to here")
+                middles += one.middles
+        except HdrError as error:
+            raise HdrError(f"line {number}: {error}") from None
+    if not tags:
+        raise HdrError("it holds no histogram")
+    if (tag is None and len(tags) > 1) or (tag is not None and tag not in tags):
+        named = ", ".join("none" if one is None else repr(one) for one in tags)
+        what = "say which with 'tag'" if tag is None else f"and not {tag!r}"
+        raise HdrError(f"its lines have the tags {named}: {what}")
+    if not counts:
+        raise HdrError("its histograms hold no value")
+    return HdrHistogram(counts=dict(sorted(counts.items())), middles=middles)
+
+
+def _tag_and_payload(line: str) -> tuple[str | None, str] | None:
+    """Give the tag of a line and its histogram; None of a line that holds none."""
+    if not line or line.startswith(("#", '"')):
+        return None
+    tag = None
+    if line.startswith("Tag="):
+        tag, _, line = line.removeprefix("Tag=").partition(",")
+    parts = line.split(",")
+    if len(parts) != 4:
+        raise HdrError("it is no interval: start, length, maximum and histogram")
+    return tag, parts[3].strip()
+
+
+def decoded(payload: str) -> HdrHistogram:
+    """Read one histogram: base64 of version 2, compressed.
+
+    Raises
+    ------
+    HdrError
+        If it is none.
+    """
+    try:
+        packed = base64.b64decode(payload, validate=True)
+        cookie, length = struct.unpack_from(">Ii", packed)
+    except (binascii.Error, struct.error, ValueError):
+        raise HdrError("its histogram is cut off, or no base64") from None
+    kind = cookie & ~0xF0
+    if kind != _COMPRESSED:
+        known = {_PLAIN: "is not compressed"} | dict.fromkeys(_OLDER, "is of an older version")
+        known |= dict.fromkeys(_DOUBLES, "is one of floating-point values")
+        why = known.get(kind, known.get(cookie, "is of another kind"))
+        raise HdrError(f"its histogram {why}: known is version 2, compressed (HISTFAAA...)")
+    unpacking = zlib.decompressobj()
+    try:
+        data = unpacking.decompress(packed[8 : 8 + length], _MOST_BYTES)
+    except zlib.error as error:
+        raise HdrError(f"its histogram cannot be unpacked: {error}") from None
+    if length < 0 or not unpacking.eof:
+        raise HdrError("its histogram is cut off, or larger than any")
+    return _counted(data)
+
+
+def _counted(data: bytes) -> HdrHistogram:
+    try:
+        cookie, length, shift, digits, lowest, highest, ratio = _HEAD.unpack_from(data)
+    except struct.error:
+        raise HdrError("its histogram is cut off") from None
+    body = data[_HEAD.size : _HEAD.size + length]
+    if (cookie & ~0xF0) != _PLAIN or not 0 <= length == len(body):
+        raise HdrError("its histogram is damaged: its head does not fit the rest")
+    if shift or ratio != 1.0:
+        raise HdrError("its histogram is shifted or scaled, as those of floating-point values are")
+    if not (0 <= digits <= _MOST_DIGITS and 1 <= lowest <= highest // 2):
+        raise HdrError(
+            f"its histogram is damaged: {digits} digits of values from {lowest} to {highest}"
+        )
+    unit = lowest.bit_length() - 1
+    # a bucket of full resolution has as many steps as distinguish the digits asked for
+    half = max((2 * 10**digits - 1).bit_length(), 1) - 1
+    counts: dict[int, int] = {}
+    middles = index = 0
+    for number in _numbers(body):
+        if number <= 0:
+            index += -number
+            continue
+        octave, step = (index >> half) - 1, index & ((1 << half) - 1)
+        octave, step = (0, step) if octave < 0 else (octave, step + (1 << half))
+        width = octave + unit
+        # looked at before it is shifted: a run of zeros may skip to any bucket
+        if step.bit_length() + width > highest.bit_length() + 1 or step << width > 2 * highest:
+            raise HdrError(f"its histogram is damaged: it counts values beyond {highest}")
+        if len(counts) == _MOST_BUCKETS:
+            raise HdrError(f"its histogram has more than {_MOST_BUCKETS} buckets with values")
+        counts[((step + 1) << width) - 1] = number
+        middles += number * ((step << width) + ((1 << width) >> 1))
+        index += 1
+    return HdrHistogram(counts=counts, middles=middles)
+
+
+def _numbers(body: bytes) -> Iterator[int]:
+    """Give the numbers of a payload: LEB128 of 64 bits in at most 9 bytes, the sign in the lowest bit; never 0."""
+    value = shift = 0
+    for byte in body:
+        last = shift == 56  # the ninth byte holds eight bits
+        value |= (byte if last else byte & 0x7F) << shift
+        if byte & 0x80 and not last:
+            shift += 7
+            continue
+        if value == 0:
+            raise HdrError("its histogram is damaged: a count of 0 stands for itself")
+        yield (value >> 1) ^ -(value & 1)
+        value = shift = 0
+    if shift:
+        raise HdrError("its histogram is cut off")
+
+
+# --- The latencies that wrk and wrk2 print: percentiles and their mean, of one run.
+#
+# Both print a table of percentiles under ``Latency Distribution``; wrk2 may print, below
+# it, a finer one in milliseconds, and a
+# second table ``Uncorrected``, without what delayed starts added. Times are with a unit, ``m`` for minutes.
+
+
+# Every part has an end, so that no text of a program takes longer than its length.
+_TABLE = re.compile(r"^[ \t]*Latency Distribution([^\n]*)\n((?:[ \t]*[0-9.]{1,24}%[ \t]+\S{1,24}[ \t]*(?:\r?\n|\Z))+)", re.M)  # fmt: skip
+_ROW = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,14})?)%[ \t]+(\S+)")
+_FINE = re.compile(r"^[ \t]*([0-9.]{1,24})[ \t]+([01]\.[0-9]{1,20})[ \t]+[0-9]{1,18}[ \t]+(?:[0-9.]{1,24}|inf)[ \t]*\r?$", re.M)  # fmt: skip
+_MEAN = re.compile(r"^[ \t]*Latency[ \t]+([0-9.]{1,24}[a-z]{1,8})(?=[ \t])", re.M)
+_REQUESTS = re.compile(r"^[ \t]*([0-9]{1,18}) requests in ", re.M)
+_RECORDED = re.compile(
+    r"Total count[ \t]{0,24}=[ \t]{0,24}([0-9]{1,18})\]"
+)  # wrk2: without those of its calibration
+_FINE_UNIT = "ms"
+
+
+class TableError(ValueError):
+    """No table can be read; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Percentiles:
+    """What a table says: the values by their shares; mean and number of requests as far as they stand there."""
+
+    values: Mapping[Fraction, float]
+    mean: float | None
+    requests: int | None
+
+
+def read_percentiles(text: str, unit: str) -> Percentiles:
+    """Read the table of a run, in `unit`.
+
+    Raises
+    ------
+    TableError
+        If there is none, or more than one, or a time cannot be read.
+    """
+    tables = [one for one in _TABLE.finditer(text) if "Uncorrected" not in one[1]]
+    if len(tables) != 1:
+        there = f"{len(tables)} tables" if tables else "no table"
+        raise TableError(
+            f"it holds {there} 'Latency Distribution' of wrk: it prints one with --latency"
+        )
+    table = tables[0]
+    behind = text[table.end() :]
+    uncorrected = behind.find("Latency Distribution")
+    fine = behind if uncorrected < 0 else behind[:uncorrected]
+    try:
+        values = {
+            Fraction(share): number_in(f"{value} {_FINE_UNIT}", unit)
+            for value, share in _FINE.findall(fine)
+        }
+        rows = {
+            Fraction(share) / 100: _time(value, unit) for share, value in _ROW.findall(table[2])
+        }
+        mean = _MEAN.search(text)
+        average = None if mean is None else _time(mean[1], unit)
+    except UnitError as error:
+        raise TableError(str(error)) from None
+    requests = _RECORDED.search(fine) or _REQUESTS.search(text)
+    return Percentiles(
+        values={**values, **rows},
+        mean=average,
+        requests=None if requests is None else int(requests[1]),
+    )
+
+
+def _time(text: str, unit: str) -> float:
+    """Give a time as wrk prints it."""
+    minutes = re.fullmatch(r"([0-9.]+)m", text)
+    return number_in(f"{minutes[1]}min" if minutes else text, unit)
+
+
+_NAMED = 8
+
+
+class DistributionError(ValueError):
+    """What a run wrote cannot be read; the text says why."""
+
+
+class Misfit(NamedTuple):
+    """A key of a metric that does not fit how its values are found."""
+
+    key: str
+    what: str
+    fix: str
+
+
+def not_a_distribution(rule: Mapping[str, Any]) -> Iterator[Misfit]:
+    """Find what a metric's rule, as it is written with its defaults, cannot have beside `hlog` or `percentiles`."""
+    way = next((way for way in ("hlog", "percentiles") if rule[way] is not None), None)
+    if way is None:
+        return
+    try:
+        number_in(f"1{rule['hlog'] or 's'}", rule["unit"])
+    except UnitError:
+        what = f"'{way}' gives times, and the metric is in {rule['unit']}"
+        yield Misfit("unit", what, "write one of time, such as ms")
+    if rule["when"] == "build":
+        yield Misfit(
+            "when", f"'{way}' is what a run wrote, and a build has no runs", "leave 'when' out"
+        )
+    if rule["warmup_iterations"]:
+        what = f"'{way}' does not tell which value came when: it has no iterations"
+        yield Misfit(
+            "warmup_iterations", what, "leave it out, and let the load generator warm up first"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """What a run wrote of a metric, in the metric's unit.
+
+    `mean` is None where it does not say. `quantiles` holds those that were asked for, None where there are too few values.
+    `counts` are the values of a histogram and how often each was counted, by value; None of printed percentiles, which
+    cannot be put together with those of other runs.
+    """
+
+    mean: float | None
+    quantiles: Mapping[float, float | None]
+    counts: tuple[tuple[float, int], ...] | None
+
+
+def is_distribution(rule: MetricRule) -> bool:
+    """Tell whether a run writes how a metric's values are distributed, and not the values."""
+    return rule.hlog is not None or rule.percentiles is not None
+
+
+def read_distribution(rule: MetricRule, text: str) -> Distribution:
+    """Read a metric whose rule has `hlog` or `percentiles`.
+
+    Raises
+    ------
+    DistributionError
+        If the text is damaged, or does not hold what was asked for.
+    """
+    try:
+        if rule.hlog is not None:
+            return _of_histogram(read_log(text, rule.tag), rule.hlog, rule)
+        return _of_table(read_percentiles(text, rule.unit), rule)
+    except (HdrError, TableError, UnitError) as error:
+        raise DistributionError(str(error)) from None
+
+
+def _of_histogram(found: HdrHistogram, unit: str, rule: MetricRule) -> Distribution:
+    # whole numbers of nanoseconds; 0.001 times a whole number is not the double that its text stands for
+    step = Fraction(number_in(f"1{unit}", "ns")) / Fraction(number_in(f"1{rule.unit}", "ns"))
+    counts = tuple((float(value * step), count) for value, count in found.counts.items())
+    return Distribution(
+        mean=float(found.mean * step),
+        quantiles={share: counted_quantile(counts, share) for share in rule.quantiles},
+        counts=counts,
+    )
+
+
+def _of_table(table: Percentiles, rule: MetricRule) -> Distribution:
+    quantiles: dict[float, float | None] = {}
+    for share in rule.quantiles:
+        exact = Fraction(repr(share))
+        if table.requests is not None and table.requests < needed(share):
+            quantiles[share] = None
+        elif exact in table.values:
+            quantiles[share] = table.values[exact]
+        else:
+            there = [f"{float(one * 100):g}" for one in sorted(table.values)]
+            more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
+            told = ", ".join(there[:_NAMED]) + more
+            raise DistributionError(f"the table has no {float(exact * 100):g} %: it has {told}")
+    return Distribution(mean=table.mean, quantiles=quantiles, counts=None)

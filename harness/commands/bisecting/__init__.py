@@ -1,1 +1,0 @@
-"""What a person watches during `fairtrial bisect`."""

@@ -1,1 +1,0 @@
-"""What `fairtrial compare` is made of: its options, its commands, their tries, its campaign, what one watches."""

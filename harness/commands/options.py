@@ -1,0 +1,620 @@
+"""The options of ``compare``: its own, and those of hyperfine, which mean the same or are answered."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import math
+import re
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+from analysis.errors import UsageError
+
+from .command_parser import HelpFormatter, by_equals
+
+# --- What the runner's subcommands share: options, and how a result is shown.
+#
+# Importing a subcommand costs argparse only: it imports what it needs when it is executed.
+
+
+if TYPE_CHECKING:
+    from ..trial.ending import Ending
+    from .live_view import View
+
+    # argparse gives no public name to what add_subparsers() returns
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+RUNS = Path("runs")
+_SHORT_S = 60.0
+
+
+def add_command(
+    subparsers: Subparsers, name: str, *, description: str, examples: str
+) -> argparse.ArgumentParser:
+    """Add a subcommand with a description, and examples that begin with its name."""
+    lines = "".join(f"\n  fairtrial {name} {line}" for line in examples.strip("\n").splitlines())
+    return subparsers.add_parser(
+        name,
+        description=description,
+        epilog=f"examples:{lines}",
+        formatter_class=HelpFormatter,
+    )
+
+
+def add_folder(parser: argparse.ArgumentParser) -> None:
+    """Add ``--dir``."""
+    parser.add_argument(
+        "--dir", type=Path, default=RUNS, help="the folder of trials (default: runs)"
+    )
+
+
+def add_share(parser: argparse.ArgumentParser) -> None:
+    """Add ``--share``."""
+    parser.add_argument(
+        "--share", action="store_true", help="let others read the new trial (default: only you can)"
+    )
+
+
+def add_wait(parser: argparse.ArgumentParser) -> None:
+    """Add ``--wait-for-lock``."""
+    waiting = parser.add_argument(
+        "--wait-for-lock",
+        type=_patience,
+        nargs="?",
+        const=math.inf,
+        default=0.0,
+        metavar="SECONDS",
+        help="wait until another trial on the same CPUs has ended, for at most so many seconds "
+        "(default: do not wait; without a number: as long as it takes)",
+    )
+    by_equals(waiting)
+
+
+def _patience(text: str) -> float:
+    if not text:  # the option alone
+        return math.inf
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not seconds >= 0:
+        raise argparse.ArgumentTypeError(f"must be a number of seconds, not {text!r}")
+    return seconds
+
+
+def add_talk(parser: argparse.ArgumentParser, *, markdown: bool = False) -> None:
+    """Add ``--json``, with `markdown` also ``--format``, ``--quiet`` and ``--verbose``."""
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="print the result as JSON")
+    if markdown:
+        forms.add_argument(
+            "--format",
+            choices=("text", "md"),
+            default="text",
+            help="the form of the answer (default: text)",
+        )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print only what is necessary")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print more")
+
+
+def positive(text: str) -> int:
+    """Read a whole number of at least 1; argparse reports what is none."""
+    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    return int(text)
+
+
+def short_time(text: str) -> float:
+    """Read a duration as campaigns spell it, above 0 and at most a minute, in seconds."""
+    from ..campaign.scalar_kinds import seconds_of
+
+    seconds = seconds_of(text)
+    if seconds is None or not 0 < seconds <= _SHORT_S:
+        raise argparse.ArgumentTypeError(
+            f"must be a duration such as 500ms or 2s, at most {_SHORT_S:g}s, not {text!r}"
+        )
+    return seconds
+
+
+class Sessions(NamedTuple):
+    """What ``--sessions`` says: so many in all, or so many more than are planned."""
+
+    number: int
+    more: bool
+
+
+def sessions_or_more(text: str) -> Sessions:
+    """Read ``6`` or ``+2``; argparse reports what is neither."""
+    return Sessions(positive(text.removeprefix("+")), text.startswith("+"))
+
+
+def not_negative(text: str) -> int:
+    """Read a whole number, 0 or more; argparse reports what is none."""
+    return 0 if text == "0" else positive(text)
+
+
+def write_json(data: object, out: TextIO) -> None:
+    """Write JSON types as a text that a person can read too."""
+    import json
+
+    out.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
+
+
+def write_result(result: Any, out: TextIO, *, as_json: bool) -> None:  # noqa: ANN401 - with to_dict()
+    """Write what a command found: for a person, or as JSON."""
+    write_json(result.to_dict(), out) if as_json else out.write(f"{result}\n")
+
+
+def report_ending(
+    ending: Ending, view: View, *, again: Sequence[str], json_to: TextIO | None = None
+) -> int:
+    """Say how a trial ended and what comes next, also as JSON to `json_to`; give the exit code.
+
+    `again` are the words of the command that goes on with the trial.
+    """
+    if json_to is not None:
+        with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
+            write_json(ending.to_dict(), json_to)
+    # what the exit code says is said in any case
+    say = view.insist if ending.capped or ending.failed else view.say
+    for line in ending.head(took_s=view.took_s, fresh=view.fresh):
+        say(line)
+    for line in ending.further(again):
+        view.say(line)
+    if ending.status == "interrupted":
+        return 130
+    return 1 if ending.failed or ending.unmeasured else 0
+
+
+SHELL = "/bin/sh"
+EVENTS = ("instructions", "cycles", "branch-misses", "page-faults")
+_LONGEST_S = 1e6
+_SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s|m|min|h)?")
+
+# options of hyperfine that cannot be here, and what to write instead
+ELSEWHERE: Mapping[str, str] = {
+    "--export-asciidoc": "not here; --export-markdown FILE, or fairtrial report --format md",
+    "--export-orgmode": "not here; --export-markdown FILE, or fairtrial report --format md",
+    "--show-output": "not here; to see it once: fairtrial compare --try COMMAND",
+    "--reference": "here it is --baseline COMMAND",
+}
+# options of hyperfine that are accepted, and have nothing to do
+_IGNORED: Mapping[str, str] = {
+    "style": "--style: not needed; -q prints the answer only",
+    "sort": "--sort: not needed; commands stand as they were typed",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add all options of ``compare``."""
+    how = parser.add_argument_group("what is compared")
+    how.add_argument(
+        "--baseline", metavar="COMMAND", help="the command that the others are held against"
+    )
+    how.add_argument(
+        "-n",
+        "--name",
+        "--command-name",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="what a command is called; one for each (default: the command itself)",
+    )
+    how.add_argument(
+        "-L",
+        "--parameter-list",
+        nargs=2,
+        action="append",
+        metavar=("NAME", "VALUES"),
+        help="fill {NAME} with each of the values, such as 1,6,9; given twice: all combinations",
+    )
+    how.add_argument(
+        "-P",
+        "--parameter-scan",
+        nargs=3,
+        action="append",
+        metavar=("NAME", "FIRST", "LAST"),
+        help="fill {NAME} with the numbers from FIRST to LAST",
+    )
+    how.add_argument(
+        "-D", "--parameter-step-size", metavar="STEP", help="the step of -P (default: 1)"
+    )
+    how.add_argument(
+        "--try", dest="attempt", metavar="COMMAND", help="execute it once, and show what it prints"
+    )
+    _add_amount(parser)
+    _add_execution(parser)
+    _add_answer(parser)
+    add_folder(parser)
+    add_wait(parser)
+    add_share(parser)
+    add_talk(parser)
+    for name in _IGNORED:
+        parser.add_argument(f"--{name}", help=argparse.SUPPRESS)
+    vars(parser).setdefault("elsewhere", {}).update(ELSEWHERE)
+
+
+def _add_amount(parser: argparse.ArgumentParser) -> None:
+    much = parser.add_argument_group("how much is measured")
+    much.add_argument(
+        "--for",
+        dest="for_s",
+        type=duration,
+        metavar="TIME",
+        help="measure at most so long, such as 90s or 5m (default: 20 s for two commands)",
+    )
+    much.add_argument(
+        "--margin",
+        type=margin,
+        metavar="PERCENT",
+        help="the largest difference that counts as none (default: 1%%)",
+    )
+    much.add_argument(
+        "--open", action="store_true", help="go on looking behind 108 sessions; more has to differ"
+    )
+    resume = much.add_argument(
+        "--resume",
+        nargs="?",
+        const="",
+        metavar="TRIAL",
+        help="go on with a comparison: --resume TRIAL, or alone with the newest",
+    )
+    by_equals(resume)
+    much.add_argument(
+        "-w",
+        "--warmup",
+        type=not_negative,
+        metavar="N",
+        help="runs before those that count (default: the one try)",
+    )
+    much.add_argument(
+        "-r",
+        "--runs",
+        type=positive,
+        metavar="N",
+        help="of each command, exactly; no stopping before",
+    )
+    much.add_argument(
+        "-m", "--min-runs", type=positive, metavar="N", help="of each command, at least"
+    )
+    much.add_argument(
+        "-M", "--max-runs", type=positive, metavar="N", help="of each command, at most"
+    )
+    much.add_argument(
+        "--sessions",
+        type=positive,
+        metavar="N",
+        help="exactly so many; -r counts runs of each then",
+    )
+
+
+def _add_execution(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_argument_group("how commands are executed")
+    what.add_argument("-S", dest="shell", action="append", metavar="SH", help="execute by SH -c")
+    shell = what.add_argument(
+        "--shell",
+        nargs="?",
+        const="",
+        action="append",
+        metavar="SH",
+        help=f"the same; alone: {SHELL} -c (default: no shell)",
+    )
+    by_equals(shell)
+    what.add_argument(
+        "-N", dest="no_shell", action="store_true", help="no shell, which is the default"
+    )
+    what.add_argument(
+        "-i", "--ignore-failure", action="store_true", help="every exit code counts as success"
+    )
+    what.add_argument(
+        "--exit",
+        type=int,
+        action="append",
+        metavar="CODE",
+        help="an expected exit code; may be given again (default: 0)",
+    )
+    what.add_argument(
+        "-p",
+        "--prepare",
+        action="append",
+        metavar="COMMAND",
+        help="by a shell, before each run, untimed; one for all commands, or one for each",
+    )
+    what.add_argument(
+        "-s", "--setup", metavar="COMMAND", help="by a shell, before the first session"
+    )
+    what.add_argument(
+        "-c", "--cleanup", metavar="COMMAND", help="by a shell, after the last session"
+    )
+    what.add_argument(
+        "--stdin",
+        "--input",
+        type=_input,
+        action="append",
+        metavar="FILE",
+        help="standard input, of all or of each (default: /dev/null)",
+    )
+    what.add_argument(
+        "--output",
+        metavar="WHERE",
+        help="where they print: null, pipe, inherit or a FILE (default: null; pipe where the try "
+        "shows that /dev/null changes the time)",
+    )
+    what.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="longest time of a run (default: none)"
+    )
+    what.add_argument("--cpus", help="auto, none or a list such as 2,3 (default: auto)")
+    what.add_argument("--seed", type=int, default=1, help="of the order (default: 1)")
+    counters = what.add_argument(
+        "--counters",
+        nargs="?",
+        const="",
+        metavar="EVENTS",
+        help=f"count too, and show memory (default: {','.join(EVENTS)})",
+    )
+    by_equals(counters)
+
+
+def _add_answer(parser: argparse.ArgumentParser) -> None:
+    answer = parser.add_argument_group("the answer")
+    answer.add_argument(
+        "-u", "--time-unit", type=_unit, metavar="UNIT", help="of the table: s, ms or us"
+    )
+    answer.add_argument("--export-json", metavar="FILE", help="also write hyperfine's JSON")
+    answer.add_argument("--export-csv", metavar="FILE", help="also write hyperfine's CSV")
+    answer.add_argument(
+        "--export-markdown", metavar="FILE", help="also write the answer as Markdown"
+    )
+
+
+def remarks(args: argparse.Namespace) -> Iterator[str]:
+    """Say which options of hyperfine had nothing to do."""
+    if args.no_shell or args.shell == ["none"]:
+        yield f"{'-N' if args.no_shell else '--shell=none'}: no shell is started anyway"
+    for name, said in _IGNORED.items():
+        if getattr(args, name) is not None:
+            yield said
+
+
+def shell_of(given: str | None) -> str | None:
+    """Give the shell that ``-S`` or ``--shell`` asks for; None for none."""
+    return None if given in (None, "none") else given or SHELL
+
+
+def output_of(given: str | None) -> str | None:
+    """Give what ``--output`` names as a campaign has it; None where nothing is named."""
+    known = {None: None, "pipe": "pipe", "inherit": "inherit", "null": "discard"}
+    return known[given] if given in known else str(Path(given or "").absolute())
+
+
+def duration(text: str) -> float:
+    """Read a time such as ``90s``, ``5m`` or ``1h``; a bare number are seconds. Gives seconds."""
+    found = _TIME.fullmatch(text.strip())
+    seconds = float(found[1]) * _SECONDS[found[2] or "s"] if found else math.nan
+    if not 0 < seconds <= _LONGEST_S:
+        raise argparse.ArgumentTypeError(f"must be a time such as 90s or 5m, not {text!r}")
+    return seconds
+
+
+def margin(text: str) -> float:
+    """Read ``3%`` or ``0.03``, above 0 and at most half; gives a share."""
+    percent = text.strip().endswith("%")
+    try:
+        share = float(text.strip().removesuffix("%")) / (100 if percent else 1)
+    except ValueError:
+        share = math.nan
+    if not 0 < share <= 0.5:
+        raise argparse.ArgumentTypeError(f"must be per cent such as 3%, not {text!r}")
+    return share
+
+
+def _input(text: str) -> Path:
+    if text == "-":
+        raise argparse.ArgumentTypeError("each run reads anew, '-' once: cat > FILE, --stdin FILE")
+    return Path(text)
+
+
+def _unit(text: str) -> str:
+    known = {
+        **dict.fromkeys(("s", "second", "seconds"), "s"),
+        **dict.fromkeys(("ms", "millisecond", "milliseconds"), "ms"),
+        **dict.fromkeys(("us", "µs", "microsecond", "microseconds"), "us"),
+    }
+    if text not in known:
+        raise argparse.ArgumentTypeError(f"must be s, ms or us, not {text!r}")
+    return known[text]
+
+
+# --- Which commands a comparison measures: those that were typed, with each value of their parameters.
+
+
+MOST_COMMANDS = 50
+_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_SLUG = 40  # characters of a variant's name
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedCommand:
+    """One command with its parameters filled in.
+
+    `name`: What it is called instead, by the user or by its parameters. `variant`: Its name in the trial.
+    `shell` reads it, or None; `prepare` is a line for a shell, before each run.
+    """
+
+    command: str
+    name: str | None = None
+    variant: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    shell: str | None = None
+    stdin: Path | None = None
+    prepare: str | None = None
+
+
+def wanted_commands(args: Namespace) -> tuple[WantedCommand, ...]:
+    """Give all commands of a command line, the baseline first.
+
+    Raises
+    ------
+    UsageError
+        If parameters, names or the baseline do not fit the commands.
+    """
+    parameters = dict(_parameters(args))
+    pairs = [(typed, values) for typed in args.commands for values in _combinations(parameters)]
+    counts = len(pairs), len(args.commands)
+    shells = None if args.no_shell else args.shell
+    given = (("-S", shells), ("--stdin", args.stdin), ("--prepare", args.prepare))
+    dealt = zip(pairs, *(_for_each(*one, *counts) for one in given), strict=True)
+    found = [
+        WantedCommand(
+            command=_filled(typed, values),
+            name=_called(typed, values, args),
+            parameters=values,
+            shell=shell_of(shell),
+            stdin=stdin,
+            prepare=prepare and _filled(prepare, values),
+        )
+        for (typed, values), shell, stdin, prepare in dealt
+    ]
+    for name in parameters:
+        if not any(f"{{{name}}}" in text for text in (*args.commands, *(args.prepare or ()))):
+            fix = f"write it where its values belong: 'gzip -{{{name}}} file'"
+            raise UsageError(f"no command has the parameter {{{name}}}", "-L, -P", fix)
+    if len(found) > MOST_COMMANDS:
+        what = f"that makes {len(found)} commands, more than {MOST_COMMANDS}"
+        raise UsageError(what, "-L, -P", "name fewer values, or write a campaign: fairtrial init")
+    return _baseline_first(named_variants(_named(found, args.name)), args.baseline)
+
+
+def _parameters(args: Namespace) -> Iterator[tuple[str, list[str]]]:
+    seen: set[str] = set()
+    for option, given in (("-L", args.parameter_list), ("-P", args.parameter_scan)):
+        for name, *values in given or ():
+            if not _PARAMETER.fullmatch(name):
+                what = f"{name!r} cannot be the name of a parameter"
+                raise UsageError(what, option, "use letters, digits and _: -L level 1,6,9")
+            if name in seen:
+                raise UsageError(f"the parameter {name!r} is given twice", option, "name it once")
+            seen.add(name)
+            yield name, _listed(values[0]) if option == "-L" else _scanned(values, args, name)
+    if args.parameter_step_size is not None and not args.parameter_scan:
+        raise UsageError("-D says the step of -P, which is missing", "-D", "add -P NAME FIRST LAST")
+
+
+def _listed(text: str) -> list[str]:
+    r"""Split values at commas; ``\,`` is a comma."""
+    values = [one.replace("\0", ",") for one in text.replace("\\,", "\0").split(",")]
+    doubled = [value for value in values if values.count(value) > 1]
+    if doubled:
+        raise UsageError(f"the value {doubled[0]!r} stands twice in {text!r}", "-L", "name it once")
+    return values
+
+
+def _scanned(values: Sequence[str], args: Namespace, name: str) -> list[str]:
+    """Give the numbers from the first to the last, by steps of ``-D``, exactly as decimals."""
+    first, last = (_decimal(value, "-P") for value in values)
+    step = Decimal(1)
+    if args.parameter_step_size is not None:
+        step = _decimal(args.parameter_step_size, "-D")
+    if step <= 0 or last < first:
+        what = f"{name} goes from {first} to {last} by steps of {step}: that is no value"
+        raise UsageError(what, "-P, -D", "name the smaller number first, and a step above 0")
+    count = int((last - first) / step) + 1
+    if count > MOST_COMMANDS:
+        what = f"{name} has {count} values, more than {MOST_COMMANDS}"
+        raise UsageError(what, "-P", "take a larger step: -D")
+    return [str(first + k * step) for k in range(count)]
+
+
+def _decimal(text: str, option: str) -> Decimal:
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        value = Decimal("nan")
+    if not value.is_finite():
+        raise UsageError(f"{text!r} is not a number", option, "write it like -P threads 1 8")
+    return value
+
+
+def _combinations(parameters: Mapping[str, list[str]]) -> Iterator[dict[str, str]]:
+    """Give all combinations of values; the last parameter changes first."""
+    for values in itertools.product(*parameters.values()):
+        yield dict(zip(parameters, values, strict=True))
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def _called(typed: str, values: Mapping[str, str], args: Namespace) -> str | None:
+    """Name a command by its parameters: the only one by all, another by those that it does not show."""
+    alone = len(args.commands) == 1
+    named = [
+        f"{name}={value}" for name, value in values.items() if alone or f"{{{name}}}" not in typed
+    ]
+    if not named:
+        return None
+    return " ".join(named if alone else [_filled(typed, values), *named])
+
+
+def _for_each(option: str, given: Sequence[Any] | None, count: int, typed: int) -> list[Any]:
+    """Deal what an option was given to the commands: none, one for all, or one for each."""
+    given = given or [None]
+    if len(given) not in (1, count, typed):
+        fix = f"give one for all, or {count} in the order of the commands"
+        raise UsageError(f"{len(given)} {option} for {count} commands", option, fix)
+    return [one for one in given for _ in range(count // len(given))]
+
+
+def _named(found: list[WantedCommand], names: Sequence[str]) -> list[WantedCommand]:
+    if not names:
+        return found
+    if len(names) != len(found):
+        what = f"{len(names)} name{'s' * (len(names) != 1)} for {len(found)} commands"
+        raise UsageError(what, "--name", "give one --name for each command, in their order")
+    return [replace(one, name=name) for one, name in zip(found, names, strict=True)]
+
+
+def named_variants(wanted: Sequence[WantedCommand]) -> tuple[WantedCommand, ...]:
+    """Give each command the name of its variant: letters and digits of what it is called.
+
+    Raises
+    ------
+    UsageError
+        If two have one name.
+    """
+    found: list[WantedCommand] = []
+    for one in wanted:
+        if one.name is not None and one.name in (other.name for other in found):
+            raise UsageError(f"two commands are named {one.name!r}", "--name", "name them apart")
+        base = one.name
+        if base is None or not _NAME.fullmatch(base):
+            plain = re.sub(r"[^A-Za-z0-9._+]+", "-", one.name or one.command)
+            base = plain.strip("-._+")[:_SLUG].strip("-._+") or "command"
+        name, number = base, 2
+        while name in (other.variant for other in found):
+            name, number = f"{base}-{number}", number + 1
+        found.append(replace(one, variant=name))
+    return tuple(found)
+
+
+def _baseline_first(
+    found: tuple[WantedCommand, ...], baseline: str | None
+) -> tuple[WantedCommand, ...]:
+    """Put the baseline before the others, which keep their order."""
+    if baseline is None:
+        return found
+    for one in found:
+        if baseline in (one.command, one.name, one.variant):
+            return (one, *(other for other in found if other is not one))
+    known = ", ".join(one.name or repr(one.command) for one in found[:4])
+    raise UsageError(f"no command is {baseline!r}", "--baseline", f"name one of: {known}")

@@ -1,1 +1,0 @@
-"""What is stored of the values that a run printed: in its row, or in a file beside."""

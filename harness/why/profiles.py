@@ -1,0 +1,460 @@
+"""One session's profile: its programs executed again under one perf, and the samples of each cell.
+
+They are executed by the trial's own launcher, which perf starts, so that they are pinned, limited and padded as
+those of the trial. Runs follow one another, and both clocks are CLOCK_MONOTONIC: a sample belongs to the run in whose
+time it was taken. So what a program starts, threads and processes alike, counts for it, and the launcher's own work does not.
+"""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+import fcntl
+import os
+import random
+import re
+import shutil
+import stat
+import subprocess
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from analysis.errors import StoreError, UsageError
+from analysis.record.manifest import read_manifest, sync_place
+from analysis.record.profiles import TIMED, SampledCell, profiles_of
+from analysis.record.trial_files import CAMPAIGN
+
+from ..errors import HostError, LauncherDiedError, LaunchError
+from ..host.reader import Host
+from ..launch.client import LauncherClient, sink_of
+from ..launch.commands import base_environment, hashes, resolve_all
+from ..trial.builds import target_drift
+from ..trial.folder import LEFT, is_written_now, remove_left, storing, written_by_another
+from ..trial.measure import request_of
+from ..trial.plan import padding
+from ..trial.resume import campaign_drift, host_drift
+from ..trial.run_files import clear
+from .perf_script import Began, CellCounts, Lost, Sample, demangled, read_script
+from .perf_tool import Perf, complaint, plain_environment
+
+if TYPE_CHECKING:
+    from analysis.record.trial_files import Finding, Manifest
+
+    from ..campaign.model import Campaign, Cell
+    from ..trial.context import TrialContext
+
+# --- The place of a variant's profile: written beside the old one, and put in its place when it is whole.
+
+
+_PART, _OLD = LEFT, ".old"
+
+
+@contextlib.contextmanager
+def new_profile(trial: Path, variant: str) -> Iterator[Path]:
+    """Give a folder for a profile; at the end it takes the place of the variant's earlier one.
+
+    What a killed start left is removed, or put back where it was an earlier profile. Whatever ends the block early
+    leaves nothing but that earlier profile.
+
+    Raises
+    ------
+    StoreError
+        If another process records a profile of this variant, or the folder cannot be written.
+    """
+    beside = profiles_of(trial)
+    place, part = beside / variant, beside / f".{variant}{_PART}"
+    mode = stat.S_IMODE(trial.stat().st_mode)
+    with contextlib.ExitStack() as held:
+        with storing(beside), _locked(beside, mode):
+            _tidy(beside, part)
+            part.mkdir(mode=mode)
+            held.enter_context(_locked(part, mode))
+        try:
+            yield part
+            with storing(place):
+                _replace(place, part)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            with contextlib.suppress(OSError), _locked(beside, mode):
+                beside.rmdir()  # unless another variant's profile is there
+            raise
+
+
+@contextlib.contextmanager
+def _locked(folder: Path, mode: int, kind: int = fcntl.LOCK_EX) -> Iterator[None]:
+    """Hold a folder for this process while the block lasts; it is made where it is not there, or goes meanwhile."""
+    while True:
+        folder.mkdir(mode=mode, exist_ok=True)
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            fcntl.flock(fd, kind)
+            if os.path.lexists(folder) and os.path.samestat(folder.stat(), os.fstat(fd)):
+                yield
+                return
+        finally:
+            os.close(fd)
+
+
+def _tidy(beside: Path, ours: Path) -> None:
+    """Remove what starts left that were killed; put back an earlier profile whose successor did not come."""
+    for path in sorted(beside.iterdir()):
+        if path.name.startswith(".") and path.name.endswith(_PART):
+            try:
+                with _locked(path, 0o700, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                    if (path / TIMED).exists() and is_written_now(path / TIMED):
+                        raise written_by_another(path / TIMED)
+                    remove_left(path)
+            except BlockingIOError:
+                if path == ours:
+                    what = "another process records a profile of this variant"
+                    raise StoreError(what, str(beside), "wait until it is done") from None
+        elif path.name.startswith(".") and path.name.endswith(_OLD):
+            place = beside / path.name[1 : -len(_OLD)]
+            if os.path.lexists(place):
+                remove_left(path)
+            else:
+                path.rename(place)
+
+
+def _replace(place: Path, part: Path) -> None:
+    old = place.with_name(f".{place.name}{_OLD}")
+    sync_place(part)
+    if os.path.lexists(place):
+        place.rename(old)
+    part.rename(place)
+    sync_place(place.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+DATA = "perf.data"
+MAPS = Path("/tmp")  # noqa: S108 - where perf looks for them
+_ERRORS, _STDOUT, _STDERR, _LOG = "perf.stderr", "run.stdout", "run.stderr", "hook.log"
+_PYTHON = {"PYTHONPERFSUPPORT": "1"}
+_NODE = "--perf-basic-prof"
+_NODE_LOG = re.compile(r"isolate-0x[0-9a-f]+-(\d+)-.*v8\.log")
+
+
+class _Window(NamedTuple):
+    start_ns: int
+    end_ns: int
+    cell: tuple[str, str]
+
+
+@dataclass(slots=True, kw_only=True)
+class SessionProfiler:
+    """Profiles each session of a trial after its timed runs; `folder` holds what is there meanwhile."""
+
+    perf: Perf
+    folder: Path
+    frequency_hz: int
+    chains: str | None
+    runs: int
+    cells: list[SampledCell] = field(default_factory=list)
+
+    def after_session(self, context: TrialContext, session: int) -> None:
+        """Profile a session; its rows come to `cells`.
+
+        Raises
+        ------
+        HostError
+            If perf does not start, or does not read what it wrote.
+        LaunchError
+            If a program, or a hook, does not end as it must.
+        """
+        context.watcher.say(f"profile session {session}")
+        data, errors = self.folder / DATA, self.folder / _ERRORS
+        processes: set[int] = set()
+        try:
+            try:
+                context.set_up(session)
+                with context.with_services(session):
+                    launcher, windows = self._execute(context, session, data, errors)
+            finally:
+                context.clean_up(session)
+                context.commands.sweep()
+            self.cells += self._read(data, launcher, windows, session, processes)
+        except BaseException:
+            with contextlib.suppress(Exception):
+                processes |= {one.pid for one in self._script(data) if isinstance(one, Began)}
+            raise
+        finally:
+            _remove_maps(processes, {cell.cwd for cell in context.campaign.cells})
+            for name in (DATA, _ERRORS, _STDOUT, _STDERR, _LOG):
+                (self.folder / name).unlink(missing_ok=True)
+        context.interrupts.check()
+
+    # ---- the runs
+
+    def _execute(
+        self, context: TrialContext, session: int, data: Path, errors: Path
+    ) -> tuple[int, list[_Window]]:
+        """Execute the programs; give the launcher's process, and when which of them ended as it must."""
+        windows: list[_Window] = []
+        failed: dict[tuple[str, str], str] = {}
+        prepared = context.prepared
+        [sink_of(cell.stdout) for cell in context.campaign.cells]  # before it starts
+        with errors.open("wb") as complaints:
+            try:
+                launcher = LauncherClient(
+                    context.campaign.isolation,
+                    prepared.cpus.targets,
+                    context.interrupts,
+                    contained=False,  # in a namespace of their own perf would not find their maps
+                    groups=prepared.grouping.groups,
+                    under=self.perf.recording(data, self.frequency_hz, self.chains),
+                    complaints=complaints.fileno(),
+                )
+            except LauncherDiedError as died:
+                said = complaint(errors.read_bytes()) or died.what
+                what = f"perf did not start the programs: {said}"
+                raise HostError(what, self.perf.path, "try it: perf record -- true") from died
+        with contextlib.closing(launcher):
+            for number, cell in enumerate(self._order(context, session)):
+                with context.services.around(cell.variant):
+                    now = context.services.filled(cell)
+                    window = self._run(context, launcher, now, session, number)
+                if isinstance(window, str):
+                    failed[cell.benchmark, cell.variant] = window
+                else:
+                    windows.append(window)
+        good = {one.cell for one in windows}
+        for (benchmark, variant), why in failed.items():
+            if (benchmark, variant) not in good:
+                mark = context.campaign.cell(benchmark, variant).command.mark
+                what = f"no profiled run of {benchmark} / {variant} ended as it must: {why}"
+                raise LaunchError(
+                    what, mark, "look at the rows of its timed runs; mend the program"
+                )
+        return launcher.pid, windows
+
+    def _order(self, context: TrialContext, session: int) -> Iterator[Cell]:
+        seed = context.store.manifest.seed
+        order = random.Random(f"{seed}/why/{session}")
+        cells = [
+            context.cell_of(cell.benchmark, cell.variant, session)
+            for cell in context.campaign.cells
+        ]
+        for _ in range(self.runs):
+            order.shuffle(cells)
+            yield from cells
+
+    def _run(
+        self, context: TrialContext, launcher: LauncherClient, cell: Cell, session: int, number: int
+    ) -> _Window | str:
+        """Execute a program once; give when, or how else than it must it ended."""
+        context.interrupts.check()
+        request = request_of(
+            context, cell, self.folder / _STDOUT, self.folder / _STDERR, self._telling(context)
+        )
+        variables = {
+            "FAIRTRIAL_BENCHMARK": cell.benchmark,
+            "FAIRTRIAL_VARIANT": cell.variant,
+            "FAIRTRIAL_SESSION": str(session),
+            "FAIRTRIAL_POSITION": str(number),
+        }
+        pad = padding(
+            context.store.manifest.seed, session, -1 - number, context.campaign.isolation.padding
+        )
+        clear(cell)
+        try:
+            for command in cell.before:
+                context.hook("before", command, self.folder / _LOG, variables)
+            done = launcher.execute(request, _ticking(context), padding=pad)
+            for command in cell.after:
+                context.hook("after", command, self.folder / _LOG, variables)
+        finally:
+            clear(cell)
+        if done.killed is not None:
+            return done.killed
+        if done.exit_code not in cell.expect.exit_codes:
+            context.interrupts.settle_after(done.signal, done.exit_code)
+            return f"signal {done.signal}" if done.signal else f"exit code {done.exit_code}"
+        start = int(done.numbers["start_ns"])
+        return _Window(start, start + done.wall_ns, (cell.benchmark, cell.variant))
+
+    def _telling(self, context: TrialContext) -> Mapping[str, str]:
+        """Give the variables by which interpreters tell perf names; of Python's chains are needed to find them."""
+        given = context.environment.get("NODE_OPTIONS", "")
+        node = given if _NODE in given.split() else f"{given} {_NODE}".strip()
+        return {"NODE_OPTIONS": node} | ({} if self.chains is None else _PYTHON)
+
+    # ---- the samples
+
+    def _read(
+        self,
+        data: Path,
+        launcher: int,
+        windows: list[_Window],
+        session: int,
+        processes: set[int],
+    ) -> list[SampledCell]:
+        """Give the rows of a session; `processes` gets those that its programs were."""
+        starts = [one.start_ns for one in windows]
+        counts: defaultdict[tuple[str, str], CellCounts] = defaultdict(CellCounts)
+        lost = [0, 0]
+        chains = self.chains is not None
+        for one in self._script(data):
+            if isinstance(one, Sample):
+                place = bisect.bisect_right(starts, one.ns) - 1
+                if place >= 0 and one.ns <= windows[place].end_ns and one.pid != launcher:
+                    counts[windows[place].cell].add(one.frames, chains=chains)
+            elif isinstance(one, Lost):
+                lost[one.total] += one.samples
+            else:
+                processes.add(one.pid)
+        runs = Counter(one.cell for one in windows)
+        symbols = {symbol for cell in counts.values() for symbol, _ in _all_functions(cell)}
+        names = demangled(symbols)
+        return [
+            counts[cell].row((session, *cell), number, max(lost), names, chains=chains)
+            for cell, number in runs.items()
+        ]
+
+    def _script(self, data: Path) -> Iterator[Sample | Lost | Began]:
+        last = [""]
+        with (self.folder / _ERRORS).open("wb") as errors:
+            process = subprocess.Popen(
+                self.perf.script(data),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=plain_environment(),
+                cwd="/",
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                start_new_session=True,  # a terminal's Ctrl-C is for us
+            )
+        try:
+            assert process.stdout is not None
+            with process.stdout:
+                yield from read_script(_noting(process.stdout, last))
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            process.wait()
+        if process.returncode != 0:
+            said = complaint((self.folder / _ERRORS).read_bytes())
+            what = f"perf does not read what it wrote: {said or f'exit code {process.returncode}'}"
+            raise HostError(what, self.perf.path, "look whether the disk is full, then try again")
+        if last[0] and not last[0].endswith("\n"):
+            raise StoreError("what perf reads of its file is cut off", self.perf.path, "try again")
+
+
+def _noting(lines: Iterable[str], last: list[str]) -> Iterator[str]:
+    for line in lines:
+        last[0] = line
+        yield line
+
+
+def _all_functions(cell: CellCounts) -> Iterator[tuple[str, str]]:
+    yield from cell.functions
+    for chain in cell.chains:
+        yield from chain
+
+
+def _ticking(context: TrialContext) -> Callable[[], str | None]:
+    def look() -> str | None:
+        context.watcher.tick()
+        return None
+
+    return look
+
+
+def _remove_maps(processes: Iterable[int], folders: Iterable[Path]) -> None:
+    """Remove the maps that these processes wrote for perf, and the logs that node writes beside its own."""
+    wanted = set(processes)
+    for pid in wanted:
+        path = MAPS / f"perf-{pid}.map"
+        with contextlib.suppress(OSError):
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+                path.unlink()
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            for path in folder.iterdir():
+                match = _NODE_LOG.fullmatch(path.name)
+                if match is not None and int(match.group(1)) in wanted:
+                    path.unlink()
+
+
+# --- Whether a trial's programs may be executed once more to explain it: its names, host,
+# campaign and programs.
+
+
+_ANEW = "measure a new trial, and ask that one"
+
+
+def refuse_changed(
+    campaign: Campaign,
+    trial: Path,
+    variants: Sequence[str],
+    benchmarks: Sequence[str],
+    host: Host | None = None,
+) -> None:
+    """Refuse to explain a trial by programs that are not those that it measured.
+
+    The programs are those of `variants`, which are candidates, and of the baseline; what a session builds anew is not
+    held against anything. `host` is this one where none is given.
+
+    Raises
+    ------
+    HostError
+        If host, campaign or a program is another one than that of the trial.
+    LaunchError
+        If a program is not there.
+    StoreError
+        If the trial is being measured.
+    UsageError
+        If the trial has no such candidate or benchmark, or was not measured.
+    """
+    if is_written_now(trial):  # it is being measured, and would be disturbed
+        raise written_by_another(trial)
+    manifest = read_manifest(trial)
+    _require_names(trial, manifest, variants, benchmarks)
+    with host or Host() as shown:
+        state, number = shown.read(), shown.machine_id() or "unknown"
+    _refuse(
+        host_drift(manifest, state.hostname or "unknown", number, state.cpu_model),
+        "ask for it on the host of the trial",
+    )
+    _refuse(
+        campaign_drift(trial, manifest, campaign),
+        f"put the campaign back as it was (a copy is {trial / CAMPAIGN}), or {_ANEW}",
+    )
+    wanted = {manifest.baseline, *variants} - set(campaign.built_each_session)
+    cells = tuple(
+        cell for cell in campaign.cells if cell.variant in wanted and cell.benchmark in benchmarks
+    )
+    environment = base_environment(campaign.isolation, os.environ)
+    now = hashes(resolve_all(replace(campaign, cells=cells), environment).values())
+    then = {path: digest for path, digest in manifest.targets.items() if path in now}
+    _refuse(target_drift(then, now), f"build it as it was then, or {_ANEW}")
+
+
+def _require_names(
+    trial: Path, manifest: Manifest, variants: Sequence[str], benchmarks: Sequence[str]
+) -> None:
+    if manifest.origin != "measured":
+        what = f"this trial is {manifest.origin}: its programs cannot be executed again"
+        raise UsageError(what, str(trial), "name a trial that was measured on this host")
+    candidates = [name for name in manifest.variants if name != manifest.baseline]
+    for kind, wanted, there in (
+        ("candidate", variants, candidates),
+        ("benchmark", benchmarks, manifest.benchmarks),
+    ):
+        odd = [name for name in wanted if name not in there]
+        if odd or not wanted:
+            what = f"the trial has no {kind} '{odd[0]}'" if odd else f"no {kind} is named"
+            fix = f"name one of: {', '.join(there)}" if there else "name another trial"
+            raise UsageError(what, str(trial), fix)
+
+
+def _refuse(findings: list[Finding], fix: str) -> None:
+    if findings:
+        more = "" if len(findings) == 1 else f" (and {len(findings) - 1} more)"
+        raise HostError(f"{findings[0].what}{more}", findings[0].where, fix)
