@@ -50,7 +50,7 @@ _TIMED = (
 _TIMED_BY_COMMANDS = (
     *("harness.trial.sitting", "harness.trial.writer", "harness.trial.metering"),
     *("harness.commands.live_view", "harness.commands.compare_campaign"),
-    *("harness.commands.bisect_command", "harness.bisect.bisecting", "harness.bisect.workshop"),
+    *("harness.commands.bisect_view", "harness.bisect.bisecting", "harness.bisect.workshop"),
 )
 _DATED = ("harness.trial.writer", "analysis.record.manifest")
 _DATED_BY_CLASS = ("harness.trial.progress", "analysis.history.judging")
@@ -384,8 +384,8 @@ class VirtualStage(Stage):
                 return getattr(datetime, name)
 
         yield "harness.trial.measure.Measurer.measure", measured
-        yield "harness.commands.compare.LauncherClient", self.launcher_for("target")
-        for name in ("compare", "dry_run", "doctor"):
+        yield "harness.commands.comparing.LauncherClient", self.launcher_for("target")
+        for name in ("comparing", "dry_run", "doctor_page"):
             yield f"harness.commands.{name}.Host", lambda: StageHost(stage)
         yield "harness.why.profiles.Host", lambda: StageHost(stage)
         yield "harness.commands.dry_run.cpus_in_use", lambda: ()

@@ -18,7 +18,7 @@ RUNNER: dict[str, Command] = {
         "two or more commands, now; the first is the baseline",
     ),
     "init": Command(
-        "harness.commands.doctor:add_init", "measure", "write a campaign to start from"
+        "harness.commands.first_steps:add_init", "measure", "write a campaign to start from"
     ),
     "run": Command("harness.commands.run:add", "measure", "measure a campaign, or go on with one"),
     "bisect": Command(
@@ -37,7 +37,7 @@ RUNNER: dict[str, Command] = {
         "how far a trial or a fleet is, and how to go on",
     ),
     "doctor": Command(
-        "harness.commands.doctor:add_doctor",
+        "harness.commands.first_steps:add_doctor",
         "measure",
         "check this host, and say how to mend it",
     ),
@@ -94,7 +94,7 @@ def parser_for(word: str) -> CommandParser:
     parser = parser_of([])
     if word.startswith("-"):
         raise parser.refused(word)
-    from .run import nearest
+    from .going_on import nearest
 
     near = nearest(word, [*known, "help"])
     if near is not None:

@@ -167,7 +167,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def refused(self, word: str) -> UsageError:
         """Give the error about a word that this command does not take."""
-        from .run import nearest
+        from .going_on import nearest
 
         if not word.startswith("-") or word == "-":
             what = f"there is a word too many: {word!r}"

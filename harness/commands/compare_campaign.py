@@ -27,7 +27,7 @@ from ..campaign.resolve import MAX_SEED, load_campaign
 from ..campaign.scalar_kinds import MAX_SECONDS
 from ..errors import counted
 from ..launch.commands import check_stdin
-from .compare import Manner, argv_of, check_programs, shell_sign, spelled
+from .comparing import Manner, argv_of, check_programs, shell_sign, spelled
 from .live_view import OneLineView
 from .options import EVENTS, WantedCommand, output_of
 

@@ -49,7 +49,7 @@ OPENERS = {
     "analysis/artifact/requirements.py:3 analysis/history/changes.py:1 "
     "analysis/methods/resampling/assignments.py:1 analysis/report/methods_text.py:1",
     "a file that the command line or the campaign names": "analysis/record/yaml_reader.py:1 "
-    "harness/commands/compare.py:1 harness/commands/doctor.py:1 harness/host/commits.py:1 "
+    "harness/commands/comparing.py:1 harness/commands/first_steps.py:1 harness/host/commits.py:1 "
     "harness/host/executables.py:3 harness/trial/builds.py:1 analysis/artifact/archive.py:6 "
     "analysis/artifact/bundle.py:1 "
     "analysis/artifact/reproduce.py:1 analysis/commands/exchange.py:1 "

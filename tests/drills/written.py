@@ -32,7 +32,7 @@ from analysis.why.explain import explain_by
 from harness.bisect.journal import SESSIONS, Asked, Journal, MeasuredSession
 from harness.campaign.distributions import HdrError, TableError, decoded, read_log, read_percentiles
 from harness.campaign.metric_checks import UnitError, number_in
-from harness.commands.compare import stored_commands
+from harness.commands.comparing import stored_commands
 from harness.trial.writer import Store
 from harness.why.perf_script import read_script
 from tests.handmade_bundle import manifest_of, sums_of, write_bundle

@@ -18,6 +18,7 @@ import analysis.methods.resampling.result as resampling
 import analysis.report.page as report
 import analysis.verdict.comparison_result as comparison
 import analysis.verdict.result as verdict
+import harness.commands.doctor_page as doctor
 import harness.commands.rerun_preview as rerun
 import harness.fleet.status as fleet
 from analysis.artifact import bundle, claims
@@ -30,7 +31,7 @@ from analysis.record import fleet as fleet_progress, trial_files
 from analysis.record.environment import Change
 from analysis.verdict import compare
 from analysis.why.result import WhyAnswer
-from harness.commands import doctor, dry_run
+from harness.commands import dry_run
 from harness.fleet import submission
 from harness.host import placement, snapshot, state
 from harness.trial import progress

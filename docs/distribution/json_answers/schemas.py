@@ -45,7 +45,7 @@ from analysis.verdict.ranking import BestOf, Ranking
 from analysis.verdict.result import Verdict
 from analysis.why.result import WhyAnswer
 from harness.bisect.expecting import Expected
-from harness.commands.doctor import Checkup
+from harness.commands.doctor_page import Checkup
 from harness.commands.dry_run import Preview
 from harness.commands.rerun_preview import Intent
 from harness.fleet.status import Cancelled, FleetStanding

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from analysis.record.trial_files import Finding
-from harness.commands.doctor import Checkup, headline
+from harness.commands.doctor_page import Checkup, headline
 from harness.errors import HostError
 from harness.host.checks import CHECK_NAMES, check_before
 from harness.host.placement import choose_cpus

@@ -26,7 +26,7 @@ def looks(monkeypatch):
         )
 
     monkeypatch.setattr(Host, "gaps", gaps)
-    monkeypatch.setattr("harness.commands.doctor._LOOK_S", 0.01)
+    monkeypatch.setattr("harness.commands.doctor_page._LOOK_S", 0.01)
     monkeypatch.setattr("harness.trial.plan.cpus_in_use", lambda: ())
     return asked
 
@@ -86,8 +86,8 @@ def test_a_campaign_is_told_what_its_trials_would_do(
         "name: c\nvariants: {a: {}}\nbenchmarks: {b: {command: ['true']}}\nchecks: {require: [swap]}\n"
     )
     found = (Finding(check=check, status="fail", what="x"),)
-    monkeypatch.setattr("harness.commands.doctor.check_before", lambda _: found)
-    monkeypatch.setattr("harness.commands.doctor.check_between", lambda *_, **__: ())
+    monkeypatch.setattr("harness.commands.doctor_page.check_before", lambda _: found)
+    monkeypatch.setattr("harness.commands.doctor_page.check_between", lambda *_, **__: ())
     done, out, _ = doctor(str(path), *words)
     assert done == code
     assert " ".join(out.split()).endswith(last)  # a long line is broken

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.record.trial_files import Appended
-from harness.commands import run as going_on
-from harness.commands.run import said_of_going_on
+from harness.commands import going_on
+from harness.commands.going_on import said_of_going_on
 from harness.errors import about_exactly, took
 from harness.trial.ending import Ending, failed_runs, runs_with_warmups, said_of_failures
 from harness.trial.progress import listed, read_progress

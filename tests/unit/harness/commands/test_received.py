@@ -13,7 +13,7 @@ from analysis.errors import StoreError
 from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.resolve import load_campaign
 from harness.cli import main
-from harness.commands.reproduce import intent_of, received_campaign
+from harness.commands.received_campaign import intent_of, received_campaign
 from harness.trial.ending import Ending
 
 TEXT = {

@@ -15,8 +15,8 @@ import pytest
 from analysis.errors import CampaignError, FairtrialError, UsageError
 from harness.campaign.resolve import load_campaign
 from harness.cli import main
-from harness.commands.compare import shell_sign, try_commands
 from harness.commands.compare_campaign import campaign_of, manner_of
+from harness.commands.comparing import shell_sign, try_commands
 from harness.commands.options import wanted_commands
 from harness.errors import LaunchError
 

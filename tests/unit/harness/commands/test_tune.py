@@ -255,7 +255,7 @@ def test_json_is_one_object(root):
 
 
 def test_the_doctor_tells_of_it(root, monkeypatch):
-    from harness.commands import doctor as checkup
+    from harness.commands import doctor_page as checkup
     from harness.tune.journal import finding_of_tuning
 
     monkeypatch.setattr(checkup, "_LOOK_S", 0.01)

@@ -17,7 +17,7 @@ from analysis.artifact.zip_directory import executed_lines
 from analysis.errors import UsageError
 from harness.bisect.recipe import recipe_of
 from harness.campaign.resolve import load_campaign
-from harness.commands.reproduce import _steps, stays_inside
+from harness.commands.received_campaign import _steps, stays_inside
 from harness.errors import LaunchError
 from harness.fleet.submission import _least_cpus
 from harness.launch.commands import resolve_all
