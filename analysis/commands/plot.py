@@ -35,7 +35,7 @@ _OF_SYSTEMS = ("biplot", "shares")
 
 
 def _kinds() -> str:
-    from ..report.figures.suite import KINDS
+    from ..report.figures.kinds import KINDS
 
     return "; ".join(f"{name}: {kind.shows}" for name, kind in KINDS.items())
 
@@ -74,7 +74,8 @@ def add(subparsers: Subparsers) -> None:
 
 def _plot(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..plots.chart import check_picture
-    from ..report.figures.suite import kind_of, write_drawing
+    from ..report.figures.kinds import kind_of
+    from ..report.figures.suite import write_drawing
 
     kind_of(args.kind)
     picture = check_picture(args.output)
@@ -98,7 +99,7 @@ def _set(text: str) -> str:
 
 def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | None, list[Caution]]:
     """Draw; also give the metric that the first line must name, and what nobody has asked for."""
-    from ..report.figures.suite import draw, kind_of
+    from ..report.figures.kinds import draw, kind_of
 
     kind = kind_of(args.kind)
     if args.scale is not None and (args.kind not in _OF_SYSTEMS or args.variant or args.benchmark):
@@ -108,7 +109,7 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | Non
             "leave it out, or --variant and --benchmark",
         )
     if args.kind in _OF_SYSTEMS and not (args.variant or args.benchmark):
-        from ..report.figures.suite import draw_table
+        from ..report.figures.kinds import draw_table
         from .biplot import systems_of
 
         found, metric = systems_of(args)

@@ -26,7 +26,7 @@ from analysis import registry
 from analysis.importers.export_data import TARGETS
 from analysis.importers.registry import TOOLS
 from analysis.pages.model import page_of
-from analysis.report.figures.suite import KINDS
+from analysis.report.figures.kinds import KINDS
 from harness.commands.catalogue import RUNNER
 
 ROOT = Path(__file__).resolve().parents[2]

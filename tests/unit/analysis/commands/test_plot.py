@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from analysis.report.figures.suite import KINDS
+from analysis.report.figures.kinds import KINDS
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[4]

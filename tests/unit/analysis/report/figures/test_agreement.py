@@ -9,7 +9,7 @@ import pytest
 from analysis.plots.chart import Sheet
 from analysis.report.benchmarks.benchmarks import Benchmark, Known
 from analysis.report.benchmarks.pictures import squares
-from analysis.report.figures.suite import draw
+from analysis.report.figures.kinds import draw
 from analysis.report.runs import Grounds, cells_of, normal_quantiles, pairs_in_order
 
 SHEET = Sheet(width=85, font_size=7)

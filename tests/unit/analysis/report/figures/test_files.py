@@ -8,7 +8,8 @@ import pytest
 
 from analysis.errors import UsageError
 from analysis.plots.chart import Sheet
-from analysis.report.figures.suite import KINDS, draw, kind_of, write_all, write_drawing
+from analysis.report.figures.kinds import KINDS, draw, kind_of
+from analysis.report.figures.suite import write_all, write_drawing
 
 SHEET = Sheet(width=85, font_size=7)
 

@@ -15,7 +15,7 @@ import pytest
 from analysis.errors import AnalysisError
 from analysis.importers.reader import Reading
 from analysis.plots.chart import Sheet, picture_bytes
-from analysis.report.figures.suite import draw
+from analysis.report.figures.kinds import draw
 from analysis.report.subject import Subject
 from analysis.verdict.judging import judge
 from tests.unit.analysis.data.iterations.test_warmup import trial, warming

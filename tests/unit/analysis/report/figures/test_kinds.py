@@ -15,7 +15,7 @@ from analysis.methods.biplot.fit import biplot
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.plots.chart import Sheet, picture_bytes
 from analysis.plots.marks import Curve, Dots, Line, Rect
-from analysis.report.figures.suite import KINDS, draw, draw_table, kind_of
+from analysis.report.figures.kinds import KINDS, draw, draw_table, kind_of
 from analysis.report.subject import subject_of
 from analysis.report.written import written_of
 
