@@ -196,7 +196,7 @@ def add_export(subparsers: Subparsers) -> None:
 
 
 def _every_target() -> str:
-    from ..importers.export_data import TARGETS
+    from ..importers.targets import TARGETS
 
     named = ", ".join(target.name for target in TARGETS)
     endings = ", ".join(target.endings[0] for target in TARGETS if target.endings)
@@ -204,8 +204,9 @@ def _every_target() -> str:
 
 
 def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..importers.export_data import read_exported, target_for
+    from ..importers.export_data import read_exported
     from ..importers.reader import Reading
+    from ..importers.targets import target_for
 
     target = target_for(args.output, args.to)
     if args.json and args.output == _STDOUT:

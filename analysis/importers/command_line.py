@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..pages.model import Caution
-from .importing import (
+from .parsing import (
     ForeignCell,
     ForeignFile,
     cautions_of,

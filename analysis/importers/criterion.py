@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.opening import Opened, files_in, open_foreign, opened_in
-from .importing import ForeignCell, ForeignFile, cautions_of, in_base_unit, one_process
+from .parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, one_process
 
 _SAMPLE, _NAMES, _BINARY = "sample.json", "benchmark.json", ".cbor"
 _RAW = "group,function,value,"

@@ -23,13 +23,11 @@ from ..errors import UsageError, library_needed
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..record.manifest import utc_now
-from .export_data import (
+from .export_data import ExportedCell, ExportedData, ExportedProcess, Metric
+from .parsing import cautions_of
+from .targets import (
     MEANS,
     WALL,
-    ExportedCell,
-    ExportedData,
-    ExportedProcess,
-    Metric,
     Written,
     json_bytes,
     kept_apart,
@@ -40,7 +38,6 @@ from .export_data import (
     renamed,
     time_of,
 )
-from .importing import cautions_of
 
 
 class Nanoseconds:

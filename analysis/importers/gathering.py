@@ -27,7 +27,7 @@ from .naming import (
 )
 
 if TYPE_CHECKING:
-    from .importing import ForeignFile
+    from .parsing import ForeignFile
 
 _SHOWN = 8
 _NAME = 40

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import AnalysisError
 from ..pages import number_format as figures
-from .importing import TIMES, ForeignCell, ForeignFile, cautions_of, one_process
+from .parsing import TIMES, ForeignCell, ForeignFile, cautions_of, one_process
 
 if TYPE_CHECKING:
     from ..data.opening import Opened

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..pages import number_format as figures
-from .importing import SIZES, TIMES, in_base_unit
+from .parsing import SIZES, TIMES, in_base_unit
 
 if TYPE_CHECKING:
     from ..data.opening import Opened

@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..data.number_text import number_in
 from ..data.opening import readable
 from ..data.trial import read_trial
 from ..data.trial_cautions import DEFINITIONS
@@ -39,6 +37,7 @@ from .naming import NamedCell, Sitting, require_agreement
 
 if TYPE_CHECKING:
     from .gathering import GatheredCells
+    from .parsing import ForeignCell
 
 # --- What is in these files? The answer of ``fairtrial import --dry-run``: nothing is written.
 
@@ -437,194 +436,3 @@ def _rows(gathered: GatheredCells) -> Iterator[Measurement]:
                 metrics=dict(processes[k].values) if ok else {},
             )
             position += 1
-
-
-# --- What readers share: the cells that they give, JSON with places of mistakes, values and units.
-#
-# A format's reader gives a `ForeignFile`. It knows nothing of variants that a person chose, of sessions
-# or of trials: that is decided behind it, for all formats alike.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignCell:
-    """The raw values of one metric of one benchmark, from one file and one variant of it.
-
-    `benchmark`: As the file names it. `variant`: What this format takes for the variant; None where
-    that is the file itself. `metric`: What was measured: ``time`` for a wall time, else the file's
-    own word. `unit`: ``s`` for every time and ``B`` for every size: the values are converted. Other
-    units as they stand; "" where the file does not tell. `better`: None where the file does not
-    tell. `processes`: The values that count, those of each process in an inner tuple, in their
-    order. No warm-ups, no failed runs. Where processes are unknown all values stand in one.
-    `known`: Whether the file tells which values stem from which process. `labels`: The file's own
-    names of the processes: one for each of `processes` where they are known, else one for each
-    value, each of which is a run. None where the file names none. `blocks`: The block of each run,
-    from 1: one for each of `processes` where they are known, else one for each value. Runs of one
-    session and one block were executed side by side. None where the file knows none. `inner`: How
-    many iterations each value is the mean of (the most); None where the file does not tell, 1 where
-    a value is one measurement. `warmups`: Warm-up values that were left out; None where the file
-    does not tell whether there were any. `failed`: Failed runs, which have no value here; None
-    where the file does not tell. `session`: The file's own name of the occasion on which it was
-    measured, such as a start time. `keys`: Everything by which cells can be told apart, such as
-    parameters: what ``--variant`` and ``--benchmark`` choose from. `definition`: What the file says of how it is
-    measured, such as the version of the benchmark's code: where it differs, another thing is measured.
-    """
-
-    benchmark: str
-    variant: str | None = None
-    metric: str = "time"
-    unit: str = "s"
-    better: Better | None = "lower"
-    processes: tuple[tuple[float, ...], ...]
-    known: bool = False
-    labels: tuple[str, ...] | None = None
-    blocks: tuple[int, ...] | None = None
-    inner: int | None = None
-    warmups: int | None = None
-    failed: int | None = None
-    session: str | None = None
-    keys: Mapping[str, str] = field(default_factory=dict)
-    definition: str = ""
-
-    def __post_init__(self) -> None:
-        """Hold names and processes together: a name in the wrong place would join strangers."""
-        runs = len(self.processes) if self.known else len(self.values)
-        for what, given in (("names", self.labels), ("blocks", self.blocks)):
-            if given is not None and len(given) != runs:
-                raise ValueError(f"{len(given)} {what} of {runs} processes")
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        """All values in their order."""
-        return tuple(chain.from_iterable(self.processes))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignFile:
-    """One file, or one folder, as its reader found it.
-
-    `format`: The format's name in the registry. `source`: The path as it was given, or ``-``; both are
-    filled in by `read_foreign` where the reader leaves them empty.
-    `cells`: At least one, in the file's order. Cells of one name are kept apart. `losses`: What the
-    file cannot tell. `notes`: What was met and left out, or looks odd: each becomes a caution.
-    `variant_rule`: Which key is the variant, in words: ``the command``, ``the file's name``.
-    `facts`: What the file says of the host and the tool, such as ``cpu_model``, and of the whole file its
-    ``date`` or ``commit``.
-    """
-
-    format: str = ""
-    source: str = ""
-    cells: tuple[ForeignCell, ...]
-    losses: tuple[Caution, ...] = ()
-    notes: tuple[Caution, ...] = ()
-    variant_rule: str = "the file's name"
-    facts: Mapping[str, str] = field(default_factory=dict)
-
-
-def writable(name: str) -> str:
-    """Give a name as UTF-8 can hold it: halves of pairs stem from file names that are none."""
-    return name.encode(errors="backslashreplace").decode()
-
-
-def cautions_of(table: Mapping[str, str | bool]) -> tuple[Caution, ...]:
-    """Give a caution for each code with a sentence; False stands for one that does not hold."""
-    return tuple(Caution(code, text) for code, text in table.items() if isinstance(text, str))
-
-
-TIMES: dict[str, float] = {
-    name: factor
-    for factor, names in (
-        (1.0, "s sec secs second seconds"),
-        (1e-3, "ms msec msecs millis millisecond milliseconds"),
-        # both characters that stand for micro are met in files
-        (1e-6, "us µs μs usec µsec μsec usecs micros microsecond microseconds"),
-        (1e-9, "ns nsec nsecs nanos nanosecond nanoseconds"),
-        (1e-12, "ps picosecond picoseconds"),
-        (60.0, "min mins minute minutes"),
-        (3600.0, "h hr hrs hour hours"),
-        (86400.0, "day days"),
-    )
-    for name in names.split()
-}
-SIZES: dict[str, float] = {
-    "B": 1.0, "byte": 1.0, "bytes": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
-    "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3, "TiB": 1024.0**4,
-}  # fmt: skip
-_SPELT = 3  # letters from which a unit may have capitals: MS and Ms are none of ours
-
-
-_MOST = 2**63
-
-
-def in_base_unit(unit: str) -> tuple[float, str]:
-    """Give the factor into seconds or bytes, and that unit; (1, the unit) for every other one.
-
-    Words may have capitals (``Seconds``), symbols may not.
-    """
-    if unit not in SIZES and len(unit) >= _SPELT and unit.lower() in TIMES.keys() | SIZES.keys():
-        unit = unit.lower()
-    if unit in TIMES:
-        return TIMES[unit], "s"
-    if unit in SIZES:
-        return SIZES[unit], "B"
-    return 1.0, unit
-
-
-def one_process(what: str) -> str:
-    """Say what follows from one process, the sentence of the loss ``one-process``."""
-    return f"{what}: variation between processes cannot be estimated"
-
-
-def several_hosts(what: str, hosts: tuple[str, ...], fix: str) -> Caution:
-    """Say that a file holds runs of several hosts."""
-    named = f"{what} {len(hosts)} hosts ({figures.listed(hosts, 3)})"
-    return Caution("several-hosts", f"{named}, and {fix}")
-
-
-def within(data: object, *keys: str) -> Any:  # noqa: ANN401 - any JSON
-    """Give what stands at these keys of objects in each other; None where there is none."""
-    for key in keys:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data
-
-
-def objects_in(found: object) -> list[dict[str, Any]]:
-    """Give the objects of a list; none where there is no list."""
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-
-
-def object_of(found: object) -> dict[str, Any]:
-    """Give a JSON object; an empty one for what is none."""
-    return found if isinstance(found, dict) else {}
-
-
-def facts_of(host: object = None, cpu_model: object = None) -> dict[str, str]:
-    """Give what is told of the host, as far as it is a text."""
-    found = {"host": host, "cpu_model": cpu_model}
-    return {name: text for name, text in found.items() if isinstance(text, str)}
-
-
-def text_of(value: object) -> str | None:
-    """Give a plain value as the text of a key; None for null and for what has parts."""
-    if value is None or not isinstance(value, (str, int, float)):
-        return None
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def texts_of(found: object) -> dict[str, str]:
-    """Give the plain values of a JSON object as keys of a cell."""
-    items = object_of(found).items()
-    return {name: text for name, value in items if (text := text_of(value)) is not None}
-
-
-def number_or_text(text: str) -> float | str:
-    """Give the number that a text is, else the text itself: `value_of` refuses it with its place."""
-    value = number_in(text)
-    return text if value is None else value
-
-
-def count_of(value: object) -> int | None:
-    """Take a whole number of something; None for what is none, or is absurd."""
-    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    if isinstance(value, bool) or not whole or not 0 <= value < _MOST:  # type: ignore[operator]
-        return None
-    return int(value)  # type: ignore[call-overload,no-any-return]

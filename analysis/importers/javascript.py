@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .importing import (
+from .parsing import (
     ForeignCell,
     ForeignFile,
     cautions_of,

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..pages import number_format as figures
-from .importing import (
+from .parsing import (
     ForeignCell,
     ForeignFile,
     cautions_of,

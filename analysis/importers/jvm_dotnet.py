@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import AnalysisError
 from ..pages import number_format as figures
 from ..pages.model import Caution
-from .importing import (
+from .parsing import (
     ForeignCell,
     ForeignFile,
     cautions_of,

@@ -30,7 +30,7 @@ from .headings import (
     long_mapping,
     plain_heading,
 )
-from .importing import ForeignCell, ForeignFile, cautions_of, in_base_unit, several_hosts
+from .parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, several_hosts
 
 if TYPE_CHECKING:
     from ..data.opening import Opened

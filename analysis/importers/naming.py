@@ -15,7 +15,7 @@ from ..pages.model import Caution
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
-    from .importing import ForeignCell, ForeignFile
+    from .parsing import ForeignCell, ForeignFile
 
 _SHOWN = 8
 

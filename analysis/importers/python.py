@@ -30,7 +30,7 @@ from ..data.opening import Opened, files_in, open_foreign, opened_in
 from ..errors import FairtrialError
 from ..pages import number_format as figures
 from ..pages.model import Caution
-from .importing import (
+from .parsing import (
     ForeignCell,
     ForeignFile,
     cautions_of,

@@ -19,7 +19,7 @@ from typing import NamedTuple, cast
 from ..data.opening import Opened, trials_within
 from ..errors import AnalysisError, UsageError
 from ..registry import load
-from .importing import ForeignFile
+from .parsing import ForeignFile
 
 _STRANGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 

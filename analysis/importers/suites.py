@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .importing import (
+from .parsing import (
     ForeignCell,
     ForeignFile,
     cautions_of,

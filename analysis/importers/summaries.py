@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from .importing import ForeignFile
+from .parsing import ForeignFile
 
 if TYPE_CHECKING:
     from ..data.opening import Opened

@@ -20,8 +20,8 @@ from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError
 from ..pages.model import Caution
 from .headings import is_long, long_mapping
-from .importing import ForeignCell, ForeignFile, cautions_of
 from .long_table import Coded, LongTable, all_numbers, float_of, long_file, role_places
+from .parsing import ForeignCell, ForeignFile, cautions_of
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
 #

@@ -19,7 +19,7 @@ from xml.parsers import expat
 
 from ..data.opening import Opened, files_in, opened_in
 from ..errors import FairtrialError
-from .importing import ForeignCell, ForeignFile, cautions_of, in_base_unit, number_or_text
+from .parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, number_or_text
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better

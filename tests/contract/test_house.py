@@ -23,8 +23,8 @@ import pytest
 
 import analysis
 from analysis import registry
-from analysis.importers.export_data import TARGETS
 from analysis.importers.registry import TOOLS
+from analysis.importers.targets import TARGETS
 from analysis.pages.model import page_of
 from analysis.report.figures.kinds import KINDS
 from harness.commands.catalogue import RUNNER

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.importers.export_data import TARGETS
+from analysis.importers.targets import TARGETS
 from harness.cli import main
 
 CELL = {

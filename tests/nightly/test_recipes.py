@@ -34,7 +34,7 @@ TALLY_READ = '''"""The files of a tally that never was: ``tally:`` and seconds b
 from __future__ import annotations
 
 from analysis.data.opening import Opened
-from analysis.importers.importing import ForeignCell, ForeignFile
+from analysis.importers.parsing import ForeignCell, ForeignFile
 
 
 def knows_tally(opened: Opened) -> bool:
@@ -51,7 +51,7 @@ TALLY_WRITE = '''"""The files of a tally that never was, written."""
 from __future__ import annotations
 
 from analysis.importers.export_data import ExportedData
-from analysis.importers.export_data import Written, lost
+from analysis.importers.targets import Written, lost
 
 
 def write_tally(exported: ExportedData) -> Written:
@@ -81,7 +81,7 @@ STEPS = {
             "TOOLS: tuple[Tool, ...] = (\n",
             '    Tool(name="tally", said="tally", module="analysis.importers.tools.tally"),\n',
         ),
-        "analysis/importers/export_data.py": after(
+        "analysis/importers/targets.py": after(
             "TARGETS: tuple[Target, ...] = (\n",
             '    Target(name="tally", said="a tally", endings=(".tally",), '
             'module="analysis.importers.exports.tally"),\n',

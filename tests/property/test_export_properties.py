@@ -23,7 +23,6 @@ from analysis.data.opening import Opened
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.importers.export_data import (
-    TARGETS,
     ExportedCell,
     ExportedData,
     ExportedProcess,
@@ -34,6 +33,7 @@ from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import tool_of
+from analysis.importers.targets import TARGETS
 from tests.examples import examples
 
 READ_BACK = tuple(one.name for one in TARGETS)

@@ -12,8 +12,9 @@ import pytest
 from analysis.data.opening import open_foreign
 from analysis.data.trial import Trial, read_trial
 from analysis.importers.gathering import gather
-from analysis.importers.importing import ForeignCell, ForeignFile, import_files
+from analysis.importers.importing import import_files
 from analysis.importers.naming import ReadingChoices
+from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.importers.registry import read_foreign
 
 TESTS = Path(__file__).resolve().parents[3]

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.importers.gathering import gather, occasions
-from analysis.importers.importing import ForeignCell, ForeignFile
 from analysis.importers.naming import ReadingChoices
+from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.verdict.judging import judge
 from tests.examples import examples
 

@@ -11,8 +11,9 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, StoreError, UsageError
 from analysis.importers.gathering import gather
-from analysis.importers.importing import ForeignCell, ForeignFile, import_files
+from analysis.importers.importing import import_files
 from analysis.importers.naming import ReadingChoices
+from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.pages.model import Caution
 from analysis.verdict.judging import judge
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.importers.importing import ForeignCell, joined_processes
+from analysis.importers.importing import joined_processes
+from analysis.importers.parsing import ForeignCell
 from tests.examples import examples
 
 

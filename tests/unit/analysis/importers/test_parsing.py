@@ -9,8 +9,8 @@ import pytest
 
 from analysis.data.opening import Opened
 from analysis.errors import AnalysisError
-from analysis.importers import importing as parsing
-from analysis.importers.importing import count_of, in_base_unit, number_or_text, text_of, texts_of
+from analysis.importers import parsing
+from analysis.importers.parsing import count_of, in_base_unit, number_or_text, text_of, texts_of
 
 
 def opened(text: str | bytes, name: str = "r.json") -> Opened:

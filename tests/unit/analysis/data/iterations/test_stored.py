@@ -24,8 +24,9 @@ from analysis.data.stored_iterations import (
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, StoreError
 from analysis.history.night_values import trial_values
-from analysis.importers.export_data import exported_trial, never_held
+from analysis.importers.export_data import exported_trial
 from analysis.importers.reader import Reading
+from analysis.importers.targets import never_held
 from analysis.record.manifest import about_quantile, judging_with, quantile_metric, quantile_of
 from analysis.record.shapes import StoredSamples, packed, sample_file
 from analysis.verdict.comparison import compare_trials

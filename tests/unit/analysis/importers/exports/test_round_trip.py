@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, FairtrialError
-from analysis.importers.export_data import TARGETS, exported_trial
+from analysis.importers.export_data import exported_trial
 from analysis.importers.reader import open_trial
+from analysis.importers.targets import TARGETS
 from analysis.verdict.judging import judge
 from tests.examples import examples
 

@@ -20,16 +20,15 @@ from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.importers.export_data import (
-    TARGETS,
     ExportedCell,
     ExportedData,
     ExportedProcess,
     Metric,
     exported_matrices,
     exported_trial,
-    target_for,
 )
 from analysis.importers.registry import read_foreign
+from analysis.importers.targets import TARGETS, target_for
 
 TIME = Metric(name="wall", unit="s", better="lower")
 RATE = Metric(name="MB/s", unit="MB/s", better="higher")
