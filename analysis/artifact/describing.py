@@ -97,7 +97,7 @@ def read_about(path: Path) -> About:
         metadata=Metadata(authors=_authors(file, keys), **about),
         description=_text(file, keys, "description"),
         files=_files(file, keys),
-        container=_container_of_request(file, keys),
+        container=_read_container(file, keys),
     )
     file.finish()
     return found
@@ -152,7 +152,7 @@ def _files(file: YamlFile, keys: Mapping[str, Location]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _container_of_request(file: YamlFile, keys: Mapping[str, Location]) -> dict[str, str]:
+def _read_container(file: YamlFile, keys: Mapping[str, Location]) -> dict[str, str]:
     if "container" not in keys:
         return {}
     of = file.keys(keys["container"], _CONTAINER)

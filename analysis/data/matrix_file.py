@@ -106,9 +106,7 @@ def read_text(
         commas = commas_of(cell.text for row in found.grid for cell in row)
         if commas.decimal is None:
             cell = next(c for row in found.grid for c in row if c.text == commas.example)
-            _fail_of_text_table(
-                source, cell, f"{cell.text!r} may be {two_readings(cell.text)}", SAY
-            )
+            _refuse_cell(source, cell, f"{cell.text!r} may be {two_readings(cell.text)}", SAY)
         decimal = "comma" if commas.decimal == "comma" else None
     return TextTable(
         samples=_samples(source, found, decimal),
@@ -117,9 +115,7 @@ def read_text(
     )
 
 
-def _fail_of_text_table(
-    source: str, cell: PlacedText, what: str, fix: str | None = None
-) -> NoReturn:
+def _refuse_cell(source: str, cell: PlacedText, what: str, fix: str | None = None) -> NoReturn:
     raise AnalysisError(what, f"{source}:{cell.line}:{cell.column}", fix)
 
 
@@ -190,7 +186,7 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
     odd = next((name for name in names if is_numeric("".join(name.text.split()))), None)
     if heading not in _LABEL and odd is not None:
         if not is_numeric(odd.text):
-            _fail_of_text_table(
+            _refuse_cell(
                 source, odd, f"{shown(odd.text)} is not a number", "write it without blanks"
             )
         said = f"line {odd.line} begins with a number, {odd.text}, that was taken as a name"
@@ -204,7 +200,7 @@ def _require_one_kind(source: str, body: _Rows, layout: Layout | None) -> None:
     if layout is None and several is not None and len(body[0]) == 1:
         text = " ".join(cell.text for cell in several)
         fix = "write one number a line, or add --layout rows if each line is a benchmark"
-        _fail_of_text_table(source, several[0], f"{shown(text)} is not one number", fix)
+        _refuse_cell(source, several[0], f"{shown(text)} is not one number", fix)
 
 
 def _columns(
@@ -214,7 +210,7 @@ def _columns(
     width = max(len(row) for row in rows)
     if not mark and any(len(row) != width for row in rows):
         short = next(row for row in rows if len(row) != width)
-        _fail_of_text_table(
+        _refuse_cell(
             source,
             short[-1],
             f"this line has {len(short)} cells, others have {width}",
@@ -229,7 +225,7 @@ def _columns(
         grid, names = grid[1:], names[1:] if names is not None else None
     if not grid:
         what = f"there is no column of values beside {shown(body[0][0].text)}"
-        _fail_of_text_table(source, body[0][0], what, "is this a number?")
+        _refuse_cell(source, body[0][0], what, "is this a number?")
     return _Found(names or _counted(len(grid)), grid, "matrix", cautions)
 
 
@@ -255,7 +251,7 @@ def _header(source: str, row: list[PlacedText]) -> bool:
     # A heading does not look like a mistyped number; a row of values does not hold one by intent.
     wrong = [cell for cell in words if _damaged(cell.text)]
     if wrong or len(words) < len(rest):
-        _fail_of_text_table(
+        _refuse_cell(
             source, (wrong or words)[0], f"{shown((wrong or words)[0].text)} is not a number"
         )
     return True
@@ -276,31 +272,27 @@ def _samples(
     samples: dict[str, list[tuple[PlacedText, float]]] = {}
     for name, cells in zip(found.names, found.grid, strict=True):
         if not name.text:
-            _fail_of_text_table(source, name, "a benchmark without a name")
+            _refuse_cell(source, name, "a benchmark without a name")
         if name.text in samples:
-            _fail_of_text_table(
-                source, name, f"benchmark {shown(name.text)} stands here a second time"
-            )
+            _refuse_cell(source, name, f"benchmark {shown(name.text)} stands here a second time")
         count = max((k + 1 for k, cell in enumerate(cells) if cell.text), default=0)
         if not count:
             what = f"benchmark {shown(name.text)} has no runs"
-            _fail_of_text_table(source, name, what, "remove it, or measure it")
+            _refuse_cell(source, name, what, "remove it, or measure it")
         samples[name.text] = [(cell, _value(source, cell, decimal)) for cell in cells[:count]]
     return samples
 
 
 def _value(source: str, cell: PlacedText, decimal: Decimal | None) -> float:
     if not cell.text:
-        _fail_of_text_table(
+        _refuse_cell(
             source, cell, "a run is missing here, and others follow", "move the gap to the end"
         )
     value = number_in(cell.text, decimal)
     if value is None:
         small = NUMBER.fullmatch(cell.text) is not None and decimal != "comma"
         what = "is too small for a number of 64 bits" if small else "is not a number"
-        _fail_of_text_table(
-            source, cell, f"{shown(cell.text)} {what}", SAY if "," in cell.text else None
-        )
+        _refuse_cell(source, cell, f"{shown(cell.text)} {what}", SAY if "," in cell.text else None)
     return value
 
 

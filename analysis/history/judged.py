@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from ..pages.model import Next
 from ..pages.result import Result
+from ..record.environment import Change, diff
 from ..record.manifest import asked_words
 from ..record.run_numbers import Better
 from ..stats.multiplicity import Correction
 from .alarm import Alarm
 from .changes import REFERENCES, ChangeInterval, Step
-from .host_changes import host_changes
 from .night_values import Night, NightSeries
 
 Cause = Literal["program", "both", "host", "host-or-program"]
@@ -307,6 +307,25 @@ class History(Result):
 
 
 _Pair = tuple[str, str, str, str]
+
+
+def host_changes(earlier: Night, later: Night) -> tuple[Change, ...]:
+    """Compare the hosts of two nights of a series, and the baseline's own programs on them.
+
+    Of a fleet each change names its host. Where one of both has no record nothing is said.
+    """
+    return tuple(_host_changes(earlier.host_facts, later.host_facts))
+
+
+def _host_changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    if not a or not b:
+        return
+    if "hosts" not in a or "hosts" not in b:
+        yield from diff(a, b)
+        return
+    for host, record in a["hosts"].items():
+        for change in _host_changes(record, b["hosts"].get(host, {})):
+            yield replace(change, what=f"on {host}: {change.what}")
 
 
 class HostRecords:

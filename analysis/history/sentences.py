@@ -121,8 +121,8 @@ def said(series: _Measured, step: Step) -> str:
 
 
 NO_NIGHT: Final = "no-night-since"
-_NAMED_OF_CAUTIONS = 3
-_DATE_OF_CAUTIONS = 10  # where it ends in a time of RFC 3339
+_NAMED_IN_CAUTIONS = 3
+_DATE_ENDS = 10  # where it ends in a time of RFC 3339
 _Said = Callable[[Sequence[SeriesHistory]], str]
 _HASH = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 
@@ -164,7 +164,7 @@ def _naming(judged: Sequence[SeriesHistory]) -> _Said:
     """Give what names some series as the screen does: by their variants too, where several go on."""
     several = len({one.variant for one in judged if one.ends is None}) > 1
     return lambda some: listed(
-        list(dict.fromkeys(name_of(one, several=several) for one in some)), _NAMED_OF_CAUTIONS
+        list(dict.fromkeys(name_of(one, several=several) for one in some)), _NAMED_IN_CAUTIONS
     )
 
 
@@ -281,7 +281,7 @@ def _ended(judged: Sequence[SeriesHistory], said: _Said) -> Iterator[Caution]:
         return
     last, after = max(pairs, key=lambda pair: pair[1].values[0].started_at or "")
     ended = [one for one, _ in pairs]
-    night = (after.values[0].started_at or "")[:_DATE_OF_CAUTIONS]
+    night = (after.values[0].started_at or "")[:_DATE_ENDS]
     often = "" if len({one.begins for _, one in pairs}) == 1 else ", the last"
     when = f"{often} on {night}" if night else ""
     where = f" ({short_hashes(shown(last.changed))})" if last.changed else ""

@@ -637,7 +637,7 @@ def write_wide_csv(exported: ExportedData) -> Written:
     """Make the file; rows of fewer runs end in empty cells."""
     one_variant(exported, "a wide CSV")
     metric = exported.metrics[0]
-    names = renamed(exported.benchmarks, _name_of_tables, exported.name)
+    names = renamed(exported.benchmarks, _unquoted_name, exported.name)
     table = [
         (names[sample.benchmark], kept_apart(processes))
         for sample in exported.samples
@@ -664,5 +664,5 @@ def write_wide_csv(exported: ExportedData) -> Written:
     )
 
 
-def _name_of_tables(name: str) -> str:
+def _unquoted_name(name: str) -> str:
     return name.strip().strip('"').strip() or "unnamed"

@@ -61,7 +61,7 @@ from .result import (
 )
 from .stop_rule import WIDEST, Floats, exponential, relative_width
 
-_FEW = 5  # sessions of a pilot: with fewer the quartiles of the variance lie a factor of 3 apart
+_FEW = 5  # sessions of a pilot or an earlier trial: with fewer the quartiles of the variance lie a factor of 3 apart
 _FURTHER = 10  # times the pilot's runs
 
 
@@ -439,8 +439,7 @@ def _benchmarks_needed(
 ASSUMED = (0.01, 0.02, 0.05)  # spreads of a session's log ratio, where none was measured
 _POWER = 0.8
 _ALPHA = 0.05
-_MOST_OF_DECIDABLE = 1000  # sessions that half of a difference may need
-_FEW_OF_DECIDABLE = 5  # sessions of an earlier trial below which its spread is roughly known
+_MOST_DECIDABLE = 1000  # sessions that half of a difference may need
 _HARDLY = 9.0  # 900 %: what is larger is told as none
 
 
@@ -507,7 +506,7 @@ class Decidable:
         needed = f". Half of that needs {half} sessions" if half else ""
         if self.trial is None:
             return f"{needed}. These spreads are assumed: once there is a trial of 2 sessions, its own are taken"
-        roughly = ", so roughly known" if (self.trial_sessions or 0) < _FEW_OF_DECIDABLE else ""
+        roughly = ", so roughly known" if (self.trial_sessions or 0) < _FEW else ""
         return f", measured in {self.trial_sessions} sessions of {self.trial}{roughly}{needed}"
 
 
@@ -636,7 +635,7 @@ def _at(
     told = _told(sessions, spread, alpha)
     half = None
     if told is not None and spread > 0:
-        counts = range(sessions + 1, _MOST_OF_DECIDABLE + 1)
+        counts = range(sessions + 1, _MOST_DECIDABLE + 1)
         wanted = -math.log1p(told) / 2
         place = bisect_left(counts, wanted, key=lambda count: -_shift(count, spread, alpha))
         half = counts[place] if place < len(counts) else None

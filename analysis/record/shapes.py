@@ -396,9 +396,7 @@ _NAME = re.compile(r"(?P<again>[wr]?)(?P<number>[0-9]+)-.+\.f64\.gz", re.DOTALL)
 _LEVEL = 1  # of gzip: the next run waits for it
 _PIECE = 1 << 16
 _WIDTH = 8
-_MOST_OF_SAMPLE_FILES = (
-    1 << 24
-)  # doubles of one run: what a row says came with the file, and is no bound
+_MOST_SAMPLES = 1 << 24  # doubles of one run: what a row says came with the file, and is no bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -460,8 +458,8 @@ def read_samples(path: Path, about: StoredSamples) -> bytes:
             "judge runs, without --level iteration and with --warmup-iterations 0; for more trials raise "
             "isolation.kept_outputs",
         )
-    if not 0 <= about.count <= _MOST_OF_SAMPLE_FILES:
-        what = f"its row says that it holds {about.count} values, and a run has {_MOST_OF_SAMPLE_FILES} at most"
+    if not 0 <= about.count <= _MOST_SAMPLES:
+        what = f"its row says that it holds {about.count} values, and a run has {_MOST_SAMPLES} at most"
         raise StoreError(what, str(path), "restore the trial from a copy")
     size = about.count * _WIDTH
     fix = "restore the file: only its values tell more than the mean and quantiles in the row"

@@ -123,11 +123,7 @@ def cell(column: Entry, number: int, entry: Entry, *, dense: bool) -> Markup:
     """
     name, axis = f"{column['anchor']}-ground", column["axis"]
     ground = plots.again(name) if number else plots.shared(name, _ground(axis))
-    marks = (
-        _bin_of_drawing(entry, axis)
-        if "counts" in entry
-        else _row_of_drawing(entry, axis, dense=dense)
-    )
+    marks = _bin_marks(entry, axis) if "counts" in entry else _row_marks(entry, axis, dense=dense)
     return plots.cell([ground, *marks], _alt(column, entry))
 
 
@@ -190,7 +186,7 @@ def _ground(axis: Entry) -> list[plots.Mark]:
     ]
 
 
-def _row_of_drawing(row: Entry, axis: Entry, *, dense: bool) -> list[plots.Mark]:
+def _row_marks(row: Entry, axis: Entry, *, dense: bool) -> list[plots.Mark]:
     y, top, height = _DENSE if dense else _TALL
     scale, style = axis["scale"], row["style"]
     places = [scale.at(value) for value in row["sessions"]]
@@ -216,7 +212,7 @@ def _row_of_drawing(row: Entry, axis: Entry, *, dense: bool) -> list[plots.Mark]
     return marks
 
 
-def _bin_of_drawing(one: Entry, axis: Entry) -> list[plots.Mark]:
+def _bin_marks(one: Entry, axis: Entry) -> list[plots.Mark]:
     """Draw all of a bin's lines as strokes, in the colour of its only word."""
     top, height = _BIN
     counts = one["counts"]

@@ -45,7 +45,7 @@ __all__ = [
 # are pieces of their own.
 
 
-_NAME_OF_HEADLINE = 28  # as on a screen
+_LONG_NAME = 28  # as on a screen
 # letters of nobody's alphabet, around the number of a name; `shown` lets them into no name
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _PLACE = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
@@ -82,7 +82,7 @@ def headline(verdict: Verdict) -> Paragraph:
     Two names that would look alike show where they differ.
     """
     names = [verdict.baseline, *(one.variant for one in verdict.candidates)]
-    told = shortened(names, _NAME_OF_HEADLINE)
+    told = shortened(names, _LONG_NAME)
     places = {name: f"{_OPEN}{number}{_CLOSE}" for number, name in enumerate(names)}
     parts = _PLACE.split(sentence_of(verdict, places.__getitem__))
     spans = [

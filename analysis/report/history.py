@@ -303,7 +303,6 @@ def _when(one: Begun) -> tuple[bool, float, str]:
 
 
 _BESIDE = 8  # benchmarks of a table
-_SHA_OF_VALUES = 7
 
 
 class _Row(NamedTuple):
@@ -361,7 +360,7 @@ def _rows(group: Sequence[Benchmark], places: Places) -> Iterator[_Row]:
         commit = commits.pop() if len(commits) == 1 else None
         yield _Row(
             night=shown(places.names[place]),
-            commit=shown(commit[:_SHA_OF_VALUES]) if commit else "",
+            commit=shown(commit[:_SHA]) if commit else "",
             cells=["" if one is None else _written(*one) for one in found],
         )
 

@@ -259,7 +259,7 @@ def across(curve: Sequence[Place], share: float) -> float:
 
 _PLACES = 48
 _FLAT = 0.004  # shares that no eye tells from 0
-_LEAST_OF_MODES = 5  # runs of which a density is drawn
+_LEAST_FOR_DENSITY = 5  # runs of which a density is drawn
 _FIT = 30  # runs of which a mixture is fitted
 _MOST = 2000  # and at most: the test fits 200 samples of as many values again
 _FIRST, _RESAMPLES = 40, 200  # samples that are drawn for a test: most fits show with a few
@@ -321,7 +321,7 @@ def densities(
 def _density(cell: Cell, scale: Scale) -> Floats:
     """Give the heights of a density on an axis; none of few or equal runs."""
     values = np.log(cell.values) if scale.log else cell.values
-    width = bandwidth_of(values) if values.size >= _LEAST_OF_MODES else 0.0
+    width = bandwidth_of(values) if values.size >= _LEAST_FOR_DENSITY else 0.0
     if not width > 0:
         return np.empty(0)
     at = _grid(scale)
@@ -362,7 +362,7 @@ def _seen(heights: Floats, top: float) -> list[Place]:
 
 def peak(values: Floats) -> float | None:
     """Give the value near which most runs lie; None of few runs, or equal ones."""
-    if values.size < _LEAST_OF_MODES:
+    if values.size < _LEAST_FOR_DENSITY:
         return None
     log = bool((values > 0).all())
     of = np.log(values) if log else values

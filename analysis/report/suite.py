@@ -212,7 +212,7 @@ def _end_names(
 _LEAST = 3  # variants
 _MOST = 24  # of them: 276 pairs
 _TOLD = ("faster", "slower")
-_NAMED_OF_RANKS = 3  # variants in the sentence
+_FIRST_NAMED = 3  # variants in the sentence
 _NOTHING = Written(*[Value("", None)] * 3)  # of a variant without a line
 _HEIGHT = 26.0  # of a row
 
@@ -322,8 +322,8 @@ def _lead(order: Sequence[str], told: set[frozenset[str]], found: Ranking) -> tu
     first = [Span(name, foreign=True) for name in order if name not in beaten]
     if len(first) == 1:
         return (*first, Span(f" comes first. {apart} pairs are told apart."))
-    named = [one for name in first[:_NAMED_OF_RANKS] for one in (Span(", "), name)][1:]
-    more = f" and {len(first) - _NAMED_OF_RANKS} more" if len(first) > _NAMED_OF_RANKS else ""
+    named = [one for name in first[:_FIRST_NAMED] for one in (Span(", "), name)][1:]
+    more = f" and {len(first) - _FIRST_NAMED} more" if len(first) > _FIRST_NAMED else ""
     more += f". {apart} pairs are told apart."
     return (Span("First, not told apart: "), *named, Span(more))
 

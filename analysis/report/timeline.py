@@ -323,7 +323,7 @@ def _text(one: InRow, y: float, css: str) -> Mark:
 # --- The trial as it happened: all runs against time, and what was found of the host.
 
 
-_MOST_OF_CHAPTER = 25  # findings in the table
+_MOST_FINDINGS = 25  # findings in the table
 _HOSTS = 12  # that are named
 _PLAIN = ("lower level", "higher level")
 
@@ -361,12 +361,12 @@ def chapter(subject: Subject) -> Chapter | None:
             f"looks like: fairtrial diagnose {shown(str(verdict.path))}."
         )
     found = [row for one in timelines for row in _found(one)]
-    more = max(0, len(found) - _MOST_OF_CHAPTER)
+    more = max(0, len(found) - _MOST_FINDINGS)
     values: dict[str, Any] = {
         "deck": deck,
         "higher": states[1],
         "timelines": [_values(one) for one in timelines],
-        "found": found[:_MOST_OF_CHAPTER],
+        "found": found[:_MOST_FINDINGS],
         "more_found": more,
         "failed": sum(not one.warmup for trial in subject.trials for one in trial.failed),
         # failed runs are the trial's, and are listed once: with the first metric

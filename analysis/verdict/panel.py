@@ -394,7 +394,7 @@ def _named(names: Sequence[str]) -> str:
 # other methods say.
 
 
-_NAME_OF_EXPLAINED = 28
+_LONG_NAME = 28
 _NEAR_ONE = 0.1  # ratios so near 1 need a third decimal
 _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
 
@@ -427,11 +427,7 @@ def _rests_on(verdict: Verdict) -> Iterator[str]:
             f"{_CORRECTIONS[verdict.correction]}); intervals are not"
         )
     for one in verdict.candidates:
-        name = (
-            f"{shorten(shown(one.variant), _NAME_OF_EXPLAINED)}: "
-            if len(verdict.candidates) > 1
-            else ""
-        )
+        name = f"{shorten(shown(one.variant), _LONG_NAME)}: " if len(verdict.candidates) > 1 else ""
         if one.multilevel is not None:
             yield from (f"{name}{text}" for text in _would_settle(one.multilevel))
         if one.hosts is not None and one.multilevel is not None:
@@ -453,7 +449,7 @@ def _would_settle(result: Multilevel) -> Iterator[str]:
             continue
         if advice:
             name = f"these {len(result.benchmarks)}" if line is result.these else line.name
-            told.append(f"{shorten(shown(name), _NAME_OF_EXPLAINED)}: {advice}")
+            told.append(f"{shorten(shown(name), _LONG_NAME)}: {advice}")
     if told:
         heading = chance_heading(lines)
         yield f"{heading}: {'; '.join(told)}" if heading else "; ".join(told)

@@ -430,7 +430,7 @@ _NAME = 24
 def _ranking_page(result: Ranking) -> Page:
     blocks: list[Table | Sentence] = []
     if result.ranked:
-        blocks.append(_places_of_ranking(result))
+        blocks.append(_places_table(result))
         if result.friedman is not None and result.nemenyi is not None:
             blocks.append(Sentence(_published(result.variants, result.friedman, result.nemenyi)))
     heading = Sentence(
@@ -462,7 +462,7 @@ def _metric(metric: str) -> str:
     return "wall time" if metric == "wall" else metric
 
 
-def _places_of_ranking(result: Ranking) -> Table:
+def _places_table(result: Ranking) -> Table:
     return Table(
         name="places",
         columns=columns_of("rank", "<"),

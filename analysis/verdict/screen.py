@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 SIDE_BY_SIDE = 3  # candidates with a column each
-_NAME_OF_SEVERAL_CANDIDATES = 14
+_SHORT_NAME = 14
 _LONG_NAME = 20  # of a variant that has a row
 _MARKS = {"equivalent": "= ", "undecided": "? "}
 _Known = Sequence[tuple["CandidateVerdict", Multilevel]]
@@ -89,11 +89,7 @@ def several(
 def _corrected(known: _Known) -> Iterator[Sentence]:
     """Say why a word may be "undecided" beside an interval that decides: there is no column for it."""
     counts = {one.variant: sum(map(corrected, result.benchmarks)) for one, result in known}
-    told = [
-        f"{shorten(shown(name), _NAME_OF_SEVERAL_CANDIDATES)} {n}"
-        for name, n in counts.items()
-        if n
-    ]
+    told = [f"{shorten(shown(name), _SHORT_NAME)} {n}" for name, n in counts.items() if n]
     if told:
         most = max(len(result.benchmarks) for _, result in known)
         yield Sentence(
@@ -128,7 +124,7 @@ def _side_by_side(
         lines = [_line(result, name) for _, result in known]
         first = next((line for line in lines if line is not None), None)
         base = Value("-", None) if first is None else mean_cell(first, 1, verdict.unit)
-        cells: list[Cell] = [shorten(shown(name), _NAME_OF_SEVERAL_CANDIDATES), base]
+        cells: list[Cell] = [shorten(shown(name), _SHORT_NAME), base]
         for line in lines:
             if line is None:
                 cells += ["-", ""]
@@ -145,10 +141,10 @@ def _side_by_side(
             rows.append((label, "", *(cell for pair in told for cell in pair), ""))
     columns = [
         Column("", "left"),
-        Column(shorten(shown(verdict.baseline), _NAME_OF_SEVERAL_CANDIDATES)),
+        Column(shorten(shown(verdict.baseline), _SHORT_NAME)),
     ]
     for one, _ in known:
-        columns += [Column(shorten(shown(one.variant), _NAME_OF_SEVERAL_CANDIDATES)), Column("")]
+        columns += [Column(shorten(shown(one.variant), _SHORT_NAME)), Column("")]
     return Table(name="candidates-1", columns=(*columns, Column("", "left")), rows=tuple(rows))
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 OF_RUNS: Final = "quantiles-of-runs"  # the caution's code
-_NAME_OF_QUANTILE_WORDS = 24  # columns
+_SHORT_NAME = 24  # columns
 _WHY: Final[dict[Why, str]] = {
     "one-session": "there is one session",
     "printed": "percentiles that were printed cannot be put together",
@@ -72,7 +72,7 @@ def quantile_sentences(metric: str, basis: QuantileBasis | None) -> tuple[str, .
     """Say of which values a metric is the quantile; nothing of another metric."""
     if basis is None:
         return ()
-    name = shorten(shown(metric), _NAME_OF_QUANTILE_WORDS)
+    name = shorten(shown(metric), _SHORT_NAME)
     if basis.level == "session":
         return (f"{name} is that of all values of a session together",)
     told = f"{name} is each run's own, and their geometric mean is judged"
@@ -95,7 +95,7 @@ def quantile_cautions(trial: Trial, metric: str) -> Iterator[Caution]:
 # --- The heading of a verdict: what was measured, which metric, how much, and what counts as the same.
 
 
-_NAME_OF_HEADING = 28  # columns of a name
+_NAME = 28  # columns of a name
 _DESIGNS: dict[Unit, dict[str, str]] = {
     "session": {
         "paired": "paired",
@@ -142,7 +142,7 @@ def _heading(verdict: Verdict, *, host: bool, paired: bool, margin: bool) -> str
 
 def metric_name(metric: str) -> str:
     """Name a metric on a screen."""
-    return "wall time" if metric == "wall" else shorten(shown(metric), _NAME_OF_HEADING)
+    return "wall time" if metric == "wall" else shorten(shown(metric), _NAME)
 
 
 def _look(verdict: Verdict) -> str:
@@ -158,8 +158,8 @@ def _measured(verdict: Verdict, *, host: bool) -> str:
     """Name what was measured: a campaign on its host, or two sides."""
     if verdict.campaign is None:
         names = [*(one.variant for one in verdict.candidates[:1]), verdict.baseline]
-        return " against ".join(shorten(shown(name), _NAME_OF_HEADING) for name in names)
-    campaign = shorten(shown(verdict.campaign), _NAME_OF_HEADING)
+        return " against ".join(shorten(shown(name), _NAME) for name in names)
+    campaign = shorten(shown(verdict.campaign), _NAME)
     if verdict.hosts:
         judged = [one.host for one in verdict.hosts if one.judged]
         of = f"{len(judged)} of " if len(judged) < len(verdict.hosts) else ""
@@ -169,11 +169,7 @@ def _measured(verdict: Verdict, *, host: bool) -> str:
     if verdict.host is None or not host:
         return campaign
     # files from which a trial was imported may name none
-    name = (
-        "an unknown host"
-        if verdict.host == "unknown"
-        else shorten(shown(verdict.host), _NAME_OF_HEADING)
-    )
+    name = "an unknown host" if verdict.host == "unknown" else shorten(shown(verdict.host), _NAME)
     return f"{campaign} on {name}"
 
 
@@ -212,7 +208,6 @@ def _counted(ends: tuple[int, int], noun: str) -> str:
 
 
 NameOf = Callable[[str], str]
-_NAME = 28  # columns of a variant's name
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _LISTED = 3  # names of those between which nothing is decided
 _UNNAMED = "command"  # the only benchmark of commands that were compared: nobody named it

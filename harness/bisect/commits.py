@@ -99,7 +99,7 @@ def writing_git(commands: SideCommands, log: Path) -> Callable[..., None]:
             raise
         except CommandFailedError as error:
             raise GitError(
-                _said_of_git_calls(last_output(log)) or f"git {words[0]} failed", str(where)
+                _complaint(last_output(log)) or f"git {words[0]} failed", str(where)
             ) from error
         log.unlink()  # it says nothing of a build
 
@@ -139,14 +139,14 @@ def git(
         raise UsageError("a null byte is in what git is asked for") from None
     if done.returncode:
         errors = os.fsdecode(done.stderr)
-        what = _said_of_git_calls(errors) or f"git {words[0]} failed"
+        what = _complaint(errors) or f"git {words[0]} failed"
         raise GitError(what, str(where), asking_git.remedy_in(errors))
     if asking_git.is_cut_off(done.stdout):
         raise StoreError(f"the answer of git {words[0]} is cut off", str(where))
     return os.fsdecode(done.stdout)
 
 
-def _said_of_git_calls(errors: str) -> str:
+def _complaint(errors: str) -> str:
     """Give the lines in which git says why, without hints, as one."""
     lines = [line for line in errors.splitlines() if line and not line.startswith("hint:")]
     fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]

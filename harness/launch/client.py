@@ -490,7 +490,7 @@ class LauncherClient:
 # Launchers inherit the pipe, so it is opened before the first one starts.
 
 
-_MOST_OF_SINKS = 1 << 20  # bytes at once
+_MOST_AT_ONCE = 1 << 20  # bytes at once
 
 
 class Drain:
@@ -506,7 +506,7 @@ class Drain:
         null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
         while select.select([self._reader], [], []):
             with self._lock:
-                self._taken += os.splice(self._reader, null, _MOST_OF_SINKS)
+                self._taken += os.splice(self._reader, null, _MOST_AT_ONCE)
 
     def written(self) -> int:
         """Count the bytes that were written so far."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # the next one tries again.
 
 
-_InARowCell = tuple[str, str]
+_Cell = tuple[str, str]
 
 
 class Hopeless:
@@ -47,12 +47,12 @@ class Hopeless:
     ) -> None:
         self._most = most
         self._session = session
-        self._failed: Counter[_InARowCell] = Counter()
-        self._runs: Counter[_InARowCell] = Counter()
-        self.cells: set[_InARowCell] = {
+        self._failed: Counter[_Cell] = Counter()
+        self._runs: Counter[_Cell] = Counter()
+        self.cells: set[_Cell] = {
             (one.benchmark, one.variant) for one in given_up if one.session == session
         }
-        found: dict[_InARowCell, GivenUp] = {}
+        found: dict[_Cell, GivenUp] = {}
         for run in runs:  # those that are stored are counted again
             cell, outcome = (run.benchmark, run.variant), done.get(run.position)
             if outcome is not None and found.pop(cell, None) is not None:
@@ -100,7 +100,6 @@ def finding_of_given_up(one: GivenUp) -> Finding:
 
 
 KEY = "protocol.never_ok"
-_Cell = tuple[str, str]
 
 
 class NeverOk:

@@ -245,7 +245,7 @@ def undo(story: Story, knobs: Knobs, desk: Desk) -> Undone:
     done = []
     for line in reversed(story.lines):
         if "change" in line:
-            done.append(_put_back_of_changes(line, shown.get(f"{line['change']}"), knobs))
+            done.append(_put_back_one(line, shown.get(f"{line['change']}"), knobs))
         elif "partition" in line:
             done.append(_partition(line, knobs))
     undone = Undone(settings=tuple(done), damaged=story.damaged + (not story.head))
@@ -257,7 +257,7 @@ def undo(story: Story, knobs: Knobs, desk: Desk) -> Undone:
     return undone
 
 
-def _put_back_of_changes(line: Mapping[str, Any], shown: object, knobs: Knobs) -> Restored:
+def _put_back_one(line: Mapping[str, Any], shown: object, knobs: Knobs) -> Restored:
     path, before, after = (line.get(key) for key in ("path", "before", "after"))
     if not (isinstance(path, str) and isinstance(before, str) and isinstance(after, str)):
         return Restored(f"{path}", "not believed", "the journal's line is none of ours")

@@ -1,6 +1,8 @@
 """Who measures loads no numbers library: `run`, `status` and `doctor` import neither numpy nor scipy.
 
 The stopping rule is the exception, for it judges while it measures; it shows that the test sees an import.
+Options and help of all commands need the standard library alone: a wheel is built, with the completion and the manual
+pages that are made of them, where nothing else is installed.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +27,18 @@ import sys
 from harness.cli import main
 code = main(sys.argv[1:], sys.stdout, sys.stderr)
 print(code, *[name for name in {HEAVY} if name in sys.modules])
+"""
+HELP = """
+import argparse, sys
+sys.path.insert(0, sys.argv[1])
+from harness.commands.catalogue import commands, parser_of
+waiting = [parser_of([name]) for name in commands()]
+print(len(waiting))
+for parser in waiting:
+    parser.format_help()
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            waiting += action.choices.values()
 """
 
 
@@ -57,3 +72,11 @@ def test_the_stopping_rule_does(lab):
     code, names = imported(lab, "run", "stop.yaml", "--dir", "stopped")
     assert code == 0
     assert "numpy" in names
+
+
+def test_options_and_help_of_all_commands_need_the_standard_library_alone():
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-I", "-S", "-c", HELP, str(root)]  # nothing that is installed
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 25

@@ -327,7 +327,7 @@ def plane_report(
     for done, (trial, name, variant) in enumerate(wanted):
         if progress is not None:
             progress(done, len(wanted), f"{name} / {variant}")
-        cells.append(_cell_of_report(trial, variant, name, metrics, max_components))
+        cells.append(_fitted_cell(trial, variant, name, metrics, max_components))
     if all(cell.mixture is None for cell in cells):
         first = cells[0]
         raise AnalysisError(first.problem or "no fit", f"{first.benchmark} / {first.variant}")
@@ -352,7 +352,7 @@ def plane_report(
     )
 
 
-def _cell_of_report(
+def _fitted_cell(
     trial: Trial, variant: str, benchmark: str, metrics: tuple[str, ...], most: int
 ) -> PlaneCell:
     pairs, fitted, problem = None, None, None

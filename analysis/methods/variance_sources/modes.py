@@ -60,7 +60,7 @@ from .result import ClassesBy, Mode, ModeClass
 
 Labels = NDArray[np.int8]
 LEAST = 10  # runs of a mode, or nothing is said of it
-_STEPS_OF_MODE_SEPARATION = (
+_PERMUTATION_STEPS = (
     (499, 0.05),
     (4_999, 0.01),
 )  # orders, and the p-value beyond which no more are drawn
@@ -123,7 +123,7 @@ def separation(
     observed = [one(cell.labels[None])[0] for one in statistics]
     draw = permuted if suspect.kind == "randomized" else turned
     k, done, pvalue = np.zeros(len(statistics), dtype=np.int64), 0, 0.0
-    for wanted, hopeless in (*_STEPS_OF_MODE_SEPARATION, (permutations, 1.0)):
+    for wanted, hopeless in (*_PERMUTATION_STEPS, (permutations, 1.0)):
         while done < min(wanted, permutations):
             rows = min(min(wanted, permutations) - done, max(1, _CHUNK // cell.labels.size))
             orders = draw(cell.labels, sessions, rows, rng)

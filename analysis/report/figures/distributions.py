@@ -411,7 +411,7 @@ def draw_causes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     marks = [f"{_WORDS[k % len(_WORDS)]}: mode {k + 1}" for k in range(most)]
     marks += ["cross: of none"] * aside
     marks += ["grey: the values below"] * any(_is_shaded(one) for one in found)
-    said = [f"{names[one.runs.variant]}: {_told_of_modes(one)}" for one in found]
+    said = [f"{names[one.runs.variant]}: {_modes_in_words(one)}" for one in found]
     picture = arranged(
         sheet, rows, rows_high(sheet, len(found), 12.5, 2.0), notes=["; ".join(marks), *said],
         widths=(1, 1) if any(len(row) > 1 for row in rows) else (1,),
@@ -422,7 +422,7 @@ def draw_causes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         title=f"modes of {benchmark} and what separates them",
         alt=f"{metric} of {benchmark} by mode. "
         + " ".join(
-            f"{one.runs.variant}, {_counts(one, unit)}: {_told_of_modes(one)}." for one in found
+            f"{one.runs.variant}, {_counts(one, unit)}: {_modes_in_words(one)}." for one in found
         ),
         picture=picture,
         columns=("variant", "session", "run", f"{metric}_{unit}", "mode", "factor", "factor_value"),
@@ -445,7 +445,7 @@ def _explained(subject: Subject) -> tuple[Explained, ...]:
     )
 
 
-def _told_of_modes(one: Explained) -> str:
+def _modes_in_words(one: Explained) -> str:
     return one.mode.sentence or "nothing that was recorded separates them"
 
 

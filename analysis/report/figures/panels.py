@@ -141,7 +141,7 @@ def numbers_of(cells: Mapping[str, Cell]) -> tuple[tuple[Number, ...], ...]:
 
 _TALLEST = 230.0  # mm: a page with its caption
 _LONGEST, _SHORTEST = 24, 6  # characters of a name
-_MOST_OF_LAYOUT, _ENDS = (
+_MOST_ROWS, _ENDS = (
     40,
     15,
 )  # rows; of more the first and the last, and those that a caution names
@@ -220,7 +220,7 @@ def few_of(
     every: Sequence[str], named: Iterable[str] = (), last: int = 0
 ) -> tuple[list[str], list[str]]:
     """Give the rows that are drawn, `last` more at the end, and a note of those that are not."""
-    if len(every) <= _MOST_OF_LAYOUT:
+    if len(every) <= _MOST_ROWS:
         return list(every), []
     wanted = set(named)
     kept = {*every[:_ENDS], *every[-_ENDS - last :], *(wanted if len(wanted) <= _ENDS else ())}

@@ -11,7 +11,8 @@ from dataclasses import replace
 import pytest
 
 from analysis.data.trial import read_trial
-from analysis.record.trial_files import LOOKS, LooksPlan
+from analysis.record.looks import LOOKS
+from analysis.record.trial_files import LooksPlan
 from analysis.verdict.judging import judge
 
 

@@ -20,7 +20,8 @@ from analysis.importers.targets import never_held
 from analysis.methods.multilevel.law import Looks
 from analysis.methods.multilevel.page import looks_text
 from analysis.plan.compare_looks import look_at
-from analysis.record.trial_files import LOOKS, OPEN_LOOKS, LooksPlan, looked_after
+from analysis.record.looks import LOOKS, OPEN_LOOKS, looked_after
+from analysis.record.trial_files import LooksPlan
 from analysis.stats.multiplicity import nominal_risk
 from analysis.verdict.comparison import compare_trials
 from analysis.verdict.gate import gate

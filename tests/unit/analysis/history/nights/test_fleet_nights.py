@@ -7,7 +7,7 @@ import math
 import pytest
 
 from analysis.data.trial import read_trial
-from analysis.history.host_changes import host_changes
+from analysis.history.judged import host_changes
 from analysis.history.nights import read_nights
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.hosts import over_hosts

@@ -13,7 +13,7 @@ from analysis.artifact.redaction import redact_folder
 from analysis.data.merging import merge_trials
 from analysis.errors import UsageError
 from analysis.history import nights as reading
-from analysis.history.host_changes import host_changes
+from analysis.history.judged import host_changes
 from analysis.history.nights import read_nights
 
 
