@@ -20,7 +20,7 @@ def main() -> None:
     mixture = analysis.fit_mixture(x, max_components=2)
     analysis.ks_fit(x, mixture, resamples=2, max_components=2, rng=rng)
     analysis.mode_evidence(x, mixture, resamples=2, rng=rng)
-    analysis.fit_mixture_of_metrics(pairs, max_components=2)
+    analysis.fit_mixture_2d(pairs, max_components=2)  # its name in earlier trees, too
     ids = {"one": list(range(20)), "two": list(range(20))}
     sides = [
         analysis.PerformanceMatrix.from_samples(

@@ -18,7 +18,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "build" / "unchanged"
-PRODUCT = ("harness", "analysis", "pyproject.toml", "README.md", "LICENSE")
+TAKEN = (".", ":!tests", ":!runs")  # what a build reads, wherever a tree has it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Installation:
 
 def install_commit(name: str) -> Installation:
     """Install the tree at the tag or commit `name`."""
-    archive = _call("git", "archive", "--format=tar", name, *PRODUCT)
+    archive = _call("git", "archive", "--format=tar", name, *TAKEN)
     BUILD.mkdir(parents=True, exist_ok=True)
     source = BUILD / "sources" / "base"
     shutil.rmtree(source, ignore_errors=True)
@@ -55,7 +55,7 @@ def install_present() -> Installation:
     source = BUILD / "sources" / "now"
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir(parents=True)
-    listed = _call("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *PRODUCT)
+    listed = _call("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *TAKEN)
     for name in filter(None, listed.decode().split("\0")):
         if (PROJECT / name).is_file():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
