@@ -47,15 +47,15 @@ from .claims import (
     said_of,
     weigh_claim,
 )
+from .contents import FLEET_PLACE, SUMS, Analysis, ReportMade
 from .describing import CLAIMS, PackingRequest, described, read_about, write_software, write_texts
 from .gathering import Staging, gather, pack_profiles
 from .packed_campaign import pack_campaigns
 from .recomputing import Commands, Recomputed, fault_of_command, passing_folder, recompute
-from .zip_directory import FLEET_PLACE, SUMS, Analysis, ReportMade
 
 if TYPE_CHECKING:
+    from .contents import Contents, RedactionRecord
     from .gathering import CopiedSource
-    from .zip_directory import Contents, RedactionRecord
 
 # --- The stored results of a bundle: which commands, executed where evaluators will, their bytes kept.
 

@@ -20,18 +20,7 @@ from ..record.trial_files import RESOLVED
 from ..record.yaml_reader import Location, read_bytes
 from ..version import VERSION
 from .archive import MOST_BYTES, Weighed, of_bytes, of_file, tar_of, weigh
-from .documents import CRATE, LICENSES, citation_text, crate_text, license_text, readme_text
-from .requirements import (
-    WHEEL,
-    container_kind,
-    libraries_of_this,
-    lock_text,
-    needs_of,
-    times_of,
-    wheel_of_this,
-)
-from .yaml_file import YamlFile
-from .zip_directory import (
+from .contents import (
     BUNDLE,
     KIND,
     SCHEMA,
@@ -46,6 +35,17 @@ from .zip_directory import (
     contents_text,
     executed_lines,
 )
+from .documents import CRATE, LICENSES, citation_text, crate_text, license_text, readme_text
+from .requirements import (
+    WHEEL,
+    container_kind,
+    libraries_of_this,
+    lock_text,
+    needs_of,
+    times_of,
+    wheel_of_this,
+)
+from .yaml_file import YamlFile
 
 if TYPE_CHECKING:
     from .bundle import Answered

@@ -24,8 +24,8 @@ from ..record.fleet import FLEET
 from ..registry import shipped
 from ..version import VERSION
 from .claims import StoredClaim, said_of
+from .contents import FLEET_PLACE, Contents, Metadata
 from .requirements import WHEEL
-from .zip_directory import FLEET_PLACE, Contents, Metadata
 
 # The licences that works of research usually have, by their SPDX names.
 LICENSES = frozenset(

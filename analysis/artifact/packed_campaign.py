@@ -14,9 +14,9 @@ from ..data.host_record import read_environments
 from ..errors import UsageError
 from ..pages.model import Caution
 from ..record.trial_files import ALL_SESSIONS, BUILDS, CAMPAIGN, RESOLVED, Manifest, read_builds
+from .contents import steps_of
 from .describing import ABOUT, About, PackingRequest, read_about
 from .gathering import CopiedSource, Staging, file_hash
-from .zip_directory import steps_of
 
 Role = Literal["program", "word", "input"]
 _BEHIND_OPTION = re.compile(r"-[A-Za-z](.+)")

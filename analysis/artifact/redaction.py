@@ -12,6 +12,7 @@ from ..importers.reader import open_trial
 from ..record.fleet import FLEET
 from ..record.profiles import BESIDE, PROFILE, TIMED
 from ..record.trial_files import CAMPAIGN, MANIFEST
+from .contents import FLEET_PLACE, RedactionRecord
 from .describing import Redacted
 from .redacted import (
     decoded,
@@ -28,7 +29,6 @@ from .redacted import (
     yaml_text,
 )
 from .redacted_names import Known, Redactions, Scrubber
-from .zip_directory import FLEET_PLACE, RedactionRecord
 
 _FOREIGN = frozenset({"campaigns", "container", "sources", "trials"})  # other files are made here
 

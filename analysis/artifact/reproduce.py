@@ -40,6 +40,7 @@ from .claims import (
     read_stored_claims,
     weigh_claim,
 )
+from .contents import BUNDLE, SUMS, Analysis, Contents, Missing, read_contents
 from .describing import README, page_of_bundle
 from .documents import CRATE, citation_text, crate_text
 from .recomputing import (
@@ -67,7 +68,6 @@ from .reproduction_documents import (
     document_of,
     other_versions,
 )
-from .zip_directory import BUNDLE, SUMS, Analysis, Contents, Missing, read_contents
 
 # --- Is an artifact whole, and may it be unpacked: every file what the list says, nothing that acts.
 #

@@ -28,8 +28,8 @@ from .rerun import Rerun, RerunTrial
 
 if TYPE_CHECKING:
     from .archive import Archive
+    from .contents import Contents, Missing, RedactionRecord
     from .reproduction_documents import Difference, DocumentComparison, OtherVersion
-    from .zip_directory import Contents, Missing, RedactionRecord
 
 # --- What checking an artifact gives, number by number and claim by claim, and towards which badges.
 #

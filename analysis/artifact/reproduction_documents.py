@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..version import VERSION
 
 if TYPE_CHECKING:
-    from .zip_directory import Contents
+    from .contents import Contents
 
 _FACTS = {"Python": ("judged under", "Python {}")}  # how a page calls it and writes it
 _GAP = rb"(?:<[^<>]*>|[|&{}\s])+"  # between a fact's name and its text

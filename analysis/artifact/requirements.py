@@ -24,7 +24,7 @@ from ..record.trial_files import MEASUREMENTS, Manifest
 from ..registry import shipped
 from ..version import VERSION
 from .archive import of_bytes, weigh, write_archive
-from .zip_directory import Needs
+from .contents import Needs
 
 if TYPE_CHECKING:
     from .gathering import CopiedSource

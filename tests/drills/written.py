@@ -15,9 +15,9 @@ from unittest import mock
 from seeds import seed_trial
 
 from analysis.artifact import reproduce as reproduction
+from analysis.artifact.contents import read_contents
 from analysis.artifact.documents import crate_text
 from analysis.artifact.recomputing import Recomputed
-from analysis.artifact.zip_directory import read_contents
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import FairtrialError
 from analysis.history import kept_nights

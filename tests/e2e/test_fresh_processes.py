@@ -19,7 +19,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.zip_directory import executed_lines
+from analysis.artifact.contents import executed_lines
 from harness.commands.catalogue import commands, parser_of
 from tests.forks import Forks
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.artifact import describing as about, zip_directory as contents
+from analysis.artifact import contents, describing as about
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "artifacts.md").read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.artifact.contents import Author, Metadata
 from analysis.artifact.documents import LICENSES, citation_text
-from analysis.artifact.zip_directory import Author, Metadata
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = Path(os.environ.get("FAIRTRIAL_TOOLS") or ROOT / ".venv-tools" / "bin" / "python")

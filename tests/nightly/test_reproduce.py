@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.zip_directory import executed_lines
+from analysis.artifact.contents import executed_lines
 
 handmade = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "handmade_bundle.py")))
 

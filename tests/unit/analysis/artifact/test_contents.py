@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.artifact.zip_directory import (
+from analysis.artifact.contents import (
     Analysis,
     Author,
     BundleSource,

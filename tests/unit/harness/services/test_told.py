@@ -11,9 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.artifact.contents import executed_lines
 from analysis.artifact.packed_campaign import named_files
 from analysis.artifact.redacted import campaign_values
-from analysis.artifact.zip_directory import executed_lines
 from analysis.errors import UsageError
 from harness.bisect.recipe import recipe_of
 from harness.campaign.resolve import load_campaign

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.artifact.contents import Author
 from analysis.artifact.describing import read_about
 from analysis.artifact.documents import family_and_given
 from analysis.artifact.packed_campaign import pattern_of
-from analysis.artifact.zip_directory import Author
 from analysis.errors import CampaignError
 
 GOOD = """\

@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 
 from analysis.artifact import bundle as answers
+from analysis.artifact.contents import Missing, RedactionRecord, read_contents
 from analysis.artifact.describing import Redacted
 from analysis.artifact.gathering import Staging
 from analysis.artifact.recomputing import Recomputed
-from analysis.artifact.zip_directory import Missing, RedactionRecord, read_contents
 from analysis.errors import StoreError, UsageError
 from analysis.record.shapes import encode_checked
 from analysis.record.trial_files import BUILDS, BuildRecord
