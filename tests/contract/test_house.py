@@ -11,7 +11,6 @@ import gc
 import importlib
 import re
 import runpy
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
@@ -235,26 +234,6 @@ def test_only_the_command_line_knows_the_streams_of_the_process(nodes):
         ("from sys import stdout", {"from sys import stdout"}),
     ):
         assert streams(ast.walk(ast.parse(text))) == said
-
-
-def test_help_imports_the_command_line_and_nothing_behind_it():
-    code = (
-        "import sys, io; from harness.cli import main; main(['--help'], io.StringIO(), sys.stderr);"
-        "print(*sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True
-    )
-    loaded = set(done.stdout.splitlines()[-1].split())
-    ours = {name for name in loaded if name.partition(".")[0] in {"harness", "analysis"}}
-    floor = {"announcing", "errors", "lazy_names", "record", "record.printer", "registry"}
-    page = {"catalogue", "command_parser", "help_page"}
-    assert ours == {
-        *("harness", "harness.cli", "harness.commands", "analysis"),
-        *(f"analysis.{name}" for name in floor),
-        *(f"harness.commands.{name}" for name in page),
-    }
-    assert not {"numpy", "yaml", "rich", "psutil", "json", "joblib"} & loaded
 
 
 @pytest.fixture(scope="module")
