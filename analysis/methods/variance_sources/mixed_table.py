@@ -9,7 +9,7 @@ import io
 import math
 import numbers as number_kinds
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from ...data.opening import Opened, open_foreign
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
 from ...pages.model import Caution
+from ...stats.samples import read_only
 from ...words import shorten
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 UNKNOWN = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>"})  # beside numbers
 _MOSTLY = 0.9  # share of numbers, from which texts among them are worth a word
 _DAY_S = 86400.0
+MOST_FLAGS = 100  # that are covariates, as published
+MOST_CELLS = 20_000_000  # as objects in memory: some 2 GB
+_PARQUET = b"PAR1"
+_SHORT = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,9 +83,8 @@ class MixedTable:
 
     def place(self, row: int) -> str:
         """Say where a row stands."""
-        line = None if self.first_line is None else self.first_line + row
-        if line is not None:
-            return f"{self.source}:{line}"
+        if self.first_line is not None:
+            return f"{self.source}:{self.first_line + row}"
         return f"{self.source}, row {row + 1}" if self.source else f"row {row + 1}"
 
     def column(self, name: str, said: str) -> TableColumn:
@@ -92,11 +96,8 @@ class MixedTable:
         folded = {known.lower(): known for known in self.columns}
         near = get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
         guess = f"did you mean {folded[near[0]]!r}? " if near else ""
-        raise UsageError(
-            f"there is no column {name!r}, named as {said}",
-            self.source or None,
-            f"{guess}The columns: {figures.listed(list(self.columns), 12)}",
-        )
+        fix = f"{guess}The columns: {figures.listed(list(self.columns), 12)}"
+        raise UsageError(f"there is no column {name!r}, named as {said}", self.source or None, fix)
 
 
 def mixed_table(table: object) -> MixedTable:
@@ -107,92 +108,41 @@ def mixed_table(table: object) -> MixedTable:
         table = table.to_pydict()
     items = getattr(table, "items", None)
     if not callable(items) or isinstance(table, type):
-        raise UsageError(
-            f"a table is a mapping of headings to columns, not a {type(table).__name__}",
-            fix="write {'score': [...], 'mhz': [...]}, or read a file with read_mixed_table",
-        )
+        what = f"a table is a mapping of headings to columns, not a {type(table).__name__}"
+        fix = "write {'score': [...], 'mhz': [...]}, or read a file with read_mixed_table"
+        raise UsageError(what, fix=fix)
     columns: dict[str, TableColumn] = {}
     for name, cells in items():
         given = cells.tolist() if hasattr(cells, "tolist") else cells
         if not isinstance(name, str) or not isinstance(given, Sequence) or isinstance(given, str):
-            raise UsageError(
-                f"a table is a mapping of texts to lists, and {name!r} leads to a "
-                f"{type(cells).__name__}"
-            )
-        columns[name] = column_of_cells(name, given)
-    return _whole(columns)
-
-
-def _whole(columns: dict[str, TableColumn]) -> MixedTable:
+            leads = f"{name!r} leads to a {type(cells).__name__}"
+            raise UsageError(f"a table is a mapping of texts to lists, and {leads}")
+        columns[name] = _of_cells(name, given)
     lengths = {len(column.values) for column in columns.values()}
     if len(lengths) != 1:
         said = ", ".join(f"{c.name!r} has {len(c.values)}" for c in list(columns.values())[:4])
-        raise AnalysisError(
-            f"the columns differ in length: {said}" if columns else "the table has no columns"
-        )
+        what = f"the columns differ in length: {said}" if columns else "the table has no columns"
+        raise AnalysisError(what)
     return MixedTable(columns=columns, rows=lengths.pop())
 
 
-def column_of_cells(name: str, cells: Sequence[Any]) -> TableColumn:
-    """Make a column of values of any type; errors as for `mixed_table`."""
+def _of_cells(name: str, cells: Sequence[Any]) -> TableColumn:
+    """Make a column of values of any type."""
     known = [None if _is_unknown(cell) else cell for cell in cells]
     there = [cell for cell in known if cell is not None]
+    number: Callable[[Any], float] = float
     if there and all(isinstance(cell, datetime.date) for cell in there):
-        days = [math.nan if cell is None else _days(cell) for cell in known]
-        return TableColumn(name=name, values=_frozen(days))
-    if all(map(_is_number, there)):
-        try:
-            found = [math.nan if cell is None else float(cell) for cell in known]
-        except OverflowError:
-            found = [math.inf]
-        if any(map(math.isinf, found)):
-            raise AnalysisError(
-                f"the column {name!r} holds a number that is not finite",
-                fix="leave the cell empty (None) where the number is unknown",
-            )
-        return TableColumn(name=name, values=_frozen(found))
-    return _levels(name, ["" if cell is None else _text(cell) for cell in known])
-
-
-def column_of_texts(
-    name: str, texts: Sequence[str], *, decimal: Decimal | None = None
-) -> tuple[TableColumn, int | None]:
-    """Make a column of the texts of a file.
-
-    Where every cell that holds something is a finite number it is a column of numbers; an empty
-    cell, ``NA``, ``nan`` and ``null`` are unknown there. Otherwise each text is a level, and only an
-    empty cell is unknown: ``NA`` and ``None`` may mean something.
-    """
-    values, wrong = np.full(len(texts), np.nan), []
-    unknown = 0
-    for row, text in enumerate(texts):
-        if text in UNKNOWN:
-            unknown += 1
-        elif (number := _number(text, decimal)) is None:
-            wrong.append(row)
-        else:
-            values[row] = number
-    if not wrong:
-        return TableColumn(name=name, values=_frozen(values)), None
-    mostly = len(wrong) <= (1 - _MOSTLY) * (len(texts) - unknown)
-    return _levels(name, texts), wrong[0] if mostly else None
-
-
-def _number(text: str, decimal: Decimal | None) -> float | None:
-    value = number_in(text, decimal)
-    return value if value is not None and math.isfinite(value) else None
-
-
-def _levels(name: str, texts: Sequence[str]) -> TableColumn:
-    places: dict[str, int] = {}
-    codes = [math.nan if not t else float(places.setdefault(t, len(places))) for t in texts]
-    return TableColumn(name=name, values=_frozen(codes), levels=tuple(places))
-
-
-def _frozen(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    array = np.array(values, dtype=np.float64)
-    array.flags.writeable = False
-    return array
+        number = _days
+    elif not all(map(_is_number, there)):
+        return _levels(name, ["" if cell is None else _text(cell) for cell in known])
+    try:
+        found = [math.nan if cell is None else number(cell) for cell in known]
+    except OverflowError:
+        found = [math.inf]
+    if any(map(math.isinf, found)):
+        what = f"the column {name!r} holds a number that is not finite"
+        raise AnalysisError(what, fix="leave the cell empty (None) where the number is unknown")
+    return TableColumn(name=name, values=read_only(np.array(found, dtype=np.float64)))
 
 
 def _is_number(cell: object) -> bool:
@@ -215,12 +165,37 @@ def _days(when: datetime.date | datetime.datetime) -> float:
 
 
 def _text(cell: object) -> str:
-    if isinstance(cell, bool | np.bool_):
-        return "true" if cell else "false"
-    return str(cell)
+    return str(cell).lower() if isinstance(cell, bool | np.bool_) else str(cell)
 
 
-MOST_FLAGS = 100  # that are covariates, as published
+def _levels(name: str, texts: Sequence[str]) -> TableColumn:
+    places: dict[str, int] = {}
+    codes = [math.nan if not t else float(places.setdefault(t, len(places))) for t in texts]
+    return TableColumn(name=name, values=read_only(np.array(codes)), levels=tuple(places))
+
+
+def _of_texts(
+    name: str, texts: Sequence[str], decimal: Decimal | None
+) -> tuple[TableColumn, int | None]:
+    """Make a column of the texts of a file, and give the row of the first text among many numbers.
+
+    Where every cell that holds something is a finite number it is a column of numbers; an empty
+    cell, ``NA``, ``nan`` and ``null`` are unknown there. Otherwise each text is a level, and only an
+    empty cell is unknown: ``NA`` and ``None`` may mean something.
+    """
+    values, wrong = np.full(len(texts), np.nan), []
+    unknown = sum(text in UNKNOWN for text in texts)
+    for row, text in enumerate(texts):
+        if text not in UNKNOWN:
+            number = number_in(text, decimal)
+            if number is None or not math.isfinite(number):
+                wrong.append(row)
+            else:
+                values[row] = number
+    if not wrong:
+        return TableColumn(name=name, values=read_only(values)), None
+    mostly = len(wrong) <= (1 - _MOSTLY) * (len(texts) - unknown)
+    return _levels(name, texts), wrong[0] if mostly else None
 
 
 def flag_columns(
@@ -241,48 +216,32 @@ def flag_columns(
     if not names:
         return [], ()
     each: list[dict[str, None] | None] = [None] * table.rows
-    counts: Counter[str] = Counter()
     for name in names:
         column = table.column(name, "one of flags")
         if column.levels is None:
-            raise AnalysisError(
-                f"the column {name!r} holds numbers, and no flags",
-                table.source or None,
-                "it is a covariate without --flags",
-            )
+            what = f"the column {name!r} holds numbers, and no flags"
+            raise AnalysisError(what, table.source or None, "it is a covariate without --flags")
         parts = [dict.fromkeys(level.split()) for level in column.levels]
         for row in np.flatnonzero(column.known).tolist():
             each[row] = (each[row] or {}) | parts[int(column.values[row])]
-    known = [each[row] for row in rows.tolist()]
-    for found in known:
-        counts.update((found or {}).keys())
-    there = sum(found is not None for found in known)
-    differ = [flag for flag, count in counts.most_common() if count < there]
+    known = [found for row in rows.tolist() if (found := each[row]) is not None]
+    counts = Counter(flag for found in known for flag in found)
+    differ = [flag for flag, count in counts.most_common() if count < len(known)]
     if not differ:
-        raise AnalysisError(
-            f"all rows have the same flags in {figures.listed(list(map(repr, names)), 4)}",
-            table.source or None,
-            "leave --flags out",
-        )
+        what = f"all rows have the same flags in {figures.listed(list(map(repr, names)), 4)}"
+        raise AnalysisError(what, table.source or None, "leave --flags out")
     columns = []
     for flag in differ[:most]:
         heading = f"{flag} ({names[0]})" if flag in table.columns else flag
-        cells = [math.nan if found is None else float(flag in found) for found in each]
-        columns.append(TableColumn(name=heading, values=_frozen(cells)))
-    if len(columns) == len(counts):
-        return columns, ()
-    said = f"of {len(counts):,} flags {len(columns):,} are covariates: "
+        values = np.array([math.nan if found is None else float(flag in found) for found in each])
+        columns.append(TableColumn(name=heading, values=read_only(values)))
     reasons = []
     if len(differ) > most:
         reasons.append(f"the most common; {len(differ) - most:,} rarer ones were left out")
     if len(counts) > len(differ):
         reasons.append(f"in all rows, so that they tell nothing: {len(counts) - len(differ):,}")
-    return columns, (Caution("flags-left-out", said + "; ".join(reasons), tuple(names)),)
-
-
-MOST_CELLS = 20_000_000  # as objects in memory: some 2 GB
-_PARQUET = b"PAR1"
-_SHORT = 30
+    said = f"of {len(counts):,} flags {len(columns):,} are covariates: {'; '.join(reasons)}"
+    return columns, (Caution("flags-left-out", said, tuple(names)),) if reasons else ()
 
 
 def read_mixed_table(source: str, decimal: Decimal | None = None) -> MixedTable:
@@ -295,19 +254,28 @@ def read_mixed_table(source: str, decimal: Decimal | None = None) -> MixedTable:
     opened = open_foreign(source, decimal=decimal)
     if opened.is_folder:
         raise UsageError("this is a folder, not a table", source, "name a .csv or .parquet file")
-    if opened.data.startswith(_PARQUET):
-        return _of_parquet(opened)
-    return _of_csv(opened)
+    return _of_parquet(opened) if opened.data.startswith(_PARQUET) else _of_csv(opened)
 
 
 def _of_csv(opened: Opened) -> MixedTable:
     text = opened.text()
-    rows = _rows(opened, text)
-    first, headings, separator = next(rows)
-    _check_headings(headings, f"{opened.source}:{first}")
+    head = next((line for line in text.split("\n") if line.strip()), "")
+    if not head:
+        raise AnalysisError("the file is empty", opened.source)
+    separator = max(",;\t", key=head.count)
+    opened.require(
+        separator in head,
+        "the first line holds one heading only: a response and a covariate are two columns",
+        "part the headings by commas, semicolons or tabs",
+        at="1",
+    )
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows = ((reader.line_num, cells) for cells in opened.rows(reader) if cells)
+    first, headings = next(rows)
+    headings = _checked(headings, f"{opened.source}:{first}")
     columns: list[list[str]] = [[] for _ in headings]
     start, count, straight = first + 1, 0, True
-    for line, cells, _ in rows:
+    for line, cells in rows:
         opened.require(
             len(cells) == len(headings),
             f"this line has {len(cells)} cells, and there are {len(headings)} headings",
@@ -324,28 +292,21 @@ def _of_csv(opened: Opened) -> MixedTable:
     found: dict[str, TableColumn] = {}
     cautions = []
     for name, texts in zip(headings, columns, strict=True):
-        found[name], odd = column_of_texts(
-            name, texts, decimal=_sign(opened, name, texts, separator)
-        )
+        found[name], odd = _of_texts(name, texts, _sign(opened, name, texts, separator))
         if odd is not None:
             where = f"line {start + odd}" if straight else f"row {odd + 1}"
-            cautions.append(
-                Caution(
-                    "numbers-as-levels",
-                    f"the column {shorten(name, _SHORT)!r} holds numbers nearly everywhere, "
-                    f"and {shorten(texts[odd], _SHORT)!r} ({where}): its cells were taken "
-                    "as levels. Leave a cell empty where the number is unknown",
-                    (name,),
-                )
+            what = (
+                f"the column {shorten(name, _SHORT)!r} holds numbers nearly everywhere, "
+                f"and {shorten(texts[odd], _SHORT)!r} ({where}): its cells were taken "
+                "as levels. Leave a cell empty where the number is unknown"
             )
+            cautions.append(Caution("numbers-as-levels", what, (name,)))
         texts.clear()
+    line_of_first = start if straight else None
     return MixedTable(
-        columns=found,
-        rows=count,
-        source=opened.source,
-        first_line=start if straight else None,
+        columns=found, rows=count, source=opened.source, first_line=line_of_first,
         cautions=tuple(cautions),
-    )
+    )  # fmt: skip
 
 
 def _sign(opened: Opened, name: str, texts: list[str], separator: str) -> Decimal | None:
@@ -359,35 +320,16 @@ def _sign(opened: Opened, name: str, texts: list[str], separator: str) -> Decima
     return "comma" if commas.decimal == "comma" else None
 
 
-def _rows(opened: Opened, text: str) -> Iterator[tuple[int, list[str], str]]:
-    """Give the rows that hold something: the line's number, the cells, and what parts them."""
-    head = next((line for line in text.split("\n") if line.strip()), "")
-    if not head:
-        raise AnalysisError("the file is empty", opened.source)
-    separator = max(",;\t", key=head.count)
-    opened.require(
-        separator in head,
-        "the first line holds one heading only: a response and a covariate are two columns",
-        "part the headings by commas, semicolons or tabs",
-        at="1",
-    )
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    for cells in opened.rows(reader):
-        if cells:
-            yield reader.line_num, cells, separator
-
-
 def _check_size(cells: int, source: str) -> None:
     if cells > MOST_CELLS:
-        raise AnalysisError(
-            f"the table has more than {MOST_CELLS:,} cells", source, "take fewer columns or rows"
-        )
+        what = f"the table has more than {MOST_CELLS:,} cells"
+        raise AnalysisError(what, source, "take fewer columns or rows")
 
 
-def _check_headings(headings: list[str], where: str) -> None:
-    headings[:] = [heading.strip() for heading in headings]
-    counts = Counter(headings)
-    for place, name in enumerate(headings, 1):
+def _checked(headings: Iterable[str], where: str) -> list[str]:
+    names = [heading.strip() for heading in headings]
+    counts = Counter(names)
+    for place, name in enumerate(names, 1):
         if not name:
             what = f"the heading of column {place} is empty"
             fix = "give it a name; pandas leaves the index out with to_csv(..., index=False)"
@@ -395,6 +337,7 @@ def _check_headings(headings: list[str], where: str) -> None:
         if counts[name] > 1:
             what = f"the heading {name!r} stands there {counts[name]} times"
             raise AnalysisError(what, where, "give each column a name of its own")
+    return names
 
 
 def _of_parquet(opened: Opened) -> MixedTable:
@@ -405,14 +348,12 @@ def _of_parquet(opened: Opened) -> MixedTable:
         table: Any = file.read()
     import pyarrow
 
-    headings = [str(name) for name in table.column_names]
-    if not headings or not table.num_rows:
+    if not table.column_names or not table.num_rows:
         raise AnalysisError("the table has no rows", opened.source)
-    _check_headings(headings, opened.source)
+    headings = _checked(map(str, table.column_names), opened.source)
+    cells = (table.column(place).to_pylist() for place in range(len(headings)))
     try:
-        found = mixed_table(
-            {name: table.column(place).to_pylist() for place, name in enumerate(headings)}
-        )
+        found = mixed_table(dict(zip(headings, cells, strict=True)))
     except (pyarrow.ArrowException, ValueError) as error:  # such as dates beyond all calendars
         raise AnalysisError(f"a column cannot be read: {error}", opened.source) from None
     return replace(found, source=opened.source)

@@ -14,10 +14,10 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
@@ -41,11 +41,11 @@ MOST_TREES = 200
 MOST_LEVELS = 200  # of a covariate in a fold; all rarer ones are one
 _DECIDING = 0.15  # share of the rows learned from that decides on the number of trees
 _GRID, _MOST_SHOWN, _MEAN_OF = 20, 12, 500  # points of a curve, levels of one, rows of a point
+_TOGETHER = 4_000_000  # drawn counts in memory
 _ONE = 1 - 1e-12  # whose z is finite
 
-one_thread = partial(
-    threadpool_limits, limits=1, user_api="openmp"
-)  # several add up in another order
+# several threads add up in another order
+one_thread = partial(threadpool_limits, limits=1, user_api="openmp")
 Split = tuple[Indices, Indices]  # the rows that are learned from, and those held out
 
 
@@ -86,22 +86,16 @@ def model_of(columns: Sequence[TableColumn], rows: int, seed: int) -> Any:  # no
     """Give the model of these covariates, where there are so many rows; levels come first in it."""
     levels = [k for k, column in enumerate(columns) if not column.numeric]
     encoder = OrdinalEncoder(
-        handle_unknown="use_encoded_value",
-        unknown_value=np.nan,
-        encoded_missing_value=np.nan,
+        handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan,
         max_categories=MOST_LEVELS,
-    )
+    )  # fmt: skip
     trees = HistGradientBoostingRegressor(
-        max_iter=MOST_TREES,
-        min_samples_leaf=min(20, max(3, rows // 25)),
+        max_iter=MOST_TREES, min_samples_leaf=min(20, max(3, rows // 25)),
         categorical_features=list(range(len(levels))) or None,
-        early_stopping=True,
-        validation_fraction=_DECIDING,
-        random_state=seed,
-    )
-    return make_pipeline(
-        ColumnTransformer([("levels", encoder, levels)], remainder="passthrough"), trees
-    )
+        early_stopping=True, validation_fraction=_DECIDING, random_state=seed,
+    )  # fmt: skip
+    encoded = ColumnTransformer([("levels", encoder, levels)], remainder="passthrough")
+    return make_pipeline(encoded, trees)
 
 
 def splits_of(
@@ -126,17 +120,13 @@ def hold_out(
     splits: Sequence[Split],
     *,
     workers: int | None,
-    step: Callable[[], None] = lambda: None,
 ) -> HeldOut:
     """Fit a model to what each split learns from, and predict what it holds out."""
-    out = np.sort(np.concatenate([held for _, held in splits]))
-    models = []
+    learned, held = zip(*splits, strict=True)
+    out = np.sort(np.concatenate(held))
     work = partial(_fitted, model=model, x=x, y=y)
-    learned = [rows for rows, _ in splits]
-    for fitted in in_order(work, learned, workers=workers, prefer="processes"):
-        models.append(fitted)
-        step()
-    parts = [np.searchsorted(out, held) for _, held in splits]
+    models = list(in_order(work, learned, workers=workers, prefer="processes"))
+    parts = [np.searchsorted(out, rows) for rows in held]
     together = FoldModels(models, parts)
     predicted = together.predict(x[out])
     deviations = predicted.copy()
@@ -169,32 +159,20 @@ def agreement(
     """
     rows, folds = len(y), len(held.trees)
     y, tested = y[held.out], len(held.out)
+    families = None if families is None else np.unique(families[held.out], return_inverse=True)[1]
+    others = folds / (folds - 1) if folds > 1 else tested / (rows - tested)
     correlation, low, high = correlation_interval(
-        held.deviations,
-        y,
-        None if families is None else np.unique(families[held.out], return_inverse=True)[1],
-        others=folds / (folds - 1) if folds > 1 else tested / (rows - tested),
-        confidence=confidence,
-        rng=rng,
+        held.deviations, y, families, others=others, confidence=confidence, rng=rng
     )
     errors = held.predicted - y
-    relative: float | None = None
-    if logs:
-        relative = float(np.median(np.abs(np.expm1(errors))))
-    elif (y > 0).all():
-        relative = float(np.median(np.abs(errors) / y))
+    squared, relative = float((errors**2).mean()), None
+    if logs or (y > 0).all():
+        relative = float(np.median(np.abs(np.expm1(errors)) if logs else np.abs(errors) / y))
     return Agreement(
-        correlation=correlation,
-        low=low,
-        high=high,
-        confidence=confidence,
-        rmse=float(np.sqrt((errors**2).mean())),
-        relative_error=relative,
-        explained=1 - float((errors**2).mean() / y.var()),
-        folds=folds,
-        rows=tested,
-        trees=held.trees,
-    )
+        correlation=correlation, low=low, high=high, confidence=confidence,
+        rmse=math.sqrt(squared), relative_error=relative, explained=1 - squared / float(y.var()),
+        folds=folds, rows=tested, trees=held.trees,
+    )  # fmt: skip
 
 
 def correlation_interval(
@@ -226,19 +204,17 @@ def correlation_interval(
     if families is not None:
         sums = np.column_stack([np.bincount(families, column) for column in sums.T])
     count = len(sums)
-    found = []
-    together = max(1, 4_000_000 // count)  # drawn counts in memory
-    for first in range(0, RESAMPLES, together):
-        some = min(together, RESAMPLES - first)
-        drawn = rng.multinomial(count, np.full(count, 1 / count), size=some)
-        found.append(_correlations(drawn @ sums))
-    drawn_r = np.concatenate(found)
+    together = max(1, _TOGETHER // count)
+    drawn_r = np.concatenate([
+        _correlations(rng.multinomial(count, np.full(count, 1 / count), size=some) @ sums)
+        for first in range(0, RESAMPLES, together)
+        for some in (min(together, RESAMPLES - first),)
+    ])  # fmt: skip
     drawn_r = drawn_r[np.isfinite(drawn_r)]
     whole = float(_correlations(sums.sum(axis=0)[None, :])[0])
     if len(drawn_r) < 2:
         return whole, None, None
-    error = float(np.arctanh(np.clip(drawn_r, -_ONE, _ONE)).std(ddof=1))
-    error *= math.sqrt(1 + others)
+    error = float(np.arctanh(np.clip(drawn_r, -_ONE, _ONE)).std(ddof=1)) * math.sqrt(1 + others)
     middle = math.atanh(min(max(whole, -_ONE), _ONE))
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
     return whole, math.tanh(middle - reach), math.tanh(middle + reach)
@@ -255,16 +231,12 @@ def importances(
     names: Sequence[str], x: Array, y: Array, held: HeldOut, *, repeats: int, seed: int
 ) -> tuple[Importance, ...]:
     """Measure what squared errors grow by when a covariate is shuffled, the largest first."""
+    x, y = x[held.out], y[held.out]
     found = permutation_importance(
-        held.model,
-        x[held.out],
-        y[held.out],
-        scoring="neg_mean_squared_error",
-        n_repeats=repeats,
-        random_state=seed,
-        n_jobs=1,
-    )
-    shares = found.importances / y[held.out].var()
+        held.model, x, y, scoring="neg_mean_squared_error",
+        n_repeats=repeats, random_state=seed, n_jobs=1,
+    )  # fmt: skip
+    shares = found.importances / y.var()
     means, sds = shares.mean(axis=1), shares.std(axis=1, ddof=1)
     order = np.argsort(-means, kind="stable")
     return tuple(Importance(factor=names[k], mean=float(means[k]), sd=float(sds[k])) for k in order)
@@ -295,48 +267,34 @@ def split_gains(model: Any, columns: int) -> Array:  # noqa: ANN401 - sklearn's
     return gains
 
 
-def dependences(
-    columns: Sequence[TableColumn],
-    factors: Sequence[str],
-    x: Array,
-    held: HeldOut,
-    rng: np.random.Generator,
-) -> tuple[Dependence, ...]:
-    """Give the partial dependence of the predictions on some covariates, over all folds' models."""
+def dependence(
+    place: int, column: TableColumn, x: Array, held: HeldOut, rng: np.random.Generator
+) -> Dependence:
+    """Give the partial dependence of the predictions on a covariate, over all folds' models.
+
+    Its points are values that occur: quantiles of a number, the most frequent levels.
+    """
     some = x[np.sort(rng.permutation(len(x))[:_MEAN_OF])]
-    names = [column.name for column in columns]
-    found = []
-    for name in factors:
-        place = names.index(name)
-        column, grid = columns[place], _grid(x[:, place], numeric=columns[place].numeric)
-        asked = {"features": [place], "custom_values": {place: grid}, "method": "brute"}
-        models = held.model.models
-        curves = np.array(
-            [partial_dependence(model, some, **asked)["average"][0] for model in models]
-        )
-        sds = curves.std(axis=0, ddof=1).tolist() if len(curves) > 1 else [None] * len(grid)
-        points = tuple(
+    values = x[:, place][~np.isnan(x[:, place])]
+    grid, counts = np.unique(values, return_counts=True)
+    if not column.numeric:
+        grid = grid[np.argsort(-counts, kind="stable")][:_MOST_SHOWN]
+    elif len(grid) > _GRID:
+        grid = np.unique(np.quantile(values, np.linspace(0, 1, _GRID), method="nearest"))
+    asked = {"features": [place], "custom_values": {place: grid}, "method": "brute"}
+    models = held.model.models
+    curves = np.array([partial_dependence(one, some, **asked)["average"][0] for one in models])
+    sds = curves.std(axis=0, ddof=1).tolist() if len(curves) > 1 else [None] * len(grid)
+    return Dependence(
+        factor=column.name,
+        kind="numeric" if column.numeric else "categorical",
+        points=tuple(
             DependencePoint(
-                at=value if column.levels is None else column.levels[int(value)],
-                rows=int((x[:, place] == value).sum()),
+                at=at if column.levels is None else column.levels[int(at)],
+                rows=int((values == at).sum()),
                 mean=mean,
                 sd=sd,
             )
-            for value, mean, sd in zip(
-                grid.tolist(), curves.mean(axis=0).tolist(), sds, strict=True
-            )
-        )
-        kind: Literal["numeric", "categorical"] = "numeric" if column.numeric else "categorical"
-        found.append(Dependence(factor=name, kind=kind, points=points))
-    return tuple(found)
-
-
-def _grid(values: Array, *, numeric: bool) -> Array:
-    """Give values that occur: quantiles of a number, the most frequent levels."""
-    values = values[~np.isnan(values)]
-    found, counts = np.unique(values, return_counts=True)
-    if not numeric:
-        return np.asarray(found[np.argsort(-counts, kind="stable")][:_MOST_SHOWN])
-    if len(found) <= _GRID:
-        return np.asarray(found)
-    return np.unique(np.quantile(values, np.linspace(0, 1, _GRID), method="nearest"))
+            for at, mean, sd in zip(grid.tolist(), curves.mean(axis=0).tolist(), sds, strict=True)
+        ),
+    )

@@ -15,17 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError, library_needed
 from ...pages.model import Caution, merged
 from ...stats.arguments import counted, door, stream
-from ...stats.samples import Indices, read_only
+from ...stats.samples import Array, Indices, read_only
 from ...words import shorten
 from .mixed_table import MixedTable, TableColumn, flag_columns, mixed_table, read_mixed_table
-from .result import REFERENCES, Across, CovariateUsed, Sources
+from .result import REFERENCES, Across, Agreement, CovariateUsed, Sources
 from .systems_table import (
     FEWEST_ROWS,
     RESAMPLES,
@@ -40,18 +39,17 @@ from .systems_table import (
     suite_responses,
 )
 
-_NAME = 30
 FOLDS = 10
 REPEATS = 10
-_CURVES = 6  # covariates whose partial dependence is told
+_NAME = 30
+_CURVES = 6  # covariates whose partial dependence is shown
 
 
-def table_cautions(
+def _table_cautions(
     columns: Sequence[TableColumn],
     rows: Indices,
-    *,
     group: str | None,
-    families: int | None,
+    families: Indices | None,
     without_family: int,
 ) -> Iterator[Caution]:
     """Say what the table's columns allow."""
@@ -61,74 +59,53 @@ def table_cautions(
         "cause it, and covariates that go together share their importance. A cause is shown by an "
         "experiment",
     )
-    if group is None:
+    if families is None:
         yield Caution(
             "families-unknown",
             "rows were held out at random only: if the table has sister systems, they are "
             "predicted by looking up their sisters. Name what they share: --group COLUMN",
         )
-    if families is not None and families < 10:
+    elif families.max() < 9:
         said = "the grouped correlation and its interval rest on few"
-        yield Caution("few-families", f"there are {families} families only: {said}")
+        yield Caution("few-families", f"there are {families.max() + 1} families only: {said}")
     if without_family:
-        yield Caution(
-            "rows-without-family",
-            f"{without_family:,} rows have no {shorten(group or '', _NAME)!r}: they were "
-            "held out together, as one family",
-        )
+        said = "they were held out together, as one family"
+        what = f"{without_family:,} rows have no {shorten(group or '', _NAME)!r}: {said}"
+        yield Caution("rows-without-family", what)
     for column in columns:
         values = column.values[rows]
-        if not column.numeric or np.isnan(values).any():
-            continue
-        if np.array_equal(np.sort(values), values.min() + np.arange(len(values))):
-            yield Caution(
-                "covariate-numbers-rows",
-                f"the column {shorten(column.name, _NAME)!r} holds each whole number of a "
-                "range once: if it numbers the rows, --ignore it",
-                (column.name,),
-            )
+        if column.numeric and np.array_equal(np.sort(values), values.min() + np.arange(len(rows))):
+            said = "holds each whole number of a range once: if it numbers the rows, --ignore it"
+            what = f"the column {shorten(column.name, _NAME)!r} {said}"
+            yield Caution("covariate-numbers-rows", what, (column.name,))
 
 
 def across_cautions(found: Across, response: Response) -> Iterator[Caution]:
     """Say what one response's answer lacks."""
-    about = (response.name,)
-    said = shorten(response.name, 60)
+    said, about, by_runs = shorten(response.name, 60), (response.name,), response.resamples is None
     if response.left_out:
-        why = (
-            "their runs are too few, or do not differ at all and have no logarithm"
-            if response.kind == "variation"
-            else "the cell is empty"
-            if response.resamples is None
-            else "a benchmark has no run"
+        why = "the cell is empty" if by_runs else "a benchmark has no run"
+        if response.kind == "variation":
+            why = "their runs are too few, or do not differ at all and have no logarithm"
+        what = (
+            f"{response.left_out:,} of {response.left_out + len(response.rows):,} rows have no {said}, "
+            f"and were left out: {why}"
         )
-        yield Caution(
-            "rows-without-response",
-            f"{response.left_out:,} of {response.left_out + len(response.rows):,} rows have no "
-            f"{said}, and were left out: {why}",
-            about,
-        )
+        yield Caution("rows-without-response", what, about)
     if found.ceiling is None:
         more = (
-            ": name its runs (--response A,B,C), or the standard deviation and number of them "
+            "name its runs (--response A,B,C), or the standard deviation and number of them "
             "(--variation COLUMN --runs N)"
+            if by_runs
+            else "two runs of each benchmark are needed for that of the mean, and the noise of a "
+            "standard deviation by resampling is unknown"
         )
-        if response.resamples is not None:
-            more = ": two runs of each benchmark are needed for that of the mean, and the noise of a standard deviation by resampling is unknown"
-        yield Caution(
-            "ceiling-unknown",
-            f"how exactly {said} was measured is not known, and so not how well it could be "
-            f"predicted at best{more}",
-            about,
-        )
+        what = f"how exactly {said} was measured is not known, and so not how well it could be predicted at best"
+        yield Caution("ceiling-unknown", f"{what}: {more}", about)
     elif found.ceiling.correlation == 0:
-        yield Caution(
-            "response-is-noise",
-            f"{said} varies no more between the rows than its own noise explains: there is nothing "
-            "to predict",
-            about,
-        )
-    at_random, of_families = found.random, found.grouped
-    r = None if of_families is None else of_families.correlation
+        what = "varies no more between the rows than its own noise explains: there is nothing to predict"
+        yield Caution("response-is-noise", f"{said} {what}", about)
+    at_random, r = found.random, None if found.grouped is None else found.grouped.correlation
     leaks = at_random.correlation is not None and r is not None and at_random.correlation - r > 0.01
     # what is not predicted leaks nothing
     if leaks and (at_random.low is None or at_random.low > 0):
@@ -237,13 +214,13 @@ def sources_of_table(
         raise library_needed("a model of boosted trees", "scikit-learn", error, fix=fix) from None
     whole = read_mixed_table(str(table)) if isinstance(table, str | Path) else mixed_table(table)
     root = int(rng.integers(2**63))
+    responses: Sequence[Response]
     if isinstance(response, Mapping):
         if variation is not None or runs is not None:
             raise UsageError("the runs of benchmarks tell their variation: name no other one")
         names = [name for columns in response.values() for name in columns]
-        responses: Sequence[Response] = suite_responses(
-            whole, response, resamples=resamples, rng=stream(root, "bootstrap")
-        )
+        draws = stream(root, "bootstrap")
+        responses = suite_responses(whole, response, resamples=resamples, rng=draws)
     else:
         names = [response] if isinstance(response, str) else list(response)
         responses = responses_of(whole, names, variation=variation, runs=runs)
@@ -255,18 +232,22 @@ def sources_of_table(
     check_covariates(columns, rows, whole, ignore)
     families, without = (None, 0) if group is None else families_of(whole, group, rows)
     answered, short = _answerable(responses, whole, group)
-    done = 0
+    systems: list[Across] = []
 
-    def step(steps: int = 1) -> None:
-        nonlocal done
-        done += steps
+    def step(steps: int) -> None:
         if progress is not None:
-            progress(done, len(answered) * 3)
+            progress(3 * len(systems) + steps, 3 * len(answered))
 
-    plan = _Plan(columns, group, folds, test_share, repeats, confidence, step, workers)
     with one_thread():
-        systems = tuple(_across(whole, one, plan, root) for one in answered)
+        for one in answered:
+            systems.append(
+                _across(
+                    whole, one, columns, root, group=group, folds=folds, share=test_share,
+                    repeats=repeats, confidence=confidence, step=step, workers=workers,
+                )
+            )  # fmt: skip
     first = systems[0]
+    cautions = (across_cautions(*pair) for pair in zip(systems, answered, strict=True))
     return Sources(
         of=(whole.source or "table",),
         response=first.response,
@@ -277,78 +258,57 @@ def sources_of_table(
         correlation_grouped=None if first.grouped is None else first.grouped.correlation,
         ceiling=None if first.ceiling is None else first.ceiling.correlation,
         importance=first.importance,
-        systems=systems,
+        systems=tuple(systems),
         cautions=merged(
-            whole.cautions,
-            of_flags,
-            short,
-            table_cautions(
-                columns,
-                rows,
-                group=group,
-                families=None if families is None else int(families.max()) + 1,
-                without_family=without,
-            ),
-            *(across_cautions(*pair) for pair in zip(systems, answered, strict=True)),
+            *(whole.cautions, of_flags, short),
+            _table_cautions(columns, rows, group, families, without),
+            *cautions,
         ),
         references=REFERENCES,
     )
-
-
-class _Plan(NamedTuple):
-    """What all responses have in common."""
-
-    columns: Sequence[TableColumn]
-    group: str | None
-    folds: int
-    share: float | None
-    repeats: int
-    confidence: float
-    step: Callable[[int], None]
-    workers: int | None
 
 
 def _answerable(
     responses: Sequence[Response], table: MixedTable, group: str | None
 ) -> tuple[list[Response], list[Caution]]:
     """Leave out a variation that cannot be predicted while the performance can."""
-    first, *others = responses
-    kept, cautions = [first], []
-    for one in others:
+    kept, cautions = [responses[0]], []
+    for one in responses[1:]:
         try:
             check_response(one, table)
             if group is not None:
                 families_of(table, group, one.rows)
-        except InsufficientDataError:
-            said = f"{len(one.rows):,} rows tell a variation, and {FEWEST_ROWS} in 3 families are needed"
+            kept.append(one)
         except AnalysisError as error:
             said = error.what
-        else:
-            kept.append(one)
-            continue
-        cautions.append(
-            Caution("variation-not-predicted", f"{one.name} was left out: {said}", (one.name,))
-        )
+            if isinstance(error, InsufficientDataError):
+                needed = f"{FEWEST_ROWS} in 3 families are needed"
+                said = f"{len(one.rows):,} rows tell a variation, and {needed}"
+            what = f"{one.name} was left out: {said}"
+            cautions.append(Caution("variation-not-predicted", what, (one.name,)))
     return kept, cautions
 
 
-def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Across:
+def _across(
+    table: MixedTable,
+    response: Response,
+    columns: Sequence[TableColumn],
+    root: int,
+    *,
+    group: str | None,
+    folds: int,
+    share: float | None,
+    repeats: int,
+    confidence: float,
+    step: Callable[[int], None],
+    workers: int | None,
+) -> Across:
     """Answer for one response."""
-    from .predictions import (
-        agreement,
-        dependences,
-        hold_out,
-        importances,
-        influences,
-        model_of,
-        splits_of,
-    )
+    from . import predictions as by
 
-    y, columns = response.values, plan.columns
+    y, logs = response.values, response.kind == "variation"
     x = np.column_stack([column.values[response.rows] for column in columns])
-    families: Indices | None = None
-    if plan.group is not None:
-        families, _ = families_of(table, plan.group, response.rows)
+    families = None if group is None else families_of(table, group, response.rows)[0]
 
     def rng(what: str) -> np.random.Generator:
         return stream(root, response.kind, what)
@@ -356,39 +316,38 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
     def seed(what: str) -> int:
         return int(rng(what).integers(2**31))
 
-    agreed, predicted, held = {}, {}, None
-    for how, by in (("random", None), ("grouped", families)):
-        if how == "grouped" and by is None:
-            break
-        splits = splits_of(
-            len(y), by, folds=plan.folds, share=plan.share, seed=seed(f"{how} folds")
-        )
-        if plan.share is not None:
-            check_split(len(y), len(splits[0][1]), plan.share, table)
-        model = model_of(columns, len(y), seed(f"{how} trees"))
-        held = hold_out(model, x, y, splits, workers=plan.workers)
-        agreed[how] = agreement(
-            held,
-            y,
-            families=families,
-            logs=response.kind == "variation",
-            confidence=plan.confidence,
-            rng=rng(f"{how} interval"),
-        )
-        predicted[how] = np.full(len(y), np.nan)
-        predicted[how][held.out] = held.predicted
-        plan.step(1 if plan.group is not None else 2)
-    assert held is not None
+    def held_out(how: str, kept: Indices | None) -> by.HeldOut:
+        splits = by.splits_of(len(y), kept, folds=folds, share=share, seed=seed(f"{how} folds"))
+        if share is not None:
+            check_split(len(y), len(splits[0][1]), share, table)
+        model = by.model_of(columns, len(y), seed(f"{how} trees"))
+        return by.hold_out(model, x, y, splits, workers=workers)
+
+    def agreed(how: str, held: by.HeldOut) -> Agreement:
+        draws = rng(f"{how} interval")
+        return by.agreement(held, y, families=families, logs=logs, confidence=confidence, rng=draws)
+
+    def predicted(held: by.HeldOut) -> Array:
+        found = np.full(len(y), np.nan)
+        found[held.out] = held.predicted
+        return read_only(found)
+
+    held = at_random = held_out("random", None)
+    if families is not None:
+        step(1)
+        held = held_out("grouped", families)
+    step(2)
     names = [column.name for column in columns]
-    shares = importances(names, x, y, held, repeats=plan.repeats, seed=seed("importance"))
-    plan.step(1)
-    top = [one.factor for one in shares[:_CURVES] if one.mean > 0]
+    shares = by.importances(names, x, y, held, repeats=repeats, seed=seed("importance"))
+    step(3)
+    top = [names.index(one.factor) for one in shares[:_CURVES] if one.mean > 0]
+    grouped = families is not None
     return Across(
         response=response.name,
         kind=response.kind,
         rows=len(y),
         left_out=response.left_out,
-        group=plan.group,
+        group=group,
         families=None if families is None else int(families.max()) + 1,
         covariates=tuple(
             CovariateUsed(
@@ -399,16 +358,16 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
             )
             for column, values in zip(columns, x.T, strict=True)
         ),
-        random=agreed["random"],
-        grouped=agreed.get("grouped"),
-        ceiling=None if response.noise is None else ceiling_of(response.values, response.noise),
-        test_share=plan.share,
+        random=agreed("random", at_random),
+        grouped=agreed("grouped", held) if grouped else None,
+        ceiling=None if response.noise is None else ceiling_of(y, response.noise),
+        test_share=share,
         resamples=response.resamples,
-        importance_of="random" if families is None else "grouped",
+        importance_of="grouped" if grouped else "random",
         importance=shares,
-        influence=influences(columns, held),
-        dependence=dependences(columns, top, x, held, rng("dependence")),
-        measured=read_only(response.values.copy()),
-        predicted_random=read_only(predicted["random"]),
-        predicted_grouped=read_only(predicted["grouped"]) if "grouped" in predicted else None,
+        influence=by.influences(columns, held),
+        dependence=tuple(by.dependence(k, columns[k], x, held, rng("dependence")) for k in top),
+        measured=read_only(y.copy()),
+        predicted_random=predicted(at_random),
+        predicted_grouped=predicted(held) if grouped else None,
     )

@@ -1,9 +1,9 @@
-"""Variation across systems in words and as a picture."""
+"""Variation across systems in words and as a picture: the response, predictions, and what they rest on."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from ...pages import number_format as figures
 from ...pages.model import (
     Block,
     Cell,
-    Figure as PageFigure,
+    Figure,
     Section,
     Sentence,
     Table,
@@ -30,33 +30,29 @@ if TYPE_CHECKING:
     from ...stats.samples import Array
     from .result import Across, Agreement, Dependence, DependencePoint, Sources
 
-__all__ = ["histogram_of", "systems_picture"]
-
-# --- Variation across systems as a picture: the response, predictions, and what they rest on and follow.
-
-
 _SHEET = Sheet(width=233.7)
-_BARS, _CURVES, _LEVELS = 10, 3, 8
 _HIGH = 68.0  # mm of a row
+_BARS, _CURVES, _LEVELS = 10, 3, 8
 _FEWEST_BINS, _MOST_BINS = 8, 40
+_SHOWN = 12  # covariates in a table
+_NAME = 40
 
 
 def systems_picture(responses: Sequence[Across]) -> Picture:
     """Draw predictions, importance, a histogram and partial dependence of each response."""
-    return stacked([picture for one in responses for picture in _response(one)])
-
-
-def _response(found: Across) -> list[Picture]:
-    drawn: list[tuple[str, Agreement, Array]] = [
-        ("rows held out at random", found.random, found.predicted_random)
-    ]
-    if found.grouped is not None and found.predicted_grouped is not None:
-        drawn.append(("families held out", found.grouped, found.predicted_grouped))
-    upper = [_against(found.measured, predicted, one, title) for title, one, predicted in drawn]
-    title = f"{shorten(shown(found.response), 70)} · {found.rows:,} systems"
-    pictures = [arranged(_SHEET, [[*upper, _bars(found)]], _HIGH + 6, title=title)]
-    lower = [histogram_of(found), *(_curve(one) for one in found.dependence[:_CURVES])]
-    return [*pictures, arranged(_SHEET, [lower], _HIGH)]
+    pictures = []
+    for one in responses:
+        upper = [
+            _against(one.measured, one.predicted_random, one.random, "rows held out at random")
+        ]
+        if one.grouped is not None and one.predicted_grouped is not None:
+            held = one.predicted_grouped
+            upper.append(_against(one.measured, held, one.grouped, "families held out"))
+        title = f"{shorten(shown(one.response), 70)} · {one.rows:,} systems"
+        pictures.append(arranged(_SHEET, [[*upper, _bars(one)]], _HIGH + 6, title=title))
+        lower = [histogram_of(one), *map(_curve, one.dependence[:_CURVES])]
+        pictures.append(arranged(_SHEET, [lower], _HIGH))
+    return stacked(pictures)
 
 
 def _against(measured: Array, predicted: Array, agreement: Agreement, title: str) -> Axes:
@@ -87,22 +83,23 @@ def histogram_of(found: Across) -> Axes:
     if relative:
         edges = 100 * np.exp(edges)
     scale = quantity_scale(edges.tolist(), log=relative, room=0.03)
-    axes = Axes(x=scale, y=Scale(0.0, 1.06 * float(counts.max())), small=True, title="the systems")
+    y = Scale(0.0, 1.06 * float(counts.max()))
+    axes = Axes(
+        x=scale, y=y, x_ticks=quantity_ticks(scale, "1", 4), y_ticks=quantity_ticks(y, "1", 5),
+        x_label="standard deviation, % of the mean" if relative else "measured",
+        y_label="systems", small=True, title="the systems",
+    )  # fmt: skip
     axes.curve(np.repeat(edges, 2), [0, *np.repeat(counts, 2), 0], "bars", closed=True)
-    axes.x_ticks = quantity_ticks(scale, "1", 4)
-    axes.y_ticks = quantity_ticks(axes.y, "1", 5)
-    axes.x_label = "standard deviation, % of the mean" if relative else "measured"
-    axes.y_label = "systems"
     return axes
 
 
 def _bars(found: Across) -> Axes:
     top = found.importance[:_BARS]
-    means, sds = ([100 * part for part in parts] for parts in ([max(one.mean, 0.0) for one in top], [one.sd for one in top]))  # fmt: skip
+    bars = [(100 * max(one.mean, 0.0), 100 * one.sd) for one in top]
     axes = rows_down([shorten(shown(one.factor), 22) for one in top], small=True)
-    axes.x = Scale(0.0, 1.05 * (max(m + sd for m, sd in zip(means, sds, strict=True)) or 1.0))
+    axes.x = Scale(0.0, 1.05 * (max(mean + sd for mean, sd in bars) or 1.0))
     axes.x_ticks = quantity_ticks(axes.x, "1", 5)
-    for y, (mean, sd) in enumerate(zip(means, sds, strict=True)):
+    for y, (mean, sd) in enumerate(bars):
         axes.band(0.0, mean, y - 0.35, y + 0.35, "c5")
         axes.line(max(0.0, mean - sd), y, mean + sd, y, "ink")
     axes.x_label = "importance, % of the variance"
@@ -114,29 +111,31 @@ def _curve(one: Dependence) -> Axes:
     """Draw the mean prediction over a covariate: a line with a band, or a dot for each level."""
     points = one.points if one.kind == "numeric" else one.points[:_LEVELS]
     means, sds = np.array([p.mean for p in points]), np.array([p.sd or 0.0 for p in points])
-    across = quantity_scale([*(means - sds), *(means + sds)], log=False)
-    title = shorten(shown(one.factor), 32)
+    low, high, title = means - sds, means + sds, shorten(shown(one.factor), 32)
+    across = quantity_scale([*low, *high], log=False)
     if one.kind == "numeric":
         at = np.array([float(point.at) for point in points])
-        axes = Axes(x=quantity_scale(at.tolist(), log=False), y=across, small=True, title=title)
-        axes.curve([*at, *at[::-1]], [*(means - sds), *(means + sds)[::-1]], "c0 veil", closed=True)
+        x = quantity_scale(at.tolist(), log=False)
+        axes = Axes(
+            x=x, y=across, x_ticks=quantity_ticks(x, "1", 5), y_ticks=quantity_ticks(across, "1", 5),
+            y_label="mean prediction", small=True, title=title,
+        )  # fmt: skip
+        axes.curve([*at, *at[::-1]], [*low, *high[::-1]], "c0 veil", closed=True)
         axes.curve(at, means, "c0 curve")
         axes.spots(at, means, "c0", r=1.4)
-        axes.x_ticks = quantity_ticks(axes.x, "1", 5)
-        axes.y_ticks = quantity_ticks(across, "1", 5)
-        axes.y_label = "mean prediction"
         return axes
     names = [shorten(shown(str(point.at)), 16) for point in points]
     axes = rows_down(names, x=across, small=True, title=title, x_label="mean prediction")
     axes.x_ticks = quantity_ticks(across, "1", 4)
     for y in range(len(names)):
-        axes.line(means[y] - sds[y], y, means[y] + sds[y], y, "c0")
+        axes.line(low[y], y, high[y], y, "c0")
         axes.spots(means[y], y, "c0", r=2)
     return axes
 
 
-_SHOWN = 12  # covariates in a table
-_NAME_IN_TEXT = 40
+def systems_said(responses: Sequence[Across]) -> str:
+    """Give the answers in one line, for who does not see the picture."""
+    return " ".join(text for one in responses for text in _answers(one))
 
 
 def system_sections(found: Sources) -> tuple[Section, ...]:
@@ -149,61 +148,55 @@ def system_sections(found: Sources) -> tuple[Section, ...]:
     )
 
 
-def systems_said(responses: Sequence[Across]) -> str:
-    """Give the answers in one line, for who does not see the picture."""
-    return " ".join(text for one in responses for text in _answers(one))
-
-
 def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]:
+    def table(name: str, headings: str, rows: Sequence[tuple[Cell, ...]]) -> tuple[Block, ...]:
+        columns, left = columns_of(*headings.split("; ")), len(rows) - _SHOWN
+        rest = (Sentence(f"and {left} more, each less (--json gives all)"),) * (left > 0)
+        return (Table(name=f"{name}{end}", columns=columns, rows=tuple(rows[:_SHOWN])), *rest)
+
     name = shorten(found.response, 60)
     out = "families" if found.importance_of == "grouped" else "rows"
-    agreed = _table(
-        f"agreement{end}",
+    agreed = table(
+        "agreement",
         f"<held out; correlation; {100 * found.random.confidence:g} % interval; RMSE; median error; "
         "explained; trees",
-        _agreement(found),
+        list(_agreement(found)),
     )
-    title = f"predicting {name}" if several else ""
-    yield Section((*map(Sentence, _answers(found)), agreed), title=title)
-    yield Section(
-        _longest(
-            f"Importance: the squared error that predictions of held-out {out} gain when a covariate is "
-            "shuffled, as a share of the response's variance (mean and sd of the repeats). It tells what "
-            "predicts, not what causes.",
-            f"importance{end}",
-            "<covariate; importance; sd",
-            [
-                (_name(one.factor), _share(one.mean), _share(one.sd, "{:.2f} %"))
-                for one in found.importance
-            ],
-        ),
-        title="what the predictions rest on",
+    said = map(Sentence, _answers(found))
+    yield Section((*said, *agreed), title=f"predicting {name}" if several else "")
+    rests = Sentence(
+        f"Importance: the squared error that predictions of held-out {out} gain when a covariate is "
+        "shuffled, as a share of the response's variance (mean and sd of the repeats). It tells what "
+        "predicts, not what causes."
     )
+    rows: list[tuple[Cell, ...]] = [
+        (shorten(one.factor, _NAME), _share(one.mean), _share(one.sd, "{:.2f} %"))
+        for one in found.importance
+    ]
+    shares = table("importance", "<covariate; importance; sd", rows)
+    yield Section((rests, *shares), title="what the predictions rest on")
     if found.influence:
         lost = {one.factor: one.mean for one in found.importance}
-        yield Section(
-            _longest(
-                "Relative influence (Friedman 2001; published as such): what the splits by a covariate took "
-                "from the squared error of the rows that were learned from, in shares of 100 %, however "
-                "well others are predicted. Beside it the importance from above.",
-                f"influence{end}",
-                "<covariate; influence; importance",
-                [
-                    (_name(one.factor), _share(one.share), _share(lost[one.factor]))
-                    for one in found.influence
-                ],
-            ),
-            title="relative influence",
+        took = Sentence(
+            "Relative influence (Friedman 2001; published as such): what the splits by a covariate took "
+            "from the squared error of the rows that were learned from, in shares of 100 %, however "
+            "well others are predicted. Beside it the importance from above."
         )
+        rows = [
+            (shorten(one.factor, _NAME), _share(one.share), _share(lost[one.factor]))
+            for one in found.influence
+        ]
+        influence = table("influence", "<covariate; influence; importance", rows)
+        yield Section((took, *influence), title="relative influence")
     if found.dependence:
-        said = (
+        follows = Sentence(
             "Mean prediction when every row is given one value of a covariate, all others as they are; "
             "--json gives the curves."
         )
         headings = "<covariate; <least at; predicted; <most at; predicted"
-        rows = ((_name(one.factor), *_end(one, min), *_end(one, max)) for one in found.dependence)
-        table = _table(f"dependence{end}", headings, rows)
-        yield Section((Sentence(said), table), title="partial dependence")
+        rows = [(shorten(d.factor, _NAME), *_end(d, min), *_end(d, max)) for d in found.dependence]
+        curves = table("dependence", headings, rows)
+        yield Section((follows, *curves), title="partial dependence")
     alt = (
         f"{name}: predicted against measured values of held-out rows"
         f"{'' if found.grouped is None else ' and of held-out families'}, bars of the importance of each "
@@ -211,73 +204,52 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
         "important covariates. The tables give the numbers"
     )
     draw = partial(systems_picture, (found,))
-    yield Section((PageFigure(name=f"systems{end}", alt=alt, draw=draw),))
+    yield Section((Figure(name=f"systems{end}", alt=alt, draw=draw),))
 
 
-def _answers(found: Across) -> list[str]:
+def _answers(found: Across) -> Iterator[str]:
     name = shorten(found.response, 60)
     once = "" if found.test_share is None else f" ({100 * found.test_share:g} %, once)"
-    random = f"of systems held out at random{once}, predicted and measured {name} correlate by "
-    said = [f"{random}{_correlation(found.random)}"]
+    said = f"systems held out at random{once}, predicted and measured {name} correlate by "
+    said += _correlation(found.random)
     if found.grouped is not None:
-        said[0] += (
-            f"; of families held out as a whole ({found.families:,} by "
-            f"{_name(found.group or '')!r}), by {_correlation(found.grouped)}"
-        )
-    said[0] = f"{said[0][0].upper()}{said[0][1:]}."
+        by = f"{found.families:,} by {shorten(found.group or '', _NAME)!r}"
+        said += f"; of families held out as a whole ({by}), by {_correlation(found.grouped)}"
+    yield f"Of {said}."
     if found.ceiling is not None:
         share = f"{100 * found.ceiling.noise_share:.3g} %"
-        said.append(
+        yield (
             f"No prediction can pass a correlation of {found.ceiling.correlation:.3f}, but by "
             f"chance: {share} of the variance is the noise of the measurement itself."
         )
     if found.strictest.explained <= 0:
-        said.append(
+        yield (
             "The mean of all systems predicts as well as these covariates do: they tell nothing "
             "of systems like those held out."
         )
-    return said
 
 
 def _correlation(agreement: Agreement) -> str:
     if agreement.correlation is None:
         return "nothing that can be told (no prediction differs)"
-    text = f"{agreement.correlation:.3f}"
-    if agreement.low is None or agreement.high is None:
-        return text
-    return f"{text} [{agreement.low:.3f}, {agreement.high:.3f}]"
+    known = agreement.low is not None and agreement.high is not None
+    interval = f" [{agreement.low:.3f}, {agreement.high:.3f}]" if known else ""
+    return f"{agreement.correlation:.3f}{interval}"
 
 
 def _agreement(found: Across) -> Iterator[tuple[Cell, ...]]:
     for label, one in (("rows at random", found.random), ("whole families", found.grouped)):
         if one is not None:
-            r, relative = one.correlation, one.relative_error
+            known = one.low is not None and one.high is not None
             yield (
                 label if found.test_share is None else f"{label}: {one.rows:,}",
-                "-" if r is None else Value(f"{r:.3f}", r),
-                "-" if one.low is None or one.high is None else f"[{one.low:.3f}, {one.high:.3f}]",
-                Value(figures.significant(one.rmse), one.rmse),
-                "-" if relative is None else Value(f"{100 * relative:.2g} %", relative),
-                Value(f"{100 * one.explained:.1f} %", one.explained),
+                value_of(one.correlation, "{:.3f}".format),
+                f"[{one.low:.3f}, {one.high:.3f}]" if known else "-",
+                value_of(one.rmse, figures.significant),
+                "-" if one.relative_error is None else _share(one.relative_error, "{:.2g} %"),
+                _share(one.explained, "{:.1f} %"),
                 value_of(statistics.median(one.trees), "{:.0f}".format),
             )
-
-
-def _longest(
-    said: str, name: str, headings: str, rows: Sequence[tuple[Cell, ...]]
-) -> tuple[Block, ...]:
-    """Give what is said, the first rows as a table, and the number of the others."""
-    left = len(rows) - _SHOWN
-    rest = (Sentence(f"and {left} more, each less (--json gives all)"),) if left > 0 else ()
-    return (Sentence(said), _table(name, headings, rows[:_SHOWN]), *rest)
-
-
-def _table(name: str, headings: str, rows: Iterable[tuple[Cell, ...]]) -> Table:
-    return Table(name=name, columns=columns_of(*headings.split("; ")), rows=tuple(rows))
-
-
-def _name(name: str) -> str:
-    return shorten(name, _NAME_IN_TEXT)
 
 
 def _share(share: float, form: str = "{:z.2f} %") -> Value:
