@@ -72,6 +72,8 @@ def cut_rows(trial: Trial, metric: str) -> tuple[Flags, Floats, Floats]:
     for row in np.flatnonzero(cut).tolist():
         limits[row] = limit_of(said.get(int(trial.position[row])), float(limits[row]))
     about = trial.manifest.metrics.get(metric)
+    if trial.manifest.origin == "imported" and trial.metric(metric).better == "lower":
+        return cut, limits, values  # what its reader stores of such a run is a lower bound
     if metric == "wall" and about is None:
         return cut, limits, limits
     source = None if about is None else about.get("source")

@@ -88,7 +88,8 @@ def _nights(place: NightPlace, metric: str | None) -> Iterator[_Found]:
         raise AnalysisError("no format is known for this file", str(place.path))
     gathered = gather([file], ReadingChoices(metric=metric))
     metric = metric or gathered.metrics[0]
-    cells = [one for one in gathered.cells if one.cell.metric == metric and one.cell.values]
+    mine = [one for one in gathered.cells if one.cell.metric == metric]
+    cells = [one for one in mine if one.cell.values or one.cell.cut]
     if not cells:
         raise AnalysisError(f"no run has a value of {metric!r}", str(place.path))
     better = next((one.cell.better for one in cells if one.cell.better is not None), None)
@@ -180,13 +181,20 @@ def _trial(
         inputs=tuple({} for _ in benchmarks),
         campaign=imported_campaign(file.format, metric, unit, better),
         host_record={},
+        cut=tuple(
+            f"{benchmark} / {variant}"
+            for (variant, benchmark), sittings in groups.items()
+            if any(one.cell.cut for those in sittings.values() for one in those)
+        ),
     )
 
 
 def _session_log(cells: Sequence[NamedCell], metric: str) -> float | None:
-    """Give the mean log of the processes of one session; None where one is not positive."""
+    """Give the mean log of the processes of one session; None where one is not positive. Lower bounds are of cut ones."""
     processes = joined_processes([one.cell for one in cells])
     means = [fmean(row.values[metric]) for row in processes if row.values.get(metric)]
+    if cells[0].cell.better == "lower":
+        means += [bound for one in cells for bound, *_ in one.cell.cut if bound is not None]
     if not means or min(means) <= 0:
         return None
     return fmean(map(math.log, means))

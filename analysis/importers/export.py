@@ -536,11 +536,11 @@ def _stats(values: Sequence[float]) -> dict[str, Any]:
 
 HEADINGS = (
     "benchmark", "variant", "session", "block", "run", "iteration", "metric", "value", "unit",
-    "better", "ok", "warmup",
+    "better", "outcome", "warmup",
 )  # fmt: skip
 
 Row = tuple[
-    str, str, int | str | None, int | None, int, int, str, float | None, str, str, bool, bool
+    str, str, int | str | None, int | None, int, int, str, float | None, str, str, str, bool
 ]
 
 
@@ -567,7 +567,7 @@ def rows_of(exported: ExportedData) -> Iterator[Row]:
                         value,
                         metric.unit,
                         metric.better,
-                        run.ok,
+                        run.outcome,
                         run.warmup,
                     )
 
@@ -579,7 +579,7 @@ def write_long_csv(exported: ExportedData) -> Written:
     writer.writerow(HEADINGS)
     said = {True: "true", False: "false"}
     for row in rows_of(exported):
-        writer.writerow((*row[:-2], said[row[-2]], said[row[-1]]))
+        writer.writerow((*row[:-1], said[row[-1]]))
     return Written(data=out.getvalue().encode())
 
 
@@ -602,7 +602,7 @@ def write_parquet(exported: ExportedData) -> Written:
         raise library_needed("writing Parquet", "pyarrow", error, fix=fix) from None
     kinds = (
         pa.string(), pa.string(), pa.string(), pa.int64(), pa.int64(), pa.int64(), pa.string(),
-        pa.float64(), pa.string(), pa.string(), pa.bool_(), pa.bool_(),
+        pa.float64(), pa.string(), pa.string(), pa.string(), pa.bool_(),
     )  # fmt: skip
     columns = [list(column) for column in zip(*rows_of(exported), strict=True)]
     place = HEADINGS.index("session")
@@ -618,12 +618,12 @@ def write_parquet(exported: ExportedData) -> Written:
 
 _KINDS = (
     "TEXT NOT NULL", "TEXT NOT NULL", "TEXT", "INTEGER", "INTEGER NOT NULL", "INTEGER NOT NULL",
-    "TEXT NOT NULL", "REAL", "TEXT NOT NULL", "TEXT NOT NULL", "INTEGER NOT NULL", "INTEGER NOT NULL",
+    "TEXT NOT NULL", "REAL", "TEXT NOT NULL", "TEXT NOT NULL", "TEXT NOT NULL", "INTEGER NOT NULL",
 )  # fmt: skip
 
 
 def write_sqlite(exported: ExportedData) -> Written:
-    """Make the file; ``ok`` and ``warmup`` are 0 or 1."""
+    """Make the file; ``warmup`` is 0 or 1."""
     columns = ", ".join(f'"{name}" {kind}' for name, kind in zip(HEADINGS, _KINDS, strict=True))
     marks = ", ".join("?" * len(HEADINGS))
     with closing(sqlite3.connect(":memory:")) as base:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.matrix import cut_of, cut_rows
 from ..errors import AnalysisError, UsageError
 from .parsing import writable
 from .reader import Reading, open_trial, read_sources, trial_and_variant
@@ -38,20 +39,26 @@ class ExportedProcess:
     """One process.
 
     `number`: From 1, in the order of execution where that is known. `values`: By metric, the
-    iterations; a run that failed may have none. `session`, `block`: None where nobody knows. `ok`,
-    `warmup`: Whether it counts. `exit_code`: Of a run that failed. `user`, `system`: Its seconds of
-    CPU time, by the kernel's account.
+    iterations; a run that failed may have none, of one that a time limit ended they are lower bounds.
+    `session`, `block`: None where nobody knows. `outcome`: ``ok``, ``failed``, or ``timeout``, with the limit
+    where it is known: ``timeout of 10.0 s``. `warmup`: Whether it does not count. `exit_code`: Of a run
+    that failed. `user`, `system`: Its seconds of CPU time, by the kernel's account.
     """
 
     number: int
     values: Mapping[str, tuple[float, ...]]
     session: int | str | None = None
     block: int | None = None
-    ok: bool = True
+    outcome: str = "ok"
     warmup: bool = False
     exit_code: int | None = None
     user: float | None = None
     system: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run did what it should."""
+        return self.outcome == "ok"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +194,12 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ex
     manifest = trial.manifest
     imported = manifest.origin == "imported"
     values = {name: _values(trial, name) for name in metrics}
+    bounds, stopped = {}, {}
+    for name in metrics:
+        cut, limits, known = cut_rows(trial, name)
+        bounds[name] = _known(np.where(cut, known, np.nan))
+        for k in np.flatnonzero(cut).tolist():
+            stopped[k] = "timeout" + f" of {limits[k]} s" * math.isfinite(limits[k])
     user, system = (_known(trial.numbers.get(name)) for name in ("user_s", "system_s"))
     codes = {run.position: run.exit_code for run in trial.failed}
     # of a run that was repeated, the row that every method takes; a warm-up that was repeated has no
@@ -198,13 +211,14 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ex
     for number, k in enumerate(order.tolist(), 1):
         bench = manifest.benchmarks[int(trial.benchmark[k])]
         variant = manifest.variants[int(trial.variant[k])]
+        takes = bounds if k in stopped else values
         rows.setdefault((bench, variant), []).append(
             ExportedProcess(
                 number=number,
-                values={name: of for name, take in values.items() if (of := take(k))},
+                values={name: of for name, take in takes.items() if (of := take(k))},
                 session=int(trial.session[k]),
                 block=None if imported and not trial.block[k] else int(trial.block[k]),
-                ok=bool(trial.outcome[k] == 0),
+                outcome="ok" if trial.outcome[k] == 0 else stopped.get(k, "failed"),
                 warmup=bool(trial.warmup[k]),
                 exit_code=codes.get(int(trial.position[k])),
                 user=next(iter(user(k)), None),
@@ -274,8 +288,10 @@ def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[E
     where: list[int | str | None] = [None] * matrix.failed.get(bench, 0)
     if bench in matrix.failed_by_session:
         where = [label for label, n in matrix.failed_by_session[bench].items() for _ in range(n)]
+    cut = 0 if matrix.cut is None else cut_of(matrix, bench).runs
     for k, session in enumerate(where):
-        yield ExportedProcess(number=values.size + k + 1, values={}, ok=False, session=session)
+        told = "timeout" if k < cut else "failed"
+        yield ExportedProcess(number=values.size + k + 1, values={}, outcome=told, session=session)
 
 
 def _numbered(ids: Sequence[NDArray[Any]]) -> list[list[int | None]]:

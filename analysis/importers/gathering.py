@@ -375,6 +375,7 @@ def _only(placed: Sequence[NamedCell], metric: str) -> list[NamedCell]:
         if own:
             kept += [replace(one, cell=replace(one.cell, failed=failed)) for one in own]
         elif failed:
+            longest = max((one.cell for one in cells), key=lambda cell: len(cell.cut))
             like = replace(
                 mine[0].cell,
                 benchmark=cells[0].cell.benchmark,
@@ -386,6 +387,7 @@ def _only(placed: Sequence[NamedCell], metric: str) -> list[NamedCell]:
                 inner=None,
                 warmups=None,
                 failed=failed,
+                cut=tuple((None, limit, block) for _, limit, block in longest.cut),
             )
             kept.append(replace(cells[0], cell=like))
     return kept

@@ -284,10 +284,10 @@ _GOOD = frozenset(
 )  # fmt: skip
 _BAD = frozenset(
     (
-        "failed", "fail", "failure", "error", "errored", "timeout", "killed", "crash",
+        "failed", "fail", "failure", "error", "errored", "killed", "crash",
         "crashed", "aborted", "abort", "exception", "oom", "cancelled", "canceled", "invalid",
         "incomplete", "unsuccessful", "interrupted",
-        "timed out", "segfault", "memout", "out of memory",
+        "segfault", "memout", "out of memory",
     )
 )  # fmt: skip
 _KNOWN = 256  # words that are not looked up again
@@ -299,6 +299,8 @@ _CODES = frozenset(("status", "exit_code", "exit_status", "exitcode", "returncod
 def is_good(heading: str, text: str) -> bool | None:
     """Tell whether a run counts, by the cell of the column that says it; None where nobody knows."""
     plain, column = text.strip().lower(), plain_heading(heading)
+    if is_cut(plain):
+        return False
     number = _number(plain)
     if column in ("failed", "error_occurred"):
         if plain in _NO | _GOOD | {""} or number == 0:
@@ -309,6 +311,31 @@ def is_good(heading: str, text: str) -> bool | None:
             return number == 0
         return {0: False, 1: True}.get(number) if column != "outcome" else None
     return True if plain in _YES | _GOOD else False if plain in _NO | _BAD else None
+
+
+def is_cut(text: str) -> bool:
+    """Tell whether a time limit ended a run, by the same cell: ``timeout``, or ``timeout of 10.0 s``."""
+    return text.strip().lower().partition(" of ")[0] in ("timeout", "timed out")
+
+
+_LOWER = ("lower", "less", "smaller", "min", "minimize", "minimise")
+_HIGHER = ("higher", "more", "larger", "bigger", "max", "maximize", "maximise")
+
+
+def better_said(headings: Sequence[str], found: ColumnRoles, text: str) -> Better | None:
+    """Give the direction that a row's own column says; None where it says none."""
+    if found.better is None:
+        return None
+    plain = re.sub(r"[_ ]is[_ ]better$", "", text.strip().lower())
+    if plain in _LOWER or plain in _HIGHER:
+        return "lower" if plain in _LOWER else "higher"
+    heading = headings[found.better].strip().lower()
+    if not heading.endswith("better") or heading == "better":
+        return None  # of a direction, neither yes nor no says which
+    if plain not in ("true", "false", "1", "0", "yes", "no"):
+        return None
+    true = plain in ("true", "1", "yes")
+    return "lower" if true == heading.startswith("lower") else "higher"
 
 
 @lru_cache(maxsize=_KNOWN)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +20,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, Column, Page, Section, Sentence, Table, Value, page_of
 from ..pages.result import Result
 from ..record.manifest import appearing, manifest_text, utc_now, write_hashed
-from ..record.run_numbers import Better, Measurement
+from ..record.run_numbers import Better, Measurement, Outcome
 from ..record.shapes import encode_checked
 from ..record.trial_files import (
     ENVIRONMENT,
@@ -406,7 +408,7 @@ def _manifest(
 
 
 def _rows(gathered: GatheredCells) -> Iterator[Measurement]:
-    """Give a row for each process, then one for each failed run of the cell.
+    """Give a row for each process, then one for each failed run of the cell; of a cut one with its lower bounds.
 
     The metrics of one process stand in one row, as far as it can be told that they are of one.
     """
@@ -416,23 +418,39 @@ def _rows(gathered: GatheredCells) -> Iterator[Measurement]:
         groups.setdefault((one.sitting, one.benchmark, one.variant), []).append(one)
     position = 0
     for (sitting, benchmark, variant), cells in groups.items():
-        processes = joined_processes([one.cell for one in cells])
-        failed = max((one.cell.failed or 0 for one in cells), default=0)
-        for k in range(len(processes) + failed):
+        for outcome, detail, run in _runs(cells):
             session = numbers.setdefault(sitting[0], len(numbers) + 1)
-            ok = k < len(processes)
             yield Measurement(
                 position=position,
                 session=session,
                 segment=0,
-                block=processes[k].block if ok else 0,
+                block=run.block,
                 benchmark=benchmark,
                 variant=variant,
                 warmup=False,
                 started_at=None,
                 start_ns=None,
-                outcome="ok" if ok else "exit",
-                detail=None if ok else "failed, as the file says",
-                metrics=dict(processes[k].values) if ok else {},
+                outcome=outcome,
+                detail=detail,
+                metrics=run.values,
             )
             position += 1
+
+
+def _runs(cells: Sequence[NamedCell]) -> Iterator[tuple[Outcome, str | None, Joined]]:
+    """Give the runs of one benchmark, variant and sitting: those that count, that were cut, that failed otherwise."""
+    for process in joined_processes([one.cell for one in cells]):
+        yield "ok", None, process
+    failed: Counter[str] = Counter()
+    cut: dict[str, list[tuple[float | None, float | None, int]]] = {}
+    for one in cells:
+        failed[one.cell.metric] += one.cell.failed or 0
+        cut.setdefault(one.cell.metric, []).extend(one.cell.cut)
+    for known in zip_longest(*cut.values(), fillvalue=(None, None, 0)):
+        limits = [limit for _, limit, _ in known if limit is not None]
+        told = "timeout" + f" of {min(limits, default=0)} s" * bool(limits)
+        bounds: dict[str, Values] = {}
+        bounds |= {name: (one[0],) for name, one in zip(cut, known, strict=True) if one[0]}
+        yield "timeout", f"{told}, as the file says", Joined(bounds, max(one[2] for one in known))
+    for _ in range(max(failed.values(), default=0) - max(map(len, cut.values()), default=0)):
+        yield "exit", "failed, as the file says", Joined({})

@@ -6,7 +6,6 @@ import csv
 import gc
 import io
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,11 +18,14 @@ import numpy as np
 from ..data.number_text import NUMBER, commas_of, number_in, two_readings
 from ..pages import number_format as figures
 from ..pages.model import Caution
+from ..record.run_numbers import limit_of
 from .headings import (
     HOSTS,
     TOTALS,
     ColumnRoles,
+    better_said,
     holds_units,
+    is_cut,
     is_good,
     is_long,
     is_warmup,
@@ -35,7 +37,6 @@ from .parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, severa
 if TYPE_CHECKING:
     from ..data.opening import Opened
     from ..errors import AnalysisError
-    from ..record.run_numbers import Better
 
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 _Real = np.ndarray[Any, np.dtype[np.float64]]
@@ -138,8 +139,6 @@ def require_units(table: LongTable) -> None:
 
 
 _DIGITS = 10  # of a block's number
-_LOWER = ("lower", "less", "smaller", "min", "minimize", "minimise")
-_HIGHER = ("higher", "more", "larger", "bigger", "max", "maximize", "maximise")
 _ROLES = (
     "benchmark", "variant", "session", "unit", "metric", "better", "ok", "warmup",
 )  # fmt: skip
@@ -189,7 +188,8 @@ class LongTable:
         merged, of_group, fate = self._merged()
         counts = np.bincount(self.groups, minlength=len(self.keys))
         mine = np.bincount(of_group[fate == 0], counts[fate == 0], len(merged)).astype(np.int64)
-        failed = self._failed_runs(of_group, fate, len(merged))
+        failed = np.bincount((out := self._failed_runs(of_group, fate))[0], minlength=len(merged))
+        cut = self._cut_runs(*out)
         warmups = np.bincount(of_group[fate == 2], counts[fate == 2], len(merged))
         rows = self._sorted(of_group, fate)
         ends = np.cumsum(mine)
@@ -197,7 +197,7 @@ class LongTable:
         self._check(values, rows)
         process = None if self.process is None else self.process.codes[rows]
         self._check_names(process, rows)
-        blocks = self._blocks(rows)
+        blocks, block_of = self._blocks(rows, [row for runs in cut.values() for row, _ in runs])
         same = {place: _same(column.codes[rows], ends, mine) for place, column in self.rest.items()}
         for number, (bench, variant, session, unit, metric, better) in enumerate(merged):
             start, end = int(ends[number] - mine[number]), int(ends[number])
@@ -216,7 +216,7 @@ class LongTable:
                 own = self.found.is_of_rows(in_heading)
                 if own and start < end:
                     self._check_unit(name, in_heading, unit, int(rows[start]))
-                said = _better(self.headings, self.found, better) if own else None
+                said = better_said(self.headings, self.found, better) if own else None
                 yield ForeignCell(
                     benchmark=bench,
                     variant=variant or None,
@@ -229,34 +229,59 @@ class LongTable:
                     blocks=within,
                     warmups=int(warmups[number]) if self.found.warmup is not None else None,
                     failed=int(failed[number]) if self.found.ok is not None else None,
+                    cut=tuple(
+                        (self._bound(place, row, factor) if limit else None, limit, block_of(row))
+                        for row, limit in cut.get(number, ())
+                    ),
                     session=session or None,
                     keys=keys,
                 )
 
-    def _blocks(self, rows: _Whole) -> _Whole | None:
-        """Give rows the numbers of their blocks; None where one of them has none."""
+    def _blocks(self, rows: _Whole, cut: list[int]) -> tuple[_Whole | None, Callable[[int], int]]:
+        """Give rows the numbers of their blocks, None where one of them has none; and what gives that of a cut run's."""
         if self.block is None:
-            return None
-        used = np.unique(self.block.codes[rows]).tolist()
-        texts = [self.block.texts[code].strip() for code in used]
+            return None, lambda _row: 0
+        codes, names = self.block.codes, self.block.texts
+        known = [codes[row] for row in cut if names[codes[row]].strip()]
+        used = np.unique([*np.unique(codes[rows]), *known]).astype(int).tolist()
+        texts = [names[code].strip() for code in used]
         if not texts or "" in texts:
-            return None
+            return None, lambda _row: 0
         whole = all(
             text.isascii() and text.isdecimal() and 0 < len(text) < _DIGITS for text in texts
         )
         own = [int(text) for text in texts] if whole else []
         numbers = own if own and min(own) > 0 else range(1, len(used) + 1)
-        place = np.zeros(max(used) + 1, np.int64)
+        place = np.zeros(len(names), np.int64)
         place[used] = numbers
-        return place[self.block.codes[rows]]
+        return place[codes[rows]], lambda row: int(place[codes[row]])
 
-    def _failed_runs(self, of_group: _Whole, fate: _Whole, cells: int) -> _Whole:
-        """Count failed runs: rows, but where iterations have a column of their own the processes."""
+    def _failed_runs(self, of_group: _Whole, fate: _Whole) -> tuple[_Whole, _Whole]:
+        """Give the cells of failed runs and their rows; where iterations have a column the first of each process."""
         out = np.flatnonzero(fate[self.groups] == 1)
         cell = of_group[self.groups[out]]
-        if self.process is not None and self.found.iteration is not None:
-            cell = np.unique(np.stack([cell, self.process.codes[out]]), axis=1)[0]
-        return np.bincount(cell, minlength=cells)
+        if self.process is None or self.found.iteration is None:
+            return cell, out
+        runs = np.stack([cell, self.process.codes[out]])
+        runs, first = np.unique(runs, axis=1, return_index=True)
+        return runs[0], out[first]
+
+    def _cut_runs(self, cells: _Whole, rows: _Whole) -> dict[int, list[tuple[int, float | None]]]:
+        """Give by cell the rows of runs that a time limit ended, each with the limit."""
+        if self.found.ok is None:
+            return {}
+        role = role_places(self.found).index(self.found.ok)
+        texts = {k: self.keys[k][role] for k in np.unique(self.groups[rows]).tolist()}
+        limits = {k: limit_of(text, math.nan) for k, text in texts.items() if is_cut(text)}
+        found: dict[int, list[tuple[int, float | None]]] = {}
+        for cell, row in zip(cells.tolist(), rows.tolist(), strict=True):
+            if (limit := limits.get(int(self.groups[row]))) is not None:
+                found.setdefault(cell, []).append((row, None if math.isnan(limit) else limit))
+        return found
+
+    def _bound(self, place: int, row: int, factor: float) -> float | None:
+        value = float(_in_base(self.values[place][row : row + 1], factor)[0])
+        return value if 0 < value < math.inf else None
 
     def _sorted(self, of_group: _Whole, fate: _Whole) -> _Whole:
         """Give the rows that count, cell by cell, in the order of the file."""
@@ -431,21 +456,6 @@ def _in_base(values: _Real, factor: float) -> _Real:
 def _narrow(numbers: _Whole) -> _Whole:
     """Give them in 16 bits, where they fit: numpy sorts these without comparing."""
     return numbers.astype(np.int16) if numbers.size and numbers.max() < 2**15 else numbers
-
-
-def _better(headings: Sequence[str], found: ColumnRoles, text: str) -> Better | None:
-    if found.better is None:
-        return None
-    plain = re.sub(r"[_ ]is[_ ]better$", "", text.strip().lower())
-    if plain in _LOWER or plain in _HIGHER:
-        return "lower" if plain in _LOWER else "higher"
-    heading = headings[found.better].strip().lower()
-    if not heading.endswith("better") or heading == "better":
-        return None  # of a direction, neither yes nor no says which
-    if plain not in ("true", "false", "1", "0", "yes", "no"):
-        return None
-    true = plain in ("true", "1", "yes")
-    return "lower" if true == heading.startswith("lower") else "higher"
 
 
 # --- A long CSV: a row for each value, columns that say which benchmark, variant, session and run.

@@ -38,7 +38,8 @@ class ForeignCell:
     many iterations each value is the mean of (the most); None where the file does not tell, 1 where
     a value is one measurement. `warmups`: Warm-up values that were left out; None where the file
     does not tell whether there were any. `failed`: Failed runs, which have no value here; None
-    where the file does not tell. `session`: The file's own name of the occasion on which it was
+    where the file does not tell. `cut`: Of the failed runs those that a time limit ended, each with the lower
+    bound of its value and the limit in seconds, None where the file has none, and its block or 0. `session`: The file's own name of the occasion on which it was
     measured, such as a start time. `keys`: Everything by which cells can be told apart, such as
     parameters: what ``--variant`` and ``--benchmark`` choose from. `definition`: What the file says of how it is
     measured, such as the version of the benchmark's code: where it differs, another thing is measured.
@@ -56,6 +57,7 @@ class ForeignCell:
     inner: int | None = None
     warmups: int | None = None
     failed: int | None = None
+    cut: tuple[tuple[float | None, float | None, int], ...] = ()
     session: str | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
     definition: str = ""

@@ -551,6 +551,7 @@ def _from_file(source: str, how: Reading) -> _Read:
         sessions=table.sessions,
         processes=table.processes,
         failed=table.failed,
+        cut=table.cut,
         cautions=table.cautions,
         metric=table.metric,
         origin=table.origin,

@@ -78,11 +78,14 @@ def lost(
     """Say what a target loses that holds only `holds` beyond values, and only `metrics` where given."""
     runs = [run for sample in exported.samples for run in sample.runs]
     failed = sum(len(sample.failed) for sample in exported.samples)
+    cut = sum(run.outcome.startswith("timeout") for run in runs)
+    at_limit = f"that {figures.counted(cut, 'run')} ended at a time limit"
     warmups = sum(run.warmup for run in runs)
     sessions = len({run.session for run in runs})
     blocks = {run.block for run in runs} - {None}
     for what, is_lost, text in (
         ("failed", failed, f"{figures.counted(failed, 'run')} that failed: left out"),
+        ("limits", cut, at_limit),
         ("warm-ups", warmups, f"{figures.counted(warmups, 'run')} that warmed up: left out"),
         ("sessions", sessions > 1, f"which run belongs to which of the {sessions} sessions"),
         ("blocks", len(blocks) > 1, "which runs belong to one block"),

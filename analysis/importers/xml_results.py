@@ -1,7 +1,7 @@
 """Tools that write XML: BenchExec and the Phoronix Test Suite; nothing in it is fetched or expanded.
 
 A task is executed once in a file: repetitions are several files. The status is read before the times:
-a task that was killed or failed has times that say nothing. The environment that the file stores is
+a task that failed has times that say nothing, one that its time limit ended lower bounds. The environment that the file stores is
 not read.
 
 How many runs there are depends on how much they differ: the suite goes on until they agree. So counts
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -165,6 +166,7 @@ def _of_xml(opened: Opened, facts: dict[str, str]) -> Iterator[ForeignCell]:
         if cpu is not None and (model := cpu.get("model")):
             facts["cpu_model"] = model
     session = root.get("starttime") or root.get("date")
+    limit = _lasted(opened, root.get("timelimit"))
     runs = list(root.iter("run"))
     names = [run.get("name", "") for run in runs]
     for number, (name, run) in enumerate(zip(names, runs, strict=True), 1):
@@ -178,7 +180,7 @@ def _of_xml(opened: Opened, facts: dict[str, str]) -> Iterator[ForeignCell]:
         properties = more.get("properties") if names.count(name) > 1 else None
         task = f"{name} {properties}" if properties else name
         keys = {**about, **more, "task": name}
-        yield from _benchexec_cells(opened, task, opened.stem, columns, keys, session)
+        yield from _benchexec_cells(opened, task, opened.stem, columns, keys, session, limit)
 
 
 def _benchexec_cells(  # noqa: PLR0917 - all of one run
@@ -188,9 +190,11 @@ def _benchexec_cells(  # noqa: PLR0917 - all of one run
     columns: Mapping[str, str],
     about: Mapping[str, str],
     session: str | None,
+    limit: float | None = None,
 ) -> Iterator[ForeignCell]:
     columns = {_EARLIER.get(title, title): text for title, text in columns.items() if text}
     failed = _is_failed(columns)
+    stopped = failed and columns.get("status", "").lower().startswith("timeout")
     for title in _METRICS:
         text = columns.get(title)
         if text is None and not (failed and title == "walltime"):
@@ -206,6 +210,7 @@ def _benchexec_cells(  # noqa: PLR0917 - all of one run
             inner=1,
             warmups=0,
             failed=int(failed),
+            cut=((_lasted(opened, text), limit, 0),) if stopped else (),
             session=session,
             keys={**about, "status": columns.get("status", "")},
         )
@@ -217,6 +222,13 @@ def _is_failed(columns: Mapping[str, str]) -> bool:
     if "category" in columns and columns["category"] not in ("", "missing"):
         return False
     return _FAILED.match(columns.get("status", "")) is not None
+
+
+def _lasted(opened: Opened, text: str | None) -> float | None:
+    """Give what a run that was cut had used until then; None where that is no number above 0."""
+    with suppress(FairtrialError):
+        return _quantity(opened, text or "", "")[0] or None
+    return None
 
 
 def _quantity(opened: Opened, text: str, at: str) -> tuple[float, str]:

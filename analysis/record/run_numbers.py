@@ -23,7 +23,7 @@ Outcome = Literal[
 ]  # fmt: skip
 
 
-_LIMIT = re.compile(r"timeout of ([0-9.e+-]+) s")
+_LIMIT = re.compile(r"timeout of ([0-9]{1,15}(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,2})?) s")
 
 
 def limit_of(detail: str | None, lasted_s: float) -> float:

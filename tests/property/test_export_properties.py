@@ -38,6 +38,8 @@ from tests.examples import examples
 
 READ_BACK = tuple(one.name for one in TARGETS)
 TABLES = ("long-csv", "parquet", "json", "sqlite")
+# what became of a failed run -> the limit that ended it
+FATES = {"failed": None, "timeout": None, "timeout of 0.5 s": 0.5}
 WRITERS = {one.name: one.writer for one in TARGETS}
 WALL = {"wall", "time", "real_time", "value", "elapsed"}
 
@@ -82,7 +84,7 @@ def exports(draw, *, variants=2, metrics=2):
                         number=number,
                         values=own if ok or draw(st.booleans()) else {},
                         session=1 + (number - 1) * sessions // 4,
-                        ok=ok,
+                        outcome="ok" if ok else draw(st.sampled_from(sorted(FATES))),
                         warmup=number > 1 and draw(st.integers(0, 5)) == 0,
                         exit_code=None if ok else 3,
                     )
@@ -207,6 +209,9 @@ def _compare_counts(name, cell, runs, metric, lost):
     counted = [run for run in runs if not run.warmup]
     if "failed-lost" not in lost and cell.failed is not None:
         assert cell.failed == sum(not run.ok for run in counted)
+    if not {"failed-lost", "limits-lost"} & lost:
+        limits = [FATES[run.outcome] for run in counted if run.outcome.startswith("t")]
+        assert [limit for _, limit, _ in cell.cut] == limits
     if "failed-lost" not in lost and cell.failed is None:
         assert all(run.ok for run in counted)
     if "warm-ups-lost" not in lost:
@@ -256,9 +261,9 @@ def test_the_tables_hold_the_same_rows(exported):
         base.deserialize(WRITERS["sqlite"](exported).data)
         base.row_factory = sqlite3.Row
         stored = [dict(row) for row in base.execute("SELECT * FROM runs ORDER BY rowid")]
-    assert [
-        dict(row) | {"ok": bool(row["ok"]), "warmup": bool(row["warmup"])} for row in stored
-    ] == [one | {"session": str(one["session"])} for one in objects]
+    assert [dict(row) | {"warmup": bool(row["warmup"])} for row in stored] == [
+        one | {"session": str(one["session"])} for one in objects
+    ]
     assert [(row["benchmark"], row["variant"], row["metric"]) for row in rows] == [
         (one["benchmark"], one["variant"], one["metric"]) for one in objects
     ]

@@ -60,7 +60,7 @@ def test_hyperfine_has_the_keys_that_its_scripts_read():
     runs = (
         ExportedProcess(number=1, values={"wall": (0.5,)}, user=0.2, system=0.1),
         ExportedProcess(
-            number=2, values={"wall": (0.7,)}, user=0.4, system=0.3, ok=False, exit_code=3
+            number=2, values={"wall": (0.7,)}, user=0.4, system=0.3, outcome="failed", exit_code=3
         ),
     )
     one = exported(ExportedCell(benchmark="sort", variant="old", runs=runs))
@@ -77,7 +77,7 @@ def test_hyperfine_has_the_keys_that_its_scripts_read():
 def test_a_failed_run_without_a_time_cannot_stand_in_hyperfine():
     runs = (
         ExportedProcess(number=1, values={"wall": (0.5,)}),
-        ExportedProcess(number=2, values={}, ok=False),
+        ExportedProcess(number=2, values={}, outcome="failed"),
     )
     one = exported(ExportedCell(benchmark="sort", variant="old", runs=runs))
     assert codes("hyperfine", one) == ["failed-lost"]
@@ -173,14 +173,14 @@ def test_everything_stands_in_the_long_table():
     runs = (
         ExportedProcess(number=1, values={"wall": (0.1,)}, session=1, block=1, warmup=True),
         ExportedProcess(number=2, values={"wall": (0.1, 0.2)}, session=1, block=2),
-        ExportedProcess(number=3, values={}, session=2, block=1, ok=False),
+        ExportedProcess(number=3, values={}, session=2, block=1, outcome="failed"),
     )
     one = exported(ExportedCell(benchmark='a "b", c', variant="v\nw", runs=runs))
     text = made("long-csv", one).data.decode()
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert [row["value"] for row in rows] == ["0.1", "0.1", "0.2", ""]
     assert [row["run"] for row in rows] == ["1", "2", "2", "3"]
-    assert [row["ok"] for row in rows] == ["true", "true", "true", "false"]
+    assert [row["outcome"] for row in rows] == ["ok", "ok", "ok", "failed"]
     assert [row["warmup"] for row in rows] == ["true", "false", "false", "false"]
     assert {(row["benchmark"], row["variant"]) for row in rows} == {('a "b", c', "v\nw")}
     objects = json.loads(made("json", one).data)
@@ -192,9 +192,9 @@ def test_sqlite_holds_the_same_rows(tmp_path):
     path = tmp_path / "x.sqlite"
     path.write_bytes(made("sqlite", exported(sample(0.5, 0.25, session=1))).data)
     found = sqlite3.connect(path)
-    assert found.execute("SELECT run, value, ok FROM runs ORDER BY run").fetchall() == [
-        (1, 0.5, 1),
-        (2, 0.25, 1),
+    assert found.execute("SELECT run, value, outcome FROM runs ORDER BY run").fetchall() == [
+        (1, 0.5, "ok"),
+        (2, 0.25, "ok"),
     ]
     found.close()
 
@@ -214,7 +214,7 @@ def test_what_is_lost_is_computed_from_the_data():
         ExportedProcess(number=1, values={"wall": (0.5,)}, session=1, block=1),
         ExportedProcess(number=2, values={"wall": (0.5,)}, session=2, block=2, warmup=True),
         ExportedProcess(number=3, values={"wall": (0.0,)}, session=2, block=3),
-        ExportedProcess(number=4, values={}, session=2, block=3, ok=False),
+        ExportedProcess(number=4, values={}, session=2, block=3, outcome="failed"),
     )
     rich = exported(ExportedCell(benchmark=" x", variant="v", runs=runs), metrics=(TIME, RATE))
     assert sorted(codes("pyperf", rich)) == [
