@@ -14,7 +14,7 @@ from ..pages.difference import Compared, Difference
 from ..pages.model import Block, Next, Note, Page, Section, Sentence, Table, columns_of, page_of
 from ..pages.number_format import Word, counted, is_time, listed, said, significant
 from ..pages.result import Result
-from ..record.bisections import BISECTION
+from ..record.bisections import BISECTION, NamedCommit
 from ..record.manifest import asked_words
 from ..record.shapes import ShapeError, document_of, refuse_other_words, shaped
 from ..words import WIDTH, normal, shown
@@ -22,29 +22,10 @@ from .step_search import Kind, PairWord, Why
 
 BisectionAnswer = Literal["proven", "partly", "no-difference", "undecided", "not-built"]
 State = Literal["ended", "under-way"]
-EXIT_CODES: dict[BisectionAnswer, int] = {
-    "proven": 0,
-    "partly": 7,
-    "no-difference": 1,
-    "undecided": 7,
-    "not-built": 4,
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedCommit:
-    """A commit: its place (0 is good), SHA, subject, author and date, as git has them."""
-
-    place: int
-    commit: str
-    subject: str
-    author: str
-    date: str
-
-    @property
-    def short(self) -> str:
-        """The SHA's first seven signs."""
-        return self.commit[:7]
+EXIT_CODES: dict[BisectionAnswer, int]
+EXIT_CODES = {"proven": 0, "partly": 7, "no-difference": 1, "undecided": 7, "not-built": 4}
+_NAME = 24  # columns for what the user called a commit
+_NAMED = 3  # culprits that a sentence names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +33,13 @@ class End(NamedCommit):
     """The good or the bad commit; `name` is what the user called it."""
 
     name: str
+
+    @property
+    def shown(self) -> str:
+        """The name, as a screen shows it; the SHA where that takes too much room."""
+        name = shown(self.name)
+        wide = not name or cells(name) != len(name) or " " in name or name == self.commit
+        return self.short if wide else cut(name, _NAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +106,11 @@ class ProvenStep:
     before: PairWord
     behind: PairWord
     trial: str | None
+
+    @property
+    def parent(self) -> str:
+        """What it is held against: its parent, or the newest commit before that can be measured."""
+        return "its parent" if len(self.commits) == 1 else self.after[:7]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,125 +216,85 @@ class Bisection(Result):
     @property
     def sentence(self) -> str:
         """The answer in one sentence, as the screen says it."""
-        return sentence_of(self)
+        good, bad = self.good.shown, self.bad.shown
+        if self.answer is None:
+            done = counted(self.sessions, "session")
+            return f"not finished: no answer on {good}..{bad} yet, {done} measured"
+        if self.answer == "not-built":
+            out = {one.place for one in self.skipped}
+            names = [one.shown for one in (self.good, self.bad) if one.place in out]
+            verb = "do" if len(names) == 2 else "does"
+            return f"{' and '.join(names)} {verb} not build: there is nothing to compare"
+        first = self.difference(self.first)
+        if self.answer == "no-difference":
+            if self.one_program:
+                return f"no difference: {bad} builds to the same program as {good}"
+            return f"no difference: {bad} {first.same()} as {good}, within {100 * self.margin:g} %"
+        if self.culprits:
+            rest = "; a further part is open" if self.answer == "partly" else ""
+            return f"{self._proven(first.sentence(bad, good))}{rest}"
+        if self.first.word in ("faster", "slower"):
+            return f"{first.sentence(bad, good)}, but no commit is proven to have made it so"
+        return first.answer("undecided", bad, good, margin=self.margin)
+
+    def _proven(self, whole: str) -> str:
+        one, *others = self.culprits
+        sha, timed = one.upto[:7], self.difference(one).timed
+        made = f"made it {said(one.word, timed=timed)}"
+        if not others:
+            how = self.with_interval(one, one.parent)
+            if len(one.commits) == 1:
+                return f"{sha} {made}: it {how}"
+            return f"one of {len(one.commits)} commits up to {sha} {made}: {sha} {how}"
+        if any(other.word != one.word for other in others):
+            made = "changed it"
+        names = listed([one.upto[:7] for one in self.culprits], _NAMED)
+        return f"{len(self.culprits)} commits {made}: {names}; {whole}"
+
+    def difference(self, line: Compared) -> Difference:
+        """Give the difference that a speedup of the metric stands for."""
+        return Difference.of(line, metric=self.metric, unit=self.unit, better=self.better)
+
+    def with_interval(self, line: Compared, than: str) -> str:
+        """Say a difference with its interval: ``takes 5 % more time than its parent (4 to 6 %)``."""
+        found = self.difference(line)
+        return f"{found.phrase()} {found.link} {than}{_ends(found)}"
 
     @property
     def next(self) -> tuple[str, ...]:
         """What to do next, as command lines that can be pasted."""
-        told = next_of(self)
-        return () if told is None else (told.line,)
+        return () if self.command is None else (self.command.line,)
+
+    @property
+    def command(self) -> Next | None:
+        """What to do next, and why; None where there is nothing to read or to go on with."""
+        if self.path is None:
+            return None
+        if self.answer is None:
+            return Next(("fairtrial", "bisect", "--resume", self.path), "goes on")
+        metric = (*(() if self.metric == "wall" else ("--metric", self.metric)), *asked_words())
+        for one in (*self.culprits, *self.refuted[-1:]):
+            if one.trial is not None:
+                name = one.commits[-1].variant
+                if self.culprits and is_time(self.unit):  # functions take time, and nothing else
+                    return Next(("fairtrial", "why", f"{one.trial}:{name}"), "in which functions")
+                why = "the claim's numbers" if self.culprits else "the last proof's numbers"
+                return Next(("fairtrial", "verdict", one.trial, "--variant", name, *metric), why)
+        if not self.first.sessions:
+            return None
+        words = ("fairtrial", "verdict", f"{self.path}/step0", *metric)
+        return Next(words, f"{self.bad.shown} against {self.good.shown}")
 
 
-# --- The answer of a bisection in one sentence, what it says of each step, and what to do next.
-
-
-_NAME = 24  # columns for what the user called a commit
-_NAMED = 3  # culprits that a sentence names
-
-
-def name_of(end: End) -> str:
-    """Give what the user called a commit, as a screen shows it; the SHA where that takes too much room."""
-    name = shown(end.name)
-    if not name or cells(name) != len(name) or " " in name:
-        return end.short
-    return end.short if name == end.commit else cut(name, _NAME)
-
-
-def difference_of(told: Bisection, line: Compared) -> Difference:
-    """Give the difference that a speedup of the metric stands for."""
-    return Difference.of(line, metric=told.metric, unit=told.unit, better=told.better)
-
-
-def with_interval(told: Bisection, line: Compared, than: str) -> str:
-    """Say a difference with its interval: ``takes 5 % more time than its parent (4 to 6 %)``."""
-    found = difference_of(told, line)
-    ends = found.interval()
-    return f"{found.phrase()} {found.link} {than}{f' ({ends})' if ends else ''}"
-
-
-def word_of(told: Bisection, word: str) -> str:
-    """Give ``slower`` or, of a metric that is no time, ``worse``."""
-    timed = Difference(2.0, None, None, told.metric, told.unit, told.better).timed
-    if word == "slower":
-        return said("slower", timed=timed)
-    return said("faster", timed=timed) if word == "faster" else word
-
-
-def parent_of(one: ProvenStep) -> str:
-    """Name what a culprit is held against: its parent, or the newest commit before that can be measured."""
-    return "its parent" if len(one.commits) == 1 else one.after[:7]
-
-
-def sentence_of(told: Bisection) -> str:
-    """Say the answer in one sentence."""
-    good, bad = name_of(told.good), name_of(told.bad)
-    if told.answer is None:
-        done = counted(told.sessions, "session")
-        return f"not finished: no answer on {good}..{bad} yet, {done} measured"
-    if told.answer == "not-built":
-        out = {one.place for one in told.skipped}
-        names = " and ".join(name_of(one) for one in (told.good, told.bad) if one.place in out)
-        both = " and " in names
-        return f"{names} {'do' if both else 'does'} not build: there is nothing to compare"
-    if told.answer == "no-difference":
-        if told.one_program:
-            return f"no difference: {bad} builds to the same program as {good}"
-        same = difference_of(told, told.first).same()
-        return f"no difference: {bad} {same} as {good}, within {100 * told.margin:g} %"
-    if told.culprits:
-        rest = "; a further part is open" if told.answer == "partly" else ""
-        return f"{_proven(told, good, bad)}{rest}"
-    if told.first.word in ("faster", "slower"):
-        whole = difference_of(told, told.first).sentence(bad, good)
-        return f"{whole}, but no commit is proven to have made it so"
-    return difference_of(told, told.first).answer("undecided", bad, good, margin=told.margin)
-
-
-def _proven(told: Bisection, good: str, bad: str) -> str:
-    if len(told.culprits) == 1:
-        (one,) = told.culprits
-        made = f"made it {word_of(told, one.word)}"
-        sha = one.upto[:7]
-        if len(one.commits) == 1:
-            return f"{sha} {made}: it {with_interval(told, one, 'its parent')}"
-        head = f"one of {len(one.commits)} commits up to {sha} {made}"
-        return f"{head}: {sha} {with_interval(told, one, parent_of(one))}"
-    words = {one.word for one in told.culprits}
-    how = f"made it {word_of(told, words.pop())}" if len(words) == 1 else "changed it"
-    names = listed([one.upto[:7] for one in told.culprits], _NAMED)
-    whole = difference_of(told, told.first).sentence(bad, good)
-    return f"{len(told.culprits)} commits {how}: {names}; {whole}"
+def _ends(found: Difference) -> str:
+    return f" ({ends})" if (ends := found.interval()) else ""
 
 
 def told_word(word: PairWord, later: str, metric: str, unit: str, better: str) -> str:
     """Say what a look says of the later of two commits: ``v2 takes 5 % more time (4 to 6 %): slower``."""
     found = Difference.of(word, metric=metric, unit=unit, better=better)
-    ends = f" ({found.interval()})" if found.interval() else ""
-    answer = said(word.word, timed=found.timed)
-    difference = "" if found.ratio is None else f"{found.phrase()}{ends}: "
-    return f"{later} {difference}{answer}"
-
-
-def next_of(told: Bisection) -> Next | None:
-    """Give what to do next; None where there is nothing to read or to go on with."""
-    if told.path is None:
-        return None
-    if told.answer is None:
-        return Next(("fairtrial", "bisect", "--resume", told.path), "goes on")
-    metric = (*(() if told.metric == "wall" else ("--metric", told.metric)), *asked_words())
-    steps = [one for one in (*told.culprits, *told.refuted[-1:]) if one.trial is not None]
-    if steps:
-        one = steps[0]
-        name = f"{one.commits[-1].place:04d}-{one.upto[:7]}"
-        if told.culprits and is_time(told.unit):  # functions take time, and nothing else
-            return Next(("fairtrial", "why", f"{one.trial}:{name}"), "in which functions")
-        why = "the claim's numbers" if told.culprits else "the last proof's numbers"
-        variant = ("--variant", name)
-        return Next(("fairtrial", "verdict", str(one.trial), *variant, *metric), why)
-    if told.first.sessions:
-        words = ("fairtrial", "verdict", f"{told.path}/step0", *metric)
-        return Next(words, f"{name_of(told.bad)} against {name_of(told.good)}")
-    return None
+    difference = "" if found.ratio is None else f"{found.phrase()}{_ends(found)}: "
+    return f"{later} {difference}{said(word.word, timed=found.timed)}"
 
 
 # --- The screen of a bisection: the answer, whose commits they are, the numbers of each
@@ -362,30 +315,18 @@ _PHASES = {"step0": "is there a difference", "search": "search", "proof": "proof
 
 @page_of.register(Bisection)
 def _bisection_page(told: Bisection) -> Page:
-    blocks: list[Block] = []
+    sections = [Section((Sentence(told.sentence),))]
     if told.culprits:
-        blocks.append(_who(told))
-    rows = [(label, _narrow(text)) for label, text in _evidence(told)]
-    sections = [Section((Sentence(sentence_of(told)),)), Section(tuple(blocks))]
+        sections.append(Section((_who(told),)))
+    rows = tuple((label, _narrow(text)) for label, text in _evidence(told))
     if rows:
-        sections.append(
-            Section(
-                (
-                    Table(
-                        name="evidence",
-                        columns=columns_of("<", "<"),
-                        rows=tuple(rows),
-                        headed=False,
-                    ),
-                )
-            )
-        )
+        evidence = Table(name="evidence", columns=columns_of("<", "<"), rows=rows, headed=False)
+        sections.append(Section((evidence,)))
     sections.append(Section(tuple(map(Sentence, _took(told)))))
     below: list[Block] = [Note(text) for text in _notes(told)]
-    command = next_of(told)
-    below += [command] if command is not None else []
+    below += [told.command] if told.command is not None else []
     return Page(
-        title=f"Bisection of {name_of(told.good)}..{name_of(told.bad)}",
+        title=f"Bisection of {told.good.shown}..{told.bad.shown}",
         sections=tuple(sections),
         following=(Section(tuple(below)),) if below else (),
     )
@@ -400,12 +341,8 @@ def _narrow(text: str) -> str:
 def _who(told: Bisection) -> Table:
     commits = [commit for one in told.culprits[:_STEPS] for commit in one.commits[-_COMMITS:]]
     authors = [_fit(one.author, _AUTHOR) for one in commits]
-    room = (
-        WIDTH
-        - _BESIDE
-        - max(map(len, authors))
-        - max(0, *(cells(one) - len(one) for one in authors))
-    )
+    wider = max(0, *(cells(one) - len(one) for one in authors))
+    room = WIDTH - _BESIDE - max(map(len, authors)) - wider
     rows = tuple(
         (one.short, one.date[:10], author, _fit(one.subject, min(room, _SUBJECT)))
         for one, author in zip(commits, authors, strict=True)
@@ -420,26 +357,28 @@ def _fit(text: str, width: int) -> str:
 
 
 def _evidence(told: Bisection) -> Iterator[tuple[str, str]]:
-    good, bad = name_of(told.good), name_of(told.bad)
     first = told.first
     if told.answer not in (None, "not-built") and first.speedup is not None and first.sessions:
-        yield "whole", f"{bad} {_pair(told, first, good)}, {counted(first.sessions, 'session')}"
+        pair = f"{told.bad.shown} {_pair(told, first, told.good.shown)}"
+        yield "whole", f"{pair}, {counted(first.sessions, 'session')}"
     for one in told.culprits[:_STEPS]:
-        yield from _proof(told, one, several=len(told.culprits) > 1)
+        yield from _proof(told, one)
     if len(told.culprits) > _STEPS:
         more = len(told.culprits) - _STEPS
         yield "", f"and {counted(more, 'more commit')}: --json has all"
-    for left in told.open[:_ROWS]:
-        yield "open", _open(left)
+    for part in told.open[:_ROWS]:
+        many, upto = part.last - part.first + 1, part.upto[:7]
+        behind = f"one of {many} commits behind {part.after[:7]} up to {upto}"
+        where = upto if many == 1 else behind
+        yield "open", f"{where}, with probability {part.probability:.2f} ({part.why})"
     if len(told.open) > _ROWS:
         yield "open", f"and {len(told.open) - _ROWS} more"
     for refuted in told.refuted[:_ROWS]:
-        yield (
-            "refuted",
-            f"{refuted.upto[:7]} {_pair(told, refuted, parent_of(refuted))}, {_fresh(refuted)}",
-        )
+        pair = _pair(told, refuted, refuted.parent)
+        yield "refuted", f"{refuted.upto[:7]} {pair}, {_fresh(refuted)}"
     if told.other_metrics:
-        yield "other", _others(told)
+        others = [f"{cut(shown(one.metric), 24)} {_change(one)}" for one in told.other_metrics]
+        yield "other", listed(others, 3)
     if told.skipped and told.answer != "not-built":
         names = [f"{one.short} {_why(one.why)}" for one in told.skipped]
         yield "skipped", listed(names, 2, mark="; ")
@@ -450,15 +389,15 @@ def _evidence(told: Bisection) -> Iterator[tuple[str, str]]:
         yield "now", _PHASES[told.phase]
 
 
-def _proof(told: Bisection, one: ProvenStep, *, several: bool) -> Iterator[tuple[str, str]]:
-    parts = [_fresh(one)]
-    if one.share is not None and 0 < one.share < _ODD_SHARE:
-        parts.append(f"{significant(100 * one.share, 2)} % of the whole")
-    if several:
-        yield one.upto[:7], with_interval(told, one, parent_of(one))
-    yield "proof", "; ".join(parts)
+def _proof(told: Bisection, one: ProvenStep) -> Iterator[tuple[str, str]]:
+    if len(told.culprits) > 1:
+        yield one.upto[:7], told.with_interval(one, one.parent)
+    odd = one.share is None or not 0 < one.share < _ODD_SHARE
+    share = "" if odd else f"; {significant(100 * (one.share or 0.0), 2)} % of the whole"
+    yield "proof", f"{_fresh(one)}{share}"
     sides = (("before it", one.before), ("behind it", one.behind))
-    left = [f"{side} {_rest(told, pair)}" for side, pair in sides if pair.speedup is not None]
+    rests = ((side, told.difference(pair)) for side, pair in sides if pair.speedup is not None)
+    left = [f"{side} {rest.cell()} ({rest.cell_interval()})" for side, rest in rests]
     if left:
         yield "left", "; ".join(left)
 
@@ -469,23 +408,12 @@ def _fresh(one: ProvenStep) -> str:
 
 def _pair(told: Bisection, line: PairWord | ProvenStep, than: str) -> str:
     """Say how a later commit differs from an earlier one, as its word allows."""
-    found = difference_of(told, line)
+    found = told.difference(line)
     if line.word in ("faster", "slower"):
-        return with_interval(told, line, than)
-    ends = f" ({found.interval()})" if found.interval() else ""
+        return told.with_interval(line, than)
     if line.word == "equivalent":
-        return f"{found.same()} as {than}{ends}"
-    return f"against {than}: undecided{ends}"
-
-
-def _rest(told: Bisection, pair: PairWord) -> str:
-    """Say what is left on one side of a culprit."""
-    found = difference_of(told, pair)
-    return f"{found.cell()} ({found.cell_interval()})"
-
-
-def _others(told: Bisection) -> str:
-    return listed([f"{cut(shown(one.metric), 24)} {_change(one)}" for one in told.other_metrics], 3)
+        return f"{found.same()} as {than}{_ends(found)}"
+    return f"against {than}: undecided{_ends(found)}"
 
 
 def _change(one: OtherMetric) -> str:
@@ -494,16 +422,6 @@ def _change(one: OtherMetric) -> str:
         return "the same"
     found = Difference.of(one, metric=one.metric, unit=one.unit, better=one.better)
     return found.cell() if one.word in ("faster", "slower") else "undecided"
-
-
-def _open(left: OpenStep) -> str:
-    many = left.last - left.first + 1
-    where = (
-        left.upto[:7]
-        if many == 1
-        else f"one of {many} commits behind {left.after[:7]} up to {left.upto[:7]}"
-    )
-    return f"{where}, with probability {left.probability:.2f} ({left.why})"
 
 
 def _why(text: str) -> str:
@@ -531,18 +449,13 @@ def _time(seconds: float) -> str:
 
 
 def _notes(told: Bisection) -> Iterator[str]:
-    noted = [
-        one
-        for one in told.cautions
-        if one.code != "other-metric" or told.first.word not in ("faster", "slower")
-    ]  # beside a difference that is found, the line of other metrics is enough
-    shown_, rest = noted[:_NOTES], noted[_NOTES:]
-    if rest:
-        shown_, rest = noted[: _NOTES - 1], noted[_NOTES - 1 :]
-    for one in shown_:
+    known = told.first.word in ("faster", "slower")  # then the line of other metrics is enough
+    noted = [one for one in told.cautions if one.code != "other-metric" or not known]
+    count = _NOTES if len(noted) <= _NOTES else _NOTES - 1
+    for one in noted[:count]:
         yield one.text
-    if rest:
-        yield f"and {len(rest)} more: --json has all"
+    if noted[count:]:
+        yield f"and {len(noted) - count} more: --json has all"
 
 
 # --- A bisection read back from its JSON, as ``bisect.json`` holds it.
@@ -590,12 +503,8 @@ def bisection_from(found: object, path: Path | None = None) -> Bisection:
         refuse_other_words(bisection)
         steps = (*bisection.culprits, *bisection.refuted)
         sides = [side for one in steps for side in (one.before, one.behind)]
-        rated: list[PairWord | OtherMetric | ProvenStep] = [
-            bisection.first,
-            *bisection.other_metrics,
-            *steps,
-            *sides,
-        ]
+        rated: tuple[PairWord | OtherMetric | ProvenStep, ...]
+        rated = (bisection.first, *bisection.other_metrics, *steps, *sides)
         for one in rated:
             if any(ratio is not None and ratio <= 0 for ratio in (one.speedup, one.low, one.high)):
                 raise ShapeError("a ratio is not above 0")

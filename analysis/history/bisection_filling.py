@@ -4,95 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import AnalysisError
 from ..methods.multilevel.failures import fisher
 from ..pages.model import Caution
 from ..pages.number_format import counted, listed
+from ..record.bisections import NamedCommit
 from .bisection import (
     EXIT_CODES,
     Bisection,
     BisectionAnswer,
     End,
-    NamedCommit,
     OpenStep,
-    OtherMetric,
     PlaceProbability,
     Probe,
     ProvenStep,
     SkippedCommit,
 )
 from .posterior import Posterior
-from .step_search import Culprit, OpenRun, PairWord, Phase, StepSearch
+from .step_search import Culprit, PairWord, Phase, StepSearch
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
 
+T = TypeVar("T")
+_FROM_THE_SEARCH = tuple(
+    [
+        "word",
+        "speedup",
+        "low",
+        "high",
+        "sessions",
+        "risk",
+        "proof",
+        "share",
+        "before",
+        "behind",
+    ]  # of a ProvenStep
+)
 _LEAST_PROBABILITY = 0.001
 _SMALL = 0.01  # a step below it may be one of layout
 _NAMED = 3  # names in a caution
 _FISHER = 0.05
-
-
-class CommitFacts(Protocol):
-    """What a repository knows of a commit."""
-
-    @property
-    def place(self) -> int:
-        """0 is good."""
-
-    @property
-    def sha(self) -> str:
-        """In full."""
-
-    @property
-    def subject(self) -> str:
-        """The message's first line."""
-
-    @property
-    def author(self) -> str:
-        """The author's name."""
-
-    @property
-    def date(self) -> str:
-        """The author's date, beginning with the day."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What a search among places does not know of itself.
-
-    `good`, `bad`: What the user called them. `skipped`: Why each place cannot be measured. `fails_more`: Places whose runs
-    fail more often than those of good and bad. `unsteady`: Places of which too many runs reach no steady state. `cut`: Of which time limits ended some. `same_program`: Places that build to the program of the
-    measurable commit before. `one_program`: Whether good and bad are one program. `proofs`: The trial of each proof by its number.
-    Other fields are those of `Bisection`.
-    """
-
-    good: str
-    bad: str
-    metric: str = "wall"
-    unit: str = "s"
-    better: str = "lower"
-    benchmarks: tuple[str, ...] = ()
-    path: str | None = None
-    host: str | None = None
-    campaign: str | None = None
-    campaign_path: str | None = None
-    margin: float = 0.01
-    risk: float = 0.05
-    looks: tuple[int, ...] = (6, 12, 24)
-    skipped: Mapping[int, str] = field(default_factory=dict)
-    fails_more: tuple[int, ...] = ()
-    unsteady: tuple[int, ...] = ()
-    cut: tuple[int, ...] = ()
-    same_program: tuple[int, ...] = ()
-    one_program: bool = False
-    other_metrics: tuple[OtherMetric, ...] = ()
-    proofs: Mapping[int, str] = field(default_factory=dict)
-    runs: int = 0
-    seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -150,199 +105,180 @@ class Heard:
 
 def bisection_of(
     search: StepSearch | None,
-    commits: Sequence[CommitFacts],
-    about: Surroundings,
+    commits: Sequence[NamedCommit],
     heard: Heard | None = None,
+    *,
+    good: str,
+    bad: str,
+    risk: float = 0.05,
+    skipped: Mapping[int, str] | None = None,
+    proofs: Mapping[int, str] | None = None,
+    fails_more: Sequence[int] = (),
+    cut: Sequence[int] = (),
+    unsteady: Sequence[int] = (),
+    same_program: Sequence[int] = (),
+    **told: Any,  # noqa: ANN401 - fields of many types
 ) -> Bisection:
-    """Tell a search in commits.
+    """Tell a search among places in commits.
 
     Parameters
     ----------
     search : StepSearch or None
         What was found; None while it is under way, and where good or bad does not build (then it is skipped).
-    commits : sequence
+    commits : sequence of NamedCommit
         All of them by place, the good one first.
-    about : Surroundings
-        What the search does not know.
     heard : Heard, optional
         What it told while it ran: probes and probabilities.
+    good, bad : str
+        What the user called them.
+    risk : float
+        That a commit is named falsely.
+    skipped, proofs : mapping, optional
+        Why each place cannot be measured; the trial of each proof by its number.
+    fails_more, cut, unsteady, same_program : sequence of int
+        Places whose runs fail more often than those of good and bad; whose runs time limits ended; of which too many
+        runs reach no steady state; that build to the program of the measurable commit before.
+    **told
+        Other fields of the `Bisection`.
     """
-    heard = heard or Heard()
-    named = [_named(one) for one in commits]
-    last = len(named) - 1
-    skipped = {*about.skipped, *heard.skipped_places, *(search.skipped if search else ())}
+    heard, why, last = heard or Heard(), skipped or {}, len(commits) - 1
+    out = {*why, *heard.skipped_places, *(search.skipped if search else ())}
     answer: BisectionAnswer | None = None if search is None else search.answer
-    if search is None and {0, last} & skipped:
+    if search is None and {0, last} & out:
         answer = "not-built"
-    unknown = PairWord(
-        word="undecided", speedup=None, low=None, high=None, sessions=0, risk=about.risk
-    )
-    first = search.first if search is not None else heard.first or unknown
-    culprits = () if search is None else tuple(_step(one, named, about) for one in search.culprits)
-    left = () if search is None else tuple(_open(one, named) for one in search.open)
-    return Bisection(
+    unknown = PairWord(word="undecided", speedup=None, low=None, high=None, sessions=0, risk=risk)
+
+    def steps(found: Iterable[Culprit]) -> tuple[ProvenStep, ...]:
+        return tuple(
+            ProvenStep(
+                after=commits[one.after].commit,
+                upto=commits[one.upto].commit,
+                commits=tuple(
+                    _with(NamedCommit, each) for each in commits[one.after + 1 : one.upto + 1]
+                ),
+                trial=(proofs or {}).get(one.proof),
+                **{name: getattr(one, name) for name in _FROM_THE_SEARCH},
+            )
+            for one in found
+        )
+
+    bisection = Bisection(
         state="under-way" if answer is None else "ended",
         phase=None if heard.now is None else heard.now.kind,
         answer=answer,
         exit_code=None if answer is None else EXIT_CODES[answer],
-        good=End(**_facts(named[0]), name=about.good),
-        bad=End(**_facts(named[last]), name=about.bad),
+        good=_with(End, commits[0], name=good),
+        bad=_with(End, commits[last], name=bad),
         commits=last,
-        path=about.path,
-        host=about.host,
-        campaign=about.campaign,
-        campaign_path=about.campaign_path,
-        metric=about.metric,
-        unit=about.unit,
-        better=about.better,
-        benchmarks=about.benchmarks,
-        margin=about.margin,
-        risk=about.risk,
-        looks=about.looks,
-        first=first,
-        one_program=about.one_program,
-        other_metrics=about.other_metrics,
-        culprits=culprits,
-        open=left,
-        refuted=() if search is None else tuple(_step(one, named, about) for one in search.refuted),
+        risk=risk,
+        first=search.first if search is not None else heard.first or unknown,
+        culprits=() if search is None else steps(search.culprits),
+        open=tuple(
+            OpenStep(
+                after=commits[one.after].commit,
+                upto=commits[one.upto].commit,
+                first=one.after + 1,
+                last=one.upto,
+                probability=one.probability,
+                why=one.why,
+            )
+            for one in (() if search is None else search.open)
+        ),
+        refuted=() if search is None else steps(search.refuted),
         skipped=tuple(
-            SkippedCommit(**_facts(named[k]), why=about.skipped.get(k, "fails in every run"))
-            for k in sorted(skipped)
+            _with(SkippedCommit, commits[k], why=why.get(k, "fails in every run"))
+            for k in sorted(out)
         ),
         probes=tuple(
-            Probe(**_facts(named[k]), sessions=count, slow_already=slow)
+            _with(Probe, commits[k], sessions=count, slow_already=slow)
             for k, (count, slow) in heard.probes.items()
         ),
         posterior=tuple(
-            PlaceProbability(**_facts(named[k]), probability=p)
+            _with(PlaceProbability, commits[k], probability=p)
             for k, p in heard.probabilities()
             if p > _LEAST_PROBABILITY
         ),
         sessions=heard.sessions if search is None else search.sessions,
-        runs=about.runs,
         builds=len(heard.measured) if search is None else search.builds,
-        seconds=about.seconds,
-        cautions=tuple(_cautions(answer, culprits, left, named, about)),
+        **told,
     )
 
+    def names(places: Sequence[int]) -> str:
+        return listed([commits[k].short for k in places], _NAMED)
 
-def _named(one: CommitFacts) -> NamedCommit:
-    return NamedCommit(
-        place=one.place, commit=one.sha, subject=one.subject, author=one.author, date=one.date
+    cautions = (
+        *_cautions_of_steps(bisection),
+        *_cautions_of_runs(bisection, names(fails_more), names(cut), names(unsteady)),
+        *_cautions_of_the_search(bisection, len(same_program)),
     )
+    return replace(bisection, cautions=cautions)
 
 
-def _facts(one: NamedCommit) -> _Fields:
-    return _Fields(
-        place=one.place, commit=one.commit, subject=one.subject, author=one.author, date=one.date
-    )
+def _with(kind: type[T], one: NamedCommit, **more: object) -> T:
+    return kind(**{name: getattr(one, name) for name in NamedCommit.__slots__}, **more)
 
 
-class _Fields(TypedDict):
-    place: int
-    commit: str
-    subject: str
-    author: str
-    date: str
-
-
-def _step(one: Culprit, named: Sequence[NamedCommit], about: Surroundings) -> ProvenStep:
-    return ProvenStep(
-        after=named[one.after].commit,
-        upto=named[one.upto].commit,
-        commits=tuple(named[one.after + 1 : one.upto + 1]),
-        word=one.word,
-        speedup=one.speedup,
-        low=one.low,
-        high=one.high,
-        sessions=one.sessions,
-        risk=one.risk,
-        proof=one.proof,
-        share=one.share,
-        before=one.before,
-        behind=one.behind,
-        trial=about.proofs.get(one.proof),
-    )
-
-
-def _open(one: OpenRun, named: Sequence[NamedCommit]) -> OpenStep:
-    return OpenStep(
-        after=named[one.after].commit,
-        upto=named[one.upto].commit,
-        first=one.after + 1,
-        last=one.upto,
-        probability=one.probability,
-        why=one.why,
-    )
-
-
-def _cautions(
-    answer: BisectionAnswer | None,
-    culprits: Sequence[ProvenStep],
-    left: Sequence[OpenStep],
-    named: Sequence[NamedCommit],
-    about: Surroundings,
-) -> Iterator[Caution]:
-    between = [one for one in culprits if len(one.commits) > 1]
-    if between:
-        many = sum(len(one.commits) - 1 for one in between)
-        yield Caution(
-            "skipped-between",
+def _cautions_of_steps(told: Bisection) -> Iterator[Caution]:
+    many = sum(len(one.commits) - 1 for one in told.culprits)
+    if many:
+        text = (
             f"{counted(many, 'commit')} that cannot be measured {'lies' if many == 1 else 'lie'} right before a "
-            "culprit: each of them may be it",
+            "culprit: each of them may be it"
         )
-    if culprits:
-        small = min(abs(one.speedup - 1) for one in culprits) < _SMALL
-        yield Caution(
-            "build-noise",
-            ("a step below 1 % may be one of layout: " if small else "")
-            + "two builds of one source may differ by half a per cent and more, and no session tells that from a "
-            "change of the code",
+        yield Caution("skipped-between", text)
+    if told.culprits:
+        small = min(abs(one.speedup - 1) for one in told.culprits) < _SMALL
+        text = (
+            "two builds of one source may differ by half a per cent and more, and no session tells that from a "
+            "change of the code"
         )
-    if about.fails_more:
-        yield Caution(
-            "fails-more",
-            f"runs of {_list(about.fails_more, named)} fail more often than those of {named[0].short} and "
-            f"{named[-1].short}: only those that succeed are compared",
+        begin = "a step below 1 % may be one of layout: " if small else ""
+        yield Caution("build-noise", begin + text)
+
+
+def _cautions_of_runs(told: Bisection, fail: str, cut: str, unsteady: str) -> Iterator[Caution]:
+    if fail:
+        text = (
+            f"runs of {fail} fail more often than those of {told.good.short} and {told.bad.short}: only those that "
+            "succeed are compared"
         )
-    if about.cut:
-        yield Caution(
-            "cut-off",
-            f"runs of {_list(about.cut, named)} were stopped at their limit and count as at least that: what a longer "
-            "time would overturn is undecided. Raise the limit",
+        yield Caution("fails-more", text)
+    if cut:
+        text = (
+            f"runs of {cut} were stopped at their limit and count as at least that: what a longer time would overturn "
+            "is undecided. Raise the limit"
         )
-    if about.unsteady:
-        yield Caution(
-            "no-steady-state",
-            f"too many runs of {_list(about.unsteady, named)} reach no steady state: their values are those of all "
-            "iterations, and no speed of the program's own. Let them run longer, or name a number with "
-            "--warmup-iterations",
+        yield Caution("cut-off", text)
+    if unsteady:
+        text = (
+            f"too many runs of {unsteady} reach no steady state: their values are those of all iterations, and no "
+            "speed of the program's own. Let them run longer, or name a number with --warmup-iterations"
         )
-    differ = [one for one in about.other_metrics if one.word in ("faster", "slower")]
+        yield Caution("no-steady-state", text)
+
+
+def _cautions_of_the_search(told: Bisection, same: int) -> Iterator[Caution]:
+    differ = [one.metric for one in told.other_metrics if one.word in ("faster", "slower")]
     if differ:
-        yield Caution(
-            "other-metric",
-            f"another metric differs too, and was not searched: {listed([one.metric for one in differ])} "
-            f"(--metric {differ[0].metric})",
+        text = f"another metric differs too, and was not searched: {listed(differ)} (--metric {differ[0]})"
+        yield Caution("other-metric", text)
+    if told.answer == "no-difference" and not told.one_program:
+        text = (
+            "only both ends were compared: steps that cancel each other between them are not seen, nor is one within "
+            f"the margin of {100 * told.margin:g} %"
         )
-    if answer == "no-difference" and not about.one_program:
-        yield Caution(
-            "may-cancel",
-            "only both ends were compared: steps that cancel each other between them are not seen, nor is one "
-            f"within the margin of {100 * about.margin:g} %",
+        yield Caution("may-cancel", text)
+    if any(one.why == "sessions spent" for one in told.open):
+        text = (
+            "the sessions were spent before the search was done: the step is small beside the noise"
         )
-    if any(one.why == "sessions spent" for one in left):
-        yield Caution(
-            "heavy-search",
-            "the sessions were spent before the search was done: the step is small beside the noise",
+        yield Caution("heavy-search", text)
+    if same:
+        text = (
+            f"{counted(same, 'commit')} {'builds' if same == 1 else 'build'} to the program of the one before: equal "
+            "by construction, not measured again"
         )
-    if about.same_program:
-        many = len(about.same_program)
-        yield Caution(
-            "one-program",
-            f"{counted(many, 'commit')} {'builds' if many == 1 else 'build'} to the program of the one before: equal "
-            "by construction, not measured again",
-        )
+        yield Caution("one-program", text)
 
 
 def unsteady_variants(trial: Trial, metric: str, benchmarks: Sequence[str]) -> set[str]:
@@ -354,10 +290,6 @@ def unsteady_variants(trial: Trial, metric: str, benchmarks: Sequence[str]) -> s
             if any(one.unsteady for bench, one in judged.items() if bench in benchmarks):
                 found.add(name)
     return found
-
-
-def _list(places: Iterable[int], named: Sequence[NamedCommit]) -> str:
-    return listed([named[k].short for k in places], _NAMED)
 
 
 def fails_more(counts: Mapping[int, tuple[int, int]], last: int) -> tuple[int, ...]:

@@ -1,15 +1,37 @@
-"""The folder of a bisection: which one is such, and which one a trial belongs to; the standard library only."""
+"""A bisection's commits, and its folder: which one is such, which one a trial belongs to; the standard library only."""
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..words import command_line
 
 BISECTION = "bisect.json"  # the file that says what was asked and found
 _ABOVE = 2  # folders between a trial and its bisection at most: search/NNNN-sha7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCommit:
+    """A commit: its place (0 is good), SHA, subject, author and date, as git has them."""
+
+    place: int
+    commit: str
+    subject: str
+    author: str
+    date: str
+
+    @property
+    def short(self) -> str:
+        """The SHA's first seven signs."""
+        return self.commit[:7]
+
+    @property
+    def variant(self) -> str:
+        """What its variant in the trials is called."""
+        return f"{self.place:04d}-{self.short}"
 
 
 def is_bisection(path: str | Path) -> bool:

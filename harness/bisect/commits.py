@@ -14,11 +14,12 @@ import stat
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.errors import FairtrialError, StoreError, UsageError
 from analysis.record import asking_git
+from analysis.record.bisections import NamedCommit
 from analysis.words import shown
 
 from ..campaign.model import Command
@@ -27,39 +28,19 @@ from ..host.commits import is_blob
 from ..launch.commands import CommandFailedError, HooksLauncherDiedError, SideCommands
 from ..launch.matching import last_output
 
-# --- Calls of git that read a repository, or write to a clone of ours, and never write to
-# the user's repository.
-#
-# What writes has a launcher above it, as a build has: it ends when fairtrial is killed.
-#
-# No hook is executed, no index is refreshed, no object is fetched, and no variable that git
-# sets for its own
-# children (``GIT_DIR``, ``GIT_INDEX_FILE``) leads elsewhere. Sources: git(1), githooks(5), git-config(1).
+# --- Calls of git that read a repository, or write to a clone of ours, and never write to the user's repository.
+# What writes has a launcher above it, as a build has: it ends when fairtrial is killed. No hook is executed, no
+# index is refreshed, no object is fetched, and no variable that git sets for its own children (``GIT_DIR``) leads
+# elsewhere. Sources: git(1), githooks(5), git-config(1).
 
-
-# What git says belongs to one repository (``git rev-parse --local-env-vars``), and what it does on its own.
-_OF_ONE_REPOSITORY = frozenset(
-    {
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_COMMON_DIR",
-        "GIT_CONFIG",
-        "GIT_CONFIG_COUNT",
-        "GIT_CONFIG_PARAMETERS",
-        "GIT_DIR",
-        "GIT_GRAFT_FILE",
-        "GIT_IMPLICIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_INTERNAL_SUPER_PREFIX",
-        "GIT_NAMESPACE",
-        "GIT_NO_REPLACE_OBJECTS",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_PREFIX",
-        "GIT_QUARANTINE_PATH",
-        "GIT_REPLACE_REF_BASE",
-        "GIT_SHALLOW_FILE",
-        "GIT_WORK_TREE",
-    }
-)
+# what git says belongs to one repository (git rev-parse --local-env-vars), and what it does on its own
+_OF_ONE_REPOSITORY = {
+    *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT"),
+    *("GIT_CONFIG_PARAMETERS", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"),
+    *("GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS"),
+    *("GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_QUARANTINE_PATH", "GIT_REPLACE_REF_BASE"),
+    *("GIT_SHALLOW_FILE", "GIT_WORK_TREE"),
+}
 # a checkout would fetch what may be gigabytes
 ALONE = asking_git.ALONE | {"GIT_LFS_SKIP_SMUDGE": "1"}
 NO_HOOKS = (*asking_git.NO_PROGRAMS, "gc.auto=0", "maintenance.auto=0")
@@ -77,38 +58,30 @@ def without_repository(variables: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in variables.items() if name not in _OF_ONE_REPOSITORY}
 
 
-def call_of(*words: str, settings: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Give the command line of a call."""
-    return ("git", *asking_git.with_settings(*_SETTINGS, *settings), *words)
-
-
-def variables_of_calls() -> dict[str, str]:
-    """Give the variables that every call has."""
-    return without_repository(os.environ) | ALONE
+def _call_of(*words: str) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Give the command line of a call, and its variables."""
+    call = ("git", *asking_git.with_settings(*_SETTINGS), *words)
+    return call, without_repository(os.environ) | ALONE
 
 
 def writing_git(commands: SideCommands, log: Path) -> Callable[..., None]:
     """Give what executes git in a folder as a build step, with its output in `log`; it raises as `git` does."""
 
     def write(where: Path, *words: str) -> None:
-        command = Command(argv=call_of(*words), mark=f"git {words[0]}")
-        env = variables_of_calls()
+        argv, env = _call_of(*words)
+        command = Command(argv=argv, mark=f"git {words[0]}")
         try:
             commands.execute("git", command, cwd=where, env=env, log=log, timeout_s=None)
         except HooksLauncherDiedError:
             raise
         except CommandFailedError as error:
-            raise GitError(
-                _complaint(last_output(log)) or f"git {words[0]} failed", str(where)
-            ) from error
+            raise GitError(_complaint(last_output(log), words), str(where)) from error
         log.unlink()  # it says nothing of a build
 
     return write
 
 
-def git(
-    where: Path, *words: str, settings: tuple[str, ...] = (), timeout_s: float | None = None
-) -> str:
+def git(where: Path, *words: str) -> str:
     """Execute git in a folder and give what it writes; odd bytes become surrogates.
 
     Raises
@@ -120,15 +93,10 @@ def git(
     StoreError
         If its answer is cut off.
     """
+    argv, env = _call_of(*words)
     try:
         done = subprocess.run(
-            call_of(*words, settings=settings),
-            cwd=where,
-            env=variables_of_calls(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=timeout_s,
+            argv, cwd=where, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
     except FileNotFoundError as error:
         if not where.is_dir():
@@ -139,32 +107,27 @@ def git(
         raise UsageError("a null byte is in what git is asked for") from None
     if done.returncode:
         errors = os.fsdecode(done.stderr)
-        what = _complaint(errors) or f"git {words[0]} failed"
-        raise GitError(what, str(where), asking_git.remedy_in(errors))
+        raise GitError(_complaint(errors, words), str(where), asking_git.remedy_in(errors))
     if asking_git.is_cut_off(done.stdout):
         raise StoreError(f"the answer of git {words[0]} is cut off", str(where))
     return os.fsdecode(done.stdout)
 
 
-def _complaint(errors: str) -> str:
+def _complaint(errors: str, words: tuple[str, ...]) -> str:
     """Give the lines in which git says why, without hints, as one."""
     lines = [line for line in errors.splitlines() if line and not line.startswith("hint:")]
     fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
-    return shown("; ".join((fatal or lines)[-2:]))
+    return shown("; ".join((fatal or lines)[-2:])) or f"git {words[0]} failed"
 
 
 # --- The clone in which all commits are built, one after the other, at one and the same path.
-#
-# It borrows the objects of the user's repository and writes nothing to it. Its hooks are
-# off, its submodules are
-# its own, and git's defaults say which protocols those may use. Filters of the user's own
-# configuration work there
-# as in every checkout; settings of the repository alone (``.git/config``) are no part of a clone.
+# It borrows the objects of the user's repository and writes nothing to it. Its hooks are off, its submodules are its
+# own, and git's defaults say which protocols those may use. Filters of the user's own configuration work there as in
+# every checkout; settings of the repository alone (``.git/config``) are no part of a clone.
 # Source: git-clone(1), git-submodule(1), gitattributes(5).
 
-
 NAME = "build"  # of the folder; debug information and __FILE__ hold its path
-_TRIES, _PAUSE_S = 20, 0.05  # to delete a folder in which somebody ends
+_TRIES, _PAUSE_S = 21, 0.05  # to delete a folder in which somebody ends
 # Objects that the user's own submodules have are borrowed too, where they have them.
 _BORROWED = ("submodule.alternateLocation=superproject", "submodule.alternateErrorStrategy=info")
 
@@ -204,9 +167,9 @@ class Clone:
         source = str(self._commits.git_dir)
         words = ("clone", "--quiet", "--shared", "--no-checkout", "--template=")
         write(self.path.parent, *words, "--", source, str(self.path))
-        origin = self._origin()
-        if origin is not None:  # what submodules' relative addresses begin from
-            write(self.path, "config", "remote.origin.url", origin)
+        origin = _said(self._commits.root, "config", "--get", "remote.origin.url")
+        if origin.strip("\n"):  # what submodules' relative addresses begin from
+            write(self.path, "config", "remote.origin.url", origin.removesuffix("\n"))
         for setting in NO_HOOKS:  # also for what a build asks of git
             write(self.path, "config", *setting.split("=", 1))
         shutil.copytree(self.path / ".git", self._as_made, symlinks=True)
@@ -224,15 +187,15 @@ class Clone:
         """
         try:
             self._restore()
-            write(self.path, *_CHECKOUT, commit.sha)
+            write(self.path, *_CHECKOUT, commit.commit)
         except (GitError, OSError):  # a build may have left anything, also where submodules lie
             self.remove()
             self.make(write)
-            write(self.path, *_CHECKOUT, commit.sha)
+            write(self.path, *_CHECKOUT, commit.commit)
         if (self.path / ".gitmodules").is_file():
-            settings = (part for one in (*NO_HOOKS, *_BORROWED) for part in ("-c", one))
+            settings = asking_git.with_settings(*NO_HOOKS, *_BORROWED)
             update = ("submodule", "--quiet", "update", "--init", "--recursive", "--force")
-            execute(Command(argv=("git", *settings, *update), mark=commit.name), self.path)
+            execute(Command(argv=("git", *settings, *update), mark=commit.variant), self.path)
 
     def _restore(self) -> None:
         """Take out what a build left: its files, and whatever it did to git's own."""
@@ -255,13 +218,6 @@ class Clone:
         if os.path.lexists(own):  # packaging may take it away
             own.rename(self.path / ".git")
         _make_a_tree_of_its_own(tree, self.path)
-
-    def _origin(self) -> str | None:
-        try:
-            found = git(self._commits.root, "config", "--get", "remote.origin.url")
-        except GitError:
-            return None
-        return found.removesuffix("\n") or None
 
 
 def _make_a_tree_of_its_own(tree: Path, before: Path) -> None:
@@ -291,47 +247,29 @@ def remove_tree(path: Path) -> None:
                 mode = inside.stat().st_mode
                 if mode & stat.S_IRWXU != stat.S_IRWXU:
                     inside.chmod(mode | stat.S_IRWXU)
-    for _ in range(_TRIES):
+    for left in reversed(range(_TRIES)):
         try:
             shutil.rmtree(path)
+            break
         except OSError as error:  # who is being killed may end a call of the system first
-            if error.errno != errno.ENOTEMPTY:
+            if error.errno != errno.ENOTEMPTY or not left:
                 raise
             time.sleep(_PAUSE_S)
-        else:
-            return
-    shutil.rmtree(path)
 
 
 MOST = 1000  # commits, unless all are asked for
-_FORMAT = "%x00%P%x00%s%x00%an%x00%aI%x00"
+_FORMAT = "--format=%x00%P%x00%T%x00%s%x00%an%x00%aI%x00"
 _SHORT = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
-    """One commit of the range.
+class Commit(NamedCommit):
+    """A commit of the range: place 0 is GOOD. Control characters of its texts became visible ones.
 
-    `place` counts from 0, GOOD. Subject and author are texts that can be shown: control characters became
-    visible ones. `date` is the author's, RFC 3339. `tree` is git's name of all its files.
+    `tree` is git's name of all its files.
     """
 
-    place: int
-    sha: str
     tree: str
-    subject: str
-    author: str
-    date: str
-
-    @property
-    def short(self) -> str:
-        """Its first seven signs, as people write it."""
-        return self.sha[:_SHORT]
-
-    @property
-    def name(self) -> str:
-        """What its variant and its folders are called: the place and the short name."""
-        return f"{self.place:04d}-{self.short}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,7 +285,7 @@ class CommitRange:
     good: str
     bad: str
     commits: tuple[Commit, ...]
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def last(self) -> int:
@@ -358,14 +296,7 @@ class CommitRange:
 def commits_between(where: Path, good: str, bad: str, *, every: bool = False) -> CommitRange:
     """Give the commits from GOOD to BAD of the repository that holds the folder `where`.
 
-    Parameters
-    ----------
-    where : Path
-        A folder of the work tree.
-    good, bad : str
-        Revisions as git takes them: names of branches and tags, SHAs, ``HEAD~5``.
-    every : bool
-        Whether more than 1,000 commits are taken.
+    `good` and `bad` are revisions as git takes them. More than 1,000 commits are taken only with `every`.
 
     Raises
     ------
@@ -373,7 +304,7 @@ def commits_between(where: Path, good: str, bad: str, *, every: bool = False) ->
         If there is no git or no repository, a revision is unknown, GOOD is not on BAD's first-parent line
         (then the commit that could be GOOD is named), or there is no commit or there are too many between them.
     """
-    root, git_dir = repository_of(where)
+    root, git_dir = _repository_of(where)
     first, last = (_resolved(root, name, word) for name, word in (("GOOD", good), ("BAD", bad)))
     if first == last:
         what = f"GOOD and BAD are one commit, {first[:_SHORT]}"
@@ -384,7 +315,7 @@ def commits_between(where: Path, good: str, bad: str, *, every: bool = False) ->
         raise UsageError(what, None, f"fairtrial bisect {shlex.quote(bad)} {shlex.quote(good)}")
     if listed[-1][0] != last:
         raise StoreError("git's list of commits is cut off", str(root))
-    before = listed[0][1][:1]
+    before = listed[0][1].split()[:1]
     if before != [first]:
         raise _not_on_the_line(root, good, bad, before)
     if len(listed) > MOST and not every:
@@ -397,25 +328,26 @@ def commits_between(where: Path, good: str, bad: str, *, every: bool = False) ->
         good=good,
         bad=bad,
         commits=tuple(
-            Commit(place=place, sha=sha, tree=tree, subject=subject, author=author, date=date)
+            Commit(
+                place=place,
+                commit=sha,
+                tree=tree,
+                subject=shown(subject),
+                author=shown(author),
+                date=date,
+            )
             for place, (sha, _, tree, subject, author, date) in enumerate([*begin, *listed])
         ),
         notes=_notes(root),
     )
 
 
-def repository_of(where: Path) -> tuple[Path, Path]:
-    """Give the top of the work tree that holds a folder, and its repository.
-
-    Raises
-    ------
-    UsageError
-        If the folder lies in no work tree of git.
-    """
+def _repository_of(where: Path) -> tuple[Path, Path]:
+    """Give the top of the work tree that holds a folder, and its repository."""
     fix = "begin in a work tree of git, or name a campaign that lies in one"
     try:
-        top = _line(git(where, "rev-parse", "--show-toplevel"))
-        common = _line(git(where, "rev-parse", "--git-common-dir"))
+        top = git(where, "rev-parse", "--show-toplevel").removesuffix("\n")
+        common = git(where, "rev-parse", "--git-common-dir").removesuffix("\n")
     except GitError as error:
         what = f"there is no work tree of git: {error.what}"
         if error.fix is not None:
@@ -424,47 +356,32 @@ def repository_of(where: Path) -> tuple[Path, Path]:
     return Path(top), (where / common).resolve()
 
 
-def _line(text: str) -> str:
-    return text.removesuffix("\n")
-
-
 def _resolved(root: Path, name: str, word: str) -> str:
     """Give the SHA of the commit that a revision names."""
     try:
         if word:
             asked = f"{word}^{{commit}}"
             found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", asked)
-            sha = _line(found).split("\n")[-1]
+            sha = found.removesuffix("\n").split("\n")[-1]
             if re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", sha):
                 return sha
     except GitError:
         pass
     what = f"{name} is no commit of this repository: '{shown(word)}'"
     fix = "name a branch, a tag or a SHA; git log --oneline shows them"
-    if _is_shallow(root):
+    if _said(root, "rev-parse", "--is-shallow-repository") == "true\n":
         fix += "; this clone is shallow: git fetch --unshallow brings the older ones"
     raise UsageError(what, str(root), fix)
 
 
-def _is_shallow(root: Path) -> bool:
-    return _line(git(root, "rev-parse", "--is-shallow-repository")) == "true"
-
-
-_Listed = tuple[str, list[str], str, str, str, str]
-
-
-def _listed(root: Path, *words: str) -> list[_Listed]:
+def _listed(root: Path, *words: str) -> list[list[str]]:
     """Give SHA, parents, tree, subject, author and date of commits."""
-    form = f"--format=%x00%T{_FORMAT}"
-    text = git(root, "rev-list", "--encoding=UTF-8", form, *words)
-    # each: the line "commit SHA", then the texts, an empty one before the next line
-    parts = text.split("\0")
-    found: list[_Listed] = []
-    for at in range(0, len(parts) - 1, 6):
-        head, tree, parents, subject, author, date = parts[at : at + 6]
-        sha = head.strip().removeprefix("commit ")
-        found.append((sha, parents.split(), tree, shown(subject), shown(author), date))
-    return found
+    text = git(root, "rev-list", "--encoding=UTF-8", _FORMAT, *words)
+    parts = text.split("\0")  # each: the line "commit SHA", then five texts, and an empty line
+    return [
+        [parts[at].strip().removeprefix("commit "), *parts[at + 1 : at + 6]]
+        for at in range(0, len(parts) - 1, 6)
+    ]
 
 
 def _not_on_the_line(root: Path, good: str, bad: str, before: list[str]) -> UsageError:
@@ -473,7 +390,7 @@ def _not_on_the_line(root: Path, good: str, bad: str, before: list[str]) -> Usag
     if before:
         words = shlex.join([before[0][:12], bad])
         fix = f"the newest commit of that line that GOOD has too: fairtrial bisect {words}"
-    elif _is_shallow(root):
+    elif _said(root, "rev-parse", "--is-shallow-repository") == "true\n":
         fix = "this clone is shallow: git fetch --unshallow brings the older commits"
     else:
         fix = "they have no commit in common: name a GOOD that BAD was made from"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import shlex
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from .bisecting import Question
 
 BOTH_ENDS = 12  # sessions of step 0 and of the proof, six each, where a step is large
-PER_HALVING = (
-    1.0,
-    2.2,
-)  # sessions of search, measured: for large steps, and for 2 % steps at 2 % noise
+PER_HALVING = (1.0, 2.2)  # sessions of search, measured: large steps, and 2 % steps at 2 % noise
 _BUILDS = 3  # beside one a halving: both ends, and a parent
 
 
@@ -60,11 +57,7 @@ class Expected:
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name in self.__slots__
-            for value in (getattr(self, name),)
-        }
+        return asdict(self)
 
     def __str__(self) -> str:
         """Write it for a person."""
@@ -78,21 +71,20 @@ class Expected:
             f"session  GOOD, one commit between and BAD; {low} to {high} of them where a step stands out "
             f"from the noise, up to {self.sessions_at_most} where it hardly does",
             f"build    {'; '.join(map(shown, self.build)) or 'nothing: the programs are files of the commits'}",
-            f"time     {self._time()}",
+            "time     unknown: no earlier trial of this campaign says what a run takes; nor what a build takes",
         ]
-        told = [part for line in lines for part in (wrapped(line, "", " " * 9, WIDTH) or [""])]
-        told.append("")
-        told += [
-            part for note in self.notes for part in wrapped(f"note  {note}", "", " " * 6, WIDTH)
-        ]
-        told += next_lines(tuple(shlex.split(self.next[0])), "nothing was executed")
-        return "\n".join(told)
-
-    def _time(self) -> str:
-        if self.seconds is None:
-            return "unknown: no earlier trial of this campaign says what a run takes; nor what a build takes"
-        low, high = (about(one) for one in self.seconds)
-        return f"{low} to {high.removeprefix('about ')} of runs, by an earlier trial; what builds take is unknown"
+        if self.seconds is not None:
+            low_s, high_s = (about(one) for one in self.seconds)
+            lines[-1] = (
+                f"time     {low_s} to {high_s.removeprefix('about ')} of runs, by an earlier trial; "
+                "what builds take is unknown"
+            )
+        texts = [part for line in lines for part in (wrapped(line, "", " " * 9, WIDTH) or [""])]
+        texts.append("")
+        for note in self.notes:
+            texts += wrapped(f"note  {note}", "", " " * 6, WIDTH)
+        texts += next_lines(tuple(shlex.split(self.next[0])), "nothing was executed")
+        return "\n".join(texts)
 
 
 def expected(question: Question, request: Request) -> Expected:
@@ -139,7 +131,7 @@ def _words(request: Request, good: str, bad: str) -> list[str]:
     """Give the command line that carries it out: what was said, without ``--dry-run``."""
     if request.resume is not None:
         return ["fairtrial", "bisect", "--resume", str(request.resume)]
-    said: dict[str, object] = {
+    options: dict[str, object] = {
         "--campaign": request.campaign,
         "--metric": request.metric,
         "--margin": request.margin,
@@ -152,10 +144,10 @@ def _words(request: Request, good: str, bad: str) -> list[str]:
         "--warmup-iterations": request.warmup_iterations,
     }
     words = ["fairtrial", "bisect", good, bad]
-    words += [part for name in request.benchmarks for part in ("--benchmark", name)]
-    words += [
-        part for key, value in said.items() if value is not None for part in (key, str(value))
-    ]
+    for name in request.benchmarks:
+        words += ["--benchmark", name]
+    for option, value in options.items():
+        words += [] if value is None else [option, str(value)]
     words += ["--all"] * request.every + ["--strict"] * request.strict + ["--share"] * request.share
     return words
 

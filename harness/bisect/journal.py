@@ -6,13 +6,13 @@ go on after a kill: ``bisect.json`` says what was asked, and ``sessions.jsonl`` 
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from analysis.errors import StoreError, UsageError
@@ -29,9 +29,9 @@ from analysis.record.shapes import (
 
 from ..trial.folder import append_synced, cut, open_inside, storing, sync_folder, write_synced
 
-STATE, SESSIONS, LOCK = BISECTION, "sessions.jsonl", ".lock"
+STATE, SESSIONS = BISECTION, "sessions.jsonl"
 SCHEMA = 1
-_FRESH = ".bisect.json.new"
+_FRESH, _LOCK = ".bisect.json.new", ".lock"
 _RESTORE = "restore it from a copy, or begin anew"
 
 
@@ -71,14 +71,6 @@ class Asked:
     every: bool = False
     warmup_iterations: WarmupIterations | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name in self.__slots__
-            for value in (getattr(self, name),)
-        }
-
     def refuse_another(self, now: Asked, where: Path) -> None:
         """Refuse to go on where something else is asked now.
 
@@ -87,25 +79,21 @@ class Asked:
         UsageError
             If commits, campaign or what is judged differ; it names the first difference.
         """
-        said = {
+        named = {
             "good_sha": "GOOD",
             "bad_sha": "BAD",
             "root": "the repository",
             "campaign": "the campaign's file",
             "campaign_sha256": "the campaign's text (SHA-256)",
-            "variant": "--variant",
             "benchmarks": "the benchmarks",
             "metric": "the metric",
-            "margin": "--margin",
-            "risk": "--risk",
-            "looks": "--looks",
-            "warmup_iterations": "--warmup-iterations",
         }
-        for name, told in said.items():
+        for name in (*named, "variant", "margin", "risk", "looks", "warmup_iterations"):
             then, asked = getattr(self, name), getattr(now, name)
             if then != asked:
+                option = named.get(name) or f"--{name.replace('_', '-')}"
                 raise UsageError(
-                    f"{told} of this bisection was {_shown(then)}, and now it is {_shown(asked)}: sessions of "
+                    f"{option} of this bisection was {_shown(then)}, and now it is {_shown(asked)}: sessions of "
                     "both would be one search",
                     str(where),
                     "put it back, or begin a new bisection without --resume",
@@ -176,8 +164,8 @@ class Journal:
         return journal
 
     def _take(self) -> None:
-        with storing(self.folder / LOCK):
-            fd = open_inside(self.folder, LOCK, os.O_RDWR | os.O_CREAT)
+        with storing(self.folder / _LOCK):
+            fd = open_inside(self.folder, _LOCK, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -195,25 +183,25 @@ class Journal:
     def _read(self) -> None:
         """Read the list of sessions; a torn last line is cut off, since its session stands in its trial."""
         where = self.folder / SESSIONS
-        data = b""
-        if os.path.lexists(where):  # it was not killed before the first
-            with opened(where) as file:
-                data = file.read()
+        if not os.path.lexists(where):  # it was killed before the first
+            return
+        with opened(where) as file:
+            data = file.read()
         whole = 0
         for number, line in enumerate(data.splitlines(keepends=True), 1):
-            if not (line.endswith(b"\n") and checksum_holds(line[:-1])):
-                if whole + len(line) == len(data) and not line.endswith(b"\n"):
-                    break
-                what = "the line does not have its checksum: the file was changed or is damaged"
-                raise StoreError(what, f"{where}:{number}", _RESTORE)
+            if whole + len(line) == len(data) and not line.endswith(b"\n"):
+                break
             try:
+                if not (line.endswith(b"\n") and checksum_holds(line[:-1])):
+                    raise ShapeError("the line does not have its checksum")
                 one = shaped(MeasuredSession, parse(line), "the line")
+                if Path(one.trial).is_absolute() or ".." in Path(one.trial).parts:
+                    raise ShapeError(
+                        f"the trial {one.trial!r} lies outside of the bisection's folder"
+                    )
             except ShapeError as error:
                 what = f"{error}: the file was changed or is damaged"
                 raise StoreError(what, f"{where}:{number}", _RESTORE) from None
-            if Path(one.trial).is_absolute() or ".." in Path(one.trial).parts:
-                what = f"the trial {one.trial!r} lies outside of the bisection's folder"
-                raise StoreError(what, f"{where}:{number}", _RESTORE)
             self.sessions.append(one)
             whole += len(line)
         if whole < len(data):
@@ -229,7 +217,7 @@ class Journal:
 
     def store(self, bisection: Mapping[str, Any]) -> None:
         """Replace ``bisect.json``: what was asked, and the `bisection` so far."""
-        state = {**bisection, "store_schema": SCHEMA, "asked": self.asked.to_dict()}
+        state = {**bisection, "store_schema": SCHEMA, "asked": asdict(self.asked)}
         text = json.dumps(state, indent=1, allow_nan=False).encode() + b"\n"
         with storing(self.folder / STATE):
             write_synced(self.folder, _FRESH, text)
@@ -246,12 +234,7 @@ class Journal:
         """Do nothing more: the lock is held."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Give the lock back."""
         self.close()
 
@@ -289,19 +272,14 @@ def newest_unfinished(folder: Path, campaign: str | None) -> Path:
     UsageError
         If there is none.
     """
-    found, ended = [], []
-    if folder.is_dir():
-        for path in folder.glob(f"*/{STATE}"):
-            try:
-                state = read_state(path.parent)
-            except StoreError:
-                continue
-            if campaign not in (None, state.asked.campaign):
-                continue
-            if state.state == "ended":
-                ended.append((path.stat().st_mtime, path.parent))
-            else:
-                found.append((path.stat().st_mtime, path.parent))
+    found: list[tuple[float, Path]] = []
+    ended: list[tuple[float, Path]] = []
+    for path in folder.glob(f"*/{STATE}"):
+        with contextlib.suppress(StoreError):
+            state = read_state(path.parent)
+            if campaign in (None, state.asked.campaign):
+                aged = (path.stat().st_mtime, path.parent)
+                (ended if state.state == "ended" else found).append(aged)
     if not found:
         what = "there is no bisection to go on with"
         if ended:

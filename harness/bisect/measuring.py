@@ -9,8 +9,8 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from analysis.record.shapes import records_of
 from analysis.record.trial_files import MANIFEST, MEASUREMENTS, OUTPUTS, PLAN, LooksPlan, PlannedRun
 from analysis.record.yaml_reader import Document, Plain, Value, decoded, read_document
 
-from ..campaign.cells import CampaignEntry, entries
+from ..campaign.cells import entries
 from ..campaign.defaults import OwnDefaults
 from ..campaign.model import LAYOUT_SEED
 from ..campaign.resolve import MAX_SEED, load_campaign
@@ -48,12 +48,9 @@ if TYPE_CHECKING:
     from .recipe import Recipe
     from .workshop import Workshop
 
-# --- Sessions that are added to a trial one by one, by somebody who decides after each what
-# is measured next.
-#
-# Each is an ordinary session: host, programs and plan are looked at as by a resumption,
-# since other things are
-# built and measured between two of them.
+# --- Sessions that are added to a trial one by one, by somebody who decides after each what is measured next. Each is
+# an ordinary session: host, programs and plan are looked at as by a resumption, since other things are built and
+# measured between two of them.
 
 
 def whole_sessions(trial: Path) -> int:
@@ -124,22 +121,15 @@ def add_session(
         return carry_out(context, options)
 
 
-# --- The campaign that measures commits: an ordinary file, made from the user's.
-#
-# All that is no path stands as the user wrote it. What the campaign's baseline (or
-# ``--variant``) gives is filled
-# in, so that ``{variant}`` in a build or a command means the same file in every commit; each path in the
-# repository begins with ``{commit_tree}``, a value of each variant.
-
+# --- The campaign that measures commits: an ordinary file, made from the user's. All that is no path stands as the user
+# wrote it. What the campaign's baseline (or ``--variant``) gives is filled in, so that ``{variant}`` in a build or a
+# command means the same file in every commit; each path in the repository begins with ``{commit_tree}``, a value of
+# each variant.
 
 _TREE, _LIBRARIES, _COMMIT = "commit_tree", "commit_libraries", "commit_sha"
-_OURS = (_TREE, _LIBRARIES, _COMMIT)
-_NEVER_OK = "protocol.never_ok"
 # Made anew, or without a meaning for commits: what is built is kept, and commits are no series of the user's.
 _REPLACED = ("variants", "baseline", "benchmarks", "inputs", "build", "hooks", "commit", "series")
-_BARE = re.compile(
-    r"[A-Za-z0-9+-][A-Za-z0-9._+-]*"
-)  # what means the same without quotes in any place
+_BARE = re.compile("[A-Za-z0-9+-][A-Za-z0-9._+-]*")  # means the same without quotes in any place
 _WORD = re.compile(r"(?!(?i:null)$)[A-Za-z_][A-Za-z0-9_-]*")
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _IN_FOLDER = 'cd "$0" && exec "$@"'
@@ -168,12 +158,9 @@ def campaign_of(
     except UnicodeEncodeError:
         what = "a path of the campaign is not UTF-8 and cannot be written to a campaign"
         raise UsageError(what, str(file), "rename it") from None
-    template = recipe.campaign
-    own = OwnDefaults(values=template.own_defaults)
-    defaults = {
-        **template.defaults,
-        _NEVER_OK: "go_on",
-    }  # a commit that fails is one of the answers
+    own = OwnDefaults(values=recipe.campaign.own_defaults)
+    # a commit that fails is one of the answers
+    defaults = {**recipe.campaign.defaults, "protocol.never_ok": "go_on"}
     return load_campaign(file, seed=seed, defaults=defaults, own=own)
 
 
@@ -183,42 +170,31 @@ def campaign_text(
     """Give the text of the campaign whose variants are these commits; `seed` is another than the template's."""
     template = recipe.campaign
     document = read_document(decoded(template.text, template.source), str(template.source))
-    other = None if seed in {None, template.seed} else seed
-    return "\n".join(_lines(_Maker(recipe, document), built, baseline, other)) + "\n"
-
-
-def _lines(
-    maker: _Maker, built: Sequence[Built], baseline: Built, seed: int | None
-) -> Iterator[str]:
-    maker.with_libraries = any(one.libraries for one in built)
-    benchmarks = {name: maker.benchmark(name) for name in maker.benchmarks}
-    hooks = maker.hooks()
-    yield "# commits of a bisection: each is measured in the tree that is kept of it"
-    for name, value in maker.given.items():
-        if name not in _REPLACED and (name != "seed" or seed is None):
-            yield f"{_key(name)}: {_flow(_without_never_ok(name, value))}"
-    if seed is not None:
-        yield f"seed: {seed}"
-    yield f"baseline: {_flow(baseline.commit.name)}"
-    yield f'commit: "{{{_COMMIT}}}"'
-    variants = {one.commit.name: maker.variant(one) for one in built}
-    for part, entry in (("variants", variants), ("benchmarks", benchmarks), ("hooks", hooks)):
-        if entry:
-            yield f"{part}:"
-            for name, value in entry.items():
-                yield f"  {_key(name)}: {_flow(value)}"
-
-
-def _without_never_ok(name: str, value: Any) -> Any:  # noqa: ANN401 - any part of a campaign
-    if name != "protocol" or not isinstance(value, dict):
-        return value
-    return {key: given for key, given in value.items() if f"protocol.{key}" != _NEVER_OK}
+    maker = _Maker(recipe, document, with_libraries=any(one.libraries for one in built))
+    parts: dict[str, dict[str, Any]] = {
+        "variants": {},  # they stand first, and need to know whether the others name the tree
+        "benchmarks": {name: maker.benchmark(name) for name in maker.benchmarks},
+        "hooks": maker.hooks(),
+    }
+    parts["variants"] = {one.commit.variant: maker.variant(one) for one in built}
+    given = {name: value for name, value in maker.given.items() if name not in _REPLACED}
+    if isinstance(given.get("protocol"), dict):
+        given["protocol"] = {k: one for k, one in given["protocol"].items() if k != "never_ok"}
+    if seed not in {None, template.seed}:
+        given["seed"] = Plain(seed)
+    lines = ["# commits of a bisection: each is measured in the tree that is kept of it"]
+    lines += [f"{_key(name)}: {_flow(value)}" for name, value in given.items()]
+    lines += [f"baseline: {_flow(baseline.commit.variant)}", f'commit: "{{{_COMMIT}}}"']
+    for part, entry in parts.items():
+        lines += [f"{part}:"] * bool(entry)
+        lines += [f"  {_key(name)}: {_flow(value)}" for name, value in entry.items()]
+    return "\n".join(lines) + "\n"
 
 
 class _Maker:
     """Makes the parts of the campaign that are not as the user wrote them."""
 
-    def __init__(self, recipe: Recipe, document: Document) -> None:
+    def __init__(self, recipe: Recipe, document: Document, *, with_libraries: bool) -> None:
         shape, _ = check_shape(document)
         assert shape is not None, "it was loaded before"
         assert isinstance(document.value, dict), "it was loaded before"
@@ -229,9 +205,9 @@ class _Maker:
         self._variant = next(entry for entry in variants if entry.name == recipe.variant)
         self._entries = {entry.name: entry for entry in benchmarks}
         self.benchmarks: Mapping[str, Cell] = {cell.benchmark: cell for cell in recipe.cells}
-        self.with_libraries = False
+        self.with_libraries = with_libraries
         self._used = self._used_by_hooks()
-        clash = self._used & set(_OURS)
+        clash = self._used & {_TREE, _LIBRARIES, _COMMIT}
         if clash:
             what = f"a hook uses the value '{min(clash)}', whose name is needed for commits"
             raise UsageError(what, str(recipe.campaign.source), "rename it in the campaign")
@@ -239,17 +215,20 @@ class _Maker:
 
     def variant(self, built: Built) -> dict[str, Any]:
         """Give the values of one commit."""
-        values: dict[str, Any] = {_COMMIT: built.commit.sha}
+        values: dict[str, Any] = {_COMMIT: built.commit.commit}
         if self._in_tree:
             values[_TREE] = str(built.tree)
         if self.with_libraries:
-            folders = built.libraries or (built.tree,)
-            values[_LIBRARIES] = ":".join(map(str, folders))
+            values[_LIBRARIES] = ":".join(map(str, built.libraries or (built.tree,)))
         return values
 
     def benchmark(self, name: str) -> dict[str, Any]:
         """Give one benchmark with all that the variant says of it."""
-        cell, sections = self.benchmarks[name], self._sections(name)
+        cell, entry = self.benchmarks[name], self._entries[name]
+        # what the file says of the benchmark, then of the variant, which wins
+        sections = [
+            self.given[str(one.path[0])][str(one.path[1])] or {} for one in (entry, self._variant)
+        ]
         made: dict[str, Any] = {"command": [_literal(text) for text in cell.command.argv]}
         made["cwd"] = self._path(cell.cwd)
         if cell.stdin is not None:
@@ -258,14 +237,14 @@ class _Maker:
             made["inputs"] = [self._path(path) for path in cell.inputs]
         env = {key: _literal(text) for key, text in cell.env.items()}
         if self.with_libraries:
-            rest = env.get(SEARCH) or _literal(self._inherited())
+            variables = base_environment(self.recipe.campaign.isolation, os.environ)
+            rest = env.get(SEARCH) or _literal(variables.get(SEARCH, ""))
             env[SEARCH] = f"{{{_LIBRARIES}}}{':' if rest else ''}{rest}"
         if env:
             made["env"] = env
-        for key in ("stdout", "stderr", "timeout", "expect"):
-            for section in sections:
-                if key in section:
-                    made[key] = section[key]
+        for section in sections:
+            plain = ("stdout", "stderr", "timeout", "expect")
+            made |= {key: section[key] for key in plain if key in section}
         if cell.expect.stdout_file is not None:
             made["expect"] = {**made["expect"], "file": self._path(cell.expect.stdout_file)}
         metrics = {
@@ -276,28 +255,18 @@ class _Maker:
                 metrics[rule.name] = {**metrics[rule.name], "from": self._path(rule.source)}
         if metrics:
             made["metrics"] = metrics
-        values = {**self._entries[name].values, **self._variant.values}
+        values = {**entry.values, **self._variant.values}
         return made | {key: text for key, text in values.items() if key in self._used}
 
     def hooks(self) -> dict[str, Any]:
         """Give the hooks: those of runs in the commit's folder, those of sessions in the user's."""
-        given = self.given.get("hooks") or {}
-        made: dict[str, Any] = {}
-        for name, value in given.items():
-            if name in {"before", "after"}:
-                folder = self._path(self.recipe.campaign.source.parent)
-            elif name in {"setup", "cleanup", "finish"}:
-                folder = _literal(str(self.recipe.campaign.source.parent))
-            else:
-                made[name] = value
-                continue
-            steps = [self._words(step) for step in _steps(value)]
-            made[name] = [["/bin/sh", "-c", _IN_FOLDER, folder, *words] for words in steps]
+        made, home = dict(self.given.get("hooks") or {}), self.recipe.campaign.source.parent
+        for name in made.keys() & {"before", "after", "setup", "cleanup", "finish"}:
+            of_runs = name in {"before", "after"}
+            folder = self._path(home) if of_runs else _literal(str(home))
+            start = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', folder]
+            made[name] = [[*start, *self._words(step)] for step in _steps(made[name])]
         return made
-
-    def _sections(self, name: str) -> tuple[Mapping[str, Any], ...]:
-        """Give what the file says of the benchmark, then of the variant, which wins."""
-        return tuple(_section(self.given, entry) for entry in (self._entries[name], self._variant))
 
     def _path(self, path: Path) -> str:
         place = self.recipe.in_repository(path)
@@ -306,11 +275,6 @@ class _Maker:
         self._in_tree = True
         inside = "" if str(place) == "." else f"/{_literal(str(place))}"
         return f"{{{_TREE}}}{inside}"
-
-    def _inherited(self) -> str:
-        """Give the search path that a run has without this one."""
-        variables = base_environment(self.recipe.campaign.isolation, os.environ)
-        return variables.get(SEARCH, "")
 
     def _words(self, step: Any) -> list[str]:  # noqa: ANN401 - a command in one of its forms
         """Give the words of a hook; the name of the variant is the campaign's."""
@@ -330,18 +294,8 @@ class _Maker:
     def _used_by_hooks(self) -> set[str]:
         hooks = self.given.get("hooks") or {}
         steps = [step for name in ("before", "after") for step in _steps(hooks.get(name))]
-        return {
-            name
-            for step in steps
-            for text in self._words(step)
-            for name in parse_template(text).names
-        } - {"variant", "benchmark"}
-
-
-def _section(given: Mapping[str, Any], entry: CampaignEntry) -> Mapping[str, Any]:
-    """Give what the file says of a variant or benchmark."""
-    part, name = map(str, entry.path)
-    return given[part][name] or {}
+        texts = [parse_template(text) for step in steps for text in self._words(step)]
+        return {name for one in texts for name in one.names} - {"variant", "benchmark"}
 
 
 def _steps(value: Any) -> list[Any]:  # noqa: ANN401 - one command, a list of them, or none
@@ -406,7 +360,7 @@ def trial_of(phase: Phase, places: tuple[int, ...], commits: tuple[Commit, ...])
     (probe,) = set(places) - {phase.lower, phase.upper}
     whole = (phase.lower, phase.upper) == (0, len(commits) - 1)
     inside = "" if whole else f"-in-{phase.lower:04d}-{phase.upper:04d}"
-    return f"search/{commits[probe].name}{inside}"
+    return f"search/{commits[probe].variant}{inside}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -423,8 +377,6 @@ class Sessions:
     workshop: Workshop
     options: Options
     watcher: Watcher
-    on_build: Callable[[Commit], object] = lambda _: None
-    on_built: Callable[[Built | NotBuilt], object] = lambda _: None
     built: dict[int, Built | NotBuilt] = field(default_factory=dict)
     _phase: Phase | None = None
     _next: int = 0
@@ -447,16 +399,16 @@ class Sessions:
         EndNotBuiltError
             If it is GOOD or BAD, and does not.
         """
+        end = place in (0, self.commits.last)  # of these a failure may have been the host's
         if place not in self.built:
-            commit = self.commits.commits[place]
-            self.on_build(commit)
-            end = place in (0, self.commits.last)  # of these a failure may have been the host's
-            self.built[place] = self.workshop.build(commit, again=end)
-            self.on_built(self.built[place])
+            self.built[place] = self._build(self.commits.commits[place], again=end)
         found = self.built[place]
-        if isinstance(found, NotBuilt) and place in (0, self.commits.last):
+        if isinstance(found, NotBuilt) and end:
             raise EndNotBuiltError(place, found)
         return isinstance(found, Built)
+
+    def _build(self, commit: Commit, *, again: bool) -> Built | NotBuilt:
+        return self.workshop.build(commit, again=again)
 
     def program(self, place: int) -> str:
         """Name what a commit builds to: two of one name are one program."""
@@ -470,9 +422,10 @@ class Sessions:
         if number < len(self.journal.sessions):
             stored = self.journal.sessions[number]
             if (stored.trial, stored.places) != (name, places):
+                then, now = (", ".join(map(str, one)) for one in (stored.places, places))
                 raise StoreError(
-                    f"session {number + 1} stands in {stored.trial} with the places "
-                    f"{_listed(stored.places)}, and the search now asks for {name} with {_listed(places)}",
+                    f"session {number + 1} stands in {stored.trial} with the places {then}, and the search now asks "
+                    f"for {name} with {now}",
                     str(self.journal.folder),
                     "programs or stored values are not those of then: begin a new bisection, or go on with the "
                     "version that began this one",
@@ -489,39 +442,28 @@ class Sessions:
         found = MeasuredSession(trial=name, session=listed + 1, places=places)
         if whole_sessions(trial) > listed:
             return found  # a kill came between its last run and the list
-        options = Options(
-            folder=trial.parent,
-            name=trial.name,
-            strict=self.options.strict,
-            share=self.options.share,
-            wait_s=self.options.wait_s,
-            built=True,
-        )
-        ending = add_session(self._campaign(name, places), options, self.watcher, self._looks())
+        options = replace(self.options, folder=trial.parent, name=trial.name, built=True)
+        asked, level = self.journal.asked, self._phase.level if self._phase else None
+        plan = None  # a search trial has none
+        if level is not None:
+            plan = LooksPlan(rule="planned", looks=asked.looks, risk=level, margin=asked.margin)
+        ending = add_session(self._campaign(name, places), options, self.watcher, plan)
         if ending.status == "interrupted":
-            raise Interrupted(_signal(ending.reason))
+            raise Interrupted(int((ending.reason or "signal 2").rpartition(" ")[2]))
         if ending.status != "complete":
             what = f"a session was not measured to its end: {ending.reason or ending.status}"
             fix = "take the cap out of the campaign, or raise it, and begin anew"
             raise CappedError(what, str(trial), fix)
         return found
 
-    def _looks(self) -> LooksPlan | None:
-        """Give the plan by which step 0 and the proofs are judged; a search trial has none."""
-        phase, asked = self._phase, self.journal.asked
-        if phase is None or phase.level is None:
-            return None
-        return LooksPlan(rule="planned", looks=asked.looks, risk=phase.level, margin=asked.margin)
-
     def _campaign(self, name: str, places: tuple[int, ...]) -> Campaign:
         if name not in self._campaigns:
             assert self._phase is not None
             folder = self.journal.folder / CAMPAIGNS
             folder.mkdir(exist_ok=True)
-            built = [self._built(place) for place in places]
             self._campaigns[name] = campaign_of(
                 self.recipe,
-                built,
+                [self._built(place) for place in places],
                 folder / f"{name.replace('/', '-')}.yaml",
                 baseline=self._built(self._phase.lower),
                 trial=name,
@@ -538,10 +480,10 @@ class Sessions:
     def _values(self, stored: MeasuredSession) -> dict[int, float | list[float]]:
         from analysis.history.session_value import session_values
 
-        asked = self.journal.asked
+        asked, commits = self.journal.asked, self.commits.commits
         trial = self.trial(stored.trial)
         found = session_values(trial, stored.session, asked.metric, asked.benchmarks)
-        return {place: found[self.commits.commits[place].name] for place in stored.places}
+        return {place: found[commits[place].variant] for place in stored.places}
 
     def trial(self, name: str) -> Any:  # noqa: ANN401 - what analysis.history reads
         """Read one of the bisection's trials."""
@@ -561,12 +503,3 @@ def _read(path: Path, size: int) -> Any:  # noqa: ANN401 - as above
 
     del size
     return stored_trial(path)
-
-
-def _listed(places: tuple[int, ...]) -> str:
-    return ", ".join(map(str, places))
-
-
-def _signal(reason: str | None) -> int:
-    """Give the number in the reason of an interrupted trial, ``signal 2``."""
-    return int((reason or "signal 2").rpartition(" ")[2])

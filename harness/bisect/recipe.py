@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -28,22 +29,13 @@ _NAMED = 3  # files that a note names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TakenInput:
-    """A file that GOOD or BAD does not hold: it is taken from the work tree, the same for all commits.
-
-    `path` is relative to the top of the repository.
-    """
-
-    path: PurePosixPath
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """How each commit is built and measured: as the campaign's `variant`, at the campaign's `place`.
 
     `place` is the campaign's folder, relative to `root`, the top of the repository; `cells` are those of the
-    variant, one a benchmark. `notes` tell what is taken otherwise than somebody may think.
+    variant, one a benchmark. `inputs` are files that GOOD or BAD does not hold, by their place in the repository, and
+    their SHA-256: they are taken from the work tree, the same for all commits. `notes` tell what is taken otherwise
+    than somebody may think.
     """
 
     campaign: Campaign
@@ -52,7 +44,7 @@ class Recipe:
     place: PurePosixPath
     cells: tuple[Cell, ...]
     build: Build | None
-    inputs: tuple[TakenInput, ...]
+    inputs: Mapping[PurePosixPath, str]
     notes: tuple[str, ...]
 
     @property
@@ -168,30 +160,24 @@ def _check(campaign: Campaign, root: Path, cell: Cell) -> None:
 
 def _inputs(
     campaign: Campaign, commits: CommitRange, root: Path, cells: Sequence[Cell]
-) -> tuple[tuple[TakenInput, ...], list[str]]:
+) -> tuple[dict[PurePosixPath, str], list[str]]:
     """Find the inputs that GOOD or BAD does not hold, and say where they are taken from."""
-    ends = commits.commits[0], commits.commits[-1]
-    taken: dict[PurePosixPath, TakenInput] = {}
+    ends = (("GOOD", commits.commits[0]), ("BAD", commits.commits[-1]))
+    taken: dict[PurePosixPath, str] = {}
     notes: list[str] = []
-    for path in dict.fromkeys(path for cell in cells for path in files_of(cell)):
+    for path in (path for cell in cells for path in files_of(cell)):
         place = place_in(campaign, root, path)
         if place is None or place in taken:
             continue
-        without = [
-            name
-            for name, commit in zip(("GOOD", "BAD"), ends, strict=True)
-            if not _holds(root, commit.sha, place)
-        ]
-        file = root / place
-        if not without or not file.is_file():
+        without = [name for name, commit in ends if not _holds(root, commit.commit, place)]
+        if not without or not (root / place).is_file():
             continue  # the build may make it; whoever misses it says so
-        digest = sha256_file(file)
-        taken[place] = TakenInput(path=place, sha256=digest)
+        taken[place] = sha256_file(root / place)
         notes.append(
             f"{shown(str(place))} is not in {' and '.join(without)}: unless the build makes it, it is "
-            f"taken from the work tree, the same for all commits (sha256 {digest[:12]})"
+            f"taken from the work tree, the same for all commits (sha256 {taken[place][:12]})"
         )
-    return tuple(taken.values()), notes
+    return taken, notes
 
 
 def _holds(root: Path, sha: str, place: PurePosixPath) -> bool:
@@ -207,20 +193,14 @@ def _absolute(root: Path, cells: Sequence[Cell], build: Build | None) -> Iterato
     texts = [(text, "the command") for cell in cells for text in cell.command.argv[1:]]
     texts += [(text, f"variable {name}") for cell in cells for name, text in cell.env.items()]
     texts += [(text, "the build") for step in (build.steps if build else ()) for text in step.argv]
-    found = dict.fromkeys(
-        f"{where} names your work tree ({shown(text)}): that is the same for all commits"
-        for text, where in texts
-        if str(root) in text and str(root) != "/"
-    )
-    yield from list(found)[:_NAMED]
+    found = [one for one in dict.fromkeys(texts) if str(root) in one[0] and str(root) != "/"]
+    for text, where in found[:_NAMED]:
+        yield f"{where} names your work tree ({shown(text)}): that is the same for all commits"
 
 
-# --- Which files of a built tree are the program, and when two commits are one program.
-#
-# A built ELF file is known by its bytes, with its libraries of the tree. What a script
-# imports, or a program that
-# lies elsewhere reads, cannot be seen: then the program is the whole tree, as git names it.
-
+# --- Which files of a built tree are the program, and when two commits are one program. A built ELF file is known by its
+# bytes, with its libraries of the tree. What a script imports, or a program that lies elsewhere reads, cannot be seen:
+# then the program is the whole tree, as git names it.
 
 SEARCH = "LD_LIBRARY_PATH"
 _ROUNDS = 10  # libraries that need libraries
@@ -236,24 +216,15 @@ class Found:
 
     programs: Mapping[str, str]
     identity: str
-    libraries: tuple[Path, ...]
+    libraries: tuple[Path, ...] = ()
 
 
 def find_programs(
     recipe: Recipe, tree: Path, git_tree: str, built_at: Path, environment: Mapping[str, str]
 ) -> Found:
-    """Find the programs of a tree that was built at another path.
+    """Find the programs of a tree that was built at the path `built_at`.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        Whose cells are executed.
-    tree, built_at : Path
-        Where the files are, and where they were when they were built.
-    git_tree : str
-        Git's name of the commit's files.
-    environment : mapping
-        The variables that every command starts from.
+    `git_tree` is git's name of the commit's files; every command starts from the variables `environment`.
 
     Raises
     ------
@@ -284,36 +255,30 @@ class _Search:
 
     def add(self, cell: Cell) -> None:
         """Look at what one cell executes and reads."""
-        cwd = moved(self.recipe, cell.cwd, self.tree)
+        place = self.recipe.in_repository(cell.cwd)
+        cwd = cell.cwd if place is None else self.tree / place
         if not cwd.is_dir():
-            raise NoProgramError(f"the folder '{self._named(cwd)}' is not there")
+            inside = cwd.relative_to(self.tree) if cwd.is_relative_to(self.tree) else cwd
+            raise NoProgramError(f"the folder '{shown(str(inside))}' is not there")
         program = cell.command.argv[0]
         variables = {**self.environment, **cell.env}
         try:
             path = resolve(program, cwd, variables)
         except LaunchError as error:
-            where = "" if self.recipe.build is None else "the build made "
-            there = "no program" if where else "there is no program"
+            there = "there is" if self.recipe.build is None else "the build made"
             reason = "" if "not found" in error.what else f": {shown(error.what)}"
-            raise NoProgramError(f"{where}{there} '{shown(program)}'{reason}") from None
+            raise NoProgramError(f"{there} no program '{shown(program)}'{reason}") from None
         self._executable(path, variables)
         for file in files_of(cell):
             self._input(file)
         for text in cell.command.argv[1:]:
             self._argument(cwd, text)
 
-    def _named(self, path: Path) -> str:
-        inside = path.is_relative_to(self.tree)
-        return shown(str(path.relative_to(self.tree) if inside else path))
-
     def _executable(self, path: Path, variables: Mapping[str, str]) -> None:
-        real = path.resolve()
-        inside = real.is_relative_to(self.tree)
-        try:
-            elf = read_elf(real) if inside else None
-        except OSError:
-            elf = None
-        if inside:
+        real, elf = path.resolve(), None
+        if real.is_relative_to(self.tree):
+            with contextlib.suppress(OSError):
+                elf = read_elf(real)
             self._keep(real)
         if elf is None:
             self.opaque = True
@@ -330,7 +295,7 @@ class _Search:
 
     def _libraries(self, program: Path, variables: Mapping[str, str]) -> Iterator[Path]:
         """Give the program's libraries that lie in the tree."""
-        own = search_path(self.libraries, variables.get(SEARCH))
+        own = ":".join([*map(str, self.libraries), *filter(None, [variables.get(SEARCH)])])
         described = describe_target(program, {**variables, SEARCH: own} if own else variables)
         for library in described["libraries"].values():
             if library["path"] and Path(library["path"]).is_relative_to(self.tree):
@@ -349,9 +314,8 @@ class _Search:
             return
         path = self.tree / place
         if not path.is_file():
-            what = (
-                "neither the commit nor its build has" if self.recipe.build else "it does not have"
-            )
+            built = "neither the commit nor its build has"
+            what = built if self.recipe.build else "it does not have"
             raise NoProgramError(f"{what} the input '{shown(str(place))}'")
         self._keep(path)
 
@@ -373,17 +337,6 @@ class _Search:
     def _keep(self, path: Path) -> None:
         name = str(path.relative_to(self.tree))
         self.programs[name] = sha256_of(path) or "unreadable"
-
-
-def search_path(folders: Iterable[Path], inherited: str | None) -> str:
-    """Give the loader's search path: these folders, then what was searched anyway."""
-    return ":".join([*map(str, folders), *filter(None, [inherited])])
-
-
-def moved(recipe: Recipe, path: Path, tree: Path) -> Path:
-    """Give the path in a commit's tree; one outside of the repository stays."""
-    place = recipe.in_repository(path)
-    return path if place is None else tree / place
 
 
 def digest_of_sources(tree: Path, names: Sequence[str]) -> str:

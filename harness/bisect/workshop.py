@@ -17,10 +17,9 @@ import re
 import shutil
 import struct
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from analysis.errors import StoreError, UsageError
@@ -47,20 +46,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class Built(Found):
     """A commit that was built: its files are kept in `tree`, for as long as its trials need them.
 
-    `programs` are the files in it that the campaign executes and reads, relative to `tree`, with their
-    SHA-256. Two commits with one `identity` are one program. `seconds` is what the build took; `libraries` are
-    the folders in which the loader finds its own libraries; `reused` tells that it was built earlier.
+    `seconds` is what the build took; `reused` tells that it was built earlier.
     """
 
     commit: Commit
     tree: Path
-    programs: Mapping[str, str]
-    identity: str
     seconds: float
-    libraries: tuple[Path, ...] = field(default=())
     reused: bool = False
 
 
@@ -74,20 +68,16 @@ class NotBuilt:
 
 
 # --- The trees that are kept of built commits, each with a record that says what it holds.
-#
-# A tree counts once its record is there, which is written last and at once; anything else is the rest of a
-# bisection that was killed. Trees stay until somebody asks for those that no trial names.
-# Equal files of two
-# commits share their blocks where the file system can do that (Btrfs, XFS); they are never
-# one file, which a
-# program that writes would change for both. Source: ioctl_fideduperange(2).
+# A tree counts once its record is there, which is written last and at once; anything else is the rest of a bisection
+# that was killed. Trees stay until somebody asks for those that no trial names. Equal files of two commits share their
+# blocks where the file system can do that (Btrfs, XFS); they are never one file, which a program that writes would
+# change for both. Source: ioctl_fideduperange(2).
 
-
+_ELSEWHERE = "or name another folder: --work-dir DIR; what is kept already stays"
 SCHEMA = 1
 _FIDEDUPERANGE = 0xC0189436
 _LEAST_SHARED = 64 * 1024  # bytes: below, a call costs more than it saves
 _AT_ONCE = 16 * 1024 * 1024  # bytes that Btrfs compares in one call
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +89,9 @@ class Record:
 
     commit: str
     seconds: float
-    programs: Mapping[str, str]
-    sources: str
-    size_bytes: int
+    programs: Mapping[str, str] = field(default_factory=dict)
+    sources: str = ""
+    size_bytes: int = 0
     why: str | None = None
     log: str | None = None
     bisection: str = ""
@@ -141,8 +131,8 @@ class KeptTrees:
         """Write a record at once; with it its tree counts."""
         path = self._file(key)
         fresh = path.with_suffix(".new")
-        parts = {name: getattr(record, name) for name in Record.__slots__}
-        text = json.dumps({"schema": SCHEMA} | parts, indent=1, sort_keys=True)
+        parts = {"schema": SCHEMA, **dataclasses.asdict(record)}
+        text = json.dumps(parts, indent=1, sort_keys=True)
         write_synced(self.folder, fresh.name, f"{text}\n".encode())
         fresh.replace(path)
 
@@ -156,27 +146,20 @@ class KeptTrees:
 
         `names` are relative to the tree. Nothing is done where the file system cannot.
         """
-        if not self._shares:
-            return 0
         others = [path for path in self.folder.iterdir() if path.is_dir() and path.name != key]
         if not others:
             return 0
         other = max(others, key=lambda path: path.stat().st_mtime_ns)
-        shared = 0
-        for name in names:
-            shared += self._share_one(other / name, self.tree(key) / name)
-        return shared
+        return sum(self._share_one(other / name, self.tree(key) / name) for name in names)
 
     def _share_one(self, one: Path, two: Path) -> int:
         try:
             size = one.lstat().st_size
             if one.is_symlink() or two.is_symlink() or not one.is_file() or not self._shares:
                 return 0
-            if (
-                size < _LEAST_SHARED
-                or two.lstat().st_size != size
-                or sha256_of(one) != sha256_of(two)
-            ):
+            if size < _LEAST_SHARED or two.lstat().st_size != size:
+                return 0
+            if sha256_of(one) != sha256_of(two):
                 return 0
             with one.open("rb") as source, two.open("rb") as target:
                 return sum(
@@ -216,24 +199,15 @@ def stored(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise unwritable(folder, error) from error
+        what = f"what is built cannot be stored: {os.strerror(error.errno or 0)}"
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        need = "free some space" if full else "give yourself the right to write"
+        raise StoreError(what, str(error.filename or folder), f"{need}, {_ELSEWHERE}") from error
 
 
-def unwritable(folder: Path, error: OSError) -> StoreError:
-    """Say that the folder cannot hold what is built, and what helps."""
-    full = error.errno in FULL
-    what = f"what is built cannot be stored: {os.strerror(error.errno or 0)}"
-    fix = f"{'free some space' if full else 'give yourself the right to write'}, or name another folder: --work-dir DIR; what is kept already stays"
-    return StoreError(what, str(error.filename or folder), fix)
-
-
-MARKER = "workshop.json"
-_LOCK = "lock"
+_MARKER, _LOCK, _GIT_LOG = "workshop.json", "lock", "git.log"
 _ENDING_S = 20.0  # what launchers of a killed bisection may need to end what they started
-_GIT_LOG = "git.log"
-_LEAST_FREE = (
-    1024 * 1024
-)  # bytes: a build that fails with less on the disk says nothing of its commit
+_LEAST_FREE = 2**20  # bytes: a build that fails with less on the disk says nothing of its commit
 # What compilers take for the time, unless the environment says another.
 _TIME = {"SOURCE_DATE_EPOCH": "1000000000"}
 _FULL = re.compile("No space left on device|Disk quota exceeded")
@@ -291,7 +265,7 @@ class Workshop:
             recipe.campaign.isolation, without_repository(os.environ)
         )
         self._lock: int | None = None
-        self._notes: list[str] = []
+        self.notes: tuple[str, ...] = ()  # what somebody may take otherwise
         self._recipe_key = self._digest()
 
     def __enter__(self) -> Self:
@@ -309,7 +283,7 @@ class Workshop:
             try:
                 self._wait_for_lock(self._lock)
                 text = json.dumps({"schema": 1, "repository": os.fsencode(self._recipe.root).hex()})
-                write_synced(self.folder, MARKER, f"{text}\n".encode())
+                write_synced(self.folder, _MARKER, f"{text}\n".encode())
                 self._clone.remove()
                 self._kept.make()
             except BaseException:
@@ -323,42 +297,29 @@ class Workshop:
         while True:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
             except BlockingIOError:
                 self._interrupts.check()
                 holder = os.pread(lock, 32, 0).decode("ascii", "replace").strip()
+                what = "another bisection builds there right now"
                 lives = not holder or Path("/proc", holder).exists()
+                if not lives:
+                    what = f"what a killed bisection started (process {holder}) still writes there"
                 if lives or time.monotonic() > until:
-                    what = "another bisection builds there right now"
-                    if not lives:
-                        what = (
-                            f"what a killed bisection started (process {holder}) still writes there"
-                        )
                     fix = "let it end, or name another folder: --work-dir DIR"
                     raise StoreError(what, str(self.folder), fix) from None
                 time.sleep(0.02)
-            else:
-                os.ftruncate(lock, 0)
-                os.pwrite(lock, f"{os.getpid()}\n".encode("ascii"), 0)
-                kept_locks.add(lock)
-                return
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode("ascii"), 0)
+        kept_locks.add(lock)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Remove the clone."""
         try:
             with stored(self.folder):
                 self._clone.remove()
         finally:
             self._unlock()
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What the builds met that somebody may take otherwise."""
-        return tuple(self._notes)
 
     def build(self, commit: Commit, *, again: bool = False) -> Built | NotBuilt:
         """Build a commit, or give what is kept of it.
@@ -369,14 +330,12 @@ class Workshop:
         ------
         StoreError
             If the disk is full, or the folder may not be written.
-        GitError
-            If the clone cannot be made.
-        LaunchError
-            If what executes builds was killed itself.
+        FairtrialError
+            If the clone cannot be made, or what executes builds was killed itself.
         Interrupted
             If a signal came.
         """
-        key = f"{commit.sha[:12]}-{self._recipe_key}"
+        key = f"{commit.commit[:12]}-{self._recipe_key}"
         with stored(self.folder):
             known = self._known(commit, key, again=again)
             if known is not None:
@@ -401,24 +360,20 @@ class Workshop:
     def _known(self, commit: Commit, key: str, *, again: bool) -> Built | NotBuilt | None:
         """Give what is kept of a commit, where it is as it was recorded."""
         record = self._kept.read(key)
-        if record is None or record.commit != commit.sha:
+        if record is None or record.commit != commit.commit:
             return None
         if record.why is not None:
             log = Path(record.log or self.folder)
             again = again or record.bisection != self._bisection
             return None if again else NotBuilt(commit=commit, why=record.why, log=log)
-        tree, tracked = self._kept.tree(key), self._tracked(commit)
-        programs = record.programs.items()
+        tree = self._kept.tree(key)
         try:
-            same = record.sources == digest_of_sources(tree, tracked) and all(
-                sha256_file(tree / name) == digest for name, digest in programs
+            same = record.sources == digest_of_sources(tree, self._tracked(commit)) and all(
+                sha256_file(tree / name) == digest for name, digest in record.programs.items()
             )
-            if not same:
-                return None
-            found = self._found(commit, tree)
+            return self._found(commit, tree, record.seconds, reused=True) if same else None
         except (OSError, NoProgramError):
             return None
-        return _built_of(commit, tree, found, record.seconds, reused=True)
 
     def _built(
         self, commit: Commit, key: str, commands: SideCommands, logs: Path
@@ -439,24 +394,26 @@ class Workshop:
         self._clone.hand_over(tree)
         self._put_inputs(tree)
         try:
-            found = self._found(commit, tree)
+            found = self._found(commit, tree, seconds)
         except NoProgramError as error:
             return self._failed(commit, key, str(error), logs, seconds)
         tracked = self._tracked(commit)
         self._kept.share(key, [Path(name) for name in {*tracked, *found.programs}])
         record = Record(
-            commit=commit.sha,
+            commit=commit.commit,
             seconds=seconds,
             programs=found.programs,
             sources=digest_of_sources(tree, tracked),
             size_bytes=size_of(tree),
         )
         self._kept.write(key, record)
-        return _built_of(commit, tree, found, seconds)
+        return found
 
-    def _found(self, commit: Commit, tree: Path) -> Found:
+    def _found(self, commit: Commit, tree: Path, seconds: float, *, reused: bool = False) -> Built:
         built_at = self._clone.path
-        return find_programs(self._recipe, tree, commit.tree, built_at, self._environment)
+        found = find_programs(self._recipe, tree, commit.tree, built_at, self._environment)
+        about = {name: getattr(found, name) for name in Found.__slots__}
+        return Built(commit=commit, tree=tree, seconds=seconds, reused=reused, **about)
 
     def _make(self, commit: Commit, commands: SideCommands, logs: Path) -> None:
         """Check a commit out and execute the campaign's build in it."""
@@ -474,7 +431,8 @@ class Workshop:
                 )
             except LaunchError as error:
                 commands.sweep()
-                raise LaunchError(f"its submodules cannot be had: {_last_line(error)}") from error
+                why = shown(error.what.splitlines()[-1].strip())
+                raise LaunchError(f"its submodules cannot be had: {why}") from error
 
         self._clone.check_out(commit, writing_git(commands, logs / _GIT_LOG), execute)
         self._note_lfs(commit)
@@ -483,9 +441,11 @@ class Workshop:
         build = self._recipe.build
         if build is None:
             return
-        self._say(f"build   {commit.name}  {commit.subject}")
-        seed = layout_seed(self._recipe.campaign.seed, 0, commit.name)
-        named = with_layout_seed(dataclasses.replace(build, variant=commit.name, cwd=place), seed)
+        self._say(f"build   {commit.variant}  {commit.subject}")
+        seed = layout_seed(self._recipe.campaign.seed, 0, commit.variant)
+        named = with_layout_seed(
+            dataclasses.replace(build, variant=commit.variant, cwd=place), seed
+        )
         environment = _TIME | self._environment
         commands.build(named, environment, logs, timeout_s=limit)
 
@@ -494,14 +454,11 @@ class Workshop:
         newest = sorted(logs.iterdir(), key=lambda path: path.stat().st_mtime_ns)
         log = newest[-1] if newest else logs
         self._refuse_full(what, log)
-        lines = [line.strip() for line in what.replace(f" of '{commit.name}'", "").splitlines()]
+        lines = [line.strip() for line in what.replace(f" of '{commit.variant}'", "").splitlines()]
         why = "; ".join(shown(line) for line in (lines[0], *lines[-1:][: len(lines) > 1]))
         record = Record(
-            commit=commit.sha,
+            commit=commit.commit,
             seconds=seconds,
-            programs={},
-            sources="",
-            size_bytes=0,
             why=why,
             log=str(log),
             bisection=self._bisection,
@@ -511,38 +468,35 @@ class Workshop:
         return NotBuilt(commit=commit, why=why, log=log)
 
     def _refuse_full(self, what: str, log: Path) -> None:
-        said = what + last_output(log, 65536)
-        if shutil.disk_usage(self.folder).free < _LEAST_FREE or _FULL.search(said):
-            fix = "free some space, or name another folder: --work-dir DIR; what is kept already stays"
+        output = what + last_output(log, 65536)
+        if shutil.disk_usage(self.folder).free < _LEAST_FREE or _FULL.search(output):
+            fix = f"free some space, {_ELSEWHERE}"
             raise StoreError("a build failed on a full disk", str(self.folder), fix)
 
     def _put_inputs(self, tree: Path) -> None:
         """Put the inputs that no end of the range holds where the build did not make them."""
-        for taken in self._recipe.inputs:
-            path, source = tree / taken.path, self._recipe.root / taken.path
+        for place, digest in self._recipe.inputs.items():
+            path, source = tree / place, self._recipe.root / place
             if os.path.lexists(path):
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)
-            if sha256_of(source) == taken.sha256:
+            if sha256_of(source) == digest:
                 shutil.copy2(source, path)
-            if sha256_of(path) != taken.sha256:
+            if sha256_of(path) != digest:
                 what = "the input has changed since the bisection began"
                 fix = "put it back as it was, or begin anew"
                 raise StoreError(what, str(source), fix)
 
     def _tracked(self, commit: Commit) -> list[str]:
-        words = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit.sha)
+        words = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit.commit)
         return [name for name in git(self._commits.root, *words).split("\0") if name]
 
     def _note_lfs(self, commit: Commit) -> None:
-        try:
-            words = ("grep", "-q", "-e", "filter=lfs", commit.sha, "--", "*.gitattributes")
-            git(self._clone.path, *words)
-        except GitError:
-            return
+        words = ("grep", "-q", "-e", "filter=lfs", commit.commit, "--", "*.gitattributes")
         note = "files that Git LFS keeps are not fetched: builds see what git itself holds of them"
-        if note not in self._notes:
-            self._notes.append(note)
+        with contextlib.suppress(GitError):
+            git(self._clone.path, *words)
+            self.notes = (note,)
 
     def _digest(self) -> str:
         """Give a short name of everything but the commit that decides what is built."""
@@ -552,7 +506,7 @@ class Workshop:
             "steps": [step.argv for step in build.steps] if build else [],
             "env": dict(build.env) if build else {},
             "place": str(recipe.place),
-            "inputs": [[str(one.path), one.sha256] for one in recipe.inputs],
+            "inputs": [[str(place), digest] for place, digest in recipe.inputs.items()],
             "compilers": {name: self._environment.get(name) for name in _COMPILERS},
             "folder": str(self.folder),
         }
@@ -575,13 +529,12 @@ class Workshop:
             raise UsageError(what, where, "name another: --work-dir DIR")
         try:
             inside = {path.name for path in folder.iterdir()} - {_LOCK}
-            foreign = bool(inside) and MARKER not in inside
+            foreign = bool(inside) and _MARKER not in inside
         except (FileNotFoundError, PermissionError):
             return  # it is made, or told, when the work begins
         except NotADirectoryError:
-            raise UsageError(
-                "a file is in the place of the folder", where, "name another"
-            ) from None
+            what = "a file is in the place of the folder"
+            raise UsageError(what, where, "name another") from None
         if foreign:
             what = "the folder holds something else"
             raise UsageError(what, where, "name an empty one, or one of an earlier bisection")
@@ -591,22 +544,3 @@ class Workshop:
             kept_locks.discard(self._lock)
             os.close(self._lock)
             self._lock = None
-
-
-def _built_of(
-    commit: Commit, tree: Path, found: Found, seconds: float, *, reused: bool = False
-) -> Built:
-    return Built(
-        commit=commit,
-        tree=tree,
-        programs=found.programs,
-        identity=found.identity,
-        seconds=seconds,
-        libraries=found.libraries,
-        reused=reused,
-    )
-
-
-def _last_line(error: LaunchError) -> str:
-    """Give the last line of a failed command's output, which says why."""
-    return shown(error.what.splitlines()[-1].strip())

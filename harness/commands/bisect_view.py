@@ -309,4 +309,4 @@ class BisectView(PartView, OneLineView):
 
 
 def _name(word: str, commit: Commit) -> str:
-    return commit.short if word == commit.sha else cut(shown(word), 24)
+    return commit.short if word == commit.commit else cut(shown(word), 24)

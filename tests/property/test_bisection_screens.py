@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.announcing import cells
-from analysis.history.bisection import Bisection, OtherMetric, bisection_from
-from analysis.history.bisection_filling import Heard, Surroundings, bisection_of
+from analysis.history.bisection import Bisection, NamedCommit, OtherMetric, bisection_from
+from analysis.history.bisection_filling import bisection_of
 from analysis.history.step_search import Culprit, OpenRun, PairWord, StepSearch
 from tests.examples import examples
-from tests.unit.analysis.history.made_bisections import MadeCommit
+from tests.unit.analysis.history.made_bisections import surroundings
 
 TEXTS = st.one_of(
     st.text(max_size=120),
@@ -68,7 +68,13 @@ def bisections(draw: st.DrawFn) -> Bisection:
     last = draw(st.integers(1, 40))
     texts = st.lists(TEXTS, min_size=last + 1, max_size=last + 1)
     commits = [
-        MadeCommit(place, f"{place:040x}"[::-1], subject, author, "2026-11-03T12:00:00Z")
+        NamedCommit(
+            place=place,
+            commit=f"{place:040x}"[::-1],
+            subject=subject,
+            author=author,
+            date="2026-11-03T12:00:00Z",
+        )
         for place, (subject, author) in enumerate(zip(draw(texts), draw(texts), strict=True))
     ]
     skipped = draw(st.sets(st.integers(0, last), max_size=4))
@@ -94,7 +100,7 @@ def bisections(draw: st.DrawFn) -> Bisection:
         )
         for one in draw(st.lists(pair_words(), max_size=5))
     ]
-    about = Surroundings(
+    about = surroundings(
         good=draw(TEXTS),
         bad=draw(TEXTS),
         metric=metric[0],
@@ -112,7 +118,7 @@ def bisections(draw: st.DrawFn) -> Bisection:
         seconds=draw(st.floats(0, 1e7)),
     )
     if draw(st.integers(0, 4)) == 0:
-        return bisection_of(None, commits, about)
+        return bisection_of(None, commits, **about)
     found = StepSearch(
         commits=last,
         answer=draw(st.sampled_from(["proven", "partly", "no-difference", "undecided"])),
@@ -134,10 +140,10 @@ def bisections(draw: st.DrawFn) -> Bisection:
         builds=draw(st.integers(0, 500)),
         measured=(),
         risk=0.05,
-        margin=about.margin,
+        margin=about["margin"],
         looks=(6, 12, 24),
     )
-    return bisection_of(found, commits, about, Heard())
+    return bisection_of(found, commits, **about)
 
 
 @settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow], deadline=None)

@@ -61,10 +61,12 @@ benchmarks:
             place=PurePosixPath(),
             cells=template.cells,
             build=None,
-            inputs=(),
+            inputs={},
             notes=(),
         )
-        commit = Commit(place=1, sha="e" * 40, tree="e", subject="s", author="a", date="2026-11-01")
+        commit = Commit(
+            place=1, commit="e" * 40, tree="e", subject="s", author="a", date="2026-11-01"
+        )
         built = Built(
             commit=commit, tree=root / "kept" / folder, programs={}, identity="x", seconds=1.0
         )
@@ -74,4 +76,4 @@ benchmarks:
         assert (cell.env, cell.expect) == (before.env, before.expect)
         assert made.description == template.description
         assert cell.cwd == built.tree / folder
-        assert made.commit == {commit.name: commit.sha}
+        assert made.commit == {commit.variant: commit.commit}

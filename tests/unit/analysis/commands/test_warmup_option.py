@@ -12,7 +12,6 @@ import shlex
 
 import pytest
 
-from analysis.history.bisection import next_of as next_of_bisection
 from analysis.history.judging import judge_nights
 from analysis.record.manifest import judging_with
 from harness.cli import main
@@ -57,10 +56,10 @@ def test_those_of_nights_and_of_bisections_do_too():
     )
     with judging_with(20):
         history = judge_nights(nights, asked=("runs", "--warmup-iterations", "20"))
-        (step0,) = [next_of_bisection(searched(made(40, {}), 40))]
+        (step0,) = searched(made(40, {}), 40).next
     assert history.next[0].startswith("fairtrial bisect ")
     assert all(line.count("--warmup-iterations 20") == 1 for line in history.next)
-    assert step0.words[-2:] == ("--warmup-iterations", "20")
+    assert step0.endswith(" --warmup-iterations 20")
     assert "--warmup-iterations" not in "".join(judge_nights(nights, asked=("runs",)).next)
 
 

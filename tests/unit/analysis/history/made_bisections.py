@@ -4,60 +4,56 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from analysis.history.bisection import Bisection, OtherMetric
-from analysis.history.bisection_filling import Heard, Surroundings, bisection_of
+from analysis.history.bisection import Bisection, NamedCommit, OtherMetric
+from analysis.history.bisection_filling import Heard, bisection_of
 from analysis.history.step_search import Measure, watched_steps
 from tests.unit.analysis.history.test_step_search import made
 
 
-@dataclass(frozen=True)
-class MadeCommit:
-    place: int
-    sha: str
-    subject: str
-    author: str
-    date: str
-
-
-def commits(last: int, subject: str = "change {}", author: str = "Ada Author") -> list[MadeCommit]:
+def commits(last: int, subject: str = "change {}", author: str = "Ada Author") -> list[NamedCommit]:
     return [
-        MadeCommit(
-            place,
-            hashlib.sha1(f"commit {place}".encode()).hexdigest(),
-            subject.format(place),
-            author,
-            f"2026-11-{place % 28 + 1:02d}T12:00:00+01:00",
+        NamedCommit(
+            place=place,
+            commit=hashlib.sha1(f"commit {place}".encode()).hexdigest(),
+            subject=subject.format(place),
+            author=author,
+            date=f"2026-11-{place % 28 + 1:02d}T12:00:00+01:00",
         )
         for place in range(last + 1)
     ]
 
 
-def surroundings(**other: Any) -> Surroundings:
-    return Surroundings(
-        **{
-            "good": "v1.4.0",
-            "bad": "v1.5.0",
-            "path": "runs/bisect-app-20261123",
-            "host": "lab3",
-            "campaign": "app",
-            "benchmarks": ("load",),
-            "proofs": {k: f"runs/bisect-app-20261123/proof-{k}" for k in range(1, 30)},
-            "runs": 456,
-            "seconds": 912.0,
-            **other,
-        }
-    )
+def surroundings(**other: Any) -> dict[str, Any]:
+    return {
+        "good": "v1.4.0",
+        "bad": "v1.5.0",
+        "metric": "wall",
+        "unit": "s",
+        "better": "lower",
+        "path": "runs/bisect-app-20261123",
+        "host": "lab3",
+        "campaign": "app",
+        "campaign_path": None,
+        "benchmarks": ("load",),
+        "margin": 0.01,
+        "looks": (6, 12, 24),
+        "one_program": False,
+        "other_metrics": (),
+        "proofs": {k: f"runs/bisect-app-20261123/proof-{k}" for k in range(1, 30)},
+        "runs": 456,
+        "seconds": 912.0,
+        **other,
+    }
 
 
 def searched(
     measure: Measure,
     last: int,
-    about: Surroundings | None = None,
+    about: dict[str, Any] | None = None,
     *,
-    named: Sequence[MadeCommit] | None = None,
+    named: Sequence[NamedCommit] | None = None,
     builds: Callable[[int], bool] | None = None,
     programs: Callable[[int], str] | None = None,
     sessions_max: int | None = None,
@@ -66,7 +62,7 @@ def searched(
     found = watched_steps(
         measure, last, watcher=heard, builds=builds, programs=programs, sessions_max=sessions_max
     )
-    return bisection_of(found, named or commits(last), about or surroundings(), heard)
+    return bisection_of(found, named or commits(last), heard, **(about or surroundings()))
 
 
 HEAVY = OtherMetric(
@@ -97,7 +93,9 @@ def answers() -> dict[str, Bisection]:
             programs=lambda _: "one",
         ),
         "not-built": bisection_of(
-            None, commits(8), surroundings(skipped={0: "does not build: make: exit code 2"}, runs=0)
+            None,
+            commits(8),
+            **surroundings(skipped={0: "does not build: make: exit code 2"}, runs=0),
         ),
-        "under-way": bisection_of(None, commits(8), surroundings(runs=0)),
+        "under-way": bisection_of(None, commits(8), **surroundings(runs=0)),
     }

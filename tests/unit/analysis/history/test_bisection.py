@@ -41,9 +41,9 @@ def test_a_culprit_is_named_with_who_made_it(found: dict[str, Bisection]) -> Non
     told = found["proven"]
     (one,) = told.culprits
     named = commits(128)
-    assert (one.after, one.upto) == (named[76].sha, named[77].sha)
+    assert (one.after, one.upto) == (named[76].commit, named[77].commit)
     text = str(told)
-    sha = named[77].sha[:7]
+    sha = named[77].commit[:7]
     assert text.startswith(f"{sha} made it slower: it takes ")
     assert f"{sha}  {named[77].date[:10]}  Ada Author  change 77" in text
     proof = f"runs/bisect-app-20261123/proof-1:0077-{sha}"
@@ -171,7 +171,7 @@ def test_a_watcher_keeps_the_word_on_both_ends() -> None:
     heard.session((0, 8), {0: 0.0, 8: 0.05}, None)
     heard.word(phase, word)
     heard.skipped(3)
-    told = bisection_of(None, commits(8), surroundings(), heard)
+    told = bisection_of(None, commits(8), heard, **surroundings())
     assert (told.first, told.sessions, told.phase) == (word, 1, "step0")
     assert [one.place for one in told.skipped] == [3]
     assert told.answer is None
@@ -198,8 +198,8 @@ def test_failing_runs_and_equal_programs_are_told() -> None:
     about = surroundings(fails_more=(3, 4), same_program=(2,), unsteady=(0, 16))
     told = searched(made(16, {9: 5}), 16, about)
     texts = {one.code: one.text for one in told.cautions}
-    assert commits(16)[3].sha[:7] in texts["fails-more"]
-    assert commits(16)[16].sha[:7] in texts["no-steady-state"]
+    assert commits(16)[3].commit[:7] in texts["fails-more"]
+    assert commits(16)[16].commit[:7] in texts["no-steady-state"]
     assert texts["one-program"].startswith("1 commit builds to the program")
 
 

@@ -57,7 +57,7 @@ hooks:
 
 def commit(place: int) -> Commit:
     sha = f"{place:x}" * 40
-    return Commit(place=place, sha=sha, tree=sha, subject="s", author="a", date="2026-11-01")
+    return Commit(place=place, commit=sha, tree=sha, subject="s", author="a", date="2026-11-01")
 
 
 def built(place: int, tree: Path, **changes: object) -> Built:
@@ -90,7 +90,7 @@ def test_the_cells_are_the_templates_in_each_tree(make_recipe, tmp_path):
     template = recipe.campaign
     assert made.variants == ("0000-0000000", "0001-1111111", "0002-2222222")
     assert made.baseline == "0000-0000000"
-    assert dict(made.commit) == {one.commit.name: one.commit.sha for one in ends}
+    assert dict(made.commit) == {one.commit.variant: one.commit.commit for one in ends}
     assert made.benchmarks == template.benchmarks
     assert not made.builds
     for name in (
@@ -113,7 +113,10 @@ def test_the_cells_are_the_templates_in_each_tree(make_recipe, tmp_path):
 
     for one, tree in zip(ends, trees, strict=True):
         for benchmark in template.benchmarks:
-            cell, before = made.cell(benchmark, one.commit.name), template.cell(benchmark, "left-2")
+            cell, before = (
+                made.cell(benchmark, one.commit.variant),
+                template.cell(benchmark, "left-2"),
+            )
             assert cell.command.argv == before.command.argv
             assert cell.cwd == move(before.cwd, tree)
             assert cell.stdin == (before.stdin and move(before.stdin, tree))
@@ -216,7 +219,7 @@ def test_an_absolute_path_outside_stays(make_recipe, tmp_path):
     ends = [built(0, tmp_path / "0")]
     made = campaign_of(recipe, ends, tmp_path / "made.yaml", baseline=ends[0])
     assert made.cells[0].inputs == (Path("/etc/hostname"),)
-    assert recipe.inputs == ()
+    assert not recipe.inputs
 
 
 def test_texts_that_name_the_work_tree_are_told(make_recipe, tmp_path):
@@ -265,7 +268,7 @@ def test_inputs_that_an_end_does_not_hold_are_taken_from_the_work_tree(repositor
     (repository.path / "big.dat").write_text("large")
     (repository.path / "made").write_text("of the user's build")
     workshop, commits, recipe = open_workshop(repository)
-    assert sorted(str(one.path) for one in recipe.inputs) == ["big.dat", "made"]
+    assert sorted(map(str, recipe.inputs)) == ["big.dat", "made"]
     told = [note for note in recipe.notes if note.startswith("big.dat is not in GOOD and BAD")]
     assert len(told) == 1
     first = workshop.build(commits[0])

@@ -13,7 +13,7 @@ from harness.bisect.commits import commits_between
 def test_the_commits_are_those_behind_good_oldest_first(repository):
     shas = repository.git("rev-list", "--reverse", "HEAD").splitlines()
     found = commits_between(repository.path, shas[1], "main")
-    assert [one.sha for one in found.commits] == shas[1:]
+    assert [one.commit for one in found.commits] == shas[1:]
     assert [one.place for one in found.commits] == [0, 1, 2, 3]
     assert found.last == 3
     assert found.root == repository.path
@@ -21,8 +21,8 @@ def test_the_commits_are_those_behind_good_oldest_first(repository):
     second = found.commits[1]
     assert (second.subject, second.author) == ("broken", "A. Author")
     assert second.date == "2026-11-01T03:00:00+00:00"
-    assert second.tree == repository.git("rev-parse", f"{second.sha}^{{tree}}")
-    assert second.name == f"0001-{second.sha[:7]}"
+    assert second.tree == repository.git("rev-parse", f"{second.commit}^{{tree}}")
+    assert second.variant == f"0001-{second.commit[:7]}"
 
 
 def test_only_the_first_parents_count(repository):
@@ -90,7 +90,7 @@ def test_a_branch_that_is_named_like_an_option_is_a_branch(repository):
     sha = repository.git("rev-parse", "HEAD~2")
     (repository.path / ".git/refs/heads/--upload-pack").write_text(f"{sha}\n")
     found = commits_between(repository.path, "--upload-pack", "HEAD")
-    assert found.commits[0].sha == sha
+    assert found.commits[0].commit == sha
 
 
 def test_an_annotated_tag_is_its_commit(repository):

@@ -33,7 +33,7 @@ DOCS = range(11, 15)  # these build to the program of 10
 def commit(place: int) -> Commit:
     return Commit(
         place=place,
-        sha=f"{place:040x}",
+        commit=f"{place:040x}",
         tree=f"{place:040x}",
         subject=f"change {place}",
         author="A. Author",
@@ -54,8 +54,8 @@ def asked(**changes: object) -> Asked:
     known = {
         "good": "v1",
         "bad": "v2",
-        "good_sha": COMMITS.commits[0].sha,
-        "bad_sha": COMMITS.commits[-1].sha,
+        "good_sha": COMMITS.commits[0].commit,
+        "bad_sha": COMMITS.commits[-1].commit,
         "root": "/repository",
         "campaign": "/repository/campaign.yaml",
         "campaign_sha256": "00",

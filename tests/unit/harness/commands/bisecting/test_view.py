@@ -37,15 +37,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def question(last: int, **changes: Any) -> Any:
-    made_commits = commits(last, **changes)
-    for one in made_commits:
-        object.__setattr__(one, "short", one.sha[:7])
     return SimpleNamespace(
         asked=SimpleNamespace(
             good="v1.4.0", bad="v1.5.0", metric="wall", margin=0.01, looks=(6, 12, 24)
         ),
         info=SimpleNamespace(unit="s", better="lower"),
-        commits=SimpleNamespace(commits=made_commits),
+        commits=SimpleNamespace(commits=commits(last, **changes)),
         campaign=SimpleNamespace(name="app"),
         notes=("the working tree has changes that are not committed: no matter",),
     )
@@ -113,12 +110,12 @@ def test_each_number_is_that_of_the_search() -> None:
     )
     text = screen.getvalue()
     for place, (sessions, slow) in heard.probes.items():
-        sha = asked[place].sha[:7]
+        sha = asked[place].commit[:7]
         last = [line for line in text.splitlines() if re.match(rf" +{place}  {sha}  change", line)][
             -1
         ]
         assert last.split()[-3:-1] == [str(sessions), f"{slow:.2f}"]
-    assert f"proof 1, fresh sessions: {asked[found.culprits[0].upto].sha[:7]} against " in text
+    assert f"proof 1, fresh sessions: {asked[found.culprits[0].upto].commit[:7]} against " in text
 
 
 def test_on_a_terminal_a_probe_has_one_line_until_the_next_comes() -> None:
