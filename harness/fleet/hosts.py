@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from analysis.errors import UsageError
 
@@ -30,14 +30,10 @@ def seconds_of_limit(text: str) -> float | None:
     match = _NOTATION.fullmatch(text)
     if match is None:
         return None
-    days, hours, minutes, seconds, one, two, three = (
-        None if part is None else int(part) for part in match.groups()
-    )
-    if days is not None:
-        return 86400.0 * days + 3600.0 * (hours or 0) + 60.0 * (minutes or 0) + (seconds or 0)
-    if three is not None:
-        return 3600.0 * (one or 0) + 60.0 * (two or 0) + three
-    return 60.0 * (one or 0) + (two or 0)
+    days, hours, minutes, seconds, one, two, three = (int(part or 0) for part in match.groups())
+    if match[1] is not None:
+        return 86400.0 * days + 3600.0 * hours + 60.0 * minutes + seconds
+    return 60.0 * one + two if match[7] is None else 3600.0 * one + 60.0 * two + three
 
 
 def limit_of_seconds(seconds: float) -> str:
@@ -78,40 +74,44 @@ def limit_of(wanted: str | None, expected_s: float | None, longest_run_s: float 
 _SHOWN = 8
 
 
-class FleetHosts(NamedTuple):
-    """The hosts of a fleet in their order, their partition, and what is to be said of them."""
-
-    hosts: tuple[str, ...]
-    partition: SlurmPartition
-    notes: tuple[str, ...]
-
-
-def places_for(wishes: Wishes, scheduler: Scheduler) -> FleetHosts:
-    """Choose the hosts, and look whether Slurm knows them all."""
-    partition = _partition(wishes.partition, scheduler)
+def places_for(
+    wishes: Wishes, scheduler: Scheduler
+) -> tuple[tuple[str, ...], SlurmPartition, tuple[str, ...]]:
+    """Choose the hosts, in their order, and look whether Slurm knows them all; with what is to be said of them."""
+    partition = partition_of(wishes.partition, scheduler)
     nodes = scheduler.nodes(partition.name)
     if wishes.hosts is not None:
         hosts = scheduler.names(wishes.hosts)
-        _require(hosts, nodes, partition, scheduler)
+        strangers = [host for host in hosts if host not in nodes]
+        wrong = (
+            sorted({*strangers} - scheduler.nodes().keys(), key=hosts.index) if strangers else []
+        )
+        if wrong:
+            what = f"this cluster has no host {listed(wrong)}; nothing was submitted"
+            raise UsageError(what, "--hosts", "'sinfo -N' lists the hosts")
+        if strangers:
+            what = f"partition '{partition.name}' has no host {listed(strangers)}; nothing was submitted"
+            fix = "name the hosts' partition with --partition; 'sinfo -N' lists both"
+            raise UsageError(what, "--hosts", fix)
         waiting = [nodes[host] for host in hosts if not nodes[host].usable]
         notes = _noted(waiting, "", "; jobs for such a host wait until it is back")
-        return FleetHosts(hosts=hosts, partition=partition, notes=notes)
+        return hosts, partition, notes
     good = [name for name, node in nodes.items() if node.usable]
     left_out = [node for node in nodes.values() if not node.usable]
     count = len(good) if wishes.count is None else wishes.count
     if not good or count > len(good):
         others = "; ".join(f"{node.name} is {node.state}" for node in left_out[:_SHOWN])
+        wanted = f"{count or 'at least one'} {'are' if count > 1 else 'is'} asked for"
+        what = f"partition '{partition.name}' has {len(good)} hosts that can be used, and {wanted}"
         raise UsageError(
-            f"partition '{partition.name}' has {len(good)} hosts that can be used, and "
-            f"{count or 'at least one'} {'are' if count > 1 else 'is'} asked for"
-            + (f" ({others})" if others else ""),
+            f"{what} ({others})" if others else what,
             "--count" if wishes.count is not None else "--partition",
             "ask for fewer, or name the hosts with --hosts: their jobs then wait for them",
         )
     # those that are free now first; the choice is told, and stands in fleet.json
     chosen = sorted(good, key=lambda name: nodes[name].state != "idle")[:count]
     hosts = tuple(name for name in good if name in set(chosen))
-    return FleetHosts(hosts=hosts, partition=partition, notes=_noted(left_out, "left out: ", ""))
+    return hosts, partition, _noted(left_out, "left out: ", "")
 
 
 def require_time(limit: str, partition: SlurmPartition) -> None:
@@ -127,30 +127,25 @@ def require_time(limit: str, partition: SlurmPartition) -> None:
         )
 
 
-def require_place(name: str, limit: str, scheduler: Scheduler) -> None:
-    """Refuse to go on where a new fleet would be refused: a partition may have been changed since."""
-    require_time(limit, _partition(name, scheduler))
-
-
-def _partition(name: str | None, scheduler: Scheduler) -> SlurmPartition:
+def partition_of(name: str | None, scheduler: Scheduler) -> SlurmPartition:
     """Give a partition, or the default one; refuse one whose jobs share their CPUs."""
     partitions = scheduler.partitions()
     default = next((each for each in partitions.values() if each.default), None)
     partition = default if name is None else partitions.get(name)
-    if partition is None and name is None:
-        what = "this cluster has no default partition"
-        raise UsageError(what, "--partition", f"name one: {', '.join(partitions)}")
     if partition is None:
-        what = f"this cluster has no partition '{name}'"
-        raise UsageError(what, "--partition", f"there are: {', '.join(partitions)}")
+        what = (
+            f"this cluster has no {'default partition' if name is None else f'partition {name!r}'}"
+        )
+        fix = f"{'name one' if name is None else 'there are'}: {', '.join(partitions)}"
+        raise UsageError(what, "--partition", fix)
     if _is_shared(partition):
-        alone = [each.name for each in partitions.values() if not _is_shared(each)]
+        alone = ", ".join(each.name for each in partitions.values() if not _is_shared(each))
         raise UsageError(
             f"jobs of partition '{partition.name}' share their CPUs with others "
             f"(OverSubscribe={partition.oversubscribe}), whatever they ask for: measuring next to "
             "another job is not measuring",
             "--partition",
-            f"choose another partition: {', '.join(alone)}"
+            f"choose another partition: {alone}"
             if alone
             else "ask the administrator for a partition without OverSubscribe=FORCE",
         )
@@ -159,24 +154,6 @@ def _partition(name: str | None, scheduler: Scheduler) -> SlurmPartition:
 
 def _is_shared(partition: SlurmPartition) -> bool:
     return partition.oversubscribe.upper().startswith("FORCE")
-
-
-def _require(
-    hosts: Sequence[str], nodes: dict[str, Node], partition: SlurmPartition, scheduler: Scheduler
-) -> None:
-    strangers = [host for host in hosts if host not in nodes]
-    if not strangers:
-        return
-    known = scheduler.nodes()
-    elsewhere = [host for host in strangers if host in known]
-    wrong = [host for host in strangers if host not in known]
-    if wrong:
-        what = f"this cluster has no host {listed(wrong)}"
-        fix = "'sinfo -N' lists the hosts"
-    else:
-        what = f"partition '{partition.name}' has no host {listed(elsewhere)}"
-        fix = "name the hosts' partition with --partition; 'sinfo -N' lists both"
-    raise UsageError(f"{what}; nothing was submitted", "--hosts", fix)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,14 +51,12 @@ class Job:
 
 
 def jobs_of_json(text: str) -> tuple[Job, ...] | None:
-    """Read what ``squeue --json`` wrote; None if that is no list of jobs, or only of errors."""
+    """Read what ``squeue --json`` wrote; None if that is no list of jobs, or with errors a part of one."""
     try:
         data = json.loads(text)
     except ValueError:
         return None
-    if not isinstance(data, dict) or not isinstance(data.get("jobs"), list):
-        return None
-    if data.get("errors"):  # a part
+    if not isinstance(data, dict) or not isinstance(data.get("jobs"), list) or data.get("errors"):
         return None
     meta = data.get("meta")
     slurm = meta.get("slurm") if isinstance(meta, dict) else None
@@ -71,21 +69,18 @@ def jobs_of_lines(text: str, cluster: str) -> tuple[Job, ...]:
     found = []
     for line in text.splitlines():
         parts = line.split("|")
-        if len(parts) < 7:
-            continue
-        job, state, nodes, wanted, user = parts[:5]
-        texts = (parts[-1], nodes, wanted, user, "|".join(parts[5:-1]))
-        reason, where, asked, owner, comment = map(_text, texts)
-        found.append(Job(job, state, reason, where, asked, owner, comment, cluster))
+        if len(parts) >= 7:
+            texts = (parts[-1], *parts[2:5], "|".join(parts[5:-1]))
+            found.append(Job(*parts[:2], *map(_text, texts), cluster))
     return tuple(found)
 
 
 def _job_of(entry: Any, cluster: str | None) -> Job | None:  # noqa: ANN401 - JSON types
-    if not isinstance(entry, dict):
-        return None
-    number = _number(entry.get("job_id"))
-    state = _state(entry.get("job_state"))
-    if number is None or state is None:
+    number = entry.get("job_id") if isinstance(entry, dict) else None
+    if isinstance(number, dict):
+        number = number.get("number") if number.get("set", True) else None
+    state = _state(entry.get("job_state")) if type(number) is int else None
+    if state is None:
         return None
     return Job(
         id=str(number),
@@ -106,12 +101,6 @@ def _state(value: Any) -> str | None:  # noqa: ANN401 - JSON types
         return None
     flags = [item for item in _FLAGS if item in value]
     return flags[0] if flags else next(iter(value), None)
-
-
-def _number(value: Any) -> int | None:  # noqa: ANN401 - JSON types
-    if isinstance(value, dict):
-        value = value.get("number") if value.get("set", True) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _text(value: Any) -> str | None:  # noqa: ANN401 - JSON types
@@ -188,10 +177,9 @@ class Scheduler:
         found = {}
         for line in text.splitlines():
             name, state, reason = (*line.split("|", 2), "", "")[:3]
-            if not state:  # a reason that goes on in a line of its own
-                continue
-            known = None if reason in {"none", "Not", ""} else reason
-            found[name] = Node(name=name, state=state, reason=known)
+            if state:  # else a reason goes on in a line of its own
+                known = None if reason in {"none", "Not", ""} else reason
+                found[name] = Node(name=name, state=state, reason=known)
         return found
 
     def partitions(self) -> dict[str, SlurmPartition]:
@@ -199,15 +187,13 @@ class Scheduler:
         found = {}
         for line in self._answer("scontrol", "-a", "-o", "show", "partition").splitlines():
             words = dict(word.partition("=")[::2] for word in line.split())
-            name = words.get("PartitionName")
-            if name is None:  # "No partitions in the system"
-                continue
-            found[name] = SlurmPartition(
-                name=name,
-                default=words.get("Default") == "YES",
-                max_time=words.get("MaxTime", "UNLIMITED"),
-                oversubscribe=words.get("OverSubscribe", words.get("Shared", "NO")),
-            )
+            if "PartitionName" in words:  # else "No partitions in the system"
+                found[words["PartitionName"]] = SlurmPartition(
+                    name=words["PartitionName"],
+                    default=words.get("Default") == "YES",
+                    max_time=words.get("MaxTime", "UNLIMITED"),
+                    oversubscribe=words.get("OverSubscribe", words.get("Shared", "NO")),
+                )
         return found
 
     def cluster(self) -> str:
@@ -235,18 +221,14 @@ class Scheduler:
         job = done.stdout.strip().partition(";")[0]
         if done.returncode or not job.isdigit():
             what = _last(done.stderr) or f"sbatch ended with exit code {done.returncode}"
-            raise LaunchError(
-                f"Slurm refuses a job: {what}",
-                shlex.join(command),
-                "execute that line by hand to try other options; options after -- are passed to "
-                "sbatch",
-            )
+            fix = "execute that line by hand to try other options; options after -- are passed to sbatch"
+            raise LaunchError(f"Slurm refuses a job: {what}", shlex.join(command), fix)
         return job
 
     def end(self, jobs: Sequence[str]) -> None:
         """Cancel jobs; those that have ended already are none of its business."""
-        for some in _portions(jobs):
-            self._execute("scancel", *some)
+        for start in range(0, len(jobs), _MANY):
+            self._execute("scancel", *jobs[start : start + _MANY])
 
     def _answer(self, *words: str) -> str:
         done = self._execute(*words)
@@ -274,18 +256,13 @@ class Scheduler:
             what = f"Slurm has not answered for {_PATIENCE_S:g} s"
             raise HostError(what, shlex.join(words), _ASK) from None
         except (OSError, ValueError) as error:  # a zero byte, say, of an edited fleet.json
-            why, where = str(error), ascii(shlex.join(words))
-            if isinstance(error, OSError):
-                why, where = f"{error.strerror}", command[0]
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            where = command[0] if isinstance(error, OSError) else ascii(shlex.join(words))
             raise HostError(f"Slurm's command cannot be executed: {why}", where) from error
         listed = done.stdout if "--json" not in words else ""
         if done.returncode == 0 and listed and not listed.endswith("\n"):
             raise HostError("Slurm's answer is cut off", shlex.join(words), _ASK)
         return done
-
-
-def _portions(jobs: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (jobs[start : start + _MANY] for start in range(0, len(jobs), _MANY))
 
 
 def _last(text: str) -> str:

@@ -7,7 +7,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from analysis.words import WIDTH, next_lines
 from ..errors import HostError, counted, moment, wrapped
 from ..launch.matching import Interrupts
 from ..trial.writer import new_trial_name
-from .hosts import limit_of, listed, require_place
+from .hosts import limit_of, listed, partition_of, require_time
 from .slurm import Job, Node, Scheduler
 from .submission import (
     CANCELLED,
@@ -153,23 +153,18 @@ def read_standing(
             problem = error.what
     found = []
     for progress in read_hosts(folder, fleet):
-        ids = next(one.jobs for one in fleet.hosts if one.host == progress.host)
         job = newest(progress.host, folder, fleet, jobs or {})
-        submitted = slurm_of(fleet).get("planned")  # what holds as long as no trial says it
-        planned = submitted if type(submitted) is int else None
-        known = progress if progress.planned is not None else replace(progress, planned=planned)
-        node = nodes.get(progress.host)
-        found.append(_standing(known, ids, job, node, asked=jobs is not None))
+        node, asked = nodes.get(progress.host), jobs is not None
+        found.append(_standing(progress, fleet, job, node, asked=asked))
     return FleetStanding(path=folder, fleet=fleet, hosts=tuple(found), problem=problem)
 
 
 def trials_standing(runs: Path) -> tuple[tuple[FleetStanding, ...], tuple[StoreError, ...]]:
     """Read the fleets of a folder of trials, and why others cannot be read; no queue is asked."""
     found, unreadable = [], []
-    try:
+    folders: list[Path] = []
+    with contextlib.suppress(OSError):  # whoever lists the trials says why
         folders = sorted(path for path in runs.iterdir() if is_fleet(path))
-    except OSError:  # whoever lists the trials says why
-        return (), ()
     for path in folders:
         try:
             found.append(read_standing(path, None))
@@ -207,25 +202,22 @@ def agrees(job: Job, folder: Path, fleet: Fleet) -> bool:
 
 
 def _standing(
-    progress: HostProgress,
-    ids: tuple[str, ...],
-    job: Job | None,
-    node: Node | None,
-    *,
-    asked: bool,
+    progress: HostProgress, fleet: Fleet, job: Job | None, node: Node | None, *, asked: bool
 ) -> HostStanding:
-    state = progress.state
+    ids = next(one.jobs for one in fleet.hosts if one.host == progress.host)
+    submitted = slurm_of(fleet).get("planned")  # what holds as long as no trial says it
+    state, planned = progress.state, progress.planned
     running = progress.manifest is not None and progress.manifest.status == "running"
     if state == "partial" and running and job is not None and job.state == "RUNNING":
         state = "running"  # measured where its lock is not seen from here
-    down = None if node is None or node.usable else node.state
-    if down is not None and node is not None and node.reason:
-        down += f": {node.reason}"
+    down = None
+    if node is not None and not node.usable:
+        down = f"{node.state}: {node.reason}" if node.reason else node.state
     return HostStanding(
         host=progress.host,
         state=state,
         done=progress.done,
-        planned=progress.planned,
+        planned=submitted if planned is None and type(submitted) is int else planned,
         why=progress.why,
         job=job.id if job is not None else (ids[-1] if ids else None),
         queue=None if job is None else job.state,
@@ -269,27 +261,17 @@ class Cancelled:
 
     def __str__(self) -> str:
         """Say it in a few lines."""
-        lines = []
-        if self.cancelled:
-            verb = "is" if len(self.cancelled) == 1 else "are"
-            lines.append(
-                f"{self.path.name}: {counted(len(self.cancelled), 'job')} {verb} cancelled "
-                f"({listed(self.cancelled)}); what was measured is kept"
-            )
-        if self.ending:
-            lines.append(
-                f"still ending: {listed(self.ending)}; 'squeue' shows them until their nodes answer"
-            )
-        if self.others:
-            lines.append(
-                f"left alone: {listed(self.others)}, whose comment, user or cluster is not this "
-                "fleet's, or which measure into another folder"
-            )
-        if self.whose is not None:
-            lines.append(f"{self.path.name}: {self.whose}")
-        if not lines:
-            lines.append(f"{self.path.name}: none of its jobs is in the queue")
-        return "\n".join(lines)
+        verb = "is" if len(self.cancelled) == 1 else "are"
+        texts = {
+            f"{self.path.name}: {counted(len(self.cancelled), 'job')} {verb} cancelled "
+            f"({listed(self.cancelled)}); what was measured is kept": self.cancelled,
+            f"still ending: {listed(self.ending)}; 'squeue' shows them until their nodes answer": self.ending,
+            f"left alone: {listed(self.others)}, whose comment, user or cluster is not this fleet's, or which "
+            "measure into another folder": self.others,
+            f"{self.path.name}: {self.whose}": self.whose,
+        }
+        lines = [text for text, there in texts.items() if there]
+        return "\n".join(lines or [f"{self.path.name}: none of its jobs is in the queue"])
 
 
 def cancel(
@@ -340,10 +322,7 @@ def _whose(fleet: Fleet, scheduler: Scheduler) -> str | None:
     slurm = slurm_of(fleet)
     user, cluster, here = slurm.get("user"), slurm.get("cluster"), scheduler.cluster()
     if user != user_name():
-        return (
-            f"it was submitted by {user}, and you are {user_name()}: only {user} can cancel its "
-            "jobs"
-        )
+        return f"it was submitted by {user}, and you are {user_name()}: only {user} can cancel its jobs"
     if cluster != here:
         return f"it was submitted on cluster '{cluster}', and this is '{here}': cancel it there"
     return None
@@ -369,7 +348,7 @@ def resubmission_of(
     if time is not None:
         fleet = with_slurm(fleet, {"time": limit_of(time, None, None)})
     slurm = slurm_of(fleet)
-    require_place(slurm["partition"], slurm["time"], scheduler)
+    require_time(slurm["time"], partition_of(slurm["partition"], scheduler))
     jobs = scheduler.jobs(user_name())
     fleet = _taken_in(folder, fleet, jobs)
     standing = read_standing(folder, scheduler, fleet=fleet, jobs=jobs)
@@ -383,20 +362,16 @@ def resubmission_of(
         if one.in_queue:
             reason = f": {one.reason}" if one.reason else ""
             notes.append(f"{one.host} still has job {one.job} in the queue ({one.queue}{reason})")
-    places = {host.host: host.trial for host in fleet.hosts}
+    places = {host.host: folder / host.trial for host in fleet.hosts}
     notes += [
         f"{one.host} has failed, and nothing is left to measure there: {one.why}; to measure it again, "
-        f"remove {folder / places[one.host]}"
+        f"remove {places[one.host]}"
         for one in standing.hosts
         if _measured(one)
     ]
-    script = script_of(
-        folder,
-        Path(slurm["campaign"]),
-        fleet.campaign,
-        [one for one in slurm["options"] if not one.startswith("--scratch=")],  # of before 0.3.0
-        scheduler,
-    )
+    # of before 0.3.0
+    options = [one for one in slurm["options"] if not one.startswith("--scratch=")]
+    script = script_of(folder, Path(slurm["campaign"]), fleet.campaign, options, scheduler)
     return Submission(
         folder=folder,
         fleet=fleet,

@@ -106,15 +106,6 @@ class Wishes:
             options.append(f"--seed={self.seed}")
         return tuple(options)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give what is kept for a later submission, as JSON types."""
-        return {
-            "partition": self.partition,
-            "time": self.time,
-            "options": list(self.job_options),
-            "arguments": list(self.arguments),
-        }
-
 
 def checked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
     """Hold what stands after ``--`` against what sbatch is told already."""
@@ -153,10 +144,8 @@ def _own_option(word: str) -> str | None:
     """Give the option of ours that a word sets, also shortened or among other letters."""
     if word.startswith("--"):
         name = word[2:].partition("=")[0]
-        if name in _OWN:
+        if name in _OWN or not name:
             return f"--{name}"
-        if not name:
-            return word
         # getopt takes the beginning of a name for the name
         meant = sorted(own for own in _OWN if own.startswith(name))
         return f"--{meant[0]}" if meant else None
@@ -209,11 +198,7 @@ exit "$code"
 
 
 def script_of(
-    fleet: Path,
-    campaign: Path,
-    name: str,
-    options: Sequence[str],
-    scheduler: Scheduler,
+    fleet: Path, campaign: Path, name: str, options: Sequence[str], scheduler: Scheduler
 ) -> str:
     """Write the batch script of a fleet."""
     exports = (
@@ -234,9 +219,8 @@ def script_of(
 def own_command() -> list[str]:
     """Give the words that execute this fairtrial, from any folder and with any PATH."""
     beside = Path(sys.executable).with_name("fairtrial")
-    if os.access(beside, os.X_OK):
-        return [str(beside)]
-    return [sys.executable, "-P", "-m", "harness"]
+    there = os.access(beside, os.X_OK)
+    return [str(beside)] if there else [sys.executable, "-P", "-m", "harness"]
 
 
 def build_once(
@@ -244,13 +228,10 @@ def build_once(
 ) -> None:
     """Build every variant on this host, with the logs in `folder`."""
     environment = base_environment(campaign.isolation, os.environ)
-    commands = SideCommands(None, interrupts)
-    try:
+    with contextlib.closing(SideCommands(None, interrupts)) as commands:
         for build in campaign.builds:
             say(f"build   {build.variant}")
             commands.build(build, environment, folder, timeout_s=campaign.protocol.build_timeout_s)
-    finally:
-        commands.close()
     resolve_all(campaign, environment)
 
 
@@ -274,12 +255,9 @@ def _earlier(campaign: str, runs: Path) -> Iterator[Path]:
     with contextlib.suppress(StoreError):
         yield from (path for path, _ in trials_in(runs, campaign).found)
     with contextlib.suppress(OSError):
-        for folder in sorted(runs.glob(f"{campaign}-*"), reverse=True):
-            if not is_fleet(folder):
-                continue
+        for folder in filter(is_fleet, sorted(runs.glob(f"{campaign}-*"), reverse=True)):
             with contextlib.suppress(StoreError):
-                fleet = read_fleet(folder)
-                yield from (trial_place(folder, host) for host in fleet.hosts)
+                yield from (trial_place(folder, host) for host in read_fleet(folder).hosts)
 
 
 SLURM = "slurm"  # the key of fleet.json with what the scheduler needs
@@ -309,33 +287,30 @@ class Submission:
     @property
     def commands(self) -> tuple[tuple[str, ...], ...]:
         """The command line of sbatch for each host, in their order."""
-        return tuple(self._command(host) for host in self.hosts)
-
-    def _command(self, host: str) -> tuple[str, ...]:
         slurm = self.fleet.further[SLURM]
-        log = str(self.folder / f"{host}.log").replace("%", "%%")
-        export = ",".join(slurm["exported"]) or "NONE"
-        return (
-            *("sbatch", "--parsable", "-N1", "-n1", "-w", host),
-            *("--exclusive", "--mem=0", "--requeue", "--open-mode=append"),
-            *("--signal=B:TERM@120", "-t", slurm["time"], f"--export={export}"),
+        options = (
+            *("--exclusive", "--mem=0", "--requeue", "--open-mode=append", "--signal=B:TERM@120"),
+            *("-t", slurm["time"], f"--export={','.join(slurm['exported']) or 'NONE'}"),
             *((f"--mincpus={slurm['mincpus']}",) if slurm.get("mincpus") else ()),
             *("--comment", f"{_PREFIX}{slurm['fleet']}", "-p", slurm["partition"]),
-            *("-J", self.fleet.campaign, "-D", str(self.folder), "-o", log),
-            *slurm["arguments"],
-            *(str(self.folder / SCRIPT), host),
+            *("-J", self.fleet.campaign, "-D", str(self.folder)),
         )
+        found = []
+        for host in self.hosts:
+            log = str(self.folder / f"{host}.log").replace("%", "%%")
+            start = ("sbatch", "--parsable", "-N1", "-n1", "-w", host, *options, "-o", log)
+            found.append((*start, *slurm["arguments"], str(self.folder / SCRIPT), host))
+        return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types; `job` of a host is null as long as it was not submitted."""
         jobs = [*self.jobs, *[None] * (len(self.hosts) - len(self.jobs))]
+        slurm = self.fleet.further[SLURM]
         return {
-            "fleet": self.fleet.further[SLURM]["fleet"],
+            **{name: slurm[name] for name in ("fleet", "time", "partition")},
             "path": str(self.folder),
             "campaign": self.fleet.campaign,
             "identity": self.fleet.identity,
-            "time": self.fleet.further[SLURM]["time"],
-            "partition": self.fleet.further[SLURM]["partition"],
             "script": self.script,
             "hosts": [
                 {"host": host, "job": job, "command": list(command)}
@@ -346,8 +321,7 @@ class Submission:
 
     def __str__(self) -> str:
         """Show what would be submitted: the script, then a line of sbatch for each host."""
-        lines = [shlex.join(command) for command in self.commands]
-        return "\n".join([self.script, *lines])
+        return "\n".join([self.script, *map(shlex.join, self.commands)])
 
     def execute(self, say: Callable[[str], object]) -> Submission:
         """Submit the jobs; give the submission with their ids."""
@@ -487,46 +461,40 @@ def submission_of(
             f"the builds of {named} belong to each session (each: session), and cannot be made once"
         )
         raise UsageError(what, "--build once", "leave it out: each host builds its own")
-    places = places_for(wishes, scheduler)
+    hosts, partition, noted = places_for(wishes, scheduler)
     total_s, longest_s = estimate_of(campaign, runs)
     limit = limit_of(wishes.time, total_s, longest_s)
-    require_time(limit, places.partition)
+    require_time(limit, partition)
     name = new_trial_name(campaign.name)
     folder = runs.absolute() / name
-    slurm = (
-        wishes.to_dict()
-        | {
-            "fleet": name,
-            "user": user_name(),
-            "cluster": scheduler.cluster(),
-            "partition": places.partition.name,
-            "time": limit,
-            "campaign": str(campaign.source.absolute()),
-            "exported": _exported(campaign),
-            "planned": planned_runs(campaign, campaign.protocol.sessions),
-        }
-        | _least_cpus(campaign)
-    )
+    slurm = {
+        "partition": partition.name,
+        "time": limit,
+        "options": list(wishes.job_options),
+        "arguments": list(wishes.arguments),
+        "fleet": name,
+        "user": user_name(),
+        "cluster": scheduler.cluster(),
+        "campaign": str(campaign.source.absolute()),
+        "exported": _exported(campaign),
+        "planned": planned_runs(campaign, campaign.protocol.sessions),
+        **_least_cpus(campaign),
+    }
     fleet = Fleet(
         campaign=campaign.name,
         identity=identity_of(campaign),
         submitted_at=utc_now(),
         script=SCRIPT,
-        hosts=tuple(FleetHost(host=host, jobs=(), trial=host) for host in places.hosts),
+        hosts=tuple(FleetHost(host=host, jobs=(), trial=host) for host in hosts),
         further={SLURM: slurm},
     )
-    script = script_of(
-        folder,
-        campaign.source.absolute(),
-        campaign.name,
-        wishes.job_options,
-        scheduler,
-    )
-    notes = [*campaign.notes, *places.notes, *_doubts(campaign, wishes, limit, longest_s)]
+    source = campaign.source.absolute()
+    script = script_of(folder, source, campaign.name, wishes.job_options, scheduler)
+    notes = [*campaign.notes, *noted, *_doubts(campaign, wishes, limit, longest_s)]
     return Submission(
         folder=folder,
         fleet=fleet,
-        hosts=places.hosts,
+        hosts=hosts,
         script=script,
         fresh=True,
         scheduler=scheduler,

@@ -135,7 +135,6 @@ def cluster(fleet, monkeypatch):
     monkeypatch.setattr("harness.fleet.status._LOOK_S", 0.0)
     monkeypatch.setattr(submission, "write_fleet", writing)
     monkeypatch.setattr(standing, "read_hosts", hosts)
-    monkeypatch.setattr(standing, "replace", lambda one, **_changes: one)
     made.folder = fleet
     return made
 

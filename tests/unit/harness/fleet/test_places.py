@@ -13,8 +13,8 @@ from harness.fleet.submission import Wishes
 
 
 def test_named_hosts_keep_their_order(played):
-    places = places_for(Wishes(hosts="lab2,lab1"), played)
-    assert (places.hosts, places.partition.name, places.notes) == (("lab2", "lab1"), "batch", ())
+    hosts, partition, notes = places_for(Wishes(hosts="lab2,lab1"), played)
+    assert (hosts, partition.name, notes) == (("lab2", "lab1"), "batch", ())
 
 
 def test_those_that_are_free_now_are_taken_first(played):
@@ -23,10 +23,10 @@ def test_those_that_are_free_now_are_taken_first(played):
         played.known[name] = Node(name=name, state=state, reason=None)
     for name in ("lab1", "lab2"):
         del played.known[name]
-    assert places_for(Wishes(partition="batch", count=2), played).hosts == ("n2", "n6")
-    places = places_for(Wishes(partition="batch"), played)
-    assert places.hosts == ("n1", "n2", "n5", "n6")
-    assert places.notes == ("left out: n3 is drained", "left out: n4 is down")
+    assert places_for(Wishes(partition="batch", count=2), played)[0] == ("n2", "n6")
+    hosts, _, notes = places_for(Wishes(partition="batch"), played)
+    assert hosts == ("n1", "n2", "n5", "n6")
+    assert notes == ("left out: n3 is drained", "left out: n4 is down")
     with pytest.raises(UsageError, match="4 hosts that can be used, and 5 are asked for"):
         places_for(Wishes(partition="batch", count=5), played)
 
