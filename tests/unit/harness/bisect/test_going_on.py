@@ -137,25 +137,12 @@ def begun(journal: Journal, store: dict) -> Recorded:
     return one
 
 
-class OnlyPhases:
-    def __init__(self, sessions: Sessions) -> None:
-        self.phase = sessions.phase
-
-    def session(self, places, values, posterior) -> None:
-        """Do nothing."""
-
-    def word(self, phase, word) -> None:
-        """Do nothing."""
-
-    def skipped(self, place) -> None:
-        """Do nothing."""
-
-
 def searched(sessions: Sessions):
+    nothing = dict.fromkeys(("session", "word", "skipped"), lambda *_: None)
     return watched_steps(
         sessions.measure,
         LAST,
-        watcher=OnlyPhases(sessions),
+        watcher=SimpleNamespace(phase=sessions.phase, **nothing),
         builds=sessions.builds,
         programs=sessions.program,
     )
