@@ -71,7 +71,9 @@ def jobs_of_lines(text: str, cluster: str) -> tuple[Job, ...]:
         parts = line.split("|")
         if len(parts) >= 7:
             texts = (parts[-1], *parts[2:5], "|".join(parts[5:-1]))
-            found.append(Job(*parts[:2], *map(_text, texts), cluster))
+            job, state = parts[:2]
+            reason, nodes, wanted, user, comment = map(_text, texts)
+            found.append(Job(job, state, reason, nodes, wanted, user, comment, cluster))
     return tuple(found)
 
 
