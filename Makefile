@@ -1,6 +1,7 @@
 # make demo        installs what fairtrial needs, measures for 45 s, gives the verdict and its report
 # make setup       installs what its tests need too, compiles the kernels and what the tests import
 # make test        is the program right? style, types and the tests that hold on every machine, as any user
+# make tree        what its files are: sizes, circles, what a command walks through, where files are opened
 # make room R=hpt  the unit tests of a room, of runner and judge
 # make near        the tests that import what changed since main, the nearest first
 # make accept      writes stored screens, answers and generated files anew, and shows which changed
@@ -32,7 +33,7 @@ PYTHON ?= python3
 CORES := $(shell nproc 2>/dev/null || echo 2)
 WORKERS ?= $(shell echo $$(($(CORES) < 8 ? $(CORES) + 1 : 8)))
 SEED ?= 1
-BASE ?= 8cc80650
+BASE ?= 35567862
 VENV := .venv
 BIN := $(VENV)/bin
 KEY := $(shell (cat pyproject.toml analysis/version.py tests/constraints.txt; $(PYTHON) --version) 2>/dev/null | sha256sum | cut -c1-16)
@@ -49,13 +50,13 @@ WHEEL_ARGS ?=
 PYTEST_ARGS ?=
 ALONE := $(BIN)/python tests/own_network.py
 PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
-MARKS ?= (not calibration or spot_check) and not gallery
+MARKS ?= (not calibration or spot_check) and not gallery and not tree
 ROOM = $(wildcard tests/unit/*/$(R) tests/unit/*/*/$(R) tests/unit/*/test_$(R).py)
 
 # The tests start the command hundreds of times: what is compiled of it is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo site test lint style types unit room near accept flake wheel dist collected search calibrate cover host drill nightly tools gallery drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
+.PHONY: demo site test lint style types unit tree room near accept flake wheel dist collected search calibrate cover host drill nightly tools gallery drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
 
 demo:
 	@$(NEWER)
@@ -85,6 +86,9 @@ types: $(READY)
 
 unit: $(READY)
 	$(PYTEST) -m "$(MARKS)" $(TESTS) $(PYTEST_ARGS)
+
+tree: $(READY)
+	$(BIN)/python -m pytest -q -p no:cacheprovider -m tree tests/contract $(PYTEST_ARGS)
 
 room: $(READY)
 	$(if $(ROOM),,$(error there is no room R=$(R): try R=verdict, R=hpt or R=launch))

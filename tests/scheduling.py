@@ -8,8 +8,9 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,23 @@ def pytest_configure(config: pytest.Config) -> None:
         shutil.rmtree(folder)
 
     config.add_cleanup(end)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Send of a test that passed one report and not five: a third of what xdist takes goes with them."""
+    if session.config.option.costs is not None:  # which reads them all
+        return
+    for plugin in session.config.pluginmanager.get_plugins():
+        if type(plugin).__name__ == "WorkerInteractor":
+            plugin.sendevent = partial(_send, plugin.sendevent)
+
+
+def _send(send: Callable[..., None], name: str, **about: Any) -> None:
+    report = about.get("data", {}) if name == "testreport" else {}
+    passed_beside = report.get("outcome") == "passed" and report["when"] != "call"
+    if not passed_beside and name not in {"logstart", "logfinish"}:
+        send(name, **about)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

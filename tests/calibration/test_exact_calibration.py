@@ -94,7 +94,7 @@ def rates(law, sessions, runs, trials, benchmarks=1):
 @pytest.mark.parametrize(
     ("law", "sessions", "runs", "trials", "benchmarks"),
     [
-        pytest.param("pages +- .5", 2, 1, 150, 4, marks=spot_check),
+        pytest.param("pages +- .5", 2, 1, 60, 4, marks=spot_check),
         ("pages +- .5", 2, 3, 400, 4),
         ("pages +- 1", 2, 3, 300, 4),
         ("pages +- 1", 3, 1, 800, 4),
@@ -132,7 +132,7 @@ def without_the_others_spread(*cell):
 @pytest.mark.parametrize(
     ("n", "m", "runs", "trials"),
     [
-        pytest.param(3, 20, 30, 80, marks=spot_check),
+        pytest.param(3, 20, 30, 60, marks=spot_check),
         (3, 20, 30, 400),
         (3, 10, 1, 400),
         (5, 20, 1, 400),

@@ -32,8 +32,6 @@ CLEAN = {
     ),
 }
 
-LAWS = [pytest.param(law, marks=spot_check if law == "t3" else ()) for law in CLEAN]
-
 
 def slow(rng, n, share=0.05, times=5.0):
     return np.exp(0.01 * rng.standard_normal(n)) * np.where(rng.random(n) < share, times, 1.0)
@@ -58,11 +56,14 @@ def fires(ours, theirs, size, trials, seed):
     return told, there
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_clean_runs_hardly_ever_have_the_note(law):
+@pytest.mark.parametrize(
+    ("law", "trials"),
+    [pytest.param("t3", 40, marks=spot_check), *((law, 200) for law in CLEAN)],
+)
+def test_clean_runs_hardly_ever_have_the_note(law, trials):
     for number, size in enumerate(SIZES):
-        told, _ = fires(CLEAN[law], CLEAN[law], size, 200, number)
-        assert lower(told, 200, 0.025) <= 0.013, size
+        told, _ = fires(CLEAN[law], CLEAN[law], size, trials, number)
+        assert lower(told, trials, 0.025) <= 0.013, size
 
 
 @pytest.mark.parametrize("size", SIZES[:3])
@@ -108,7 +109,9 @@ def halves(rng, n):
     return np.exp(0.02 * rng.standard_normal(n) + 0.12 * (rng.random(n) < 0.5))
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(
+    "law", [pytest.param(law, marks=spot_check if law == "t3" else ()) for law in CLEAN]
+)
 def test_clean_runs_hardly_ever_have_modes(law):
     for number, size in enumerate(SIZES[:3]):
         assert lower(modes(CLEAN[law], size, 100, 40 + number), 100, 0.025) <= 0.02, size

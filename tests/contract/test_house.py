@@ -28,6 +28,8 @@ from analysis.pages.model import page_of
 from analysis.report.figures.kinds import KINDS
 from harness.commands.catalogue import RUNNER
 
+pytestmark = pytest.mark.tree
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for half in ("harness", "analysis") for path in (ROOT / half).rglob("*.py"))
 

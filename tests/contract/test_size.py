@@ -20,6 +20,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.tree
+
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path(__file__).with_name("size.toml")
 CEILINGS = tomllib.loads(TABLE.read_text())

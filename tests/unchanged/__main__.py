@@ -3,6 +3,7 @@
 Two installations execute one list of command lines, and what they print, write and end with is compared
 as text. What the first one did is kept below build/unchanged and not executed again; where something
 differs, both execute the line anew, so that what is never the same twice is not taken for a change.
+What may differ stands in ``may_change.txt``, a feature and a pattern of command lines in each row.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from command_lines import ROOMS, Line, of_room
@@ -30,6 +32,7 @@ from text_comparison import Outcome, differences
 
 _REPEATS = 3
 _SHOWN = 3  # differences of one line
+_ROWS = [row.split(": ", 1) for row in Path(__file__).with_name("may_change.txt").open()]
 _BUG = 70
 
 
@@ -75,7 +78,7 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="unchanged", description=__doc__.split("\n")[0])
-    parser.add_argument("--base", default="8cc80650", help="a tag or commit")
+    parser.add_argument("--base", required=True, help="a tag or commit")
     parser.add_argument("--only", help="a command, a room, or a pattern of command lines")
     parser.add_argument("--relative", type=float, default=0.0, help="tolerance of decimal numbers")
     parser.add_argument("--list", action="store_true", help="print the command lines")
@@ -188,8 +191,17 @@ def _keep(line: Line, before: Execution, after: Execution) -> None:
             file.write_text(text)
 
 
+def _feature(text: str) -> str | None:
+    """Name the feature as a part of which a command line may change."""
+    return next((name for name, glob in _ROWS if fnmatchcase(text, glob.strip())), None)
+
+
 def _tell(judged: Sequence[Judged], left_out: int, seconds: float) -> int:
-    changed = [one for one in judged if one.found and not one.unsteady]
+    differ = [one for one in judged if one.found and not one.unsteady]
+    features = {one.line.text: _feature(one.line.text) for one in differ}
+    for feature, count in Counter(filter(None, features.values())).items():
+        print(f"{count} differ as {feature} may")
+    changed = [one for one in differ if not features[one.line.text]]
     unsteady = [one for one in judged if one.unsteady]
     bugs = [one for one in judged if one.code == _BUG]
     for one in unsteady:

@@ -197,8 +197,8 @@ def test_counters_are_those_of_a_campaign(make):
 
 def test_each_command_is_tried(tried):
     (short, *_), (long, *_) = tried("true", "sleep 0.05")
-    assert 0 < short < long
-    assert long >= 0.05
+    assert short > 0
+    assert long >= 0.05  # no load makes it shorter
 
 
 def test_command_that_fails_when_tried_is_refused_with_what_it_said(tried):
