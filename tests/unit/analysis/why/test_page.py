@@ -22,30 +22,6 @@ def cells(told: object, start: str) -> list[str]:
     return line.split()
 
 
-def test_the_first_line_is_the_answer():
-    told = explained(F, G)
-    assert (
-        str(told).splitlines()[0]
-        == "b0: v1 takes 4.1 ms more CPU time than v0; cmp +7.6 ms, 1 more"
-    )
-    assert told.to_dict()["sentence"] == told.sentence == str(told).splitlines()[0]
-
-
-def test_a_row_has_both_times_the_difference_its_interval_and_its_p():
-    told = explained(F, G)
-    first = told.rows[0]
-    assert cells(told, "* cmp (app)") == [
-        *("*", "cmp", "(app)"),
-        f"{first.baseline_ms:.2f}",
-        f"{first.candidate_ms:.2f}",
-        f"{first.difference_ms:+.1f}",
-        *(f"{first.low_ms:+.1f}", "to", f"{first.high_ms:+.1f}"),
-        *("<", "0.0001"),
-    ]
-    assert "all, on the CPU" in str(told)
-    assert "off the CPU" in str(told)
-
-
 def test_what_did_not_appear_again_shows_no_function():
     told = explained(F, G, WIDE, WIDE[::-1])
     said = str(told)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.methods.biplot.fit import biplot
-from analysis.pages.model import Figure, Table, Value, page_of
+from analysis.pages.model import Table, Value, page_of
 
 
 def of(systems, benchmarks, **options):
@@ -26,16 +26,6 @@ def tables(result):
 
 def numbers(table, first=1):
     return [[cell.value for cell in row[first:]] for row in table.rows]
-
-
-def test_shares_and_their_sums():
-    result = of(12, 10)
-    _, table = tables(result)["components"]
-    shares, sums = numbers(table)
-    assert shares == result.explained[:8].tolist()
-    assert sums == pytest.approx([sum(shares[: k + 1]) for k in range(8)])
-    assert table.rows[0][1].text == f"{100 * shares[0]:.2f} %"
-    assert [column.heading for column in table.columns[1:]] == [f"PC{k}" for k in range(1, 9)]
 
 
 def test_coordinates():
@@ -101,16 +91,3 @@ def test_of_many_benchmarks_the_extreme_correlations_are_told():
 
 def test_one_benchmark_has_no_correlations():
     assert "correlations" not in tables(of(4, 1))
-
-
-def test_the_picture():
-    result = of(4, 8)
-    (figure,) = (
-        block
-        for section in page_of(result).sections
-        for block in section.blocks
-        if isinstance(block, Figure)
-    )
-    assert "s0, s1, s2, s3 as points" in figure.alt
-    assert "b0, b1, b2, b3, b4, b5 and 2 more as arrows" in figure.alt
-    assert figure.draw().texts()[0][0].startswith("4 systems (points) over 8 benchmarks")

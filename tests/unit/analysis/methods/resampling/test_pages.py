@@ -10,7 +10,7 @@ from analysis.methods.resampling.bootstrap import bootstrap_speedup
 from analysis.methods.resampling.distribution import compare_distributions, empirical_distribution
 from analysis.methods.resampling.page import resampling_report
 from analysis.methods.resampling.randomization import randomization_test
-from analysis.pages.model import Caution, Figure, Page, Section, Sentence, Table, Value, page_of
+from analysis.pages.model import Caution, Page, Sentence, Table, page_of
 from analysis.stats.arguments import stream
 
 
@@ -58,68 +58,11 @@ def rng():
 # ---- the parts
 
 
-@pytest.mark.parametrize("resamples", [99, 2_000_000])
-def test_the_test_tells_its_numbers(resamples):
-    pair = matrix(runs=2), matrix("BB", 1.1, runs=3)
-    found = randomization_test(*pair, resamples=resamples, rng=rng())
-    page = page_of(found)
-    assert page.sections[0] == Section((Sentence(found.conclusion),))
-    assert page.cautions == found.cautions
-    rows = labelled(only_table(page))
-    assert rows["assignments"] == Value(
-        "all 10,000 (exact)" if found.exact else "99 drawn at random of 10,000", found.resamples
-    )
-    assert found.exact == (resamples > 99)
-    low, high = np.quantile(found.null, [0.025, 0.975])
-    assert rows["by chance"] == f"95 % of the ratios lie in {low:.4f} to {high:.3f}"
-    assert rows["smallest p"].value == found.smallest_pvalue
-    number, _, sided = rows["smallest p"].text.partition(", ")
-    assert float(number) == pytest.approx(found.smallest_pvalue, rel=5e-3)
-    assert sided == "two-sided"
-    ours, theirs = found.pvalue_candidate, found.pvalue_baseline
-    assert rows["p, one-sided"].startswith("candidate better 0.0")
-    assert float(rows["p, one-sided"].split()[2].strip(",")) == pytest.approx(ours, rel=5e-3)
-    assert float(rows["p, one-sided"].split()[5]) == pytest.approx(theirs, rel=5e-3)
-    assert rows["reassigned"] == "single runs, each benchmark on its own"
-    assert "" not in rows  # single runs are not counted
-
-
 def test_rounds_are_counted():
     pair = in_rounds("A"), in_rounds("BB", 1.1)
     for found in (randomization_test(*pair, rng=rng()), bootstrap_speedup(*pair, rng=rng())):
         rows = labelled(only_table(page_of(found)))
         assert rows[""] == found.unit_counts == "5 with both variants"
-
-
-@pytest.mark.parametrize(
-    ("options", "kind", "of"),
-    [
-        ({}, "percentile", "geometric means; mean of all runs"),
-        (
-            {"interval": "corrected", "centre": "mean", "mean": "harmonic"},
-            "percentile, widened by sqrt(m / (m - 1))",
-            "harmonic means; mean of the benchmarks' arithmetic means",
-        ),
-        ({"interval": "studentized"}, "studentized", "geometric means; mean of all runs"),
-        (
-            {"interval": "bca", "centre": "median", "mean": "arithmetic"},
-            "BCa",
-            "arithmetic means; mean of the benchmarks' medians",
-        ),
-    ],
-)
-def test_the_interval_tells_how_it_was_made(options, kind, of):
-    found = bootstrap_speedup(
-        matrix(runs=4), matrix("BB", 1.1, runs=6), resamples=1500, rng=rng(), **options
-    )
-    page = page_of(found)
-    assert page.sections[0] == Section((Sentence(found.conclusion),))
-    assert labelled(only_table(page)) == {
-        "interval": Value(f"{kind}, 1,500 resamples", 1500),
-        "ratio of": of,
-        "resampled": "single runs, each benchmark on its own",
-        "data": "4 benchmarks x 4 to 6 runs on each side",
-    }
 
 
 def test_five_numbers_are_the_distributions():
@@ -140,25 +83,6 @@ def test_five_numbers_are_the_distributions():
     assert float(cells[-1].text.removesuffix(" %")) == pytest.approx(
         100 * found.consistency, rel=0.06
     )
-
-
-def test_systems_side_by_side():
-    found = compare_distributions(
-        [matrix(), matrix("BB", 1.02), matrix("CCC", 0.99)], resamples=400, rng=rng()
-    )
-    (title, five), (other, wins) = blocks(page_of(found), Table)
-    assert title == "geometric means of passes over 4 benchmarks, in s"
-    assert other == "share of pairs of passes in which the row beats the column"
-    assert [row[0] for row in five.rows] == [row[1] for row in wins.rows] == ["A", "BB", "CCC"]
-    for i, row in enumerate(wins.rows):
-        for j, cell in enumerate(row[2:]):
-            if i == j:
-                assert cell == "-"
-            else:
-                assert cell.value == found.wins[i][j]
-                assert float(cell.text.removesuffix(" %")) == pytest.approx(
-                    100 * found.wins[i][j], abs=0.051
-                )
 
 
 @pytest.mark.parametrize(("count", "tables"), [(2, 1), (3, 2), (12, 2), (13, 1)])
@@ -190,19 +114,6 @@ def test_what_there_is_not_has_no_section():
     assert "test" in titles
     assert "interval" not in titles
     assert "seed" not in str(found)
-
-
-def test_the_picture_is_told_in_words_and_drawn_when_it_is_wanted():
-    found = report(others=[matrix("CCC")])
-    ((_, figure),) = blocks(page_of(found), Figure)
-    for word in (f"{found.test.resamples:,} assignments", "A, BB, CCC", "with its interval"):
-        assert word in figure.alt
-    assert f"{found.test.ratio:.4g}" in figure.alt
-    drawn = figure.draw()
-    assert "A against BB" in [text for text, _ in drawn.texts()]
-    without = resampling_report(matrix(runs=1), matrix("BB", runs=1), resamples=20, rng=rng())
-    ((_, figure),) = blocks(page_of(without), Figure)
-    assert "interval" not in figure.alt
 
 
 def test_each_caution_once_but_those_of_two_sides_with_one_name():

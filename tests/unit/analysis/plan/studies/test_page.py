@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from analysis.pages.model import Table, Value, page_of
-from analysis.plan.error_rates import coverage_study, power_study, type1_study
 from analysis.plan.study import CoverageStudy, Covered
 
 
@@ -21,55 +18,6 @@ def table_of(study):
 
 def rate(cell):
     return Value(f"{cell.rate:.3f} ± {cell.error:.3f}", cell.rate)
-
-
-def test_a_line_for_each_point_and_a_column_for_each_test(population, rng):
-    found = power_study(
-        population(), shift=1.02, shifted=(0, 6), tests=("t", "welch"), simulations=9, rng=rng
-    )
-    table = table_of(found)
-    assert [c.heading for c in table.columns] == ["shifted", "t", "t on logs"]
-    cells = {(cell.shifted, cell.test): cell for cell in found.cells}
-    assert table.rows == tuple(
-        (Value(str(k), k), rate(cells[k, "t"]), rate(cells[k, "welch"])) for k in (0, 6)
-    )
-
-
-def test_several_numbers_of_runs_have_a_column(population, rng):
-    found = power_study(
-        population(), runs=(3, 4), shifted=(0, 6), tests=("t",), simulations=9, rng=rng
-    )
-    table = table_of(found)
-    assert [c.heading for c in table.columns] == ["runs", "shifted", "t"]
-    points = [(row[0].value, row[1].value) for row in table.rows]
-    assert points == [(3, 0), (3, 6), (4, 0), (4, 6)]
-
-
-def test_a_type_1_study_has_lines_of_runs(population, rng):
-    found = type1_study(population(), runs=(3, 5), tests=("welch",), simulations=9, rng=rng)
-    table = table_of(found)
-    assert [c.heading for c in table.columns] == ["runs", "t on logs"]
-    assert [row[0] for row in table.rows] == [Value("3", 3), Value("5", 5)]
-
-
-def test_the_table_of_a_coverage_study(population, rng):
-    found = coverage_study(
-        population(), runs=(3,), intervals=("percentile", "t", "hpt"), simulations=20,
-        resamples=99, rng=rng,
-    )  # fmt: skip
-    for row, cell in zip(table_of(found).rows, found.every, strict=True):
-        runs, interval, coverage, low, high, width, end = row
-        named = {"t": "t", "percentile": "percentile", "hpt": "HPT speedup"}
-        assert (runs.value, interval) == (3, named[cell.interval])
-        assert coverage == rate(cell)
-        assert (low.value, high.value) == (cell.below / 20, cell.above / 20)
-        assert low.text == f"{cell.below / 20:.3f}"
-        assert (width.value, end.value) == (cell.width, cell.low)
-        assert float(end.text) == pytest.approx(cell.low, rel=1e-3)
-        if cell.interval == "hpt":  # a bound has no width
-            assert width == Value("-", None)
-        else:
-            assert float(width.text) == pytest.approx(cell.width, rel=0.01)
 
 
 def study_of(cell):
