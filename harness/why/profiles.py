@@ -341,7 +341,8 @@ class SessionProfiler:
             said = complaint((self.folder / _ERRORS).read_bytes())
             what = f"perf does not read what it wrote: {said or f'exit code {process.returncode}'}"
             raise HostError(what, self.perf.path, "look whether the disk is full, then try again")
-        if last[0] and not last[0].endswith("\n"):
+        ended = self.chains is None or not last[0].strip() or "PERF_RECORD_" in last[0]
+        if last[0] and not (ended and last[0].endswith("\n")):  # a blank line ends a chain
             raise StoreError("what perf reads of its file is cut off", self.perf.path, "try again")
 
 

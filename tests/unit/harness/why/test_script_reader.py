@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from analysis.errors import StoreError
 from harness.why.perf_script import Began, Frame, Lost, Sample, read_script
+from harness.why.perf_tool import Perf
+from harness.why.profiles import SessionProfiler
 
 PLAIN = """\
     0/0       0.000000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1276508) @ 0]: x [kernel.kallsyms]_text
@@ -70,3 +75,47 @@ def test_samples_with_callers():
 def test_whatever_the_lines_are_nothing_else_is_made_of_them():
     odd = ["\n", "perf: Segmentation fault\n", "1/1 2.5: x\n", "\tabc\n", "1/1 3.000000001:\n", "?"]
     assert list(read_script(odd)) == []
+
+
+WHOLE = """\
+26596/26596 48283.719147955: \n\t            982f [unknown] (/usr/bin/dash)
+\t    55cb27512ae0 [unknown] ([unknown])
+
+26596/26596 48283.733293818: \n\t           13664 main (/usr/bin/dash)
+
+"""
+EXIT = "26596/26596 48283.735338818: PERF_RECORD_EXIT(26596:26596):(26595:26595)\n"
+
+
+def samples_of(folder, text, chains):
+    """Read what a perf writes that ends well after this text."""
+    (folder / "text").write_text(text)
+    (perf := folder / "perf").write_text(f"#!/bin/sh\ncat '{folder}/text'\n")
+    perf.chmod(0o755)
+    tool = Perf(path=str(perf), version="6.1", event="cpu-clock", kernel="seen", most_hz=None)
+    made = SessionProfiler(perf=tool, folder=folder, frequency_hz=99, chains=chains, runs=1)
+    return [one for one in made._script(folder / "perf.data") if isinstance(one, Sample)]
+
+
+@pytest.mark.parametrize(
+    ("text", "chains"),
+    [
+        *((WHOLE[: WHOLE.index(end) + len(end)], "fp") for end in ("982f [", "dash)\n", "[unknown])\n", "3818: \n", "13664")),
+        (WHOLE + EXIT[:30], "fp"),
+        (WHOLE + EXIT[:-1], None),
+        (PLAIN[:-1], None),
+        (PLAIN[:-30], None),
+    ],
+)  # fmt: skip
+def test_a_part_of_what_perf_writes_is_an_error_and_no_number(tmp_path, text, chains):
+    with pytest.raises(StoreError, match="cut off") as told:
+        samples_of(tmp_path, text, chains)
+    assert told.value.exit_code == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "chains", "samples"),
+    [("", "fp", 0), (WHOLE, "fp", 2), (WHOLE + EXIT, "dwarf", 2), (PLAIN, None, 5)],
+)
+def test_the_whole_of_it_is_none(tmp_path, text, chains, samples):
+    assert len(samples_of(tmp_path, text, chains)) == samples
