@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analysis.data.columns import OUTCOMES
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.history.ordered import (
@@ -30,6 +31,7 @@ from analysis.history.ordered import (
 from analysis.history.ordered_result import OrderedVariants
 from analysis.stats.arguments import stream
 
+TIMEOUT = OUTCOMES.index("timeout")
 NAMES = tuple(f"c-{k}" for k in range(1, 9))
 
 
@@ -211,6 +213,32 @@ def test_undecided_says_where_it_may_lie_and_how_to_go_on(made: Maker) -> None:
     assert found.benchmarks[0].outcome == "undecided"
     assert found.sentence.startswith("no step found among 8 variants: if one is at c-")
     assert "--resume" in found.next[0]
+
+
+@pytest.mark.parametrize("cut", [0, 2, 7], ids="c-{}".format)
+def test_where_a_limit_ended_a_run_nothing_is_decided(made: Maker, cut: int) -> None:
+    # authority: rules-2, section 2: its true length could overturn each word; other benchmarks keep theirs
+    trial = made({4: 3.0}, benchmarks=("text", "logs"))
+    clean = {one.name: one for one in (*series(trial).benchmarks, series(trial).suite) if one}
+    assert [one.outcome for one in clean.values()] == ["step", "equivalent", "step"]
+    for bench, kept in (("text", "logs"), ("logs", "text")):
+        place = trial.manifest.benchmarks.index(bench), trial.manifest.variants.index(NAMES[cut])
+        outcome = trial.outcome.copy()
+        outcome[np.flatnonzero((trial.benchmark == place[0]) & (trial.variant == place[1]))[4]] = (
+            TIMEOUT
+        )
+        found = series(replace(trial, outcome=outcome))
+        told = {one.name: one for one in (*found.benchmarks, found.suite) if one}
+        for name in (bench, "suite"):
+            assert (told[name].outcome, told[name].steps) == ("undecided", ())
+        assert told[kept].outcome == clean[kept].outcome
+        assert [one.text for one in found.cautions if one.code == "cut-off"] == [
+            f"runs were stopped at their limit: {bench} undecided"
+        ]
+        outcome[outcome == TIMEOUT] = OUTCOMES.index(
+            "exit"
+        )  # the negative control: a run that failed otherwise is left out
+        assert series(replace(trial, outcome=outcome)).suite.outcome == "step"
 
 
 def test_a_small_step_may_be_one_of_layout(made: Maker) -> None:
