@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,7 @@ class Arena:
             "XDG_STATE_HOME": str(folder / "state"),
         }
         self.path = folder / "c.yaml"
+        code = f"{waits(folder)}; {code}"
         campaign = {
             "name": "c",
             "seed": 5,
@@ -82,6 +83,23 @@ class Arena:
                 env=self.environment,
                 **(streams | options),
             )
+
+    @contextlib.contextmanager
+    def held(self, case: Mapping[str, Any], instant: str) -> Iterator[None]:
+        """Let what is under way at an instant, `setup` or a program, wait meanwhile, where the case says so.
+
+        Whoever looks for the instant cannot come too late, however busy the machine is.
+        """
+        ran = self.witness.read_bytes().count(b"\n") if self.witness.exists() else 0
+        rows = int(instant.removeprefix("row ")) if instant.startswith("row ") else 0
+        number = "setup" if instant == "session" else ran + rows + 1
+        hold = self.folder / f"hold-{number}"
+        if case.get("held"):
+            hold.touch()
+        try:
+            yield
+        finally:
+            hold.unlink(missing_ok=True)
 
     def ended(self, process: Process) -> int | None:
         """Give the exit code; None, and nothing lives on, of one that hangs."""
@@ -192,6 +210,12 @@ def closing(arena: Arena) -> Iterator[Arena]:
         yield arena
     finally:
         arena.bury(excused=True)
+
+
+def waits(folder: Path, number: str | None = None) -> str:
+    """Give shell code that waits while there is a file hold-NUMBER; of a program it is that of its line in the witness."""
+    number = number or f"$(wc -l < {folder}/witness)"
+    return f"while [ -e {folder}/hold-{number} ]; do sleep 0.02; done"
 
 
 def below(pid: int) -> list[int]:

@@ -14,11 +14,11 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 
-from arena import Arena, Process, below, until
+from arena import Arena, Process, below, until, waits
 from cases import Case, row_of
 from invariants import of_a_finished_trial, whole_rows
 from row import Row
@@ -56,7 +56,7 @@ class Trial(Arena):
                 "containment": "auto" if case["contained"] else "none",
             },
             hooks={
-                "setup": [["/bin/sh", "-c", "setsid sleep 1000 & :"]],
+                "setup": [["/bin/sh", "-c", f"setsid sleep 1000 & {waits(folder, 'setup')}"]],
                 "before": [["/bin/true"]],
             },
             services={"s": SERVICE} if served else {},
@@ -94,7 +94,8 @@ class Bisection(Arena):
     def __init__(self, folder: Path, _case: Case) -> None:
         super().__init__(folder)
         costs = [100_000 if k < self.STEP else 110_000 for k in range(9)]
-        self.shas = bisect_lab.repository(folder / "app", costs, source=self.SOURCE)
+        source = self.SOURCE.replace("echo", f"echo >> {self.witness}\n{waits(folder)}\necho")
+        self.shas = bisect_lab.repository(folder / "app", costs, source=source)
         bisect_lab.campaign(folder / "app", build=bisect_lab.COPIES)
 
     def found(self) -> list[Path]:
@@ -156,18 +157,17 @@ def attempt(case: Case, folder: Path) -> Arena:
     for victim, instant in case["kills"]:
         if arena.complete():
             break
-        process = arena.start(*arena.way_on())
-        if reached(arena, process, instant):
-            pids = _victims(process, victim)
-            for pid in pids:  # so that none of them can react to another one's death
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGSTOP)
-            for pid in pids:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            struck = bool(pids)
-        else:
-            struck = False
+        with arena.held(case, instant):
+            there = reached(arena, instant)
+            process = arena.start(*arena.way_on())
+            if struck := there(process):
+                pids = _victims(process, victim)
+                for pid in pids:  # so that none of them can react to another one's death
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGSTOP)
+                for pid in pids:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
         code = arena.ended(process)
         # What `docs/launcher.md` calls the one case that cannot be had.
         excused = victim == "both" and not (case["contained"] and arena.contained())
@@ -179,23 +179,23 @@ def attempt(case: Case, folder: Path) -> Arena:
     return arena
 
 
-def reached(arena: Arena, process: Process, instant: str) -> bool:
-    """Wait for an instant of this execution."""
+def reached(arena: Arena, instant: str) -> Callable[[Process], bool]:
+    """Give what waits for an instant of the next execution."""
     if instant.replace(".", "").isdigit():
-        time.sleep(float(instant))
-        return process.poll() is None
+        return lambda process: time.sleep(float(instant)) or process.poll() is None
     rows, records = (_lines(arena, name) for name in ("measurements.jsonl", "environment.jsonl"))
     ran = arena.witness.stat().st_size if arena.witness.exists() else 0
-    reached = {
-        "trial": lambda: arena.trial() is not None and _lines(arena, "manifest.json") > 0,
-        "session": lambda: _lines(arena, "environment.jsonl") > records,
-        "launcher": lambda: launchers(process),
-        "program": lambda: arena.witness.exists() and arena.witness.stat().st_size > ran,
+    instants: dict[str, Callable[[Process], object]] = {
+        "trial": lambda _: arena.trial() is not None and _lines(arena, "manifest.json") > 0,
+        "session": lambda _: _lines(arena, "environment.jsonl") > records,
+        "launcher": launchers,
+        "program": lambda _: arena.witness.exists() and arena.witness.stat().st_size > ran,
     }
-    if instant in reached:
-        return until(reached[instant], process)
-    more = int(instant.removeprefix("row "))
-    return until(lambda: _lines(arena, "measurements.jsonl") >= rows + more, process)
+    for more in (1, 3, 6):
+        instants[f"row {more}"] = lambda _, more=more: (
+            _lines(arena, "measurements.jsonl") >= rows + more
+        )
+    return lambda process: until(lambda: instants[instant](process), process)
 
 
 def _lines(arena: Arena, name: str) -> int:

@@ -66,16 +66,17 @@ def attempt(case: Case, folder: Path) -> Arena:
     arena = Arena(folder)
     terminal = case["send"][0] in {*_KEYS, "closed"}
     keys = None
-    if terminal:
-        keys, process = _on_terminal(arena)
-    else:
-        process = arena.start(*arena.way_on())
-    there = reached(arena, process, case["at"])
-    if there:
-        for k, name in enumerate(case["send"]):
-            time.sleep(0.1 * (k > 0))
-            with contextlib.suppress(ProcessLookupError, OSError):
-                _send(process, name, keys)
+    with arena.held(case, case["at"]):
+        is_there = reached(arena, case["at"])
+        if terminal:
+            keys, process = _on_terminal(arena)
+        else:
+            process = arena.start(*arena.way_on())
+        if there := is_there(process):
+            for k, name in enumerate(case["send"]):
+                time.sleep(0.1 * (k > 0))
+                with contextlib.suppress(ProcessLookupError, OSError):
+                    _send(process, name, keys)
     code = _ended(arena, process, keys, closed="closed" in case["send"])
     arena.bury()
     if there:

@@ -67,7 +67,8 @@ def test_what_once_failed_does_no_more(path):
     ],
 )
 def test_killed_at_an_instant(contained, kills, of):
-    assert attempt("kills", {"contained": contained, "kills": kills, "of": of}).faults == len(kills)
+    case = {"contained": contained, "kills": kills, "of": of, "held": True}
+    assert attempt("kills", case).faults == len(kills)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_a_full_disk(case):
 
 @pytest.mark.parametrize("send", [["^Z", "^C"], ["closed"]], ids=str)
 def test_a_signal(send):
-    assert attempt("signals", {"send": send, "at": "row 3"}).faults == 1
+    assert attempt("signals", {"send": send, "at": "row 3", "held": True}).faults == 1
 
 
 @pytest.mark.parametrize(
