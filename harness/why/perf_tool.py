@@ -23,10 +23,8 @@ from ..host.tree import Tree
 MOST_RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
 _STATUS = "/proc/self/status"
 _PERFMON, _SYS_ADMIN = 1 << 38, 1 << 21
-_USER_LEVEL, _KERNEL_LEVEL = (
-    2,
-    1,
-)  # the largest perf_event_paranoid that lets an ordinary user sample so
+# the largest perf_event_paranoid that lets an ordinary user sample so
+_USER_LEVEL, _KERNEL_LEVEL = 2, 1
 _TRIED_HZ = 99
 _REFUSED = "not-seen: the kernel lets perf sample the user's side alone, as in a container"
 _PATIENCE_S = 30.0
