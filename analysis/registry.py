@@ -125,7 +125,7 @@ PAGES = {
     "OrderedVariants": "analysis.history.ordered_result",
     "History": "analysis.history.page",
     "Bisection": "analysis.history.bisection",
-    "Biplot": "analysis.methods.biplot.page",
+    "Biplot": "analysis.methods.biplot.fit",
     "HptResult": "analysis.methods.hpt.page",
     "HptSpeedup": "analysis.methods.hpt.page",
     "HptContext": "analysis.methods.hpt.page",

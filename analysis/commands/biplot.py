@@ -72,7 +72,7 @@ def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     read = _read(args)
     result = _fitted(read, args.scale)
     if picture is not None:
-        from ..methods.biplot.page import biplot_picture
+        from ..methods.biplot.picture import biplot_picture
 
         write_picture(biplot_picture(result), picture, title="biplot", alt=result.conclusion)
     show(result, out, as_json=args.json, metric=read.metric)

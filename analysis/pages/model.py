@@ -223,6 +223,23 @@ class Table:
             raise ValueError(f"table {self.name!r} does not hold together: {wrong or 'notes'}")
 
 
+def table_of(name: str, things: Iterable[Any], *columns: tuple[Any, ...] | None) -> Table:
+    """Make a table of a row for each thing.
+
+    A column has its heading (see `columns_of`), what it takes of the thing (an attribute's name, or a
+    function), how it writes that, and what stands there where it is None ("-"). A number becomes a
+    `Value`. None in the place of a column leaves it out.
+    """
+    chosen = [one for one in columns if one is not None]
+
+    def cell(thing: Any, take: Any, *write: Any) -> Cell:  # noqa: ANN401
+        found = getattr(thing, take) if isinstance(take, str) else take(thing)
+        return found if isinstance(found, str | Value) else value_of(found, *write)
+
+    rows = tuple(tuple(cell(thing, *one[1:]) for one in chosen) for thing in things)
+    return Table(name=name, columns=columns_of(*(one[0] for one in chosen)), rows=rows)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Figure:
     """A picture: what it shows in words, and what draws it when it is wanted."""

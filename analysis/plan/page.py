@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TypeVar
 
 from ..pages import number_format as figures
 from ..pages.model import (
-    Cell,
     CommandLine,
     Page,
     Section,
     Sentence,
-    Table,
     Value,
-    columns_of,
     merged,
     page_of,
-    value_of,
+    table_of,
 )
 from ..words import shorten
 from .components import TrialCosts
@@ -26,7 +24,6 @@ from .result import (
     HostPlan,
     PlannedHosts,
     PlannedSessions,
-    PlannedWidth,
     RunPlan,
     SessionPlan,
     VarianceComponents,
@@ -37,23 +34,23 @@ from .stop_rule import width_text
 NAME = 30  # columns for a name
 _HUGE = 10  # no speedup from there on is worth four decimals
 
-
 _Row = TypeVar("_Row", bound=PlannedSessions | PlannedHosts)
+_BENCHMARK = ("<benchmark", lambda line: shorten(line.name, NAME))
+_WIDTH = ("width", "width", figures.significant)
 
 
-def against(candidate: str, baseline: str) -> str:
-    """Name the two sides."""
-    return " against ".join(shorten(name, NAME) for name in (candidate, baseline))
+def _against(*names: str | None) -> str:
+    return " against ".join(shorten(name, NAME) for name in names if name is not None)
 
 
 def goal_text(plan: SessionPlan | HostPlan, lines: int) -> str:
     """Say what is asked for, and whether of each of so many lines."""
-    each = "" if plan.on == "suite" or lines == 1 else " for every benchmark"
     goals = []
     if plan.width is not None:
         goals.append(f"a {100 * plan.confidence:g} % interval of width {plan.width:g}")
     if plan.effect is not None:
         goals.append(f"to tell a speedup of {plan.effect:g}x with probability {plan.power:g}")
+    each = "" if plan.on == "suite" or lines == 1 else " for every benchmark"
     return f"{' and '.join(goals)}{each}"
 
 
@@ -63,294 +60,197 @@ def range_text(low: int | None, high: int | None, most: int) -> str:
     return upper if low in (None, high) else f"{low} to {upper}"
 
 
-def shown_rows(rows: Sequence[_Row]) -> tuple[_Row, ...]:
+def _shown(rows: Sequence[_Row]) -> tuple[_Row, ...]:
     """Leave out what is not enough, but for the last such row."""
     short = [row for row in rows if row.runs is None]
     return (*short[-1:], *(row for row in rows if row.runs is not None))
 
 
-def costs_text(costs: TrialCosts) -> str:
-    """Say what runs of the pilot took."""
-    return (
-        f"a run of every cell took {time_text(costs.block_s)}, a session's warm-up "
-        f"{time_text(costs.warmup_s)}"
-    )
+def _costs(costs: TrialCosts) -> str:
+    run, warmup = time_text(costs.block_s), time_text(costs.warmup_s)
+    return f"a run of every cell took {run}, a session's warm-up {warmup}"
 
 
-def detectable_value(speedup: float | None) -> Value:
-    """Set the speedup that is told from 1."""
-    text = f"{speedup:.4f}x" if speedup is not None and speedup < _HUGE else "-"
-    return Value(text, speedup)
+def _detectable(speedup: float) -> str:
+    return f"{speedup:.4f}x" if speedup < _HUGE else "-"
+
+
+_DETECTABLE = ("detectable", "detectable", _detectable)
 
 
 def time_text(seconds: float) -> str:
     """Write a time as hours from an hour and a half on, then minutes, then seconds."""
     if seconds >= 5400:
         return f"{figures.significant(seconds / 3600, 2)} h"
-    if seconds >= 100:
-        return f"{seconds / 60:.0f} min"
-    return figures.quantity(seconds, "s")
+    return f"{seconds / 60:.0f} min" if seconds >= 100 else figures.quantity(seconds, "s")
 
 
 @page_of.register(WidthLoop)
 def _width_loop_page(loop: WidthLoop) -> Page:
-    looks = Table(
-        name="looks",
-        columns=columns_of("runs", "speedup", "interval", "width"),
-        rows=tuple(
-            (
-                value_of(step.runs),
-                Value(f"{step.speedup:.4g}x", step.speedup),
-                f"[{step.low:.4g}, {step.high:.4g}]",
-                Value(width_text(step.width, loop.limit), step.width),
-            )
-            for step in loop.steps
-        ),
+    head = _against(loop.candidate, loop.baseline)
+    looks = table_of(
+        "looks",
+        loop.steps,
+        ("runs", "runs"),
+        ("speedup", "speedup", "{:.4g}x".format),
+        ("interval", lambda step: f"[{step.low:.4g}, {step.high:.4g}]"),
+        ("width", "width", partial(width_text, limit=loop.limit)),
     )
     return Page(
-        title=f"Runs until the interval is narrow enough: {against(loop.candidate, loop.baseline)}",
-        sections=(
-            Section((Sentence(f"{against(loop.candidate, loop.baseline)}: {loop.conclusion}"),)),
-            Section((looks,)),
-        ),
+        title=f"Runs until the interval is narrow enough: {head}",
+        sections=(Section((Sentence(f"{head}: {loop.conclusion}"),)), Section((looks,))),
         cautions=loop.cautions,
     )
 
 
 @page_of.register(RunPlan)
 def _run_plan_page(plan: RunPlan) -> Page:
-    loop = plan.loop
-    own = () if loop is None else (f"on the pilot's own runs, {loop.conclusion}",)
+    head, loop = _against(plan.candidate, plan.baseline), plan.loop
+    answers = []
+    for goal, asked, runs in (
+        (f"a {100 * plan.confidence:g} % interval of width {plan.width or 0:g} or less", plan.width, plan.runs_for_width),
+        (f"to tell a speedup of {plan.effect or 0:g}x from none", plan.effect, plan.runs_for_effect),
+    ):  # fmt: skip
+        if asked is not None:
+            needed = f"more than {plan.max_runs} runs, the cap"
+            if runs is not None:
+                needed = f"{runs} runs of each benchmark and side"
+            answers.append(f"{head}: {goal} needs {needed} (probability {plan.power:g})")
+    rows = table_of(
+        "runs",
+        plan.table,
+        ("runs", "runs"),
+        (
+            "width",
+            lambda row: Value(
+                f"{figures.significant(row.width)} ± {figures.significant(row.width_sd, 2)}",
+                row.width,
+            ),
+        ),
+        None if plan.width is None else (f"chance <= {plan.width:g}", "chance", "{:.3f}".format),
+        _DETECTABLE,
+        None if plan.effect is None else (f"power at {plan.effect:g}x", "power", "{:.3f}".format),
+        ("RMSE", lambda row: math.sqrt(row.mse), figures.significant),
+        ("MSE sd", "mse_sd", partial(figures.significant, digits=2)),
+        ("coverage", "coverage", "{:.3f}".format),
+    )
+    basis = (
+        f"by {plan.simulations:,} simulated trials for each number of runs, from "
+        f"{figures.span(plan.pilot_runs)} pilot runs of {plan.benchmarks} benchmarks a side; speedup "
+        f"{plan.speedup:.4g}x"
+    )
+    own = () if loop is None else (Sentence(f"on the pilot's own runs, {loop.conclusion}"),)
+    answers = answers or [f"{head}: what a number of runs would bring"]
     return Page(
-        title=f"How many runs: {against(plan.candidate, plan.baseline)}",
+        title=f"How many runs: {head}",
         sections=(
-            Section(tuple(_answers(plan))),
-            Section((_runs_table(plan), Sentence(_basis(plan)))),
-            *(Section((Sentence(said),)) for said in own),
+            Section(tuple(map(Sentence, answers))),
+            Section((rows, Sentence(basis))),
+            *(Section((one,)) for one in own),
         ),
         cautions=merged(plan.cautions, () if loop is None else loop.cautions),
     )
 
 
-def _answers(plan: RunPlan) -> Iterator[Sentence]:
-    head = against(plan.candidate, plan.baseline)
-    if plan.width is None and plan.effect is None:
-        yield Sentence(f"{head}: what a number of runs would bring")
-    if plan.width is not None:
-        goal = f"a {100 * plan.confidence:g} % interval of width {plan.width:g} or less"
-        yield Sentence(f"{head}: {goal} needs {_runs_needed(plan.runs_for_width, plan)}")
-    if plan.effect is not None:
-        goal = f"to tell a speedup of {plan.effect:g}x from none"
-        yield Sentence(f"{head}: {goal} needs {_runs_needed(plan.runs_for_effect, plan)}")
-
-
-def _runs_needed(runs: int | None, plan: RunPlan) -> str:
-    told = (
-        f"more than {plan.max_runs} runs, the cap"
-        if runs is None
-        else f"{runs} runs of each benchmark and side"
-    )
-    return f"{told} (probability {plan.power:g})"
-
-
-def _runs_table(plan: RunPlan) -> Table:
-    """Set the simulated trials; what was not asked for has no column."""
-    headings = ["runs", "width"]
-    headings += [] if plan.width is None else [f"chance <= {plan.width:g}"]
-    headings += ["detectable"]
-    headings += [] if plan.effect is None else [f"power at {plan.effect:g}x"]
-    headings += ["RMSE", "MSE sd", "coverage"]
-    return Table(
-        name="runs",
-        columns=columns_of(*headings),
-        rows=tuple(tuple(_cells(row)) for row in plan.table),
-    )
-
-
-def _cells(row: PlannedWidth) -> Iterator[Cell]:
-    error = math.sqrt(row.mse)
-    yield value_of(row.runs)
-    spread = figures.significant(row.width_sd, 2)
-    yield Value(f"{figures.significant(row.width)} ± {spread}", row.width)
-    if row.chance is not None:
-        yield Value(f"{row.chance:.3f}", row.chance)
-    yield detectable_value(row.detectable)
-    if row.power is not None:
-        yield Value(f"{row.power:.3f}", row.power)
-    yield Value(figures.significant(error), error)
-    yield Value(figures.significant(row.mse_sd, 2), row.mse_sd)
-    yield Value(f"{row.coverage:.3f}", row.coverage)
-
-
-def _basis(plan: RunPlan) -> str:
-    low, high = plan.pilot_runs
-    runs = str(low) if low == high else f"{low} to {high}"
-    return (
-        f"by {plan.simulations:,} simulated trials for each number of runs, from {runs} pilot runs "
-        f"of {plan.benchmarks} benchmarks a side; speedup {plan.speedup:.4g}x"
-    )
-
-
 @page_of.register(VarianceComponents)
 def _variance_components_page(found: VarianceComponents) -> Page:
-    names = [found.candidate] if found.baseline is None else [found.candidate, found.baseline]
-    head = " against ".join(shorten(name, NAME) for name in names)
+    head, crossed = _against(found.candidate, found.baseline), found.crossed
+    line = found.suite or (found.benchmarks[0] if len(found.benchmarks) == 1 else None)
+    what = "values" if found.baseline is None else "differences"
+    if line is None:
+        said = f"how {what} vary, by benchmark"
+    else:
+        over = "of the suite's mean" if found.suite else "of the benchmark"
+        said = f"the {what} {over} vary by {figures.percent(line.session_sd)} between sessions" + (
+            ", runs included: with one run a session the two cannot be told apart"
+            if line.run_sd is None
+            else f" and by {figures.percent(line.run_sd)} between the runs of one"
+        )
+    rows = table_of(
+        "components",
+        (*found.benchmarks, *((found.suite,) if found.suite else ())),
+        _BENCHMARK,
+        ("sessions", "sessions"),
+        ("blocks", "blocks"),
+        ("between sessions", "session_sd", figures.percent),
+        ("between runs", "run_sd", figures.percent),
+    )
+    parts = {} if crossed is None else {
+        "between benchmarks": crossed.benchmark_sd,
+        "between sessions, in all benchmarks alike": crossed.session_sd,
+        "between sessions, in each benchmark by itself": crossed.benchmark_session_sd,
+        "between the blocks of a session": crossed.block_sd,
+        "between runs": crossed.run_sd,
+    }  # fmt: skip
+    known = [f"{figures.percent(sd)} {where}" for where, sd in parts.items() if sd is not None]
+    below = (Sentence(f"all benchmarks together: {'; '.join(known)}"),) if parts else ()
     return Page(
         title=f"Between sessions and between runs: {head}",
-        sections=(
-            Section((Sentence(f"{head}: {_answer(found)}"),)),
-            Section((_components_table(found), *map(Sentence, _crossed(found)))),
-        ),
+        sections=(Section((Sentence(f"{head}: {said}"),)), Section((rows, *below))),
         cautions=found.cautions,
     )
 
 
-def _answer(found: VarianceComponents) -> str:
-    line = found.suite or (found.benchmarks[0] if len(found.benchmarks) == 1 else None)
-    what = "values" if found.baseline is None else "differences"
-    if line is None:
-        return f"how {what} vary, by benchmark"
-    over = "of the suite's mean" if found.suite else "of the benchmark"
-    told = f"the {what} {over} vary by {figures.percent(line.session_sd)} between sessions"
-    if line.run_sd is None:
-        return f"{told}, runs included: with one run a session the two cannot be told apart"
-    return f"{told} and by {figures.percent(line.run_sd)} between the runs of one"
-
-
-def _components_table(found: VarianceComponents) -> Table:
-    lines = (*found.benchmarks, *((found.suite,) if found.suite else ()))
-    return Table(
-        name="components",
-        columns=columns_of("<benchmark", "sessions", "blocks", "between sessions", "between runs"),
-        rows=tuple(
-            (
-                shorten(line.name, NAME),
-                value_of(line.sessions),
-                value_of(line.blocks),
-                value_of(line.session_sd, figures.percent),
-                value_of(line.run_sd, figures.percent),
-            )
-            for line in lines
-        ),
-    )
-
-
-def _crossed(found: VarianceComponents) -> Iterator[str]:
-    """Say what the benchmarks have in common, where the model could be fitted."""
-    if found.crossed is None:
-        return
-    parts = (
-        (found.crossed.benchmark_sd, "between benchmarks"),
-        (found.crossed.session_sd, "between sessions, in all benchmarks alike"),
-        (found.crossed.benchmark_session_sd, "between sessions, in each benchmark by itself"),
-        (found.crossed.block_sd, "between the blocks of a session"),
-        (found.crossed.run_sd, "between runs"),
-    )
-    told = "; ".join(f"{figures.percent(sd)} {what}" for sd, what in parts if sd is not None)
-    yield f"all benchmarks together: {told}"
-
-
 @page_of.register(SessionPlan)
 def _session_plan_page(plan: SessionPlan) -> Page:
-    head = against(plan.candidate, plan.baseline)
-    goal = goal_text(plan, len(plan.benchmarks))
-    answer = [Sentence(f"{head}: {goal} needs {_sessions_needed(plan)}")]
+    head = _against(plan.candidate, plan.baseline)
+    runs = f" of up to {plan.max_runs} runs" if plan.max_runs > 1 else ""
+    needed = f"more than {plan.max_sessions} sessions{runs}: measure differently"
+    if plan.sessions is not None and plan.runs is not None:
+        cost = "" if plan.seconds is None else f", {time_text(plan.seconds)}"
+        needed = f"{plan.sessions} sessions x {figures.counted(plan.runs, 'run')}{cost}"
+    sure = []
+    if plan.sessions is not None:
+        span = range_text(plan.sessions_low, plan.sessions_high, plan.max_sessions)
+        said = (
+            f"that is as well as {plan.pilot_sessions} sessions tell: with the pilot's variance at"
+        )
+        sure = [Sentence(f"{said} its quartiles it would be {span} sessions")]
+    pilot = f"from {plan.pilot_sessions} sessions x {figures.span(plan.pilot_runs)} runs"
+    if plan.costs is not None:
+        pause = plan.costs.between_s
+        between = "" if pause is None else f", {time_text(pause)} between two sessions"
+        pilot += f"; {_costs(plan.costs)}{between}"
+    plans = table_of(
+        "plans",
+        _shown(plan.table),
+        ("sessions", "sessions"),
+        ("runs", "runs"),
+        ("time", "seconds", time_text),
+        _WIDTH,
+        _DETECTABLE,
+    )
+    benchmarks = table_of(
+        "benchmarks",
+        plan.benchmarks,
+        _BENCHMARK,
+        ("sessions", "session_sd", figures.percent),
+        ("runs", "run_sd", figures.percent),
+        ("sessions alone", "session_sd_baseline", figures.percent),
+        ("runs alone", "run_sd_baseline", figures.percent),
+        _WIDTH,
+        _DETECTABLE,
+    )
     protocol = () if plan.protocol is None else (CommandLine(plan.protocol),)
+    answer = Sentence(f"{head}: {goal_text(plan, len(plan.benchmarks))} needs {needed}")
     return Page(
         title=f"How many sessions: {head}",
         sections=(
-            Section((*answer, *protocol, *map(Sentence, _sessions_uncertain(plan)))),
-            Section((_session_plans(plan), Sentence(_costs(plan)))),
-            Section(
-                (_benchmarks(plan),), title="what differs in the pilot, and what the plan gives"
-            ),
+            Section((answer, *protocol, *sure)),
+            Section((plans, Sentence(pilot))),
+            Section((benchmarks,), title="what differs in the pilot, and what the plan gives"),
             *(Section((Sentence(said),)) for said in _beside(plan)),
         ),
         cautions=plan.cautions,
     )
 
 
-def _sessions_needed(plan: SessionPlan) -> str:
-    if plan.sessions is None or plan.runs is None:
-        runs = f" of up to {plan.max_runs} runs" if plan.max_runs > 1 else ""
-        return f"more than {plan.max_sessions} sessions{runs}: measure differently"
-    runs = f"{plan.runs} run{'s' * (plan.runs > 1)}"
-    cost = "" if plan.seconds is None else f", {time_text(plan.seconds)}"
-    return f"{plan.sessions} sessions x {runs}{cost}"
-
-
-def _sessions_uncertain(plan: SessionPlan) -> Iterator[str]:
-    if plan.sessions is None:
-        return
-    told = range_text(plan.sessions_low, plan.sessions_high, plan.max_sessions)
-    yield (
-        f"that is as well as {plan.pilot_sessions} sessions tell: with the pilot's variance at its "
-        f"quartiles it would be {told} sessions"
-    )
-
-
-def _session_plans(plan: SessionPlan) -> Table:
-    """Set what other numbers of sessions would need."""
-    return Table(
-        name="plans",
-        columns=columns_of("sessions", "runs", "time", "width", "detectable"),
-        rows=tuple(
-            (
-                value_of(row.sessions),
-                value_of(row.runs),
-                value_of(row.seconds, time_text),
-                value_of(row.width, figures.significant),
-                detectable_value(row.detectable),
-            )
-            for row in shown_rows(plan.table)
-        ),
-    )
-
-
-def _costs(plan: SessionPlan) -> str:
-    low, high = plan.pilot_runs
-    runs = str(low) if low == high else f"{low} to {high}"
-    text = f"from {plan.pilot_sessions} sessions x {runs} runs"
-    if plan.costs is None:
-        return text
-    between = plan.costs.between_s
-    told = "" if between is None else f", {time_text(between)} between two sessions"
-    return f"{text}; {costs_text(plan.costs)}{told}"
-
-
-def _benchmarks(plan: SessionPlan) -> Table:
-    return Table(
-        name="benchmarks",
-        columns=columns_of(
-            "<benchmark", "sessions", "runs", "sessions alone", "runs alone", "width", "detectable"
-        ),
-        rows=tuple(
-            (
-                shorten(line.name, NAME),
-                *(
-                    value_of(sd, figures.percent)
-                    for sd in (
-                        line.session_sd,
-                        line.run_sd,
-                        line.session_sd_baseline,
-                        line.run_sd_baseline,
-                    )
-                ),
-                value_of(line.width, figures.significant),
-                detectable_value(line.detectable),
-            )
-            for line in plan.benchmarks
-        ),
-    )
-
-
 def _beside(plan: SessionPlan) -> Iterator[str]:
     """Say what the columns are, and how many benchmarks the Speedup-Test asks for."""
-    name = shorten(plan.baseline, NAME)
     yield (
         "sessions, runs: standard deviation of the difference between sessions, and between the runs "
-        f"of one; sessions alone, runs alone: likewise of {name} by itself, where a shift that both "
-        "share does not cancel"
+        f"of one; sessions alone, runs alone: likewise of {shorten(plan.baseline, NAME)} by itself, "
+        "where a shift that both share does not cancel"
     )
     if plan.needed_benchmarks is not None:
         yield (
@@ -361,86 +261,53 @@ def _beside(plan: SessionPlan) -> Iterator[str]:
 
 @page_of.register(HostPlan)
 def _host_plan_page(plan: HostPlan) -> Page:
-    head = against(plan.candidate, plan.baseline)
-    goal = goal_text(plan, len(plan.lines))
-    answer = [Sentence(f"{head}, on hosts like these: {goal} needs {_hosts_needed(plan)}")]
+    head = _against(plan.candidate, plan.baseline)
+    needed = (
+        f"more than {plan.max_hosts} hosts of up to {plan.max_sessions} sessions x "
+        f"{plan.max_runs} runs: hosts differ by more than that; claim these hosts only"
+    )
+    sure = []
     if plan.hosts is not None:
-        answer.append(Sentence(_hosts_uncertain(plan)))
+        counts = ((plan.hosts, "host"), (plan.sessions, "session"), (plan.runs, "run"))
+        needed = " x ".join(f"{n} {what}{'s' * (n != 1)}" for n, what in counts)
+        if plan.seconds is not None and plan.elapsed_s is not None:
+            of_all, abreast = time_text(plan.seconds), time_text(plan.elapsed_s)
+            needed += f": {of_all} of all hosts, {abreast} side by side"
+        span = range_text(plan.hosts_low, plan.hosts_high, plan.max_hosts)
+        said = (
+            f"that is as well as {plan.pilot_hosts} hosts tell: with the variance between hosts at"
+        )
+        sure = [Sentence(f"{said} its quartiles it would be {span} hosts")]
+    pilot = f"from {plan.pilot_hosts} hosts with {plan.pilot_sessions} sessions"
+    if plan.costs is not None:
+        pilot += (
+            f"; {_costs(plan.costs)}; what a host costs before its first run is not in the times"
+        )
+    plans = table_of(
+        "plans",
+        _shown(plan.table),
+        *((name, name) for name in ("hosts", "sessions", "runs")),
+        ("of all hosts", "seconds", time_text),
+        ("side by side", "elapsed_s", time_text),
+        _WIDTH,
+        _DETECTABLE,
+    )
+    varies = table_of(
+        "benchmarks",
+        plan.lines,
+        _BENCHMARK,
+        *(
+            (f"between {what}s", f"{what}_sd", figures.percent)
+            for what in ("host", "session", "run")
+        ),
+    )
+    goal = goal_text(plan, len(plan.lines))
+    answer = Sentence(f"{head}, on hosts like these: {goal} needs {needed}")
     return Page(
         title=f"How many hosts: {head}",
         sections=(
-            Section((*answer, _host_plans(plan), Sentence(_pilot(plan)))),
-            Section((_varies(plan),), title="what differs in the pilot"),
+            Section((answer, *sure, plans, Sentence(pilot))),
+            Section((varies,), title="what differs in the pilot"),
         ),
         cautions=plan.cautions,
-    )
-
-
-def _hosts_needed(plan: HostPlan) -> str:
-    if plan.hosts is None:
-        return (
-            f"more than {plan.max_hosts} hosts of up to {plan.max_sessions} sessions x "
-            f"{plan.max_runs} runs: hosts differ by more than that; claim these hosts only"
-        )
-    told = " x ".join(
-        f"{n} {what}{'s' * (n != 1)}"
-        for n, what in ((plan.hosts, "host"), (plan.sessions, "session"), (plan.runs, "run"))
-    )
-    if plan.seconds is None or plan.elapsed_s is None:
-        return told
-    return (
-        f"{told}: {time_text(plan.seconds)} of all hosts, {time_text(plan.elapsed_s)} side by side"
-    )
-
-
-def _hosts_uncertain(plan: HostPlan) -> str:
-    told = range_text(plan.hosts_low, plan.hosts_high, plan.max_hosts)
-    return (
-        f"that is as well as {plan.pilot_hosts} hosts tell: with the variance between hosts at its "
-        f"quartiles it would be {told} hosts"
-    )
-
-
-def _host_plans(plan: HostPlan) -> Table:
-    heads = ("hosts", "sessions", "runs", "of all hosts", "side by side", "width", "detectable")
-    return Table(
-        name="plans",
-        columns=columns_of(*heads),
-        rows=tuple(
-            (
-                *map(value_of, (row.hosts, row.sessions, row.runs)),
-                value_of(row.seconds, time_text),
-                value_of(row.elapsed_s, time_text),
-                value_of(row.width, figures.significant),
-                detectable_value(row.detectable),
-            )
-            for row in shown_rows(plan.table)
-        ),
-    )
-
-
-def _pilot(plan: HostPlan) -> str:
-    text = f"from {plan.pilot_hosts} hosts with {plan.pilot_sessions} sessions"
-    if plan.costs is None:
-        return text
-    return (
-        f"{text}; {costs_text(plan.costs)}; what a host costs before its first run is not in the "
-        "times"
-    )
-
-
-def _varies(plan: HostPlan) -> Table:
-    return Table(
-        name="benchmarks",
-        columns=columns_of("<benchmark", "between hosts", "between sessions", "between runs"),
-        rows=tuple(
-            (
-                shorten(line.name, NAME),
-                *(
-                    value_of(sd, figures.percent)
-                    for sd in (line.host_sd, line.session_sd, line.run_sd)
-                ),
-            )
-            for line in plan.lines
-        ),
     )

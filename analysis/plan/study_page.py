@@ -1,23 +1,24 @@
-"""Studies of error rates and of coverage in words."""
+"""Studies of error rates and of coverage in words and as pictures.
+
+Curves of power are figure 6 of [1]_ (over the number of shifted benchmarks) and figure 12 a (over the
+runs, with one number of shifted benchmarks); intervals of draws are figures 8 and 14.
+
+References
+----------
+.. [1] S. Irving, B. Li, S. Chen, L. Peng, W. Zhang, L. Duan, "Computer comparisons in the presence
+   of performance variation", Frontiers of Computer Science, 2018, sections 6, 8 and 10.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 
 from ..errors import UsageError
 from ..pages import number_format as figures
-from ..pages.model import (
-    Cell,
-    Column,
-    Page,
-    Section,
-    Sentence,
-    Table,
-    Value,
-    columns_of,
-    page_of,
-    value_of,
-)
+from ..pages.model import Page, Section, Sentence, Table, Value, page_of, table_of, value_of
 from ..pages.result import Result
 from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
 from ..plots.chart import Sheet, arranged
@@ -25,8 +26,6 @@ from ..plots.paper import Picture
 from ..words import shorten, shown
 from .draw import DrawStudy
 from .study import CoverageStudy, Covered, Rejections, RejectionStudy
-
-__all__ = ["study_picture"]
 
 NAMES = {
     "hpt": "HPT",
@@ -37,33 +36,58 @@ NAMES = {
     "interval": "interval technique",
     "bootstrap": "bootstrap",
 }
-
-
 INTERVAL_NAMES = {"paired-t": "paired t", "hpt": "HPT speedup"}
+_SHEET = Sheet(width=178.0)
+_ABREAST = 3  # panels in a row
+_HIGH = 62.0  # mm of a row of panels
+_SHAPES = ("circle", "square", "up", "diamond")
 
 
 @page_of.register(RejectionStudy)
 def _rejection_study_page(study: RejectionStudy) -> Page:
+    what = f"type-I error on {study.benchmarks} benchmarks: both sides are the same"
+    if study.kind == "power":
+        each = ", ".join(dict.fromkeys(str(cell.runs) for cell in study.cells))
+        some = f"some of {study.benchmarks} benchmarks, {each} runs each"
+        what = f"power to tell {shift_words(study)} on {some}"
+    said = (
+        f"{study.population}: {what}; {study.alternative} at {study.alpha:g}, "
+        f"{study.cells[0].simulations:,} simulated comparisons a line"
+    )
+    points = dict.fromkeys((cell.shifted, cell.runs) for cell in study.cells)
+    found = {(cell.test, cell.shifted, cell.runs): cell for cell in study.cells}
+    several = len({runs for _, runs in points}) > 1
+
+    def rate(test: str, point: tuple[int, int]) -> Value:
+        cell = found[test, *point]
+        return Value(f"{cell.rate:.3f} ± {cell.error:.3f}", cell.rate)
+
+    rates = table_of(
+        "rates",
+        points,
+        ("runs", lambda point: point[1]) if study.kind == "type1" or several else None,
+        ("shifted", lambda point: point[0]) if study.kind == "power" else None,
+        *(
+            (NAMES[test], partial(rate, test))
+            for test in dict.fromkeys(c.test for c in study.cells)
+        ),
+    )
     return Page(
         title=f"{'Power' if study.kind == 'power' else 'Type-I error'} on {study.population}",
-        sections=(Section((Sentence(_drawn(study)),)), Section((_rates(study),))),
+        sections=(Section((Sentence(said),)), Section((rates,))),
         cautions=study.cautions,
     )
 
 
 @page_of.register(CoverageStudy)
 def _coverage_study_page(study: CoverageStudy) -> Page:
-    headings = ("runs", "interval", "coverage", "too low", "too high", "width", "mean low end")
-    table = Table(
-        name="coverage",
-        columns=tuple(Column(h, "left" if h == "interval" else "right") for h in headings),
-        rows=tuple(_covered(cell) for cell in study.every),
-    )
+    over = figures.counted(study.benchmarks, "benchmark")
     said = (
         f"{study.population}: how often {100 * study.confidence:g} % intervals of the ratio of "
-        f"{study.mean} means over {figures.counted(study.benchmarks, 'benchmark')} hold the true {study.ratio:g}; "
+        f"{study.mean} means over {over} hold the true {study.ratio:g}; "
         f"{study.every[0].simulations:,} simulated comparisons a line"
     )
+    table = _covered("coverage", study.every, ("runs", "runs"))
     return Page(
         title=f"Coverage on {study.population}",
         sections=(Section((Sentence(said),)), Section((table,))),
@@ -75,44 +99,27 @@ def _coverage_study_page(study: CoverageStudy) -> Page:
 def _draw_study_page(study: DrawStudy) -> Page:
     names = " against ".join(shorten(shown(name), 40) for name in (study.candidate, study.baseline))
     trials = study.tests[0].simulations
-    how = "with" if study.replace else "without"
     unit = "blocks" if study.draws == "block" else "runs"
     said = (
         f"{names}: {trials:,} draws of {study.runs} {unit} of each of "
-        f"{figures.counted(study.benchmarks, 'benchmark')}, {how} replacement; the ratio of geometric "
-        f"means of all runs is {study.ratio:.4g}"
+        f"{figures.counted(study.benchmarks, 'benchmark')}, {'with' if study.replace else 'without'} "
+        f"replacement; the ratio of geometric means of all runs is {study.ratio:.4g}"
     )
-    claim = (
-        f"the candidate is more than {study.speedup:g} times better"
-        if study.alternative == "candidate"
-        else f"the candidate is not {study.speedup:g} times as good as the baseline"
-        if study.speedup != 1
-        else "the two differ"
-    )
-    levels = [f"{alpha:g}" for alpha in study.alphas]
-    tests = Table(
-        name="tests",
-        columns=(
-            Column("test", "left"),
-            *(Column(f"rejects at {level}") for level in levels),
-            Column("mean confidence"),
+    claim = "the two differ"
+    if study.alternative == "candidate":
+        claim = f"the candidate is more than {study.speedup:g} times better"
+    elif study.speedup != 1:
+        claim = f"the candidate is not {study.speedup:g} times as good as the baseline"
+
+    tests = table_of(
+        "tests",
+        study.tests,
+        ("<test", lambda one: NAMES[one.test]),
+        *(
+            (f"rejects at {level:g}", lambda one, k=k: one.rejected[k], f"{{}} of {trials}".format)
+            for k, level in enumerate(study.alphas)
         ),
-        rows=tuple(
-            (
-                NAMES[one.test],
-                *(Value(f"{count} of {trials}", count) for count in one.rejected),
-                value_of(one.confidence, "{:.3f}".format),
-            )
-            for one in study.tests
-        ),
-    )
-    intervals = Table(
-        name="intervals",
-        columns=tuple(
-            Column(h, "left" if h == "interval" else "right")
-            for h in ("interval", "coverage", "too low", "too high", "width", "mean low end")
-        ),
-        rows=tuple(_covered(cell)[1:] for cell in study.intervals),
+        ("mean confidence", "confidence", "{:.3f}".format),
     )
     beside = (
         f"how often {100 * study.confidence:g} % intervals of a draw hold the ratio of all runs; HPT's "
@@ -123,24 +130,9 @@ def _draw_study_page(study: DrawStudy) -> Page:
         sections=(
             Section((Sentence(said),)),
             Section((Sentence(f"how often each test says that {claim}"), tests)),
-            Section((Sentence(beside), intervals)),
+            Section((Sentence(beside), _covered("intervals", study.intervals))),
         ),
         cautions=study.cautions,
-    )
-
-
-def _drawn(study: RejectionStudy) -> str:
-    if study.kind == "power":
-        each = dict.fromkeys(str(cell.runs) for cell in study.cells)
-        what = (
-            f"power to tell {shift_words(study)} on some of {study.benchmarks} benchmarks, "
-            f"{', '.join(each)} runs each"
-        )
-    else:
-        what = f"type-I error on {study.benchmarks} benchmarks: both sides are the same"
-    return (
-        f"{study.population}: {what}; {study.alternative} at {study.alpha:g}, "
-        f"{study.cells[0].simulations:,} simulated comparisons a line"
     )
 
 
@@ -151,56 +143,32 @@ def shift_words(study: RejectionStudy) -> str:
     return f"{f'{study.shift_by:g} {figures.unit_text(study.unit)}'.strip()} more"
 
 
-def _rates(study: RejectionStudy) -> Table:
-    """Set a line for each point, and a column for each test."""
-    tests = list(dict.fromkeys(cell.test for cell in study.cells))
-    points = list(dict.fromkeys((cell.shifted, cell.runs) for cell in study.cells))
-    found = {(cell.test, cell.shifted, cell.runs): cell for cell in study.cells}
-    several = len({runs for _, runs in points}) > 1
-    heads = {"runs": study.kind == "type1" or several, "shifted": study.kind == "power"}
-    rows: list[tuple[Cell, ...]] = []
-    for shifted, runs in points:
-        here = {"runs": runs, "shifted": shifted}
-        cells = (found[test, shifted, runs] for test in tests)
-        rates = (Value(f"{cell.rate:.3f} ± {cell.error:.3f}", cell.rate) for cell in cells)
-        rows.append((*(value_of(here[name]) for name, said in heads.items() if said), *rates))
-    headings = (*(name for name, said in heads.items() if said), *(NAMES[test] for test in tests))
-    return Table(name="rates", columns=columns_of(*headings), rows=tuple(rows))
+def _covered(name: str, cells: Iterable[Covered], *first: tuple[str, str]) -> Table:
+    def interval(cell: Covered) -> str:
+        refused = f" ({cell.refused} do not exist)" if cell.refused else ""
+        return f"{INTERVAL_NAMES.get(cell.interval, cell.interval)}{refused}"
 
+    def rate(cell: Covered) -> Value:
+        return value_of(cell.rate, lambda rate: f"{rate:.3f} ± {cell.error:.3f}")
 
-def _covered(cell: Covered) -> tuple[Cell, ...]:
-    there = cell.simulations - cell.refused
+    def share(count: str) -> Callable[[Covered], Value]:
+        def of(cell: Covered) -> Value:
+            there = cell.simulations - cell.refused
+            return value_of(getattr(cell, count) / there if there else None, "{:.3f}".format)
 
-    def share(count: int) -> Value:
-        return value_of(count / there if there else None, "{:.3f}".format)
+        return of
 
-    return (
-        value_of(cell.runs),
-        INTERVAL_NAMES.get(cell.interval, cell.interval)
-        + (f" ({cell.refused} do not exist)" if cell.refused else ""),
-        value_of(cell.rate, lambda rate: f"{rate:.3f} ± {cell.error:.3f}"),
-        share(cell.below),
-        share(cell.above),
-        value_of(cell.width, figures.significant),
-        value_of(cell.low, lambda low: figures.significant(low, 4)),
+    return table_of(
+        name,
+        cells,
+        *first,
+        ("<interval", interval),
+        ("coverage", rate),
+        ("too low", share("below")),
+        ("too high", share("above")),
+        ("width", "width", figures.significant),
+        ("mean low end", "low", partial(figures.significant, digits=4)),
     )
-
-
-# --- Studies as pictures: power over the shifted benchmarks or the runs, and the intervals of draws.
-#
-# Curves of power are figure 6 of [1]_ (over the number of shifted benchmarks) and figure 12 a (over the
-# runs, with one number of shifted benchmarks); intervals of draws are figures 8 and 14.
-#
-# References
-# ----------
-# .. [1] S. Irving, B. Li, S. Chen, L. Peng, W. Zhang, L. Duan, "Computer comparisons in the presence
-#    of performance variation", Frontiers of Computer Science, 2018, sections 6, 8 and 10.
-
-
-_SHEET = Sheet(width=178.0)
-_ABREAST = 3  # panels in a row
-_HIGH = 62.0  # mm of a row of panels
-_SHAPES = ("circle", "square", "up", "diamond")
 
 
 def study_picture(study: Result) -> Picture:
@@ -214,51 +182,40 @@ def study_picture(study: Result) -> Picture:
 
 def _power_picture(study: RejectionStudy) -> Picture:
     """Draw how often each test rejects: a panel for each number of runs, or one over the runs."""
-    tests = list(dict.fromkeys(cell.test for cell in study.cells))
-    shifted = sorted({cell.shifted for cell in study.cells})
-    each = sorted({cell.runs for cell in study.cells})
+    cells, tests = study.cells, list(dict.fromkeys(cell.test for cell in study.cells))
+    shifted = sorted({cell.shifted for cell in cells})
+    each = sorted({cell.runs for cell in cells})
     if len(shifted) == 1 and len(each) > 1:
         said = f"{shifted[0]} of {study.benchmarks} benchmarks shifted"
-        panels = [_panel(study, list(study.cells), tests, over="runs", title=said)]
+        panels = [_panel(study, cells, tests, over="runs", title=said)]
     else:
         panels = [
             _panel(
-                study,
-                [cell for cell in study.cells if cell.runs == runs],
-                tests,
-                over="shifted",
-                title=f"{runs} runs",
+                study, [c for c in cells if c.runs == n], tests, over="shifted", title=f"{n} runs"
             )
-            for runs in each
+            for n in each
         ]
-    panels[0].keys = [
-        Key(NAMES[test], f"c{k}", _SHAPES[k % len(_SHAPES)]) for k, test in enumerate(tests)
-    ]
+    marks = enumerate(tests)
+    panels[0].keys = [Key(NAMES[test], f"c{k}", _SHAPES[k % len(_SHAPES)]) for k, test in marks]
     abreast = min(_ABREAST, len(panels))
     for first in panels[::abreast]:
         first.y_label = "share of comparisons rejected"
-    rows: list[list[Axes | None]] = [
-        [*panels[k : k + abreast], *[None] * (abreast - len(panels[k : k + abreast]))]
-        for k in range(0, len(panels), abreast)
-    ]
-    name = shorten(shown(study.population), 60)
+    padded: list[Axes | None] = [*panels, *[None] * (-len(panels) % abreast)]
+    rows = [padded[k : k + abreast] for k in range(0, len(padded), abreast)]
     what = f"power to tell {shift_words(study)}" if study.kind == "power" else "type-I error"
-    trials = study.cells[0].simulations
-    return arranged(
-        _SHEET,
-        rows,
-        _HIGH * len(rows) + 6,
-        widths=[1.0] * abreast,
-        title=f"{name}: {what}, {study.alternative} at {study.alpha:g}",
-        notes=[
-            f"strokes: one Monte Carlo error of {trials:,} comparisons to either side; "
-            f"dashed: the level {study.alpha:g}"
-        ],
+    note = (
+        f"strokes: one Monte Carlo error of {cells[0].simulations:,} comparisons to either side; "
+        f"dashed: the level {study.alpha:g}"
     )
+    title = (
+        f"{shorten(shown(study.population), 60)}: {what}, {study.alternative} at {study.alpha:g}"
+    )
+    high, widths = _HIGH * len(rows) + 6, [1.0] * abreast
+    return arranged(_SHEET, rows, high, widths=widths, title=title, notes=[note])
 
 
 def _panel(
-    study: RejectionStudy, cells: list[Rejections], tests: list[str], *, over: str, title: str
+    study: RejectionStudy, cells: Iterable[Rejections], tests: list[str], *, over: str, title: str
 ) -> Axes:
     places = [float(getattr(cell, over)) for cell in cells]
     logs = over == "runs" and max(places) > 4 * min(places)

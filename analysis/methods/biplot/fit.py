@@ -16,20 +16,36 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Caution
+from ...pages.model import (
+    Caution,
+    Column,
+    Figure,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    columns_of,
+    page_of,
+    table_of,
+)
 from ...pages.result import Result
 from ...stats.arguments import door, numbers
-from ...stats.samples import Array, Flags, read_only
+from ...stats.samples import Array, read_only
 from ...words import shorten
+
+if TYPE_CHECKING:
+    from ...plots.paper import Picture
 
 Scale = Literal["log", "covariance", "correlation"]
 
@@ -38,6 +54,9 @@ SCALES = {
     "covariance": "values as they are, centred (covariance, as published)",
     "correlation": "values divided by their spread (correlation)",
 }
+_SAME = 1e-12  # values, or loadings, within this of each other, relatively, are one
+_COMPONENTS, _ROWS, _CORRELATED = 8, 30, 9  # that a screen shows
+
 REFERENCES = (
     "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "
     "Computer Science 2018, section 11",
@@ -85,21 +104,19 @@ class Biplot(Result):
     def conclusion(self) -> str:
         """How much the first two components hold, and what the first one follows."""
         n, p = len(self.systems), len(self.benchmarks)
-        held = f"PC1 holds {_share(self.explained[0])}"
+        held, follows = f"PC1 holds {_share(self.explained[0])}", self._strongest(0)
         if self.rank > 1:
             both = float(self.explained[:2].sum())
             held += f" and PC2 {_share(self.explained[1])} (together {_share(both)})"
-        return (
-            f"{held} of the variance of {n} systems over {p} benchmark{'s' * (p > 1)}, by "
-            f"{SCALES[self.scale]}; PC1 follows {self._strongest(0)}"
-            + (f", PC2 {self._strongest(1)}" if self.rank > 1 else "")
-        )
+            follows += f", PC2 {self._strongest(1)}"
+        over = f"{n} systems over {figures.counted(p, 'benchmark')}, by {SCALES[self.scale]}"
+        return f"{held} of the variance of {over}; PC1 follows {follows}"
 
     def body(self) -> dict[str, Any]:
         """Give the fields and the conclusion; components beyond the rank have no axis to tell."""
         axes = {
             name: [
-                [value if k < self.rank else None for k, value in enumerate(row)]
+                [*row[: self.rank], *[None] * len(row[self.rank :])]
                 for row in getattr(self, name).tolist()
             ]
             for name in ("scores", "loadings")
@@ -126,82 +143,6 @@ def _share(share: float) -> str:
         text = f"{100 * share:.2f}"
         return "more than 99.99 %" if text == "100.00" else f"{text} %"
     return f"{text.removesuffix('.0')} %"
-
-
-def component_cautions(
-    benchmarks: Sequence[str], scale: Scale, *, leading: Array, shares: Array
-) -> Iterator[Caution]:
-    """Say what decides the components; `leading` are the first one's loadings."""
-    squares = leading**2
-    top = int(squares.argmax())
-    if len(benchmarks) > 2 and squares[top] > 0.5:
-        name = benchmarks[top]
-        fix = (
-            "unscaled, the benchmark whose values spread most decides, and that is often just the "
-            "slowest: scale 'log' lets equal ratios weigh equally"
-            if scale == "covariance"
-            else "the systems differ most on it: look whether it belongs to the others"
-        )
-        yield Caution(
-            "one-benchmark-dominates",
-            f"{shorten(name, 40)!r} alone makes {100 * squares[top]:.0f} % of PC1: {fix}",
-            (name,),
-        )
-    if scale == "covariance":
-        said = "covariances are in the units of the values: all benchmarks must share one"
-        yield Caution("unit-decides", said)
-    if shares[:2].sum() < 0.7:
-        yield Caution(
-            "picture-holds-little",
-            f"a picture of PC1 and PC2 shows {100 * shares[:2].sum():.0f} % of the variance: "
-            "points that lie together there may lie apart",
-        )
-
-
-def size_cautions(systems: int, benchmarks: int) -> Iterator[Caution]:
-    """Say what so many systems and benchmarks can show."""
-    if systems == 2:
-        yield Caution(
-            "two-systems",
-            "two systems lie on a line whatever they are: there is one component, and every "
-            "correlation is 1 or -1",
-        )
-        return
-    if benchmarks == 1:
-        return
-    from scipy.special import stdtrit
-
-    level = 0.05
-    quantile = float(stdtrit(systems - 2, 1 - level / 2))
-    least = quantile / math.sqrt(systems - 2 + quantile**2)
-    yield Caution(
-        "correlations-by-chance",
-        f"from {systems} systems: a correlation between -{least:.3f} and {least:.3f} is no "
-        f"evidence of one (level {level:g}, one pair)",
-    )
-    if benchmarks >= systems:
-        yield Caution(
-            "more-benchmarks-than-systems",
-            f"{benchmarks} benchmarks and {systems} systems: at most {systems - 1} components hold "
-            "variance, so that some of it is shared by construction",
-        )
-
-
-def value_cautions(constant: Sequence[str]) -> Iterator[Caution]:
-    """Say what single values hide; `constant` are the benchmarks that do not vary."""
-    if constant:
-        some = figures.listed([shorten(name, 30) for name in constant], 3)
-        said = f"the same value on all systems, and so no arrow: {some}"
-        yield Caution("benchmark-constant", said, tuple(constant))
-    yield Caution(
-        "one-value-each",
-        "each system and benchmark has one value: the picture does not show how much it would "
-        "change in another measurement",
-    )
-
-
-_SAME = 1e-12  # values within this of each other, relatively, are one value
-_TIE = 1e-12  # loadings within this of the largest, relatively, are as large
 
 
 @door
@@ -243,21 +184,47 @@ def biplot(
     Variances and covariances divide by n - 1, n the number of systems. `correlations` are those of
     Table 18: Pearson's, of the values as given, whatever the scale.
     """
-    if scale not in get_args(Scale):
+    if scale not in SCALES:
         raise UsageError(f"scale must be 'log', 'covariance' or 'correlation', not {scale!r}")
     rows, columns = _names("systems", systems), _names("benchmarks", benchmarks)
     table = _checked(values, rows, columns, positive=scale == "log")
-    same = np.ptp(table / _magnitudes(table), axis=0) <= _SAME
-    unit, x, rounding = _scaled(table, same, scale, columns)
+    largest = np.abs(table).max(axis=0)
+    size = np.where(largest > 0, largest, 1.0)
+    same = np.ptp(table / size, axis=0) <= _SAME
+    if same.all():
+        what = "no benchmark differs between the systems: there is nothing to show"
+        raise AnalysisError(what, fix="look whether the same file was given twice")
+    constant = [name for name, flag in zip(columns, same, strict=True) if flag]
+    if scale == "correlation" and constant:
+        more = f" ({len(constant) - 1} more)" if len(constant) > 1 else ""
+        what = f"benchmark {constant[0]!r} has one value on all systems, and correlation divides by the spread"
+        fix = "leave it out, or take scale 'log' or 'covariance'"
+        raise AnalysisError(f"{what}{more}", fix=fix)
+    # squares of huge or tiny values leave the range
+    unit = float(largest.max()) if scale == "covariance" else 1.0
+    x = np.log(table) if scale == "log" else table / (unit if scale == "covariance" else size)
+    rounding = np.abs(x).max(axis=0) * np.finfo(np.float64).eps
+    x = x - x.mean(axis=0)
+    x[:, same] = rounding[same] = 0.0
+    if scale == "correlation":
+        spreads = x.std(axis=0, ddof=1)
+        x, rounding = x / spreads, rounding / spreads
     u, s, vt = np.linalg.svd(x, full_matrices=False)
     # centring takes one dimension; what rounding leaves of it, and of others, is no variance
-    least = max(s[0] * np.finfo(np.float64).eps, rounding)
+    noise = float(np.linalg.norm(rounding)) * math.sqrt(len(rows))
+    least = max(s[0] * np.finfo(np.float64).eps, noise)
     rank = max(1, int((s[: len(rows) - 1] > least).sum()))
     s[rank:] = 0.0
     components, signs = _oriented(vt)
     squares = (s / s[0]) ** 2
     explained = squares / squares.sum()
     loadings = components.T + 0.0  # no negative zeros
+    z = table / size
+    z = z - z.mean(axis=0)
+    z[:, same] = np.nan
+    z /= np.sqrt((z**2).sum(axis=0))
+    r = np.clip(z.T @ z, -1, 1)
+    np.fill_diagonal(r, np.where(same, np.nan, 1.0))
     return Biplot(
         systems=rows,
         benchmarks=columns,
@@ -267,11 +234,16 @@ def biplot(
         explained=read_only(explained),
         sds=read_only(s / math.sqrt(len(rows) - 1) * unit),
         rank=rank,
-        correlations=read_only(_correlations(table, same)),
-        cautions=(
-            *component_cautions(columns, scale, leading=loadings[:, 0], shares=explained),
-            *size_cautions(len(rows), len(columns)),
-            *value_cautions([name for name, flag in zip(columns, same, strict=True) if flag]),
+        correlations=read_only(np.asarray((r + r.T) / 2)),
+        cautions=tuple(
+            _cautions(
+                len(rows),
+                columns,
+                scale,
+                leading=loadings[:, 0],
+                shares=explained,
+                constant=constant,
+            )
         ),
     )
 
@@ -288,74 +260,21 @@ def _checked(
     values: ArrayLike, systems: tuple[str, ...], benchmarks: tuple[str, ...], *, positive: bool
 ) -> Array:
     table = numbers(values, "the values", dimensions=None, wrong=AnalysisError)
-    if table.shape != (len(systems), len(benchmarks)):
-        raise UsageError(
-            f"values of shape {table.shape} do not fit {len(systems)} systems x "
-            f"{len(benchmarks)} benchmarks"
-        )
+    n, p = len(systems), len(benchmarks)
+    if table.shape != (n, p):
+        what = f"values of shape {table.shape} do not fit {n} systems x {p} benchmarks"
+        raise UsageError(what)
     if not benchmarks:
         raise InsufficientDataError("there is no benchmark", n=0, needed=1)
-    if len(systems) < 2:
-        raise InsufficientDataError(
-            f"a biplot shows how systems differ, and there {'is one' if systems else 'is none'}",
-            fix="give 3 or more systems",
-            n=len(systems),
-            needed=2,
-        )
-    good = np.isfinite(table)
-    if positive:
-        with np.errstate(invalid="ignore"):
-            good &= table > 0
-    if not good.all():
-        i, j = (int(k) for k in np.argwhere(~good)[0])
-        raise AnalysisError(
-            f"the value is {float(table[i, j])!r}",
-            f"system {systems[i]!r}, benchmark {benchmarks[j]!r}",
-            "logarithms need positive finite values"
-            if positive
-            else "give a finite value, or leave the system or the benchmark out",
-        )
+    if n < 2:
+        what = f"a biplot shows how systems differ, and there {'is one' if systems else 'is none'}"
+        raise InsufficientDataError(what, fix="give 3 or more systems", n=n, needed=2)
+    for i, j in np.argwhere(~(np.isfinite(table) & ((table > 0) | (not positive)))):
+        where = f"system {systems[i]!r}, benchmark {benchmarks[j]!r}"
+        fix = "give a finite value, or leave the system or the benchmark out"
+        fix = "logarithms need positive finite values" if positive else fix
+        raise AnalysisError(f"the value is {float(table[i, j])!r}", where, fix)
     return table
-
-
-def _magnitudes(table: Array) -> Array:
-    """Give the largest size in each column, 1 where all are 0."""
-    sizes = np.abs(table).max(axis=0)
-    return np.asarray(np.where(sizes > 0, sizes, 1.0))
-
-
-def _scaled(
-    table: Array, same: Flags, scale: Scale, benchmarks: tuple[str, ...]
-) -> tuple[float, Array, float]:
-    """Give the centred table that is decomposed, its unit, and the rounding in its size."""
-    if same.all():
-        raise AnalysisError(
-            "no benchmark differs between the systems: there is nothing to show",
-            fix="look whether the same file was given twice",
-        )
-    unit = 1.0
-    if scale == "log":
-        x = np.log(table)
-    elif scale == "covariance":
-        unit = float(np.abs(table).max())  # squares of huge or tiny values leave the range
-        x = table / unit
-    else:
-        if same.any():
-            constant = [name for name, flag in zip(benchmarks, same, strict=True) if flag]
-            raise AnalysisError(
-                f"benchmark {constant[0]!r} has one value on all systems, and correlation divides "
-                "by the spread" + (f" ({len(constant) - 1} more)" if len(constant) > 1 else ""),
-                fix="leave it out, or take scale 'log' or 'covariance'",
-            )
-        x = table / _magnitudes(table)
-    epsilons = np.abs(x).max(axis=0) * np.finfo(np.float64).eps
-    x = x - x.mean(axis=0)
-    x[:, same] = epsilons[same] = 0.0
-    if scale == "correlation":
-        spreads = x.std(axis=0, ddof=1)
-        x /= spreads
-        epsilons /= spreads
-    return unit, x, float(np.linalg.norm(epsilons)) * math.sqrt(len(table))
 
 
 def _oriented(components: Array) -> tuple[Array, Array]:
@@ -366,18 +285,159 @@ def _oriented(components: Array) -> tuple[Array, Array]:
     """
     sizes = np.abs(components)
     largest = sizes.max(axis=1, keepdims=True)
-    level = np.where(sizes >= largest * (1 - _TIE), np.copysign(largest, components), components)
+    level = np.where(sizes >= largest * (1 - _SAME), np.copysign(largest, components), components)
     first = np.abs(level).argmax(axis=1)[:, None]
     signs = np.where(np.take_along_axis(level, first, axis=1) < 0, -1.0, 1.0)
     return level * signs, signs[:, 0]
 
 
-def _correlations(table: Array, same: Flags) -> Array:
-    """Give Pearson's correlations of the benchmarks; nan for those that do not vary."""
-    x = table / _magnitudes(table)
-    x = x - x.mean(axis=0)
-    x[:, same] = np.nan
-    x /= np.sqrt((x**2).sum(axis=0))
-    found = np.clip(x.T @ x, -1, 1)
-    np.fill_diagonal(found, np.where(same, np.nan, 1.0))
-    return np.asarray((found + found.T) / 2)
+def _cautions(
+    n: int,
+    benchmarks: Sequence[str],
+    scale: Scale,
+    *,
+    leading: Array,
+    shares: Array,
+    constant: Sequence[str],
+) -> Iterator[Caution]:
+    """Say what decides the components, what so many systems can show, and what single values hide."""
+    squares, p = leading**2, len(benchmarks)
+    top = int(squares.argmax())
+    if p > 2 and squares[top] > 0.5:
+        fix = (
+            "unscaled, the benchmark whose values spread most decides, and that is often just the "
+            "slowest: scale 'log' lets equal ratios weigh equally"
+            if scale == "covariance"
+            else "the systems differ most on it: look whether it belongs to the others"
+        )
+        what = (
+            f"{shorten(benchmarks[top], 40)!r} alone makes {100 * squares[top]:.0f} % of PC1: {fix}"
+        )
+        yield Caution("one-benchmark-dominates", what, (benchmarks[top],))
+    if scale == "covariance":
+        said = "covariances are in the units of the values: all benchmarks must share one"
+        yield Caution("unit-decides", said)
+    if shares[:2].sum() < 0.7:
+        yield Caution(
+            "picture-holds-little",
+            f"a picture of PC1 and PC2 shows {100 * shares[:2].sum():.0f} % of the variance: "
+            "points that lie together there may lie apart",
+        )
+    if n == 2:
+        yield Caution(
+            "two-systems",
+            "two systems lie on a line whatever they are: there is one component, and every "
+            "correlation is 1 or -1",
+        )
+    elif p > 1:
+        from scipy.special import stdtrit
+
+        quantile = float(stdtrit(n - 2, 0.975))
+        least = f"{quantile / math.sqrt(n - 2 + quantile**2):.3f}"
+        yield Caution(
+            "correlations-by-chance",
+            f"from {n} systems: a correlation between -{least} and {least} is no evidence of one "
+            "(level 0.05, one pair)",
+        )
+        if p >= n:
+            yield Caution(
+                "more-benchmarks-than-systems",
+                f"{p} benchmarks and {n} systems: at most {n - 1} components hold variance, so that "
+                "some of it is shared by construction",
+            )
+    if constant:
+        some = figures.listed([shorten(name, 30) for name in constant], 3)
+        said = f"the same value on all systems, and so no arrow: {some}"
+        yield Caution("benchmark-constant", said, tuple(constant))
+    yield Caution(
+        "one-value-each",
+        "each system and benchmark has one value: the picture does not show how much it would "
+        "change in another measurement",
+    )
+
+
+@page_of.register(Biplot)
+def _biplot_page(result: Biplot) -> Page:
+    def picture() -> Picture:
+        from .picture import biplot_picture
+
+        return biplot_picture(result)
+
+    n, benchmarks = len(result.systems), figures.counted(len(result.benchmarks), "benchmark")
+    alt = (
+        f"The systems {figures.listed(result.systems)} as points and the benchmarks "
+        f"{figures.listed(result.benchmarks)} as arrows in the plane of the first two components; "
+        "beside it bars of the variance that each component explains. The tables below give the "
+        "coordinates"
+    )
+    shares = table_of(
+        "components",
+        (("share of the variance", result.explained), ("together", np.cumsum(result.explained))),
+        ("<", lambda row: row[0]),
+        *((f"PC{k + 1}", lambda row, k=k: float(row[1][k]), lambda share: f"{100 * share:.2f} %") for k in range(min(result.rank, _COMPONENTS))),
+    )  # fmt: skip
+    return Page(
+        title=f"biplot of {n} systems over {benchmarks}",
+        sections=(
+            Section((Sentence(result.conclusion),)),
+            Section((Figure(name="biplot", alt=alt, draw=picture),)),
+            Section((shares,)),
+            _coordinates("system", result.systems, "scores", result.scores, result.rank),
+            _coordinates("benchmark", result.benchmarks, "loadings", result.loadings, result.rank),
+            *([_correlated(result)] if len(result.benchmarks) > 1 else []),
+        ),
+        cautions=result.cautions,
+    )
+
+
+def _coordinates(kind: str, names: Sequence[str], what: str, table: Array, rank: int) -> Section:
+    count, order = min(rank, 2), list(range(len(names)))
+    if len(order) > _ROWS:  # those that lie farthest from the middle of the picture
+        far = np.hypot(table[:, 0], table[:, count - 1])
+        order = sorted(np.argsort(-far, kind="stable")[:_ROWS].tolist())
+    write = [_form(table[:, k], 3 if what == "loadings" else None) for k in range(count)]
+    rows = table_of(
+        what,
+        order,
+        (f"<{kind}", lambda i: shorten(names[i], 32)),
+        *((f"PC{k + 1}", lambda i, k=k: float(table[i, k]), write[k]) for k in range(count)),
+    )
+    more = len(names) - len(order)
+    rest = Sentence(f"and {more} {kind}s nearer to the middle (--json gives all)")
+    return Section((rows, rest) if more else (rows,), title=what)
+
+
+def _form(values: Array, decimals: int | None) -> Callable[[float], str]:
+    """Write values with as many decimals; None: with four digits of the largest value."""
+    if decimals is None:
+        # all are 0 where the variance is below the smallest number
+        top = math.floor(math.log10(float(np.abs(values).max()) or 1.0))
+        if not -4 <= top < 7:
+            return "{:+.3e}".format
+        decimals = max(0, 3 - top)
+    return lambda value: f"{round(value, decimals) + 0.0:+.{decimals}f}"
+
+
+def _correlated(result: Biplot) -> Section:
+    names, r = result.benchmarks, result.correlations
+    if len(names) <= _CORRELATED:
+        cells = [
+            ["-" if math.isnan(x) else Value(f"{x:.2f}", x) for x in row] for row in r.tolist()
+        ]
+        rows = tuple((shorten(name, 16), *row) for name, row in zip(names, cells, strict=True))
+        columns = (Column("", "left"), *(Column(shorten(name, 7)) for name in names))
+        every = Table(name="correlations", columns=columns, rows=rows)
+        return Section((every,), title="correlations of the benchmarks")
+    pairs = [(float(r[i, j]), i, j) for i, j in zip(*np.triu_indices(len(names), 1), strict=True)]
+    pairs = [pair for pair in pairs if not math.isnan(pair[0])]
+    if not pairs:
+        return Section((Sentence("correlations: fewer than two benchmarks vary"),))
+    ends = (("least", min(pairs, key=itemgetter(0))), ("most", max(pairs, key=itemgetter(0))))
+    rows = tuple(
+        (label, Value(f"{x:+.2f}", x), f"{shorten(names[i], 24)} and {shorten(names[j], 24)}")
+        for label, (x, i, j) in ends
+    )
+    table = Table(name="correlations", columns=columns_of("<", "<", "<"), rows=rows, headed=False)
+    middle = np.median([pair[0] for pair in pairs])
+    title = f"correlations of the {len(pairs):,} pairs of benchmarks: median {middle:.2f}"
+    return Section((table,), title=title)

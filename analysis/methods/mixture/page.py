@@ -11,14 +11,15 @@ from ...pages.model import (
     Block,
     Caution,
     Cell,
-    Column,
     Figure,
     Page,
     Section,
     Sentence,
     Table,
     Value,
+    columns_of,
     page_of,
+    table_of,
 )
 from ...words import shorten
 from .benchmark_page import (
@@ -51,21 +52,19 @@ from .result import (
 @page_of.register(Mixture)
 def _mixture_page(mixture: Mixture) -> Page:
     modes = mixture.modes()
-    said = f"the density has {modes.size} mode{'s' * (modes.size != 1)}: "
-    said += ", ".join(f"{mode:.6g}" for mode in modes)
+    places = ", ".join(f"{mode:.6g}" for mode in modes)
+    said = f"the density has {figures.counted(modes.size, 'mode')}: {places}"
     if modes.size > 1:
         said += " (of the curve; skew alone can make several, so see the evidence for modes)"
-    rows = tuple(
-        (
-            Value(f"{k}", k),
-            Value(f"{w:.4f}", w),
-            Value(f"{m:.7g}", m),
-            Value(figures.significant(s, 4), s),
-        )
-        for k, (w, m, s) in enumerate(mixture.rows())
+    rows = table_of(
+        "components",
+        list(enumerate(mixture.rows())),
+        ("component", lambda one: one[0]),
+        ("weight", lambda one: one[1][0], "{:.4f}".format),
+        ("mean", lambda one: one[1][1], "{:.7g}".format),
+        ("sd", lambda one: one[1][2], partial(figures.significant, digits=4)),
     )
-    columns = tuple(map(Column, ("component", "weight", "mean", "sd")))
-    below: tuple[Block, ...] = (Table(name="components", columns=columns, rows=rows),)
+    below: tuple[Block, ...] = (rows,)
     if mixture.bic is not None and mixture.log_likelihood is not None:
         below += (Sentence(likelihood_and_bic(mixture.log_likelihood, mixture.bic)),)
     answer = Section((Sentence(_headline(mixture)), Sentence(said)))
@@ -108,25 +107,21 @@ def _metric_interval_page(found: MetricInterval) -> Page:
 def _rank_share_page(found: RankShare) -> Page:
     said = (
         f"one run is faster than one of the other in {found.estimate:.3f} of {found.pairs} pairs "
-        f"of runs, {found.ties} tie{'s' * (found.ties != 1)} counted half ({100 * found.confidence:g} % interval "
-        f"{found.low:.3f} to {found.high:.3f})"
+        f"of runs, {figures.counted(found.ties, 'tie')} counted half ({100 * found.confidence:g} % "
+        f"interval {found.low:.3f} to {found.high:.3f})"
     )
     return _sentence_page("Share of faster runs", said)
 
 
 @page_of.register(FasterEstimate)
 def _faster_estimate_page(found: FasterEstimate) -> Page:
-    both = (("mixtures (I2)", found.mixture), ("ranks, U/(nm)", found.ranks))
-    table = Table(
-        name="one-run-is-faster",
-        columns=(
-            Column("P[one run is faster]", "left"),
-            *map(Column, ("estimate", "low", "high")),
-        ),
-        rows=tuple(
-            (name, *(_four_decimals(value) for value in (one.estimate, one.low, one.high)))
-            for name, one in both
-        ),
+    table = table_of(
+        "one-run-is-faster",
+        (("mixtures (I2)", found.mixture), ("ranks, U/(nm)", found.ranks)),
+        ("<P[one run is faster]", lambda both: both[0]),
+        ("estimate", lambda both: _four_decimals(both[1].estimate)),
+        ("low", lambda both: _four_decimals(both[1].low)),
+        ("high", lambda both: _four_decimals(both[1].high)),
     )
     less = "" if found.shift == 0 else f" by more than {-found.shift:g}"
     if found.shift > 0:
@@ -150,14 +145,13 @@ def _four_decimals(value: float, unknown: str = "") -> Value:
 
 @page_of.register(FitTest)
 def _fit_test_page(test: FitTest) -> Page:
-    critical = Table(
-        name="critical-distances",
-        columns=(Column("risk", "left"), *(Column(f"{risk:g}") for risk in test.critical)),
-        rows=(
-            (
-                "critical distance",
-                *(_four_decimals(found, "-") for found in test.critical.values()),
-            ),
+    critical = table_of(
+        "critical-distances",
+        ("critical distance",),
+        ("<risk", str),
+        *(
+            (f"{risk:g}", lambda _, d=d: _four_decimals(d, "-"))
+            for risk, d in test.critical.items()
         ),
     )
     published = f"p as published, k/N: {test.pvalue_published:.4g}"
@@ -175,25 +169,20 @@ def _fit_test_page(test: FitTest) -> Page:
 def _corpus_fit_page(row: CorpusFit) -> Page:
     said = row.why
     if row.mixture is not None and row.test is not None:
-        k = row.mixture.components
-        said = (
-            f"{k} Gaussian{'s' * (k > 1)}, distance {row.test.statistic:.4f}, "
-            f"p {figures.pvalue(row.test.pvalue)}"
-        )
+        of = figures.counted(row.mixture.components, "Gaussian")
+        said = f"{of}, distance {row.test.statistic:.4f}, p {figures.pvalue(row.test.pvalue)}"
     return _sentence_page("Gaussian mixture of a sample", f"{shorten(row.label, 40)}: {said}")
 
 
 def _answer(test: FitTest) -> list[str]:
+    head = f"these {test.n} values show no departure from a mixture of Gaussians"
     if test.rejected():
         head = f"no mixture of Gaussians fits these {test.n} values"
-    else:
-        head = f"these {test.n} values show no departure from a mixture of Gaussians"
-    k = test.mixture.components
+    fitted = figures.counted(test.mixture.components, "Gaussian")
     said = [
         f"{head} (p {figures.pvalue(test.pvalue)})",
-        f"the distance from the fitted {k} Gaussian{'s' * (k > 1)} is {test.statistic:.4f}; of "
-        f"{test.resamples} samples drawn from the fit and fitted again, {test.further} are as far "
-        "or further",
+        f"the distance from the fitted {fitted} is {test.statistic:.4f}; of {test.resamples} samples "
+        f"drawn from the fit and fitted again, {test.further} are as far or further",
     ]
     if not test.rejected():
         said.append(
@@ -205,9 +194,17 @@ def _answer(test: FitTest) -> list[str]:
 
 @page_of.register(ModeEvidence)
 def _mode_evidence_page(found: ModeEvidence) -> Page:
+    laws = table_of(
+        "laws",
+        found.laws,
+        ("<law", "name"),
+        ("BIC", "bic", "{:.2f}".format),
+        ("log-likelihood", "log_likelihood", "{:.3f}".format),
+        ("parameters", "parameters"),
+    )
     return Page(
         title="Evidence for modes",
-        sections=(Section((Sentence(found.conclusion),)), _tests(found), Section((_laws(found),))),
+        sections=(Section((Sentence(found.conclusion),)), _tests(found), Section((laws,))),
         cautions=found.cautions,
     )
 
@@ -243,54 +240,25 @@ def _family_fit_page(fit: FamilyFit) -> Page:
 
 
 def _tests(found: ModeEvidence) -> Section:
-    half = f"needs p <= {found.risk / 2:g}"
-    s = found.stability
-    table = Table(
-        name="tests",
-        columns=tuple(Column(heading, "left") for heading in ("what", "found", "needed")),
-        rows=(
-            *(
-                (name, Value(f"p {figures.pvalue(test.pvalue)}", test.pvalue), half)
-                for name, test in (("dip test", found.dip), ("bandwidth test", found.bandwidth))
-            ),
-            (
-                "several modes again",
-                Value(f"{100 * s.several:.0f} %", s.several),
-                f"needs {100 * STABLE:.0f} %",
-            ),
+    half, s = f"needs p <= {found.risk / 2:g}", found.stability
+    again = Value(f"{100 * s.several:.0f} %", s.several)
+    rows = (
+        *(
+            (name, Value(f"p {figures.pvalue(test.pvalue)}", test.pvalue), half)
+            for name, test in (("dip test", found.dip), ("bandwidth test", found.bandwidth))
         ),
-        headed=False,
+        ("several modes again", again, f"needs {100 * STABLE:.0f} %"),
     )
+    columns = columns_of("<what", "<found", "<needed")
     modes, components = (
         ", ".join(f"{key}: {share:.2f}" for key, share in shares.items())
         for shares in (s.modes, s.components)
     )
-    return Section(
-        (
-            table,
-            Sentence(f"modes in {s.resamples} refitted halves of the values, by share: {modes}"),
-            Sentence(f"components in them, by share: {components}"),
-        )
-    )
-
-
-def _laws(found: ModeEvidence) -> Table:
-    return Table(
-        name="laws",
-        columns=(
-            Column("law", "left"),
-            *map(Column, ("BIC", "log-likelihood", "parameters")),
-        ),
-        rows=tuple(
-            (
-                name,
-                Value(f"{bic:.2f}", bic),
-                Value(f"{likelihood:.3f}", likelihood),
-                Value(f"{parameters}", parameters),
-            )
-            for name, bic, likelihood, parameters in found.laws
-        ),
-    )
+    return Section((
+        Table(name="tests", columns=columns, rows=rows, headed=False),
+        Sentence(f"modes in {s.resamples} refitted halves of the values, by share: {modes}"),
+        Sentence(f"components in them, by share: {components}"),
+    ))  # fmt: skip
 
 
 _NAME, _LONG_NAME = 24, 40  # columns for names
@@ -410,36 +378,25 @@ def _shape(corpus: CorpusSummary) -> str:
 
 def _lines(report: MixtureReport, *, contested: bool) -> Table:
     several = len({cell.variant for cell in report.cells}) > 1  # one variant needs no column
-    rows: list[tuple[Cell, ...]] = []
-    for one in report.benchmarks:
-        name = shorten(one.benchmark, _NAME)
-        for cell in one.cells:
-            variant = (shorten(cell.variant, _NAME),) if several else ()
-            wins = (_single_run(cell, one.contest),) if contested else ()
-            rows.append((name, *variant, *_fit(cell), *wins))
-            name = ""
-    return Table(
-        name="benchmarks",
-        columns=(
-            Column("benchmark", "left"),
-            *((Column("variant", "left"),) if several else ()),
-            *(Column(heading) for heading in ("runs", "components", "modes", "fit p")),
-            *((Column("best in one run"),) if contested else ()),
-        ),
-        rows=tuple(rows),
+    first = {id(one.cells[0]) for one in report.benchmarks}  # its benchmark is named
+    return table_of(
+        "benchmarks",
+        [(cell, one.contest) for one in report.benchmarks for cell in one.cells],
+        ("<benchmark", lambda c: shorten(c[0].benchmark, _NAME) if id(c[0]) in first else ""),
+        ("<variant", lambda c: shorten(c[0].variant, _NAME)) if several else None,
+        ("runs", lambda c: c[0].values.size),
+        ("components", lambda c: "none" if c[0].mixture is None else c[0].mixture.components),
+        ("modes", lambda c: "" if c[0].mixture is None else c[0].mixture.modes().size),
+        ("fit p", lambda c: _fit(c[0])),
+        ("best in one run", lambda c: _single_run(*c)) if contested else None,
     )
 
 
-def _fit(cell: MixtureCell) -> tuple[Cell, ...]:
-    mixture, test, size = cell.mixture, cell.fit_test, cell.values.size
-    runs = Value(f"{size}", size)
-    if mixture is None:
-        return (runs, "none", "", "")
-    k, modes = mixture.components, mixture.modes().size
-    p: Cell = ""
-    if test is not None:
-        p = Value(figures.pvalue(test.pvalue).removeprefix("= "), test.pvalue)
-    return (runs, Value(f"{k}", k), Value(f"{modes}", modes), p)
+def _fit(cell: MixtureCell) -> Cell:
+    test = cell.fit_test
+    if cell.mixture is None or test is None:
+        return ""
+    return Value(figures.pvalue(test.pvalue).removeprefix("= "), test.pvalue)
 
 
 def _single_run(cell: MixtureCell, contest: MixtureContest | None) -> Cell:

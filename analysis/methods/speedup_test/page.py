@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ...pages import number_format as figures
-from ...pages.model import Column, Page, Section, Sentence, Table, Value, page_of
+from ...pages.model import (
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    columns_of,
+    page_of,
+    table_of,
+    value_of,
+)
 from ...words import shorten
 from .result import (
     CENTRES,
@@ -18,17 +29,24 @@ from .result import (
     WILCOXON,
     WORDS,
     Decision,
-    Proportion,
     SpeedupSuite,
     SpeedupTest,
-    Step,
 )
 
 _SIGNS = dict(zip((SHAPIRO, F_TEST, STUDENT, WELCH, KOLMOGOROV, WILCOXON), "WFttDW", strict=True))
 _BENCHMARK, _VARIANT = 24, 30  # columns for names
+_time = partial(figures.significant, digits=5)
 
 
-# ---- one benchmark
+def _times(speedup: float | None) -> str:
+    return "-" if speedup is None else f"{figures.significant(speedup, 4)}x"
+
+
+def _percent(gain: float) -> str:
+    """Write a gain: two decimals; of huge losses, four digits."""
+    if gain < -100:
+        return f"{figures.significant(100 * gain, 4)} %"
+    return f"{100 * gain:z.2f} %"
 
 
 @page_of.register(SpeedupTest)
@@ -38,24 +56,30 @@ def _speedup_test_page(test: SpeedupTest) -> Page:
 
 def benchmark_page(test: SpeedupTest, *, named: bool = True) -> Page:
     """Fill the page of one benchmark, with its name in the first line or without."""
-    heading = (test.name,) if named and test.name is not None else ()
+    answers = [test.name] if named and test.name is not None else []
+    for centre, value in zip(TESTED, (test.speedup_mean, test.speedup_median), strict=True):
+        answers.append(f"speedup of the {centre} {_times(value)}: {_answer(test.of(centre))}")
+    least = _times(test.speedup_min)
+    answers.append(f"speedup of the minimum {least}: a description, no test belongs to it")
+    times = table_of(
+        "times",
+        [
+            ("runs", str, test.runs_baseline, test.runs_candidate),
+            *((WORDS[centre], _time, *test.times(centre)) for centre in CENTRES),
+        ],
+        ("<", lambda row: row[0]),
+        ("baseline", lambda row: Value(row[1](row[2]), row[2])),
+        ("candidate", lambda row: Value(row[1](row[3]), row[3])),
+    )
     return Page(
         title="Speedup-Test" if test.name is None else f"Speedup-Test: {test.name}",
         sections=(
-            Section((*map(Sentence, heading), *_answers(test))),
-            Section((_times_table(test),)),
+            Section(tuple(map(Sentence, answers))),
+            Section((times,)),
             _path("mean", test.mean),
             _path("median", test.median),
         ),
         cautions=test.cautions,
-    )
-
-
-def _answers(test: SpeedupTest) -> Iterator[Sentence]:
-    for centre, value in zip(TESTED, (test.speedup_mean, test.speedup_median), strict=True):
-        yield Sentence(f"speedup of the {centre} {_times(value).text}: {_answer(test.of(centre))}")
-    yield Sentence(
-        f"speedup of the minimum {_times(test.speedup_min).text}: a description, no test belongs to it"
     )
 
 
@@ -75,61 +99,37 @@ def _answer(decision: Decision) -> str:
     return said
 
 
-def _times_table(test: SpeedupTest) -> Table:
-    runs = (test.runs_baseline, test.runs_candidate)
-    return Table(
-        name="times",
-        columns=(Column("", "left"), Column("baseline"), Column("candidate")),
-        rows=(
-            ("runs", *(Value(str(count), count) for count in runs)),
-            *(
-                (WORDS[centre], _time(before), _time(after))
-                for centre in CENTRES
-                for before, after in (test.times(centre),)
-            ),
-        ),
-    )
-
-
 def _path(word: str, decision: Decision) -> Section:
-    headings = ("test", "sample", "statistic", "p", "outcome")
+    rows, notes = [], []
+    for step in decision.steps:
+        statistic = p = Value("", None)
+        if step.pvalue is not None and step.statistic is not None:
+            sign = f"{_SIGNS[step.test]} = {figures.significant(step.statistic, 4)}"
+            statistic, p = (
+                Value(sign, step.statistic),
+                Value(f"p {figures.pvalue(step.pvalue)}", step.pvalue),
+            )
+        rows.append((step.test, step.sample or "both", statistic, p, step.outcome))
+        note = step.consequence
+        if step.low is not None and step.high is not None:
+            low, high = (figures.significant(one, 4) for one in (step.low, step.high))
+            note += f" (ratio {low} to {high} at confidence {1 - step.risk:.4g})"
+        notes.append(note)
     steps = Table(
         name=f"steps-{word}",
-        columns=tuple(Column(heading, "left") for heading in headings),
-        rows=tuple(
-            (step.test, step.sample or "both", *_found(step), step.outcome)
-            for step in decision.steps
-        ),
+        columns=columns_of("<test", "<sample", "<statistic", "<p", "<outcome"),
+        rows=tuple(rows),
         headed=False,
-        notes=tuple(map(_consequence, decision.steps)),
+        notes=tuple(notes),
     )
     return Section((steps,), title=f"the way to it, {word}, at risk {decision.steps[0].risk:g}")
-
-
-def _consequence(step: Step) -> str:
-    if step.low is None or step.high is None:
-        return step.consequence
-    low, high = (figures.significant(one, 4) for one in (step.low, step.high))
-    return f"{step.consequence} (ratio {low} to {high} at confidence {1 - step.risk:.4g})"
-
-
-def _found(step: Step) -> tuple[Value, Value]:
-    if step.pvalue is None or step.statistic is None:
-        return Value("", None), Value("", None)
-    return (
-        Value(f"{_SIGNS[step.test]} = {figures.significant(step.statistic, 4)}", step.statistic),
-        Value(f"p {figures.pvalue(step.pvalue)}", step.pvalue),
-    )
-
-
-# ---- a suite
 
 
 @page_of.register(SpeedupSuite)
 def _speedup_suite_page(suite: SpeedupSuite) -> Page:
     weights = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
     ours, theirs = (shorten(name, _VARIANT) for name in (suite.candidate, suite.baseline))
-    n = len(suite.benchmarks)
+    n, slower = len(suite.benchmarks), suite.slower
     said = (
         f"{ours} against {theirs}: the speedup of the mean is significant on "
         f"{suite.proportion_mean.accelerated} of {n} benchmarks, that of the median on "
@@ -139,51 +139,44 @@ def _speedup_suite_page(suite: SpeedupSuite) -> Page:
     if levels == {None}:
         said += ", each at the best level that a search finds"
     else:
-        said += (
-            f" at confidence {levels.pop():g}" if len(levels) == 1 else ", each at its own level"
-        )
-    slower = suite.slower
+        one = len(levels) == 1
+        said += f" at confidence {levels.pop():g}" if one else ", each at its own level"
     if any(slower.values()):
         said += (
             f"; significantly slower with the sides swapped on {slower['mean']} by the mean, on "
             f"{slower['median']} by the median"
         )
+    searched = any(test.required is None for test in suite.benchmarks)
+    head = "<best level" if searched else "<significant"
+    benchmarks = table_of(
+        "benchmarks",
+        suite.benchmarks,
+        ("<", lambda test: shorten(test.name or "", _BENCHMARK)),
+        ("runs", lambda test: f"{test.runs_baseline}/{test.runs_candidate}"),
+        ("min", "speedup_min", _times),
+        ("mean", "speedup_mean", _times),
+        (head, lambda test: _decided(test.mean)),
+        ("median", "speedup_median", _times),
+        (head, lambda test: _decided(test.median)),
+    )
+    overall = table_of(
+        "overall",
+        CENTRES,
+        ("<", lambda centre: f"overall, by {WORDS[centre]}"),
+        ("gain, all", suite.gain.get, _percent),
+        ("speedup, all", suite.speedup.get, _times),
+        ("gain, accelerated", suite.gain_accelerated.get, _percent),
+        ("speedup, accelerated", suite.speedup_accelerated.get, _times),
+    )
     return Page(
         title=f"Speedup-Test: {suite.candidate} against {suite.baseline}",
         sections=(
             Section((Sentence(said),)),
-            Section((_benchmarks_table(suite),)),
-            Section((_overall_table(suite), Sentence(f"weights: {weights[suite.weighting]}"))),
-            Section(tuple(_shares(suite))),
+            Section((benchmarks,)),
+            Section((overall, Sentence(f"weights: {weights[suite.weighting]}"))),
+            Section(tuple(map(Sentence, _shares(suite)))),
         ),
         cautions=suite.cautions,
-    )
-
-
-def _benchmarks_table(suite: SpeedupSuite) -> Table:
-    searched = any(test.required is None for test in suite.benchmarks)
-    head = "best level" if searched else "significant"
-    return Table(
-        name="benchmarks",
-        columns=(
-            Column("", "left"),
-            *map(Column, ("runs", "min", "mean")),
-            Column(head, "left"),
-            Column("median"),
-            Column(head, "left"),
-        ),
-        rows=tuple(
-            (
-                shorten(test.name or "", _BENCHMARK),
-                f"{test.runs_baseline}/{test.runs_candidate}",
-                _times(test.speedup_min),
-                _times(test.speedup_mean),
-                _decided(test.mean),
-                _times(test.speedup_median),
-                _decided(test.median),
-            )
-            for test in suite.benchmarks
-        ),
     )
 
 
@@ -192,73 +185,29 @@ def _decided(decision: Decision) -> Value:
         needed = decision.needed_runs
         return Value("cannot conclude" if needed is None else f"needs {needed} runs", None)
     if decision.word == "slower" and decision.swapped.pvalue is not None:
-        p = decision.swapped.pvalue
-        return Value(f"slower, swapped p {figures.pvalue(p)}", p)
+        return value_of(decision.swapped.pvalue, lambda p: f"slower, swapped p {figures.pvalue(p)}")
+    word = "yes" if decision.significant else "no"
     if decision.searched:
         word = "none" if decision.confidence is None else f"{decision.confidence:g}"
-    else:
-        word = "yes" if decision.significant else "no"
     return Value(f"{word}, p {figures.pvalue(decision.pvalue)}", decision.pvalue)
 
 
-def _overall_table(suite: SpeedupSuite) -> Table:
-    headings = ("gain, all", "speedup, all", "gain, accelerated", "speedup, accelerated")
-    return Table(
-        name="overall",
-        columns=(Column("", "left"), *map(Column, headings)),
-        rows=tuple(
-            (
-                f"overall, by {WORDS[centre]}",
-                *(_percent(suite.gain[centre]), _times(suite.speedup[centre])),
-                _percent(suite.gain_accelerated[centre]),
-                _times(suite.speedup_accelerated[centre]),
-            )
-            for centre in CENTRES
-        ),
-    )
-
-
-def _shares(suite: SpeedupSuite) -> Iterator[Sentence]:
-    yield _share("mean", suite.proportion_mean)
-    yield _share("median", suite.proportion_median)
+def _shares(suite: SpeedupSuite) -> Iterator[str]:
+    for word, share in (("mean", suite.proportion_mean), ("median", suite.proportion_median)):
+        text = (
+            f"accelerated in {word}: {share.accelerated} of {share.total} = {share.share:.3g}, "
+            f"{100 * share.confidence:g} % interval [{share.low:.3f}, {share.high:.3f}], without continuity "
+            f"correction [{share.low_plain:.3f}, {share.high_plain:.3f}], by Wald's formula "
+            f"[{share.low_wald:.3f}, {share.high_wald:.3f}]"
+        )
+        if not share.accurate:
+            text += "; it may not be accurate, because a (1 - a/b) > 5 does not hold"
+        if share.needed_benchmarks is not None:
+            text += f"; {share.needed_benchmarks} benchmarks would give ± {share.precision:g}"
+        yield text
     n = len(suite.benchmarks)
-    yield Sentence(
+    yield (
         "remark: these intervals speak of other benchmarks only if "
         f"{'this one was' if n == 1 else f'these {n} were'} chosen at random from a large set of "
         "representative ones"
     )
-
-
-def _share(word: str, share: Proportion) -> Sentence:
-    text = (
-        f"accelerated in {word}: {share.accelerated} of {share.total} = {share.share:.3g}, "
-        f"{100 * share.confidence:g} % interval [{share.low:.3f}, {share.high:.3f}], without continuity "
-        f"correction [{share.low_plain:.3f}, {share.high_plain:.3f}], by Wald's formula "
-        f"[{share.low_wald:.3f}, {share.high_wald:.3f}]"
-    )
-    if not share.accurate:
-        text += "; it may not be accurate, because a (1 - a/b) > 5 does not hold"
-    if share.needed_benchmarks is not None:
-        text += f"; {share.needed_benchmarks} benchmarks would give ± {share.precision:g}"
-    return Sentence(text)
-
-
-# ---- figures
-
-
-def _time(value: float) -> Value:
-    return Value(figures.significant(value, 5), value)
-
-
-def _times(speedup: float | None) -> Value:
-    return Value("-" if speedup is None else f"{figures.significant(speedup, 4)}x", speedup)
-
-
-def _percent(gain: float | None) -> Value:
-    """Write a gain: two decimals; of huge losses, four digits."""
-    if gain is None:
-        return Value("-", None)
-    if gain < -100:
-        return Value(f"{figures.significant(100 * gain, 4)} %", gain)
-    text = f"{100 * gain:.2f} %"
-    return Value(text[1:] if text == "-0.00 %" else text, gain)

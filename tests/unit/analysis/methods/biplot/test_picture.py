@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.methods.biplot.fit import biplot
-from analysis.methods.biplot.page import biplot_picture
+from analysis.methods.biplot.picture import biplot_picture
 from analysis.plots.paper import Outline
 
 
