@@ -11,98 +11,12 @@ import importlib
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 # the packages stand beside each other, be it in a checkout, a wheel, or below a further name
 _HOME = __name__.removesuffix("analysis.registry")
 _FOLDER = Path(__file__).parents[1]
 
-
-class Command(NamedTuple):
-    """A subcommand: what adds it (``module:function``), its group in the help, and its line there."""
-
-    place: str
-    group: Literal["measure", "judge", "understand", "share"]
-    summary: str
-
-
-# the subcommands of the judge, in the order of the help
-COMMANDS: dict[str, Command] = {
-    "verdict": Command(
-        "analysis.commands.verdict:add", "judge", "which variants are faster, and by how much"
-    ),
-    "gate": Command(
-        "analysis.commands.gate:add", "judge", "stop a build on a proven regression: 'slower>2%'"
-    ),
-    "diff": Command(
-        "analysis.commands.diff:add",
-        "judge",
-        "do the conclusions of one trial hold in another?",
-    ),
-    "history": Command(
-        "analysis.commands.history:add",
-        "judge",
-        "many nights: what changed, when, and program or host",
-    ),
-    "hpt": Command(
-        "analysis.commands.hpt:add", "judge", "hierarchical performance testing over a suite"
-    ),
-    "speedup-test": Command(
-        "analysis.commands.speedup_protocols:add",
-        "judge",
-        "the Speedup-Test: gains of means and medians",
-    ),
-    "resample": Command(
-        "analysis.commands.resample:add", "judge", "randomization test and bootstrap over a suite"
-    ),
-    "mixture": Command(
-        "analysis.commands.mixture:add",
-        "judge",
-        "Gaussian mixtures: modes, and who is best in one run",
-    ),
-    "diagnose": Command(
-        "analysis.commands.diagnose:add",
-        "understand",
-        "look at runs, sessions and host before judging them",
-    ),
-    "sources": Command(
-        "analysis.commands.sources:add", "understand", "where the variation comes from"
-    ),
-    "plan": Command(
-        "analysis.commands.plan:add", "understand", "how many sessions and runs a comparison needs"
-    ),
-    "calibrate": Command(
-        "analysis.commands.calibrate:add", "understand", "how often the methods err on this machine"
-    ),
-    "study": Command(
-        "analysis.commands.study:add",
-        "understand",
-        "how often tests and intervals are right, simulated",
-    ),
-    "biplot": Command(
-        "analysis.commands.biplot:add", "understand", "systems and benchmarks in one picture"
-    ),
-    "report": Command(
-        "analysis.commands.report:add",
-        "share",
-        "one page with the answer, its evidence and its doubts",
-    ),
-    "plot": Command("analysis.commands.plot:add", "share", "one figure for a paper, with its data"),
-    "bundle": Command(
-        "analysis.commands.bundle:add",
-        "share",
-        "pack trials and results so that others can check them",
-    ),
-    "import": Command(
-        "analysis.commands.exchange:add_import", "share", "make a trial of another tool's files"
-    ),
-    "export": Command(
-        "analysis.commands.exchange:add_export", "share", "write runs as another tool's file"
-    ),
-    "merge": Command(
-        "analysis.commands.exchange:add_merge", "share", "put trials of one campaign together"
-    ),
-}
 
 # the class of a result -> where its words are registered (`page_of.register`)
 PAGES = {

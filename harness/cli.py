@@ -191,7 +191,7 @@ def _page(argv: Sequence[str]) -> str | None:
     if not argv:
         page = pages.first_screen(Path("runs"))
     elif argv[0] in {"-h", "--help"} or list(argv) == ["help"]:
-        page = pages.whole_help(load("harness.commands.catalogue").commands())
+        page = pages.whole_help(load("analysis.options").COMMANDS)
     elif list(argv) == ["help", "exit-codes"]:
         page = pages.exit_codes()
     elif list(argv[:2]) == ["help", "json"] and len(argv) == 3:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import AnalysisError, UsageError
-from .options import add_json, add_plot, add_reading, metric_of, reading, show
+from ..options import command
+from .options import Source, metric_of, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,40 +18,13 @@ if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..methods.biplot.fit import Biplot, Scale
     from ..pages.model import Caution
-    from .options import Subparsers
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``biplot``."""
-    parser = subparsers.add_parser(
-        "biplot",
-        description="Show which systems are alike, and which benchmarks tell them apart. Give two or more "
-        "matrix files or variants of trials (runs/NAME:VARIANT), each of which is one system with its "
-        "medians; or one trial (runs/NAME) with all its variants; or one .csv or .txt table with headings, "
-        "a row for each system and a column for each benchmark.",
-    )
-    parser.add_argument(
-        "sources",
-        metavar="SOURCE",
-        nargs="+",
-        help="a system: a matrix file, or a variant of a trial (runs/NAME:VARIANT); or one trial, or one table",
-    )
-    add_reading(parser)
-    add_scale(parser)
-    add_plot(parser)
-    add_json(parser)
-    parser.set_defaults(run=_biplot)
+class Systems(Source):
+    """Which systems are looked at, and what their components are of."""
 
-
-def add_scale(parser: argparse.ArgumentParser, default: str | None = "log", of: str = "") -> None:
-    """Add ``--scale``: what the components are of."""
-    parser.add_argument(
-        "--scale",
-        choices=("log", "covariance", "correlation"),
-        default=default,
-        help=f"{of}logarithms, so that equal ratios weigh equally (default); the values as they are, "
-        "as published; or the values divided by their spread",
-    )
+    sources: list[str]
+    scale: Scale | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,36 +38,38 @@ class _Systems:
     cautions: tuple[Caution, ...] = ()
 
 
-def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+@command("biplot")
+def biplot(*, systems: Systems, plot: str | None, json: bool, out: TextIO) -> int:
+    """Show which systems are alike, and which benchmarks tell them apart.
+
+    Give two or more matrix files or variants of trials (runs/NAME:VARIANT), each of which is one system
+    with its medians; or one trial (runs/NAME) with all its variants; or one .csv or .txt table with
+    headings, a row for each system and a column for each benchmark.
+    """
     from ..plots.chart import check_picture, write_picture
 
-    picture = None if args.plot is None else check_picture(args.plot)
-    read = _read(args)
-    result = _fitted(read, args.scale)
+    picture = None if plot is None else check_picture(plot)
+    result, metric = systems_of(systems)
     if picture is not None:
         from ..methods.biplot.picture import biplot_picture
 
         write_picture(biplot_picture(result), picture, title="biplot", alt=result.conclusion)
-    show(result, out, as_json=args.json, metric=read.metric)
+    show(result, out, as_json=json, metric=metric)
     return 0
 
 
-def systems_of(args: argparse.Namespace) -> tuple[Biplot, str | None]:
+def systems_of(asked: Systems) -> tuple[Biplot, str | None]:
     """Read the systems that the sources name, and find their principal components; with the metric to name."""
-    read = _read(args)
-    return _fitted(read, args.scale or "log"), read.metric
-
-
-def _fitted(read: _Systems, scale: Scale) -> Biplot:
     from dataclasses import replace
 
     from ..methods.biplot.fit import biplot
 
-    result = biplot(read.values, read.names, read.benchmarks, scale=scale)
-    return replace(result, cautions=(*read.cautions, *result.cautions))
+    read = _read(asked)
+    result = biplot(read.values, read.names, read.benchmarks, scale=asked.scale or "log")
+    return replace(result, cautions=(*read.cautions, *result.cautions)), read.metric
 
 
-def _read(args: argparse.Namespace) -> _Systems:
+def _read(args: Systems) -> _Systems:
     from dataclasses import replace
 
     from ..data.host_record import not_judged
@@ -103,7 +78,7 @@ def _read(args: argparse.Namespace) -> _Systems:
     from ..pages.model import merged
 
     if len(args.sources) > 1:
-        each = read_each(args.sources, reading(args))
+        each = read_each(args.sources, args.reading())
         return replace(_medians(each, args.sources), metric=metric_of(*each))
     (source,) = args.sources
     try:
@@ -135,7 +110,7 @@ def _read(args: argparse.Namespace) -> _Systems:
     )
 
 
-def _table(path: Path, args: argparse.Namespace) -> _Systems:
+def _table(path: Path, args: Systems) -> _Systems:
     from ..importers.systems_table import read_systems
 
     for option, given in (

@@ -13,83 +13,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from .options import add_json, add_value, check_file, interruptible, line_to, show, write_file
+from ..options import Given, command
+from .options import check_file, interruptible, line_to, show, write_file
 
 if TYPE_CHECKING:
     from ..artifact.reproduce import Received
-    from .options import Subparsers
 
 
-_REQUESTED = ("sources", "claims", "about", "campaign", "binaries", "why", "seed", "max_bytes")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``bundle``."""
-    parser = subparsers.add_parser(
-        "bundle",
-        description="Pack trials or files of runs into one archive, with the campaign and the "
-        "files that it names, every result with its command, and the software that computes it. "
-        "'fairtrial reproduce' checks the archive. The same input gives the same contents. Files "
-        "that are too large or missing are listed. Exit code 1 means that the archive was "
-        "written, but a claim does not hold.",
-    )
-    parser.add_argument(
-        "sources",
-        metavar="SOURCE",
-        nargs="+",
-        help="a trial (runs/NAME), a folder of trials, or a file or folder of another tool",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        required=True,
-        help="the archive; an existing one is replaced",
-    )
-    parser.add_argument(
-        "--claims",
-        metavar="FILE",
-        type=Path,
-        help="sentences of a paper, each bound to a command and a value (claims.yaml)",
-    )
-    parser.add_argument(
-        "--about",
-        metavar="FILE",
-        type=Path,
-        help="title, authors, licence, DOI and further files (default: bundle.yaml next to the "
-        "campaign)",
-    )
-    parser.add_argument(
-        "--campaign",
-        metavar="FILE",
-        type=Path,
-        help="where the campaign file is now (default: where it was when the trial was measured)",
-    )
-    parser.add_argument("--binaries", action="store_true", help="also pack the measured programs")
-    parser.add_argument(
-        "--why",
-        action="store_true",
-        help="also pack the profiles that 'fairtrial why' left beside the trials (TRIAL.why)",
-    )
-    parser.add_argument(
-        "--redact",
-        metavar="KINDS",
-        help="remove names before anything is hashed: user,host,paths,env or some of them; "
-        "user=NAME and host=NAME add a name that is not in the trial",
-    )
-    parser.add_argument(
-        "--max-bytes",
-        metavar="N",
-        type=size_in_bytes,
-        default=10 * 10**9,
-        help="the largest total size of all files, such as 500M; files of the campaign that do "
-        "not fit are listed (default: 10G)",
-    )
-    add_value(parser, "--seed", "S", "seed of results with random draws", 0, type=int)
-    add_json(parser)
-    parser.set_defaults(run=_bundle)
+class _Requested(Given):
+    sources: list[str]
+    claims: Path | None
+    about: Path | None
+    campaign: Path | None
+    binaries: bool
+    why: bool
+    seed: int
+    max_bytes: int
 
 
 def size_in_bytes(text: str) -> int:
@@ -100,26 +42,36 @@ def size_in_bytes(text: str) -> int:
     return int(match.group(1)) * _UNITS[match.group(2).lower()]
 
 
-def _bundle(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    check_file(args.output)
+@command("bundle")
+def bundle(
+    *, requested: _Requested, output: Path, redact: str | None, json: bool, out: TextIO
+) -> int:
+    """Pack trials or files of runs into one archive that others can check.
+
+    It holds the campaign and the files that it names, every result with its command, and the software
+    that computes it. 'fairtrial reproduce' checks the archive. The same input gives the same contents.
+    Files that are too large or missing are listed. Exit code 1 means that the archive was written, but
+    a claim does not hold.
+    """
+    check_file(output)
 
     from ..artifact.bundle import pack_bundle
     from ..artifact.describing import PackingRequest
     from ..artifact.redacted_names import known_here, wanted_of
     from ..artifact.redaction import redact_folder
 
-    wanted = None if args.redact is None else wanted_of(args.redact)
+    wanted = None if redact is None else wanted_of(redact)
     with interruptible():
         bundled = pack_bundle(
             PackingRequest(
-                **{name: getattr(args, name) for name in _REQUESTED},
+                **vars(requested),
                 redact=None
                 if wanted is None
                 else partial(redact_folder, wanted=wanted, known=known_here()),
             ),
-            args.output,
+            output,
         )
-    show(bundled, out, as_json=args.json)
+    show(bundled, out, as_json=json)
     return 0 if bundled.all_hold and bundled.whole else 1
 
 

@@ -2,71 +2,33 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .options import (
-    SIDE,
-    add_confidence,
-    add_json,
-    add_reading,
-    add_seed,
-    metric_of,
-    number,
-    reading,
-    show,
-)
+from ..options import command, number
+from .options import Source, metric_of, show
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from .options import CommandResult, Subparsers
+    from .options import CommandResult
 
 
 _PLACES = 12  # 1 - 0.95 is 0.05, whatever binary fractions say
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``diagnose``."""
-    parser = subparsers.add_parser(
-        "diagnose",
-        description="Look at SOURCE before you judge it: drift, dependence and changes within sessions, "
-        "shifts between sessions, changes of the whole host's speed, and what the runner recorded. With "
-        "--normality, --estimators or --clt, one variant or file is studied instead; you may give several "
-        "of them.",
-    )
-    parser.add_argument("matrix", metavar="SOURCE", help=f"a trial (runs/NAME), {SIDE}")
-    parser.add_argument(
-        "--normality",
-        action="store_true",
-        help="do the runs look normal, and how large must a sample be before its mean does?",
-    )
-    parser.add_argument(
-        "--estimators",
-        action="store_true",
-        help="which is the steadiest figure for a benchmark: minimum, median or mean?",
-    )
-    parser.add_argument(
-        "--clt",
-        action="store_true",
-        help="do means and medians of 5, 10 ... 100 runs look normal (central limit theorem)?",
-    )
-    add_reading(parser)
-    add_confidence(parser, "of the tests")
-    parser.add_argument(  # the first version's word
-        "--risk", dest="confidence", type=_level_of_risk, help=argparse.SUPPRESS
-    )
-    add_seed(parser)
-    add_json(parser, "; of several studies, one object each")
-    parser.set_defaults(run=_diagnose)
+class _Asked(Source):
+    matrix: str
+    confidence: float
+    seed: int
 
 
-def _level_of_risk(text: str) -> float:
+def level_of_risk(text: str) -> float:
+    """Read a risk, the first version's word, as the confidence that it leaves."""
     return round(1 - number(text), _PLACES)
 
 
-def _risk(args: argparse.Namespace) -> float:
+def _risk(args: _Asked) -> float:
     return float(round(1 - args.confidence, _PLACES))
 
 
@@ -80,21 +42,31 @@ class _Several(dict[str, "CommandResult"]):
         return "\n\n".join(f"== {name} ==\n{study}" for name, study in self.items())
 
 
-def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    chosen = {name: study for name, study in _STUDIES.items() if getattr(args, name)}
+@command("diagnose")
+def diagnose(
+    *, asked: _Asked, normality: bool, estimators: bool, clt: bool, json: bool, out: TextIO
+) -> int:
+    """Look at SOURCE before you judge it.
+
+    The answer shows drift, dependence and changes within sessions, shifts between sessions, changes of
+    the whole host's speed, and what the runner recorded. With --normality, --estimators or --clt, one
+    variant or file is studied instead; you may give several of them.
+    """
+    wanted = {"normality": normality, "estimators": estimators, "clt": clt}
+    chosen = {name: study for name, study in _STUDIES.items() if wanted[name]}
     if not chosen:
-        show(_whole(args), out, as_json=args.json)
+        show(_whole(asked), out, as_json=json)
         return 0
     from ..importers.reader import read_one
 
-    matrix = read_one(args.matrix, reading(args))
-    studies = _Several({name: study(matrix, args) for name, study in chosen.items()})
+    matrix = read_one(asked.matrix, asked.reading())
+    studies = _Several({name: study(matrix, asked) for name, study in chosen.items()})
     result = next(iter(studies.values())) if len(studies) == 1 else studies
-    show(result, out, as_json=args.json, metric=metric_of(matrix))
+    show(result, out, as_json=json, metric=metric_of(matrix))
     return 0
 
 
-def _whole(args: argparse.Namespace) -> CommandResult:
+def _whole(args: _Asked) -> CommandResult:
     """Look at a trial, at one variant of it, or at a file."""
     from ..diagnose.examine import diagnose_matrix, diagnose_trial
     from ..diagnose.fleet import diagnose_fleet
@@ -103,7 +75,7 @@ def _whole(args: argparse.Namespace) -> CommandResult:
 
     named = trial_and_variant(args.matrix)
     if named is None:
-        return diagnose_matrix(read_one(args.matrix, reading(args)), confidence=args.confidence)
+        return diagnose_matrix(read_one(args.matrix, args.reading()), confidence=args.confidence)
     folder, variant = named
     if args.level != "process":
         raise UsageError(
@@ -132,7 +104,7 @@ def _whole(args: argparse.Namespace) -> CommandResult:
     )
 
 
-def _normality(matrix: PerformanceMatrix, args: argparse.Namespace) -> CommandResult:
+def _normality(matrix: PerformanceMatrix, args: _Asked) -> CommandResult:
     from ..diagnose.normality import normality
     from ..stats.arguments import stream
 
@@ -140,21 +112,21 @@ def _normality(matrix: PerformanceMatrix, args: argparse.Namespace) -> CommandRe
     return normality(matrix, risk=_risk(args), rng=rng, seed=args.seed)
 
 
-def _estimators(matrix: PerformanceMatrix, args: argparse.Namespace) -> CommandResult:
+def _estimators(matrix: PerformanceMatrix, args: _Asked) -> CommandResult:
     from ..diagnose.estimators import estimator_spread
     from ..stats.arguments import stream
 
     return estimator_spread(matrix, rng=stream(args.seed, "estimators"))
 
 
-def _clt(matrix: PerformanceMatrix, args: argparse.Namespace) -> CommandResult:
+def _clt(matrix: PerformanceMatrix, args: _Asked) -> CommandResult:
     from ..diagnose.central_limit import central_limit_study
     from ..stats.arguments import stream
 
     return central_limit_study(matrix, risk=_risk(args), rng=stream(args.seed, "clt"))
 
 
-_STUDIES: Mapping[str, Callable[[PerformanceMatrix, argparse.Namespace], CommandResult]] = {
+_STUDIES: Mapping[str, Callable[[PerformanceMatrix, _Asked], CommandResult]] = {
     "normality": _normality,
     "estimators": _estimators,
     "clt": _clt,

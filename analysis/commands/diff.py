@@ -2,62 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .options import (
-    add_better,
-    add_confidence,
-    add_decimal,
-    add_json,
-    add_level,
-    add_metric,
-    number,
-    show,
-)
+from ..options import command
+from .options import Metric, show
 
 if TYPE_CHECKING:
     from ..data.number_text import Decimal
     from ..record.run_numbers import Better
-    from .options import Subparsers
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``diff``."""
-    parser = subparsers.add_parser(
-        "diff",
-        description="Compare two trials: of two nights, of two hosts, or before and after a "
-        "change. The answer shows their campaigns, plans and environments, each speedup in both "
-        "trials, whether the two differ by more than their uncertainties, and whether the second "
-        "trial reproduces the conclusions of the first.",
-        epilog="exit code: 0 if they were compared, whatever the answer; with --exit-code: 0 "
-        "reproduced, 1 partly or not reproduced, 7 undecided",
-    )
-    for name, told in (("first", "FIRST"), ("second", "SECOND")):
-        parser.add_argument(
-            name, metavar=told, type=Path, help="a trial (runs/NAME), or another tool's file"
-        )
-    add_metric(parser)
-    add_better(parser)
-    add_decimal(parser)
-    add_level(parser)
-    add_confidence(parser, "of each interval; 1 minus it is the risk of each family of tests")
-    parser.add_argument(
-        "--margin",
-        type=number,
-        default=0.01,
-        metavar="M",
-        help="speedups, or ratios of two speedups, that differ from 1 by less than this count as "
-        "equivalent (default: 0.01)",
-    )
-    parser.add_argument(
-        "--exit-code",
-        action="store_true",
-        help="let the exit code say whether the conclusions hold",
-    )
-    add_json(parser)
-    parser.set_defaults(run=_diff)
+class _Asked(Metric):
+    better: Better | None
+    decimal: Decimal | None
+    level: str
+    confidence: float
+    margin: float
 
 
 def write_comparison(
@@ -96,8 +57,19 @@ def write_comparison(
     return answer.exit_code
 
 
-def _diff(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    names = ("metric", "confidence", "margin", "level", "better", "decimal")
-    asked = {name: getattr(args, name) for name in names}
-    code = write_comparison((args.first, args.second), out, as_json=args.json, **asked)
-    return code if args.exit_code else 0
+@command("diff")
+def diff(
+    *, first: Path, second: Path, asked: _Asked, exit_code: bool, json: bool, out: TextIO
+) -> int:
+    """Compare two trials: of two nights, of two hosts, or before and after a change.
+
+    The answer shows their campaigns, plans and environments, each speedup in both trials, whether the
+    two differ by more than their uncertainties, and whether the second trial reproduces the
+    conclusions of the first.
+
+    exit code: 0 if they were compared, whatever the answer; with --exit-code: 0 reproduced, 1 partly
+    or not reproduced, 7 undecided
+    """
+    how = {name: value for name, value in vars(asked).items() if name != "warmup_iterations"}
+    code = write_comparison((first, second), out, as_json=json, **how)
+    return code if exit_code else 0

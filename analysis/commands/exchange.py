@@ -2,200 +2,123 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from ..errors import UsageError
+from ..options import Given, command
 from ..record.printer import printer_on
 from ..words import next_lines
-from .options import SIDE, WhenShown, add_json, add_texts, add_value, show, write_file
+from .options import show, write_file
 
 if TYPE_CHECKING:
-    from .options import Subparsers
+    from ..data.number_text import Decimal, Layout
+    from ..record.run_numbers import Better
 
 
-def add_merge(subparsers: Subparsers) -> None:
-    """Add ``merge``."""
-    parser = subparsers.add_parser(
-        "merge",
-        description="Put together trials of one campaign that were measured separately, or "
-        "copied by hand. Complete trials of one host become the sessions of a new trial, and "
-        "differences between their environments are reported. Trials of several hosts become a "
-        "fleet, a folder with one trial for each host. The given trials are only read. A merged "
-        "trial can be judged like any other, but not resumed.",
-    )
-    parser.add_argument(
-        "trials", metavar="TRIAL", nargs="+", type=Path, help="a trial directory, or a fleet"
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FOLDER", type=Path, required=True, help="the new folder"
-    )
-    parser.add_argument(
-        "--as",
-        dest="way",
-        choices=("sessions", "fleet"),
-        help="what they become (default: sessions if all have the same host id, otherwise a fleet)",
-    )
-    parser.add_argument(
-        "--accept-drift",
-        action="store_true",
-        help="go on even if programs or inputs differ between the trials of a host, and record it",
-    )
-    add_json(parser)
-    parser.set_defaults(run=_merge)
+class _Texts(Given):
+    layout: Layout | None
+    decimal: Decimal | None
 
 
-def _merge(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    import json
+@command("merge")
+def merge(
+    *,
+    trials: list[Path],
+    output: Path,
+    way: Literal["sessions", "fleet"] | None,
+    accept_drift: bool,
+    json: bool,
+    out: TextIO,
+) -> int:
+    """Put together trials of one campaign that were measured separately, or copied by hand.
 
+    Complete trials of one host become the sessions of a new trial, and differences between their
+    environments are reported. Trials of several hosts become a fleet, a folder with one trial for each
+    host. The given trials are only read. A merged trial can be judged like any other, but not resumed.
+    """
     from ..data.merging import merge_trials
     from ..data.merging_hosts import merge_hosts, named_trials, way_of
     from ..record.fleet import is_fleet
 
-    trials = named_trials(args.trials)
-    way = way_of(trials, asked=args.way, fleets=any(map(is_fleet, args.trials)))
+    named = named_trials(trials)
+    asked = way_of(named, asked=way, fleets=any(map(is_fleet, trials)))
     merged = (
-        merge_hosts(trials, args.output, accept_drift=args.accept_drift)
-        if way == "fleet"
-        else merge_trials([one.path for one in trials], args.output, accept_drift=args.accept_drift)
+        merge_hosts(named, output, accept_drift=accept_drift)
+        if asked == "fleet"
+        else merge_trials([one.path for one in named], output, accept_drift=accept_drift)
     )
-    text = json.dumps(merged.to_dict(), indent=2, allow_nan=False) if args.json else str(merged)
-    out.write(text + "\n")
+    _write_made(merged, out, as_json=json)
     return 0
 
 
-def add_import(subparsers: Subparsers) -> None:
-    """Add ``import``."""
-    parser = subparsers.add_parser(
-        "import",
-        description="Read files of other tools, which are recognized by their content, and write "
-        "them as a trial that every command can judge. What a file does not contain stays "
-        "unknown, and is reported.",
-    )
-    parser.add_argument(
-        "sources", metavar="SOURCE", nargs="+", help="a file, a folder, or - for standard input"
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FOLDER", type=Path, help="the new trial's folder"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="only report what the files contain; write nothing"
-    )
-    parser.add_argument("--format", metavar="F", help="read the files as this format")
-    parser.add_argument("--variant", metavar="KEY", help="the key of the file that is the variant")
-    parser.add_argument(
-        "--benchmark", metavar="KEY", help="the key of the file that is the benchmark"
-    )
-    parser.add_argument(
-        "--session",
-        metavar="KEY",
-        help="what makes a session: file, folder, or a key of the file",
-    )
-    parser.add_argument("--baseline", metavar="V", help="the baseline (default: the first variant)")
-    parser.add_argument(
-        "--better",
-        choices=("lower", "higher"),
-        help="whether lower or higher values are better, for metrics where the file does not say "
-        "so",
-    )
-    parser.add_argument("--metric", metavar="M", help="only this metric")
-    add_value(
-        parser, "--encoding", "E", "encoding of text files (default: UTF-8, then cp1252)", type=str
-    )
-    add_texts(parser)
-    add_json(parser)
-    parser.set_defaults(run=_import)
+def _write_made(made: Any, out: TextIO, *, as_json: bool, text: str | None = None) -> None:  # noqa: ANN401 - with to_dict()
+    """Write what was made: as JSON, or as a text."""
+    if as_json:
+        show(made, out, as_json=True)
+    else:
+        out.write(f"{made if text is None else text}\n")
 
 
-def _import(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    import json
+class _Keys(Given):
+    variant: str | None
+    benchmark: str | None
+    session: str | None
+    metric: str | None
+    better: Better | None
 
+
+@command("import")
+def import_(
+    *,
+    sources: list[str],
+    output: Path | None,
+    dry_run: bool,
+    format: str | None = None,
+    keys: _Keys,
+    baseline: str | None,
+    encoding: str | None,
+    texts: _Texts,
+    json: bool,
+    out: TextIO,
+) -> int:
+    """Read files of other tools, and write them as a trial that every command can judge.
+
+    The files are recognized by their content. What a file does not contain stays unknown, and is
+    reported.
+    """
     from ..data.opening import open_foreign
     from ..importers.gathering import gather
     from ..importers.importing import import_files, inspect_files
     from ..importers.naming import ReadingChoices
     from ..importers.registry import read_foreign
 
-    if args.output is None and not args.dry_run:
+    if output is None and not dry_run:
         raise UsageError(
             "no folder is named for the new trial",
             fix="add -o runs/NAME, or --dry-run to see what the files hold",
         )
     files = [
-        read_foreign(
-            open_foreign(source, encoding=args.encoding, layout=args.layout, decimal=args.decimal),
-            args.format,
-        )
-        for source in args.sources
+        read_foreign(open_foreign(source, encoding=encoding, **vars(texts)), format)
+        for source in sources
     ]
-    gathered = gather(
-        files,
-        ReadingChoices(
-            variant=args.variant,
-            benchmark=args.benchmark,
-            session=args.session,
-            metric=args.metric,
-            better=args.better,
-        ),
-    )
+    gathered = gather(files, ReadingChoices(**vars(keys)))
     told = inspect_files(gathered)
-    if args.dry_run:
-        show(told, out, as_json=args.json)
+    if output is None or dry_run:
+        show(told, out, as_json=json)
         return 0
-    made = import_files(gathered, args.output, baseline=args.baseline, better=args.better)
-    if args.json:
-        out.write(json.dumps(made.to_dict(), indent=2, allow_nan=False) + "\n")
-        return 0
+    made = import_files(gathered, output, baseline=baseline, better=keys.better)
     following = "\n".join(next_lines(("fairtrial", "verdict", str(made.trial))))
-    out.write(f"{told}\n\nwritten: {made.trial}\n{following}\n")
+    text = f"{told}\n\nwritten: {made.trial}\n{following}"
+    _write_made(made, out, as_json=json, text=text)
     return 0
 
 
 _STDOUT = "-"
 
 
-def add_export(subparsers: Subparsers) -> None:
-    """Add ``export``."""
-    parser = subparsers.add_parser(
-        "export",
-        description="Write the runs of a trial, or of any file that fairtrial reads, as a file "
-        "for another tool. What that file cannot contain is reported, line by line.",
-    )
-    parser.add_argument(
-        "source",
-        metavar="SOURCE",
-        help=f"a trial (runs/NAME), {SIDE}; or a file or folder of another tool",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="the file, or - for standard output"
-    )
-    target = parser.add_argument("--to", metavar="F", help="the format: %(known)s")
-    vars(target)["known"] = WhenShown(_every_target)
-    parser.add_argument(
-        "--metric",
-        metavar="M",
-        action="append",
-        default=[],
-        help="only this metric; may be repeated (default: wall time and the metrics parsed from "
-        "output; all metrics of imported files)",
-    )
-    parser.add_argument(
-        "--better",
-        choices=("lower", "higher"),
-        help="whether lower or higher values are better, for files that do not say so",
-    )
-    add_texts(parser)
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="write nothing, and exit with 1, if the file cannot contain everything",
-    )
-    add_json(parser, " (with a FILE)")
-    parser.set_defaults(run=_export)
-
-
-def _every_target() -> str:
+def every_target() -> str:
+    """Name the formats, and the endings that name them."""
     from ..importers.targets import TARGETS
 
     named = ", ".join(target.name for target in TARGETS)
@@ -203,47 +126,61 @@ def _every_target() -> str:
     return f"{named} (default: as FILE's ending says: {endings})"
 
 
-def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+@command("export")
+def export(
+    *,
+    source: str,
+    output: str,
+    to: str | None,
+    metric: list[str] | None,
+    better: Better | None,
+    texts: _Texts,
+    strict: bool,
+    json: bool,
+    out: TextIO,
+    err: TextIO,
+) -> int:
+    """Write the runs of a trial, or of any file that fairtrial reads, as a file for another tool.
+
+    What that file cannot contain is reported, line by line.
+    """
+    from json import dumps
+
     from ..importers.export_data import read_exported
     from ..importers.reader import Reading
     from ..importers.targets import target_for
 
-    target = target_for(args.output, args.to)
-    if args.json and args.output == _STDOUT:
+    target = target_for(output, to)
+    if json and output == _STDOUT:
         raise UsageError("--json and -o - both write to the standard output", fix="name a FILE")
-    exported, cautions = read_exported(
-        args.source,
-        Reading(better=args.better, layout=args.layout, decimal=args.decimal),
-        args.metric,
-    )
+    how = Reading(better=better, **vars(texts))
+    exported, cautions = read_exported(source, how, metric or ())
     made = target.write(exported)
-    if not args.json:
-        for kind, texts in (
+    if not json:
+        for kind, said in (
             ("caution", [one.text for one in cautions]),
             ("note", [one.text for one in made.notes]),
             ("cannot be held", [one.text for one in made.lost]),
         ):
-            for text in texts:
+            for text in said:
                 err.write(f"{kind}: {text}\n")
-    refused = bool(args.strict and made.lost)
+    refused = bool(strict and made.lost)
     if not refused:
-        _write(args.output, made.data, out, binary=target.binary)
-    if args.json:
-        import json
-
+        _write(output, made.data, out, binary=target.binary)
+    if json:
         told = {
-            "output": None if refused else args.output,
+            "output": None if refused else output,
             "format": target.name,
             "bytes": len(made.data),
             "cannot_hold": [one.text for one in made.lost],
             "cannot_hold_codes": [one.code for one in made.lost],
             "notes": [one.text for one in made.notes],
         }
-        out.write(json.dumps(told, indent=2, allow_nan=False) + "\n")
+        out.write(dumps(told, indent=2, allow_nan=False) + "\n")
     elif refused:
         err.write(f"nothing was written: {target.said} cannot hold everything (--strict)\n")
-    elif args.output != _STDOUT:
-        out.write(f"written: {args.output}, {target.said}\n")
+    elif output != _STDOUT:
+        out.write(f"written: {output}, {target.said}\n")
     return 1 if refused else 0
 
 

@@ -2,116 +2,41 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TextIO
 
 from ..errors import InsufficientDataError, UsageError
-from .options import SIDE, add_confidence, add_json, add_reading, named, reading, show, write_file
+from ..options import command
+from .options import Source, show, write_file
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..data.trial import Trial
     from ..record.trial_files import Manifest
+    from ..verdict.gate import On
     from ..verdict.result import Verdict
-    from .options import Subparsers
 
 
 _CONFIDENCE = 0.95
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``gate``."""
-    parser = subparsers.add_parser(
-        "gate",
-        description="Decide a condition on the speedup, for a build: is it proven (exit code 1), "
-        "ruled out (0), or neither (7)? CONDITION is 'slower>N%', 'worse>N%' (the same, of a metric "
-        "that is no time) or 'faster<N%' (the wanted gain is not reached), in quotes. Without "
-        "BASELINE, SOURCE is a trial, whose candidates are all compared with its baseline, or one of "
-        "its variants. Needs two sessions; a candidate that fails significantly more often than the "
-        "baseline does not pass.",
-    )
-    parser.add_argument("condition", metavar="CONDITION", help="such as 'slower>2%%'")
-    parser.add_argument("source", metavar="SOURCE", help=f"a trial (runs/NAME), or {SIDE}")
-    parser.add_argument(
-        "baseline",
-        metavar="BASELINE",
-        nargs="?",
-        help="what to compare with, such as a variant of another trial (default: the baseline of "
-        "the trial's campaign)",
-    )
-    parser.add_argument(
-        *("--variant", "--candidate"),
-        action="append",
-        type=named,
-        metavar="V",
-        help="only this candidate of the trial; may be given several times",
-    )
-    parser.add_argument(
-        "--on",
-        choices=("suite", "benchmarks"),
-        default="suite",
-        help="what must pass: the benchmarks together (default), or each of them; either way no "
-        "benchmark may be proven",
-    )
-    add_allow_missing(parser)
-    add_reading(parser)
-    add_confidence(
-        parser,
-        "of the intervals; each proof and each pass has half of its risk",
-        default=_CONFIDENCE,
-    )
-    parser.add_argument(
-        "--looks",
-        type=int,
-        metavar="K",
-        help="K looks at growing data are planned, each at 1/K of the risk (default: what was appended to "
-        "the trial tells which look this is)",
-    )
-    parser.add_argument(
-        "--always-valid",
-        action="store_true",
-        help="bounds that hold at every look, whenever sessions are added",
-    )
-    _add_outputs(parser)
-    parser.set_defaults(run=_gate)
+class _Asked(Source):
+    condition: str
+    source: str
+    baseline: str | None
+    variant: list[str] | None
+    on: On
+    allow_missing: list[str] | None
+    confidence: float
+    looks: int | None
+    always_valid: bool
 
 
-def add_allow_missing(parser: argparse.ArgumentParser) -> None:
-    """Add ``--allow-missing``, whose name stands behind ``=``: a source may stand behind it."""
-    said = (
-        "at the gate a benchmark may be gone from the newer side: any, or =NAME (again for others)"
-    )
-    allowed = parser.add_argument(
-        "--allow-missing",
-        nargs="?",
-        const="",
-        action="append",
-        metavar="NAME",
-        default=[],
-        help=said,
-    )
-    vars(allowed)["by_equals"] = True
-
-
-def allow_missing_words(args: argparse.Namespace) -> list[str]:
+def allow_missing_words(allowed: Sequence[str] | None) -> list[str]:
     """Write ``--allow-missing`` as it was given."""
-    return [f"--allow-missing={name}" if name else "--allow-missing" for name in args.allow_missing]
-
-
-def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--junit", metavar="FILE", help="also write a report of tests, in XML")
-    parser.add_argument(
-        "--summary",
-        metavar="FILE",
-        help='also append the answer in Markdown, for "$GITHUB_STEP_SUMMARY"',
-    )
-    parser.add_argument(
-        "--annotations",
-        choices=("github",),
-        help="also print lines that a build's page shows (on stderr with --json)",
-    )
-    add_json(parser)
+    return [f"--allow-missing={name}" if name else "--allow-missing" for name in allowed or ()]
 
 
 class _Judged(NamedTuple):
@@ -124,56 +49,70 @@ class _Judged(NamedTuple):
     sources: tuple[str, ...] = ()
 
 
-def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..pages.result import parse_condition
-    from ..verdict.gate import gate, gate_verdict
-    from ..verdict.gate_answer import (
-        junit,
-        next_of,
-        next_of_failing,
-        next_of_others,
-        summary,
-        workflow_commands,
-    )
+@command("gate")
+def gate(
+    *,
+    asked: _Asked,
+    junit: str | None,
+    summary: str | None,
+    annotations: str | None,
+    json: bool,
+    out: TextIO,
+    err: TextIO,
+) -> int:
+    """Decide a condition on the speedup, for a build.
 
-    parse_condition(args.condition)  # before anything is read
-    fleet = _fleet_of(args)
+    Is it proven (exit code 1), ruled out (0), or neither (7)? CONDITION is 'slower>N%', 'worse>N%' (the
+    same, of a metric that is no time) or 'faster<N%' (the wanted gain is not reached), in quotes.
+    Without BASELINE, SOURCE is a trial, whose candidates are all compared with its baseline, or one of
+    its variants. Needs two sessions; a candidate that fails significantly more often than the baseline
+    does not pass.
+    """
+    from ..pages.result import parse_condition
+    from ..verdict import gate_answer as answers
+    from ..verdict.gate import gate as decide, gate_verdict
+
+    parse_condition(asked.condition)  # before anything is read
+    fleet = _fleet_of(asked)
     if fleet is not None:
-        found = _of_fleet(fleet, args)
+        found = _of_fleet(fleet, asked)
     else:
-        found = _of_one_trial(args) if args.baseline is None else _of_two_sides(args)
+        found = (
+            _of_one_trial(asked) if asked.baseline is None else _of_two_sides(asked, asked.baseline)
+        )
+    how: dict[str, Any] = {"on": asked.on, "failing": found.failing}
     if found.verdict is None:
-        answer = gate((), args.condition, on=args.on, failing=found.failing, metric=found.metric)
+        answer = decide((), asked.condition, **how, metric=found.metric)
         if found.manifest is not None:
-            answer = replace(answer, following=next_of_failing(found.sources[0]))
+            answer = replace(answer, following=answers.next_of_failing(found.sources[0]))
     else:
-        asked = {"on": args.on, "failing": found.failing, "allow_missing": args.allow_missing}
-        answer = gate_verdict(found.verdict, args.condition, **asked)
-    if found.verdict is not None:
-        if found.manifest is not None:
-            following = next_of(answer, found.verdict, found.manifest, _again(args))
-        else:
-            following = next_of_others(found.verdict, found.sources)
+        allowed = asked.allow_missing or []
+        answer = gate_verdict(found.verdict, asked.condition, **how, allow_missing=allowed)
+        following = (
+            answers.next_of_others(found.verdict, found.sources)
+            if found.manifest is None
+            else answers.next_of(answer, found.verdict, found.manifest, _again(asked))
+        )
         answer = replace(answer, following=following)
-    if args.junit is not None:
-        write_file(Path(args.junit), junit(answer))
-    if args.summary is not None:
-        _append(Path(args.summary), summary(answer))
-    show(answer, out, as_json=args.json)
-    if args.annotations is not None:
-        for line in workflow_commands(answer):
-            (err if args.json else out).write(f"{line}\n")
+    if junit is not None:
+        write_file(Path(junit), answers.junit(answer))
+    if summary is not None:
+        _append(Path(summary), answers.summary(answer))
+    show(answer, out, as_json=json)
+    if annotations is not None:
+        for line in answers.workflow_commands(answer):
+            (err if json else out).write(f"{line}\n")
     return answer.exit_code
 
 
-def _again(args: argparse.Namespace) -> tuple[str, ...]:
+def _again(args: _Asked) -> tuple[str, ...]:
     """Give the options that a further call needs to ask the same."""
     from ..importers.reader import trial_and_variant
 
     named = trial_and_variant(args.source)
     variants = [*(args.variant or ()), *([named[1]] if named is not None and named[1] else [])]
     words = [word for variant in variants for word in ("--variant", variant)]
-    words += allow_missing_words(args)
+    words += allow_missing_words(args.allow_missing)
     if args.on != "suite":
         words += ["--on", args.on]
     if args.confidence != _CONFIDENCE:
@@ -181,7 +120,7 @@ def _again(args: argparse.Namespace) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
+def _fleet_of(args: _Asked) -> tuple[Path, str | None] | None:
     """Give the fleet that is named, and its variant; None where it is something else."""
     from ..importers.reader import trial_and_variant
     from ..record.fleet import is_fleet
@@ -202,7 +141,7 @@ def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
     return fleets[0]
 
 
-def _of_fleet(fleet: tuple[Path, str | None], args: argparse.Namespace) -> _Judged:
+def _of_fleet(fleet: tuple[Path, str | None], args: _Asked) -> _Judged:
     """Compare the candidates of a fleet with its baseline, on hosts like these."""
     from ..data.fleet import open_fleet
     from ..data.host_record import refuse_unasked
@@ -222,7 +161,7 @@ def _of_fleet(fleet: tuple[Path, str | None], args: argparse.Namespace) -> _Judg
     return _Judged(answer, failing, sources=(str(fleet[0]),))
 
 
-def _of_one_trial(args: argparse.Namespace) -> _Judged:
+def _of_one_trial(args: _Asked) -> _Judged:
     """Compare candidates of one trial with its baseline."""
     from ..data.host_record import refuse_unasked
     from ..importers.reader import is_file, open_trial, trial_and_variant
@@ -312,7 +251,7 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
     return wanted or measured
 
 
-def _of_two_sides(args: argparse.Namespace) -> _Judged:
+def _of_two_sides(args: _Asked, baseline: str) -> _Judged:
     """Compare two sides, each a variant of a trial or a file."""
     from ..data.host_record import refuse_unasked
     from ..importers.reader import trial_and_variant
@@ -328,8 +267,8 @@ def _of_two_sides(args: argparse.Namespace) -> _Judged:
                 "--variant names candidates of a trial", args.source, "name the trial alone"
             )
         sources = [f"{named[0]}:{name}" for name in dict.fromkeys(args.variant)]
-    sides = [trial_and_variant(text) for text in (*sources, args.baseline)]
-    opened = reading(args).opened()
+    sides = [trial_and_variant(text) for text in (*sources, baseline)]
+    opened = args.reading().opened()
     trials = {one[0]: opened.read(one[0]) for one in sides if one is not None}
     if args.metric is None:
         refuse_unasked(
@@ -344,8 +283,8 @@ def _of_two_sides(args: argparse.Namespace) -> _Judged:
     found = [
         judge_sources(
             text,
-            args.baseline,
-            reading(args),
+            baseline,
+            args.reading(),
             looks=args.looks,
             always_valid=args.always_valid,
             confidence=args.confidence,
@@ -360,7 +299,7 @@ def _of_two_sides(args: argparse.Namespace) -> _Judged:
         candidates=tuple(one for verdict in found for one in verdict.candidates),
         cautions=merged(*(verdict.cautions for verdict in found)),
     )
-    return _Judged(together, tuple(failing.values()), sources=(sources[0], args.baseline))
+    return _Judged(together, tuple(failing.values()), sources=(sources[0], baseline))
 
 
 def _append(path: Path, text: str) -> None:

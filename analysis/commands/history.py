@@ -2,116 +2,56 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
+from ..options import command
 from ..record.manifest import asked_words
-from .gate import add_allow_missing, allow_missing_words
-from .options import add_json, add_metric, add_value, check_file, named, show, write_file
+from .gate import allow_missing_words
+from .options import Metric, check_file, show, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .options import Subparsers
+    from ..stats.multiplicity import Correction
 
 _FOLDER = "runs"
 # options of nights, which ordered variants of one trial do not have
 _OF_NIGHTS = ("since", "gate", "allow-missing", "horizon", "independent", "plain", "output")
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``history``."""
-    parser = subparsers.add_parser(
-        "history",
-        description="Tell where the trials of many nights changed: one value a night, paired with the "
-        "baseline, intervals that each hold a change, and whether program or host did it. One trial "
-        "whose campaign has 'series: on' is read as the series of its variants.",
-        epilog="exit code: 0; with --gate: 1 proven, 0 ruled out, 7 neither",
-    )
-    parser.add_argument(
-        "places",
-        metavar="TRIAL",
-        nargs="*",
-        help="trials, fleets, or files of another tool; or a folder with them (default: runs/)",
-    )
-    parser.add_argument(
-        "--benchmark",
-        action="append",
-        type=named,
-        metavar="B",
-        help="only this benchmark; may be repeated",
-    )
-    parser.add_argument(
-        "--variant", action="append", type=named, metavar="V", help="only this candidate"
-    )
-    add_metric(parser)
-    _add_rules(parser)
-    _add_gate(parser)
-    _add_outputs(parser)
-    parser.set_defaults(run=_history)
+class _Asked(Metric):
+    benchmark: list[str] | None
+    variant: list[str] | None
+    risk: float
+    correction: Correction | None
+    independent: bool
+    plain: bool
+    since: str | None
+    gate: str | None
+    allow_missing: list[str] | None
+    horizon: int | None
+    output: str | None
+    json: bool
+    format: str
 
 
-def _add_rules(parser: argparse.ArgumentParser) -> None:
-    add_value(parser, "--risk", "R", "that any interval holds no change", 0.05)
-    parser.add_argument(
-        "--correction",
-        choices=("holm", "bh", "none"),
-        help="how the number of benchmarks is allowed for: Holm (default below 20 benchmarks), "
-        "Benjamini-Hochberg (default from 20 on), no",
-    )
-    parser.add_argument(
-        "--independent",
-        action="store_true",
-        help="take nights to be independent, also where neighbours resemble each other",
-    )
-    parser.add_argument(
-        "--plain",
-        action="store_true",
-        help="take the times themselves, not paired with the baseline: host and program cannot be "
-        "told apart",
-    )
+@command("history", "json", "format")
+def history(*, places: list[str], args: _Asked, out: TextIO, err: TextIO) -> int:
+    """Tell where the trials of many nights changed, and whether program or host did it.
 
+    There is one value a night, paired with the baseline, and intervals that each hold a change. One
+    trial whose campaign has 'series: on' is read as the series of its variants.
 
-def _add_gate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--since",
-        metavar="WHEN",
-        help="nights from then on are new: a date (UTC), a trial, or 'yesterday'",
-    )
-    parser.add_argument(
-        "--gate",
-        metavar="CONDITION",
-        help="hold the newest nights against those before, by a condition such as 'slower>2%%'",
-    )
-    add_allow_missing(parser)
-    parser.add_argument(
-        "--horizon",
-        type=int,
-        metavar="N",
-        help="nights in which a false alarm comes with the risk at most (default: 100)",
-    )
-
-
-def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="also write a page with all nights: FILE.html"
-    )
-    ways = parser.add_mutually_exclusive_group()
-    add_json(ways)
-    ways.add_argument(
-        "--format", choices=("text", "md"), default="text", help="the form of the answer"
-    )
-
-
-def _history(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    exit code: 0; with --gate: 1 proven, 0 ruled out, 7 neither
+    """
     from ..history.judging import judge_nights
     from ..history.nights import read_nights
     from ..history.one_series import with_gone
     from ..pages.result import parse_condition
 
-    places: list[str] = args.places or [_FOLDER]
+    places = places or [_FOLDER]
     if args.gate is not None:
         parse_condition(args.gate)  # before anything is read
     ordered = _ordered_variants(places)
@@ -131,7 +71,7 @@ def _history(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         plain=args.plain,
         least=1 if args.gate is not None and _is_filling(places) else 2,
     )
-    history = judge_nights(
+    found = judge_nights(
         nights,
         risk=args.risk,
         correction=args.correction,
@@ -141,15 +81,15 @@ def _history(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         independent=args.independent,
         asked=tuple(_again(args, places)),
     )
-    history = with_gone(history, nights, since=args.since, allowed=args.allow_missing)
-    show(history, out, as_json=args.json, markdown=args.format == "md")
+    found = with_gone(found, nights, since=args.since, allowed=args.allow_missing or [])
+    show(found, out, as_json=args.json, markdown=args.format == "md")
     if page is not None:
         from ..report.history import history_html
 
-        write_file(page, history_html(history))
+        write_file(page, history_html(found))
         out.flush()
         err.write(f"wrote {page}\n")
-    return history.exit_code
+    return found.exit_code
 
 
 def _is_filling(places: Sequence[str]) -> bool:
@@ -181,7 +121,7 @@ def _ordered_variants(places: Sequence[str]) -> Path | None:
     return None if ordered_variants_of(path) is None else path
 
 
-def _of_variants(path: Path, args: argparse.Namespace, out: TextIO) -> int:
+def _of_variants(path: Path, args: _Asked, out: TextIO) -> int:
     """Read one trial as a series of variants."""
     from ..history.ordered import ordered_variants
     from ..importers.reader import open_trial
@@ -193,20 +133,19 @@ def _of_variants(path: Path, args: argparse.Namespace, out: TextIO) -> int:
                 str(path),
                 f"leave out --{name}, or name several trials",
             )
-    more = {} if args.correction is None else {"correction": args.correction}
     result = ordered_variants(
         open_trial(path),
         metric=args.metric,
         benchmarks=args.benchmark,
         variants=args.variant,
         risk=args.risk,
-        **more,
+        correction=args.correction or "holm",
     )
     show(result, out, as_json=args.json, markdown=args.format == "md")
     return 0
 
 
-def _again(args: argparse.Namespace, places: Sequence[str]) -> Iterator[str]:
+def _again(args: _Asked, places: Sequence[str]) -> Iterator[str]:
     """Give the words that ask the same again, without the outputs."""
     yield from places
     for name in args.benchmark or ():
@@ -216,7 +155,7 @@ def _again(args: argparse.Namespace, places: Sequence[str]) -> Iterator[str]:
     for option in ("metric", "correction", "since", "gate"):
         if (value := getattr(args, option)) is not None:
             yield from (f"--{option}", value)
-    yield from allow_missing_words(args)
+    yield from allow_missing_words(args.allow_missing)
     yield from asked_words()
     if args.risk != 0.05:
         yield from ("--risk", f"{args.risk:g}")

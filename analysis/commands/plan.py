@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .options import (
-    add_confidence,
-    add_interval,
-    add_json,
-    add_seed,
-    add_sides,
-    add_value,
-    metric_of,
-    number,
-    reading,
-    show,
-)
+from ..options import command
+from .options import BothSides, metric_of, show
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
     from ..importers.reader import Sides
     from ..plan.components import TrialCosts
-    from ..plan.result import HostPlan, RunPlan, SessionPlan
-    from .options import Subparsers
+    from ..plan.result import HostPlan, Interval, On, RunPlan, SessionPlan
 
 
 _MAX_SESSIONS = 100
@@ -38,81 +26,29 @@ _ONLY_WITHIN = ("interval", "simulations")
 _ONLY_SESSIONS = ("on", "max_sessions")
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``plan``."""
-    parser = subparsers.add_parser(
-        "plan",
-        description="Find out how many sessions and runs a comparison of CANDIDATE with BASELINE needs. Both "
-        "are from a pilot, a trial of two or more sessions. Without BASELINE, the baseline of the "
-        "candidate's campaign is used. The cheapest plan is printed, with the lines to paste into the "
-        "campaign; for a fleet, also the number of hosts.",
-    )
-    add_sides(parser)
-    parser.add_argument(
-        "--width",
-        type=number,
-        metavar="W",
-        help="largest width of the speedup's interval, relative to it: 0.02 is about 1 %% to either "
-        "side (default: 0.02, where there is no --effect)",
-    )
-    add_value(parser, "--effect", "E", "the speedup to be found, such as 1.02")
-    parser.add_argument(
-        "--on",
-        choices=("suite", "benchmarks"),
-        help="what has to reach --width and --effect: the mean over the benchmarks (default), or each "
-        "benchmark",
-    )
-    add_value(parser, "--power", "P", "probability of finding the effect", 0.8)
-    parser.add_argument(
-        "--max-sessions",
-        type=int,
-        metavar="M",
-        help=f"the most sessions to consider (default: {_MAX_SESSIONS}; for each host of a fleet: "
-        f"{_MAX_SESSIONS_OF_A_HOST})",
-    )
-    parser.add_argument(
-        "--max-hosts",
-        type=int,
-        metavar="M",
-        help=f"for a fleet: the most hosts to consider (default: {_MAX_HOSTS})",
-    )
-    parser.add_argument(
-        "--max-runs",
-        type=int,
-        metavar="M",
-        help=f"the most runs of a session to consider (default: {_MAX_RUNS}; with --within-session: "
-        f"{_MAX_RUNS_WITHIN})",
-    )
-    add_confidence(parser, "of the interval")
-    parser.add_argument(
-        "--within-session",
-        action="store_true",
-        help="plan the runs of a single session, by trials that are simulated from the pilot's runs; "
-        "differences between sessions are not part of that. --power is then also the power of the width",
-    )
-    add_interval(
-        parser,
-        ("t", "studentized", "percentile"),
-        "t",
-        "with --within-session: the interval of the loop on the pilot's own runs; the 95 % interval of "
-        "percentile covers about 87 %",
-    )
-    parser.set_defaults(interval=None)
-    parser.add_argument(
-        "--simulations",
-        type=int,
-        metavar="N",
-        help="with --within-session: simulated trials for each number of runs (default: "
-        f"{_SIMULATIONS})",
-    )
-    add_seed(parser)
-    add_json(parser)
-    parser.set_defaults(run=_plan)
+class _Asked(BothSides):
+    width: float | None
+    effect: float | None
+    power: float
+    confidence: float
+    on: On | None
+    max_sessions: int | None
+    max_hosts: int | None
+    max_runs: int | None
+    within_session: bool
+    interval: Interval | None
+    simulations: int | None
+    seed: int
 
 
-def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..importers.reader import read_sides
+@command("plan")
+def plan(*, args: _Asked, json: bool, out: TextIO) -> int:
+    """Find out how many sessions and runs a comparison of CANDIDATE with BASELINE needs.
 
+    Both are from a pilot, a trial of two or more sessions. Without BASELINE, the baseline of the
+    candidate's campaign is used. The cheapest plan is printed, with the lines to paste into the
+    campaign; for a fleet, also the number of hosts.
+    """
     others, fix = (
         (_ONLY_SESSIONS, "leave it out, or leave out --within-session")
         if args.within_session
@@ -125,19 +61,19 @@ def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
             raise UsageError(f"{option} belongs to a plan of {what}", fix=fix)
     fleet = _fleet_of(args)
     if fleet is not None:
-        plan, metric = _hosts(*fleet, args)
-        show(plan, out, as_json=args.json, metric=None if metric == "wall" else metric)
+        found, metric = _hosts(*fleet, args)
+        show(found, out, as_json=json, metric=None if metric == "wall" else metric)
         return 0
     if args.max_hosts is not None:
         raise UsageError("--max-hosts is for fleets", args.candidate, "leave it out")
-    sides = read_sides(args.candidate, args.baseline, reading(args))
+    sides = args.read()
     planned = _runs if args.within_session else _sessions
     named = metric_of(sides.candidate, sides.baseline)
-    show(planned(sides, args), out, as_json=args.json, metric=named)
+    show(planned(sides, args), out, as_json=json, metric=named)
     return 0
 
 
-def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
+def _fleet_of(args: _Asked) -> tuple[Path, str | None] | None:
     """Give the fleet whose hosts are planned, and its variant; None where something else is."""
     from ..importers.reader import trial_and_variant
     from ..record.fleet import is_fleet
@@ -147,7 +83,7 @@ def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
     return named if whole and not args.within_session else None
 
 
-def _hosts(path: Path, variant: str | None, args: argparse.Namespace) -> tuple[HostPlan, str]:
+def _hosts(path: Path, variant: str | None, args: _Asked) -> tuple[HostPlan, str]:
     """Plan hosts: what each tells of its own sessions and runs, one at a time; with the metric."""
     from dataclasses import replace
 
@@ -209,11 +145,11 @@ def _candidate(trial: Trial, variant: str | None, path: Path) -> str:
     )
 
 
-def _goal(args: argparse.Namespace) -> dict[str, Any]:
+def _goal(args: _Asked) -> dict[str, Any]:
     return {name: getattr(args, name) for name in ("width", "effect", "power", "confidence")}
 
 
-def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:
+def _sessions(sides: Sides, args: _Asked) -> SessionPlan:
     from ..plan.sessions import plan_sessions
 
     return plan_sessions(
@@ -234,7 +170,7 @@ def _costs(trial: Trial | None) -> TrialCosts | None:
     return None if trial is None or trial.manifest.origin == "imported" else trial_costs(trial)
 
 
-def _runs(sides: Sides, args: argparse.Namespace) -> RunPlan:
+def _runs(sides: Sides, args: _Asked) -> RunPlan:
     from ..plan.runs import plan_runs
     from ..stats.arguments import stream
 

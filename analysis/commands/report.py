@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from .options import (
-    SIDE,
-    add_choice,
-    add_judging,
-    add_sheet,
-    asked,
-    check_file,
-    check_folder,
-    line_to,
-    reading,
-    sheet_of,
-    write_file,
-    write_files,
-)
+from ..options import command
+from .options import Judging, Setting, check_file, check_folder, line_to, write_file, write_files
 
 if TYPE_CHECKING:
     from ..plots.chart import Sheet
     from ..report.page import Report
     from ..report.subject import Subject
-    from .options import Subparsers
 
 
 _ENDINGS = {
@@ -45,97 +31,63 @@ _NUMBERS = "numbers.tex"
 _COMMENT = 65_536  # characters that a comment on GitHub may have
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``report``."""
-    parser = subparsers.add_parser(
-        "report",
-        description="Write the report on a trial, on two sides, or on one file of runs: as one "
-        "self-contained HTML file, as tables for a pull request (md) or a paper (latex), as all "
-        "values (json, csv), or with one line for each benchmark (txt).",
-    )
-    parser.add_argument(
-        "source",
-        metavar="SOURCE",
-        nargs="?",
-        help=f"a trial (default: the newest in runs/), {SIDE}",
-    )
-    parser.add_argument(
-        "baseline", metavar="BASELINE", nargs="?", help="compare SOURCE with this one"
-    )
-    parser.add_argument("more", nargs="*", help=argparse.SUPPRESS)  # refused in words
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="the file to write, - for standard output, or a folder for one CSV file for each "
-        "table; an existing file is replaced (default: standard output, but html needs a file)",
-    )
-    parser.add_argument(
-        "--format", choices=_FORMATS, help="the format (default: by the ending of FILE)"
-    )
-    parser.add_argument(
-        "--guard",
-        action="store_true",
-        help="for csv: put an apostrophe before cells that a spreadsheet would read as formulas",
-    )
-    parser.add_argument(
-        "--plots",
-        metavar="DIR",
-        help="also write each picture as SVG, PDF and PNG into this folder, with its data as CSV",
-    )
-    parser.add_argument(
-        "--sources",
-        action="store_true",
-        help="also say where the variation of the trial comes from, as 'fairtrial sources' does",
-    )
-    add_sheet(parser)
-    add_choice(parser)
-    add_judging(parser)
-    parser.set_defaults(run=_report)
+@command("report")
+def report(
+    *,
+    judging: Judging,
+    setting: Setting,
+    source: str | None,
+    baseline: str | None,
+    more: list[str],
+    output: str | None,
+    format: str | None = None,
+    guard: bool,
+    plots: str | None,
+    sources: bool,
+    out: TextIO,
+    err: TextIO,
+) -> int:
+    """Write the report on a trial, on two sides, or on one file of runs.
 
+    It is one self-contained HTML file, tables for a pull request (md) or a paper (latex), all values
+    (json, csv), or one line for each benchmark (txt).
+    """
+    if source is None:
+        from ..importers.reader import newest_trial
 
-def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    sources = _sources(args)
-    place = None if args.output in {None, "-"} else Path(args.output)
-    form = _format(args.format, place, named=args.output is not None, plots=args.plots)
-    if args.guard and form != "csv":
+        source = str(newest_trial())
+    named = [text for text in (source, baseline, *more) if text is not None]
+    place = None if output in {None, "-"} else Path(output or "")
+    form = _format(format, place, named=output is not None, plots=plots)
+    if guard and form != "csv":
         raise UsageError(
             "--guard is for csv: no other form is opened as a table of formulas",
             fix="leave out --guard, or add --format csv",
         )
     _check(place, form)
-    sheet = None if args.plots is None else sheet_of(args)
+    sheet = None if plots is None else setting.sheet()
 
     from ..report.assembling import assemble
     from ..report.subject import subjects_of
 
-    metrics = [] if args.metric is None else args.metric.split(",")
-    if not metrics and len(sources) == 1:
-        metrics = [*_declared(sources[0])]
+    metrics = [] if judging.metric is None else judging.metric.split(",")
+    if not metrics and len(named) == 1:
+        metrics = [*_declared(named[0])]
     subjects = subjects_of(
-        sources,
-        reading(args),
+        named,
+        judging.reading(),
         metrics,
-        variants=args.variant,
-        certificate=args.certificate,
+        variants=judging.variant,
+        certificate=judging.certificate,
         explain=form is not None,  # pictures take nothing from it
-        **asked(args),
+        **judging.rules(),
     )
     if form is not None:
-        report = assemble(subjects, sources=args.sources)
-        _write(report, form, place, out, err, guard=args.guard)
-    if sheet is not None:
+        _write(assemble(subjects, sources=sources), form, place, out, err, guard=guard)
+    if plots is not None and sheet is not None:
         out.flush()
-        _draw(subjects, Path(args.plots), sheet, out, err)
+        _draw(subjects, Path(plots), sheet, out, err)
     return 0
-
-
-def _sources(args: argparse.Namespace) -> list[str]:
-    from ..importers.reader import newest_trial
-
-    if args.source is None:
-        return [str(newest_trial())]
-    return [text for text in (args.source, args.baseline, *args.more) if text is not None]
 
 
 def _declared(source: str) -> Sequence[str]:

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ..announcing import doing
 from ..errors import UsageError
-from .options import (
-    add_benchmarks,
-    add_confidence,
-    add_interval,
-    add_json,
-    add_plot,
-    add_resamples,
-    add_seed,
-    add_sides,
-    add_unit,
-    chosen,
-    metric_of,
-    reading,
-    show,
-)
+from ..options import command
+from .options import BothSides, Chosen, metric_of, show
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..methods.resampling.assignments import Unit
-    from .options import Subparsers
 
 
 _QUESTIONS = (
@@ -35,88 +20,31 @@ _QUESTIONS = (
 )
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``resample``."""
-    parser = subparsers.add_parser(
-        "resample",
-        description="Compare two variants over a suite by resampling: the ratio of their means "
-        "with a bootstrap interval, its p-value from a randomization test, and the distribution "
-        "of a single pass over the suite for each of them. Without BASELINE, the baseline of the "
-        "candidate's campaign is used; a file, or a trial of one variant, is described by itself.",
-    )
-    add_sides(parser)
-    add_benchmarks(parser)
-    _add_questions(parser)
-    add_resamples(
-        parser, 10_000, "random draws for each of test, interval and distributions (default: 10000)"
-    )
-    add_seed(parser)
-    parser.add_argument(
-        "--also",
-        metavar="SOURCE",
-        action="append",
-        default=[],
-        help="another variant or file, whose distribution is shown next to the two; may be "
-        "repeated",
-    )
-    add_plot(parser)
-    add_json(parser)
-    parser.set_defaults(run=_resample)
+class _Asked(BothSides, Chosen):
+    mean: Any  # one, or all
+    compare: bool
+    centre: str
+    alternative: str
+    unit: Unit | None
+    interval: str
+    sides: str
+    confidence: float
+    resamples: int
+    seed: int
+    also: list[str] | None
+    plot: str | None
+    json: bool
 
 
-def _add_questions(parser: argparse.ArgumentParser) -> None:
-    """Add what is asked of the data: which mean, against whom, by which unit and interval."""
-    parser.add_argument(
-        "--mean",
-        choices=("geometric", "harmonic", "arithmetic", "all"),
-        default="geometric",
-        help="the mean over the benchmarks, of the stored values (default: geometric); all: the "
-        "three means side by side in one table",
-    )
-    parser.add_argument(
-        "--compare",
-        action="store_true",
-        help="print one table for the pair with HPT, the t interval, the randomization test and "
-        "the bootstrap",
-    )
-    parser.add_argument(
-        "--centre",
-        choices=("runs", "mean", "median"),
-        default="runs",
-        help="what represents a benchmark: all its runs in the same kind of mean (default), "
-        "their arithmetic mean, or their median",
-    )
-    parser.add_argument(
-        "--alternative",
-        choices=("candidate", "baseline", "two-sided"),
-        default="two-sided",
-        help="who is better if there is a difference (default: two-sided)",
-    )
-    add_unit(
-        parser,
-        ("run", "block", "session"),
-        None,
-        "what is moved together: single runs, whole rounds or whole sessions (default: sessions "
-        "if both sides have five of them in common, otherwise rounds if they are known, "
-        "otherwise runs)",
-    )
-    add_interval(
-        parser,
-        ("percentile", "corrected", "bca", "studentized"),
-        "percentile",
-        "the kind of bootstrap interval; with few runs, corrected and studentized cover better, "
-        "and the answer says how well",
-    )
-    add_confidence(parser, "of the interval")
-    parser.add_argument(
-        "--sides",
-        choices=("two", "lower", "upper"),
-        default="two",
-        help="a two-sided interval (default), or a bound on one side only",
-    )
+@command("resample")
+def resample(*, args: _Asked, out: TextIO) -> int:
+    """Compare two variants over a suite by resampling.
 
-
-def _resample(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    The answer shows the ratio of their means with a bootstrap interval, its p-value from a
+    randomization test, and the distribution of a single pass over the suite for each of them. Without
+    BASELINE, the baseline of the candidate's campaign is used; a file, or a trial of one variant, is
+    described by itself.
+    """
     from ..plots.chart import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
@@ -132,10 +60,11 @@ def _resample(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     candidate, baseline = _sides(args)
     if args.compare or args.mean == "all":
         return _tabled(args, candidate, baseline, out)
-    if args.also:  # all of them answer one question
-        sources = [text for text in (args.candidate, args.baseline, *args.also) if text is not None]
-        asked_of(sources, reading(args))
-    others = [read_one(text, reading(args)) for text in args.also]
+    also = args.also or []
+    if also:  # all of them answer one question
+        sources = [text for text in (args.candidate, args.baseline, *also) if text is not None]
+        asked_of(sources, args.reading())
+    others = [read_one(text, args.reading()) for text in also]
     from ..methods.resampling.page import resampling_report
     from ..stats.arguments import stream
 
@@ -161,7 +90,7 @@ def _resample(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     return 0
 
 
-def _alone(args: argparse.Namespace) -> bool:
+def _alone(args: _Asked) -> bool:
     """Tell whether one source is given that nothing is compared with."""
     from ..importers.reader import is_file, trial_and_variant
 
@@ -169,10 +98,10 @@ def _alone(args: argparse.Namespace) -> bool:
     if named is None:
         return is_file(args.candidate)
     folder, variant = named
-    return variant is None and len(reading(args).opened().read(folder).manifest.variants) == 1
+    return variant is None and len(args.reading().opened().read(folder).manifest.variants) == 1
 
 
-def _described(args: argparse.Namespace, out: TextIO) -> int:
+def _described(args: _Asked, out: TextIO) -> int:
     """Describe what a single pass over the suite gives on one source, or on it and --also."""
     _refuse(args, ("plot", "compare"), "needs two sides", "name BASELINE, or leave it out")
     if args.mean == "all":
@@ -182,9 +111,9 @@ def _described(args: argparse.Namespace, out: TextIO) -> int:
     from ..methods.resampling.page import PassesReport
     from ..stats.arguments import stream
 
-    sources = [args.candidate, *args.also]
-    asked_of(sources, reading(args))
-    matrices = chosen(args, [read_one(text, reading(args)) for text in sources])
+    sources = [args.candidate, *(args.also or ())]
+    asked_of(sources, args.reading())
+    matrices = args.of(*(read_one(text, args.reading()) for text in sources))
     doing("resampling")
     found = compare_distributions(
         matrices,
@@ -198,7 +127,7 @@ def _described(args: argparse.Namespace, out: TextIO) -> int:
 
 
 def _tabled(
-    args: argparse.Namespace,
+    args: _Asked,
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
     out: TextIO,
@@ -226,18 +155,16 @@ def _tabled(
     return 0
 
 
-def _refuse(args: argparse.Namespace, options: tuple[str, ...], why: str, fix: str) -> None:
+def _refuse(args: _Asked, options: tuple[str, ...], why: str, fix: str) -> None:
     for name in options:
         if getattr(args, name):
             raise UsageError(f"--{name} {why}", fix=fix)
 
 
-def _sides(args: argparse.Namespace) -> tuple[PerformanceMatrix, PerformanceMatrix]:
+def _sides(args: _Asked) -> tuple[PerformanceMatrix, PerformanceMatrix]:
     """Read both sides, and say where ids of two files meet."""
-    from ..importers.reader import read_sides
-
-    sides = read_sides(args.candidate, args.baseline, reading(args))
-    candidate, baseline = chosen(args, (sides.candidate, sides.baseline))
+    sides = args.read()
+    candidate, baseline = args.of(sides.candidate, sides.baseline)
     if candidate.trial is None and baseline.trial is None:
         candidate = _with_shared_ids(candidate, baseline, args.unit)
     return candidate, baseline

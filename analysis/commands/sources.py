@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..announcing import doing
 from ..errors import UsageError
-from .options import (
-    add_confidence,
-    add_decimal,
-    add_json,
-    add_metric,
-    add_plot,
-    add_resamples,
-    add_seed,
-    add_value,
-    add_working,
-    show,
-    working,
-)
+from ..options import command
+from .options import Metric, Workers, show
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -30,7 +18,6 @@ if TYPE_CHECKING:
     from ..methods.variance_sources.mixed_table import MixedTable
     from ..methods.variance_sources.result import Sources
     from ..pages.model import Caution
-    from .options import Subparsers
 
 
 _PERMUTATIONS = 2000
@@ -39,92 +26,44 @@ _OF_TABLES = ("flags", "group", "ignore", "variation", "runs", "test_share", "pl
 _OF_TRIALS = ("metric", "resamples")
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``sources``."""
-    parser = subparsers.add_parser(
-        "sources",
-        description="Find out where the variation comes from. Each SOURCE is a trial or a fleet of the same "
-        "programs. The answer shows the components of variance, the effect of each suspected factor within "
-        "sessions, and what separates modes. With --response, SOURCE is one table of systems (CSV or "
-        "Parquet), and the other columns explain that column.",
-    )
-    parser.add_argument(
-        "sources",
-        metavar="SOURCE",
-        nargs="+",
-        help="a trial or a fleet (runs/NAME); with --response or --benchmarks, a table",
-    )
-    add_metric(parser)
-    add_decimal(parser)
-    add_resamples(
-        parser,
-        None,
-        f"random orders for each factor (default: {_PERMUTATIONS}); with --benchmarks, draws of the runs "
-        "(default: 500)",
-    )
-    add_confidence(parser, "of the intervals; 1 minus it is the family-wise risk of the tests")
-    parser.add_argument(
-        "--response",
-        metavar="COLUMN",
-        help="of a table: the column to predict; several columns, with commas between them, are the runs of one "
-        "measurement: then its mean and its variation are predicted",
-    )
-    parser.add_argument(
-        "--benchmarks",
-        metavar="NAME,...",
-        help="of a table, instead of --response: predict the geometric mean of the medians of these "
-        "benchmarks, and its variation by resampling; their runs are in columns such as 'gcc 1' and 'gcc 2'",
-    )
-    parser.add_argument(
-        "--flags",
-        metavar="COLUMN,...",
-        help="of a table: columns of texts such as '-O3 -ipo'; each of the 100 most common flags predicts on "
-        "its own",
-    )
-    parser.add_argument(
-        "--group",
-        metavar="COLUMN",
-        help="of a table: the column of families; a family is held out as a whole",
-    )
-    parser.add_argument(
-        "--ignore", metavar="COLUMN,...", help="of a table: columns that must not predict"
-    )
-    parser.add_argument(
-        "--variation",
-        metavar="COLUMN",
-        help="of a table: the column with the standard deviation of the runs behind the response",
-    )
-    add_value(
-        parser, "--runs", "N", "of a table: how many runs --variation was computed from", type=int
-    )
-    add_value(
-        parser,
-        "--test-share",
-        "S",
-        "of a table: hold out this share of the rows once, such as 0.3 as published (default: each "
-        "row is held out once, in ten folds)",
-    )
-    add_plot(parser, "the response of a table and its predictions")
-    add_seed(parser)
-    add_working(parser, "processes")
-    add_json(parser)
-    parser.set_defaults(run=_sources)
+class _Asked(Metric, Workers):
+    sources: list[str]
+    decimal: Decimal | None
+    resamples: int | None
+    confidence: float
+    response: str | None
+    benchmarks: str | None
+    flags: str | None
+    group: str | None
+    ignore: str | None
+    variation: str | None
+    runs: int | None
+    test_share: float | None
+    plot: str | None
+    seed: int
 
 
-def _sources(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+@command("sources")
+def sources(*, args: _Asked, json: bool, out: TextIO) -> int:
+    """Find out where the variation comes from.
+
+    Each SOURCE is a trial or a fleet of the same programs. The answer shows the components of variance,
+    the effect of each suspected factor within sessions, and what separates modes. With --response,
+    SOURCE is one table of systems (CSV or Parquet), and the other columns explain that column.
+    """
     if args.response is not None or args.benchmarks is not None:
-        show(_of_table(args), out, as_json=args.json)
+        show(_of_table(args), out, as_json=json)
         return 0
     found = _of_trials(args)
     named = None if found.response == "wall" else found.response
-    show(found, out, as_json=args.json, metric=named)
+    show(found, out, as_json=json, metric=named)
     return 0
 
 
-def _of_trials(args: argparse.Namespace) -> Sources:
+def _of_trials(args: _Asked) -> Sources:
     from dataclasses import replace
 
-    from ..diagnose.modes import sources
+    from ..diagnose.modes import sources as sources_of
     from ..importers.reader import trial_and_variant
     from ..pages.model import merged
     from ..stats.arguments import stream
@@ -148,8 +87,8 @@ def _of_trials(args: argparse.Namespace) -> Sources:
         trials += found
         told += about
     doing("asking where the variation comes from")
-    with working(args) as workers:
-        answer = sources(
+    with args.working() as workers:
+        answer = sources_of(
             trials,
             metric=args.metric,
             permutations=_PERMUTATIONS if args.resamples is None else args.resamples,
@@ -172,7 +111,7 @@ def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Se
     return [open_trial(path, decimal=decimal)], []
 
 
-def _of_table(args: argparse.Namespace) -> Sources:
+def _of_table(args: _Asked) -> Sources:
     from ..methods.variance_sources.mixed_table import read_mixed_table
     from ..methods.variance_sources.systems import sources_of_table
     from ..methods.variance_sources.systems_page import systems_picture, systems_said
@@ -191,7 +130,7 @@ def _of_table(args: argparse.Namespace) -> Sources:
     picture = None if args.plot is None else check_picture(args.plot)
     table = read_mixed_table(args.sources[0], args.decimal)
     known = table.columns
-    with working(args) as workers:
+    with args.working() as workers:
         found = sources_of_table(
             table,
             _response(args, table),
@@ -218,15 +157,13 @@ def _of_table(args: argparse.Namespace) -> Sources:
     return found
 
 
-def _response(
-    args: argparse.Namespace, table: MixedTable
-) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
+def _response(args: _Asked, table: MixedTable) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
     """Give the column or columns of the response, or those of each benchmark."""
     from ..methods.variance_sources.systems_table import runs_of_benchmarks
 
     known = list(table.columns)
     if args.benchmarks is None:
-        return _columns(args.response, known)
+        return _columns(args.response or "", known)
     names = [part.strip() for part in args.benchmarks.split(",")]
     return runs_of_benchmarks(known, [name for name in names if name], table.source or None)
 
@@ -251,7 +188,7 @@ def _joined(parts: Sequence[str], known: Collection[str]) -> str | None:
     return next((name for mark in (",", ", ") if (name := mark.join(parts)) in known), None)
 
 
-def _refuse(args: argparse.Namespace, options: tuple[str, ...], what: str, fix: str) -> None:
+def _refuse(args: _Asked, options: tuple[str, ...], what: str, fix: str) -> None:
     for name in options:
         if getattr(args, name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} {what}", ", ".join(args.sources), fix)

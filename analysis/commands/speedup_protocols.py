@@ -6,25 +6,15 @@ import argparse
 import contextlib
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import AnalysisError, UsageError
-from .options import (
-    add_benchmarks,
-    add_confidence,
-    add_json,
-    add_reading,
-    chosen_sides,
-    metric_of,
-    number,
-    reading,
-    show,
-)
+from ..options import command, number
+from .options import BothSides, Chosen, metric_of, show
 
 if TYPE_CHECKING:
     from ..methods.speedup_test.original_config import LeftOut
-    from ..methods.speedup_test.result import SpeedupSuite
-    from .options import Subparsers
+    from ..methods.speedup_test.result import SpeedupSuite, Weighting
 
     # the title, the suite, the metric to name, and what could not be judged
     _JudgedSuite = tuple[str, SpeedupSuite, str | None, tuple[LeftOut, ...]]
@@ -34,91 +24,25 @@ _SEARCH = "search"
 _DEFAULT = 0.95  # of trials and matrices
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``speedup-test``."""
-    parser = subparsers.add_parser(
-        "speedup-test",
-        description="Compare two versions by the Speedup-Test. For each benchmark it says "
-        "whether the speedup of the mean and of the median is significant; for the suite, the "
-        "overall gain and the share of accelerated benchmarks. CANDIDATE and BASELINE are "
-        "variants of a trial (runs/NAME:VARIANT) or matrix files. Without BASELINE, the baseline "
-        "of the candidate's campaign is used. A single CONFIG (.cfg, or .csv of the same form) "
-        "is a configuration of the original tool, with the columns "
-        "Name,Sample1,Sample2,ConfLevel,Coef; its four files are written next to it.",
-        usage="%(prog)s [options] (CANDIDATE [BASELINE] | CONFIG)",
-    )
-    parser.add_argument(
-        "candidate",
-        metavar="CANDIDATE | CONFIG",
-        help="the new version (runs/NAME:VARIANT, or a matrix file), or a configuration",
-    )
-    parser.add_argument(
-        "baseline",
-        metavar="BASELINE",
-        nargs="?",
-        help="the old version (default: the baseline of the candidate's campaign)",
-    )
-    _add_options(parser)
-    parser.set_defaults(run=_speedup_test)
+class _Asked(BothSides, Chosen):
+    confidence: Any  # a number, or the word that asks for the highest
+    weight: Weighting | None
+    precision: float
+    compatible: bool
+    output: str | None
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    add_reading(parser)
-    add_benchmarks(parser)
-    add_confidence(
-        parser,
-        "between 0 and 1, or 'search' for the highest level that is significant (default: 0.95; "
-        "search, if a configuration gives no level)",
-        type=_level,
-        default=None,
-    )
-    parser.add_argument(
-        "--search",
-        dest="confidence",
-        action="store_const",
-        const=_SEARCH,
-        help="the same as --confidence search",
-    )
-    parser.add_argument(
-        "--weight",
-        choices=("custom", "equal", "fraction"),
-        help="weights of the benchmarks: the configuration's Coef (default with a "
-        "configuration), equal (default otherwise), or their fraction of the baseline's time",
-    )
-    parser.add_argument(
-        "--precision",
-        type=number,
-        default=0.05,
-        metavar="R",
-        help="the half-width for which the necessary number of benchmarks is computed (default: "
-        "0.05)",
-    )
-    parser.add_argument(
-        "--compatible",
-        action="store_true",
-        help="search for levels by bisection, as the original tool does, instead of for the "
-        "highest one",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="PREFIX",
-        help="write PREFIX.status, .out, .warning and .report (default: CONFIG; none otherwise)",
-    )
-    parser.add_argument(
-        "--steps",
-        "--verbose",
-        action="store_true",
-        help="also print the steps of each benchmark's decision",
-    )
-    printed = parser.add_mutually_exclusive_group()
-    printed.add_argument(
-        "--original", action="store_true", help="print what the original tool prints, word for word"
-    )
-    add_json(printed)
+@command("speedup-test", "original", "json")
+def speedup_test(*, args: _Asked, steps: bool, original: bool, json: bool, out: TextIO) -> int:
+    """Compare two versions by the Speedup-Test.
 
-
-def _speedup_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    For each benchmark it says whether the speedup of the mean and of the median is significant; for the
+    suite, the overall gain and the share of accelerated benchmarks. CANDIDATE and BASELINE are variants
+    of a trial (runs/NAME:VARIANT) or matrix files. Without BASELINE, the baseline of the candidate's
+    campaign is used. A single CONFIG (.cfg, or .csv of the same form) is a configuration of the
+    original tool, with the columns Name,Sample1,Sample2,ConfLevel,Coef; its four files are written next
+    to it.
+    """
     from ..methods.speedup_test.original_tool import OriginalFiles, printed_text
 
     begin = time.perf_counter()
@@ -135,13 +59,13 @@ def _speedup_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     if files is not None:
         elapsed = time.perf_counter() - begin
         files.write(title, suite, left_out, elapsed_s=elapsed)
-    if args.original:
+    if original:
         out.write(printed_text(title, suite))
         return 0
-    show(suite, out, as_json=args.json, metric=metric)
-    if args.json:
+    show(suite, out, as_json=json, metric=metric)
+    if json:
         return 0
-    if args.steps:
+    if steps:
         for test in suite.benchmarks:
             out.write(f"\n{test}\n")
     if files is not None:
@@ -152,7 +76,8 @@ def _speedup_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 # ---- what is to be judged
 
 
-def _level(text: str) -> float | str:
+def level_or_search(text: str) -> float | str:
+    """Read a confidence, or ``search``."""
     if text == _SEARCH:
         return text
     value = number(text)
@@ -163,7 +88,7 @@ def _level(text: str) -> float | str:
     return value
 
 
-def _is_config(args: argparse.Namespace) -> bool:
+def _is_config(args: _Asked) -> bool:
     from ..importers.reader import trial_and_variant
     from ..methods.speedup_test.original_config import looks_like_speedup_config
 
@@ -201,9 +126,8 @@ def _is_config(args: argparse.Namespace) -> bool:
     return True
 
 
-def _compared(args: argparse.Namespace) -> _JudgedSuite:
+def _compared(args: _Asked) -> _JudgedSuite:
     """Judge two variants or matrix files."""
-    from ..importers.reader import read_sides
     from ..methods.speedup_test.compare import speedup_test_suite
 
     if args.weight == "custom":
@@ -212,7 +136,7 @@ def _compared(args: argparse.Namespace) -> _JudgedSuite:
             args.candidate,
             "choose --weight equal or --weight fraction",
         )
-    sides = chosen_sides(args, read_sides(args.candidate, args.baseline, reading(args)))
+    sides = args.of_sides(args.read())
     suite = speedup_test_suite(
         baseline=sides.baseline,
         candidate=sides.candidate,
@@ -225,7 +149,7 @@ def _compared(args: argparse.Namespace) -> _JudgedSuite:
     return title, suite, metric_of(sides.candidate, sides.baseline), ()
 
 
-def _configured(args: argparse.Namespace) -> _JudgedSuite:
+def _configured(args: _Asked) -> _JudgedSuite:
     """Judge a configuration; its levels come before the command line's (section 6.2.2)."""
     from ..methods.speedup_test.original_config import read_speedup_config
     from ..methods.speedup_test.original_tool import speedup_test_config

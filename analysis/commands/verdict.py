@@ -2,89 +2,41 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .gate import add_allow_missing, allow_missing_words
-from .options import (
-    SIDE,
-    add_choice,
-    add_json,
-    add_judging,
-    asked,
-    candidates_of,
-    metrics_of,
-    reading,
-    show,
-    weights,
-)
+from ..options import command
+from .gate import allow_missing_words
+from .options import Judging, candidates_of, metrics_of, show
 
 if TYPE_CHECKING:
     from ..record.trial_files import Manifest
     from ..verdict.ranking import BestOf, Ranking
     from ..verdict.result import Verdict
-    from .options import Subparsers
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``verdict``."""
-    parser = subparsers.add_parser(
-        "verdict",
-        description="Judge a trial: speedup, interval and word for each benchmark and for the suite, "
-        "by sessions, for every variant against the campaign's baseline.",
-    )
-    parser.add_argument(
-        "source",
-        metavar="SOURCE",
-        nargs="?",
-        help=f"a trial or a fleet (default: the newest in runs/), {SIDE}",
-    )
-    parser.add_argument(
-        "baseline", metavar="BASELINE", nargs="?", help="compare SOURCE with this one instead"
-    )
-    add_choice(parser)
-    parser.add_argument("--all", action="store_true", help="show all benchmarks and cautions")
-    parser.add_argument(
-        "--explain",
-        action="store_true",
-        help="also ask the published methods, and say why they differ",
-    )
-    parser.add_argument(
-        "--ratio",
-        action="store_true",
-        help="show speedups, such as 1.82x, instead of per cent of the baseline's time",
-    )
-    _add_ways(parser)
-    parser.add_argument(
-        "--gate",
-        metavar="CONDITION",
-        help="then decide a condition such as 'slower>2%%', with the exit codes of 'fairtrial gate'",
-    )
-    add_allow_missing(parser)
-    add_judging(parser)
-    add_json(parser)
-    parser.set_defaults(run=_verdict)
+class _Asked(Judging):
+    source: str | None
+    baseline: str | None
+    all: bool
+    explain: bool
+    ratio: bool
+    pairs: bool
+    rank: bool
+    best_of: int | None
+    gate: str | None
+    allow_missing: list[str] | None
+    json: bool
 
 
-def _add_ways(parser: argparse.ArgumentParser) -> None:
-    """Add the ways to look at more than candidates against a baseline."""
-    ways = parser.add_mutually_exclusive_group()
-    ways.add_argument("--pairs", action="store_true", help="compare every variant with every other")
-    ways.add_argument(
-        "--rank", action="store_true", help="rank the variants over the suite, pair by pair"
-    )
-    ways.add_argument(
-        "--best-of",
-        type=int,
-        metavar="R",
-        help="the chance of each variant to have the best of R runs each",
-    )
+@command("verdict", "pairs", "rank", "best_of")
+def verdict(*, args: _Asked, out: TextIO) -> int:
+    """Judge a trial, by sessions, every variant against the campaign's baseline.
 
-
-def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    The answer has a speedup, an interval and a word for each benchmark and for the suite.
+    """
     from ..data.host_record import refuse_unasked
     from ..importers.reader import is_file, newest_trial, open_trial, trial_and_variant
     from ..record.fleet import is_fleet
@@ -100,7 +52,7 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         if is_fleet(folder):
             return _fleet(folder, variant, args, out)
         trial = open_trial(folder, args.level, args.better, decimal=args.decimal)
-        metrics = metrics_of(args, lambda: trial.asked)
+        metrics = metrics_of(args.metric, lambda: trial.asked)
         if args.gate is not None and args.metric is None:
             refuse_unasked(trial.unasked, str(trial.path))
         variants = candidates_of(args.variant, variant)
@@ -120,7 +72,7 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     return _gated(answer, (), args, out)
 
 
-def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: TextIO) -> int:
+def _fleet(folder: Path, variant: str | None, args: _Asked, out: TextIO) -> int:
     """Judge a fleet: hosts are its outermost level."""
     from dataclasses import replace
 
@@ -138,13 +90,13 @@ def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: Tex
         "--level iteration": args.level == "iteration",
     }
     refuse_of_fleet(folder, (name for name, yes in given.items() if yes))
-    how = asked(args)
+    how = args.rules()
     del how["always_valid"]
     code = 0
     opened = open_fleet(folder)
     if args.gate is not None and args.metric is None:
         refuse_unasked(opened.unasked(), str(folder))
-    for k, metric in enumerate(metrics_of(args, opened.asked)):
+    for k, metric in enumerate(metrics_of(args.metric, opened.asked)):
         _apart(out, k, as_json=args.json)
         answer = judge_fleet(
             folder,
@@ -164,7 +116,7 @@ def _show_trial(
     trial: Any,  # noqa: ANN401 - a Trial, whose module is not imported at start-up
     variants: tuple[str, ...] | None,
     metric: str | None,
-    args: argparse.Namespace,
+    args: _Asked,
     out: TextIO,
     *,
     decides: bool,
@@ -183,7 +135,7 @@ def _show_trial(
         metric=metric,
         explain=args.explain,
         certificate=args.certificate,
-        **asked(args),
+        **args.rules(),
     )
     show(replace(answer, whole=args.all, ratio=args.ratio), out, as_json=args.json)
     if not decides:
@@ -196,7 +148,7 @@ def _show_trial(
 def _gated(
     answer: Verdict,
     failing: Sequence[str],
-    args: argparse.Namespace,
+    args: _Asked,
     out: TextIO,
     manifest: Manifest | None = None,
 ) -> int:
@@ -208,11 +160,13 @@ def _gated(
     from ..verdict.gate import gate_verdict
     from ..verdict.gate_answer import next_of
 
-    decided = gate_verdict(answer, args.gate, failing=failing, allow_missing=args.allow_missing)
+    decided = gate_verdict(
+        answer, args.gate, failing=failing, allow_missing=args.allow_missing or []
+    )
     alike = args.benchmark is None and not args.weight
     if decided.outcome == "undecided" and manifest is not None and alike:
         words = [word for name in args.variant or () for word in ("--variant", name)]
-        words += allow_missing_words(args)
+        words += allow_missing_words(args.allow_missing)
         decided = replace(decided, following=next_of(decided, answer, manifest, tuple(words)))
     _apart(out, 1, as_json=args.json)
     shown = decided if args.json else decided.below_its_verdict()
@@ -224,7 +178,7 @@ def _ranked(
     trial: Any,  # noqa: ANN401 - as above
     variants: tuple[str, ...] | None,
     metric: str | None,
-    args: argparse.Namespace,
+    args: _Asked,
 ) -> BestOf | Ranking:
     """Look at all variants against each other."""
     from ..verdict.ranking import best_of, rank_variants
@@ -240,20 +194,22 @@ def _ranked(
         variants=variants,
         benchmarks=args.benchmark,
         margin=args.margin,
-        weights=weights(args.weight),
+        weights=args.rules()["weights"],
         looks=args.looks,
         ranked=args.rank,
     )
 
 
-def _sides(source: str, args: argparse.Namespace) -> Verdict:
+def _sides(source: str, args: _Asked) -> Verdict:
     """Judge two sides that are not one trial's campaign."""
     from dataclasses import replace
 
     from ..data.host_record import refuse_unasked
     from ..verdict.judging import judge_sources
 
-    found = judge_sources(source, args.baseline, reading(args), explain=args.explain, **asked(args))
+    found = judge_sources(
+        source, args.baseline, args.reading(), explain=args.explain, **args.rules()
+    )
     if args.gate is not None and args.metric is None:
         refuse_unasked((name for trial in found.trials for name in trial.unasked), source)
     return replace(found.verdict, whole=args.all, ratio=args.ratio)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import shtab
 
-from harness.commands.catalogue import commands, parser_of
+from analysis.options import COMMANDS
+from harness.commands.catalogue import parser_of
 from harness.commands.command_parser import CommandParser
 
 SHELLS = ("bash", "zsh", "fish")
@@ -68,7 +69,7 @@ def script(shell: str) -> str:
 
 def _parser() -> CommandParser:
     """Give the parser of all commands as shtab wants it: with a line for each, and what words are."""
-    known = commands()
+    known = COMMANDS
     parser = parser_of(list(known))
     (adding,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
     topics = adding.add_parser("help", help="a command, what exit codes mean, or a JSON Schema")

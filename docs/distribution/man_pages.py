@@ -9,8 +9,9 @@ import argparse
 import re
 from collections.abc import Iterator
 
+from analysis.options import COMMANDS
 from analysis.version import VERSION
-from harness.commands.catalogue import commands, parser_of
+from harness.commands.catalogue import parser_of
 from harness.commands.command_parser import CommandParser, HelpFormatter, blocks, takes_by_equals
 from harness.commands.completion import SCHEMAS
 from harness.commands.help_page import EXIT_CODES, GROUPS, PROMISE
@@ -21,7 +22,7 @@ _SIGNS = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~"
 
 def pages() -> dict[str, str]:
     """Give the file name and the text of each page."""
-    known = commands()
+    known = COMMANDS
     found = {"fairtrial.1": _overview()}
     for name, parser in parser_of(list(known)).commands.items():
         found[f"fairtrial-{name}.1"] = _page(name, parser)
@@ -29,7 +30,7 @@ def pages() -> dict[str, str]:
 
 
 def _overview() -> str:
-    known = commands()
+    known = COMMANDS
     lines = [
         *_head("fairtrial", "measure programs and judge speedups"),
         *(".SH SYNOPSIS", ".B fairtrial", r"\fICOMMAND\fR ...", ".br"),
@@ -61,7 +62,7 @@ def _page(name: str, parser: CommandParser) -> str:
     synopsis = [f".B fairtrial {_text(name)}", r"[\fIOPTION\fR]..."]
     synopsis += [rf"\fI{_text(form._format_args(one, _name(one)))}\fR" for one in words]
     lines = [
-        *_head(f"fairtrial-{name}", commands()[name].summary),
+        *_head(f"fairtrial-{name}", COMMANDS[name].summary),
         *(".SH SYNOPSIS", *synopsis, ".SH DESCRIPTION"),
     ]
     for _, block in described:

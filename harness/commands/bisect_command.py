@@ -7,114 +7,43 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from analysis.commands.options import add_warmup
+from analysis.options import command, positive
 
-from .command_parser import by_equals
-from .options import add_command, add_folder, add_share, add_talk, add_wait, positive, write_result
+from .options import Placed, Talk, write_result
 
 if TYPE_CHECKING:
     from analysis.history.bisection import Bisection
+    from analysis.record.manifest import WarmupIterations
 
     from ..bisect.bisecting import Question, Request
     from .bisect_view import BisectView
-    from .options import Subparsers
 
 NEWEST = Path()  # what --resume alone stands for
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``bisect``."""
-    parser = add_command(
-        subparsers,
-        "bisect",
-        description="Find the commit between GOOD and BAD that made a program slower or faster, and "
-        "prove it.\nCommits are built in a clone and measured beside GOOD and BAD; a culprit is named only "
-        "after a\nproof on sessions of its own. Builds execute what the commits contain, with your rights.",
-        examples="""
-v1.4 v1.5 --dry-run                commits, builds, sessions and hours to be expected
-v1.4 v1.5                          by campaign.yaml: its baseline's keys hold for every commit
-HEAD~40 HEAD --benchmark parse     one benchmark only
-v1.4 v1.5 --metric max_rss         the commit that needs more memory
---resume                           go on after Ctrl-C, a kill or a power failure
-""",
-    )
-    parser.add_argument("good", metavar="GOOD", nargs="?", help="the older commit: a tag or a SHA")
-    parser.add_argument("bad", metavar="BAD", nargs="?", help="the newer commit")
-    parser.add_argument(
-        "--campaign", type=Path, metavar="FILE", help="how it is measured (default: campaign.yaml)"
-    )
-    parser.add_argument(
-        "--benchmark", action="append", metavar="NAME", help="only this one; may be repeated"
-    )
-    parser.add_argument(
-        "--metric",
-        metavar="NAME",
-        help="what is compared (default: the campaign's judge, else wall)",
-    )
-    add_warmup(parser)
-    parser.add_argument(
-        "--variant",
-        metavar="NAME",
-        help="whose keys hold for every commit (default: the campaign's baseline)",
-    )
-    parser.add_argument(
-        "--margin",
-        type=_share,
-        metavar="M",
-        help="differences smaller than this count as none (default: 0.01)",
-    )
-    parser.add_argument(
-        "--risk",
-        type=_share,
-        metavar="P",
-        help="that a commit is named falsely, all proofs together (default: 0.05)",
-    )
-    parser.add_argument(
-        "--looks",
-        type=_looks,
-        metavar="LIST",
-        help="after so many sessions a pair is judged (default: 6,12,24)",
-    )
-    parser.add_argument(
-        "--sessions-max", type=positive, metavar="N", help="sessions in all (default: no limit)"
-    )
-    parser.add_argument(
-        "--all", action="store_true", help="also where there are more than 1,000 commits"
-    )
-    add_folder(parser)
-    parser.add_argument(
-        "--work-dir",
-        type=Path,
-        metavar="DIR",
-        help="where commits are built and programs kept (default: in ~/.cache/fairtrial)",
-    )
-    resuming = parser.add_argument(
-        "--resume",
-        type=Path,
-        nargs="?",
-        const=NEWEST,
-        metavar="FOLDER",
-        help="go on with this bisection (default: the newest that is not ended)",
-    )
-    by_equals(resuming)
-    parser.add_argument(
-        "--dry-run", action="store_true", help="show what is to be expected; build nothing"
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="warnings of required checks are fatal (exit 3)"
-    )
-    parser.add_argument(
-        "--why",
-        action="store_true",
-        help="then ask of each culprit in which functions it differs from its parent, as 'fairtrial why'",
-    )
-    add_wait(parser)
-    add_share(parser)
-    add_talk(parser, markdown=True)
-    parser.set_defaults(run=_run)
+class _Asked(Placed, Talk):
+    good: str | None
+    bad: str | None
+    campaign: Path | None
+    benchmark: list[str] | None
+    metric: str | None
+    warmup_iterations: WarmupIterations | None
+    variant: str | None
+    margin: float | None
+    risk: float | None
+    looks: tuple[int, ...] | None
+    sessions_max: int | None
+    all: bool
+    work_dir: Path | None
+    resume: Path | None
+    dry_run: bool
+    strict: bool
+    why: bool
+    format: str
 
 
-def _share(text: str) -> float:
+def share_below_one(text: str) -> float:
+    """Read a number from 0 to below 1."""
     try:
         value = float(text)
     except ValueError:
@@ -126,7 +55,8 @@ def _share(text: str) -> float:
     return value
 
 
-def _looks(text: str) -> tuple[int, ...]:
+def growing_looks(text: str) -> tuple[int, ...]:
+    """Read numbers of sessions that grow."""
     numbers = tuple(positive(part.strip()) for part in text.split(","))
     if numbers[0] < 2 or any(a >= b for a, b in itertools.pairwise(numbers)):
         raise argparse.ArgumentTypeError(
@@ -135,7 +65,7 @@ def _looks(text: str) -> tuple[int, ...]:
     return numbers
 
 
-def request_of(args: argparse.Namespace) -> Request:
+def request_of(args: _Asked) -> Request:
     """Give what a command line of ``bisect`` asks."""
     from ..bisect.bisecting import Request
     from ..bisect.journal import newest_unfinished
@@ -168,7 +98,21 @@ def request_of(args: argparse.Namespace) -> Request:
     )
 
 
-def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+@command("bisect", "json", "format")
+def bisect(*, args: _Asked, out: TextIO, err: TextIO) -> int:
+    """Find the commit between GOOD and BAD that made a program slower or faster, and prove it.
+
+    Commits are built in a clone and measured beside GOOD and BAD; a culprit is named only after a proof
+    on sessions of its own. Builds execute what the commits contain, with your rights.
+
+    Examples
+    --------
+    v1.4 v1.5 --dry-run                commits, builds, sessions and hours to be expected
+    v1.4 v1.5                          by campaign.yaml: its baseline's keys hold for every commit
+    HEAD~40 HEAD --benchmark parse     one benchmark only
+    v1.4 v1.5 --metric max_rss         the commit that needs more memory
+    --resume                           go on after Ctrl-C, a kill or a power failure
+    """
     from analysis.record.manifest import judging_with
 
     from ..bisect.bisecting import question_of
@@ -179,12 +123,10 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         return _asked(question, request, args, out, err)
 
 
-def _asked(
-    question: Question, request: Request, args: argparse.Namespace, out: TextIO, err: TextIO
-) -> int:
+def _asked(question: Question, request: Request, args: _Asked, out: TextIO, err: TextIO) -> int:
     from analysis.commands.options import show
 
-    from ..bisect.bisecting import bisect
+    from ..bisect.bisecting import bisect as search
     from ..launch.matching import Interrupted
     from .bisect_view import BisectView
 
@@ -195,7 +137,7 @@ def _asked(
         return 0
     listener = BisectView(err, quiet=args.quiet, verbose=args.verbose)
     try:
-        found = bisect(question, request, listener, listener)
+        found = search(question, request, listener, listener)
     except Interrupted:
         return _stopped(listener)
     finally:
@@ -223,7 +165,7 @@ def _stopped(listener: BisectView) -> int:
     return 130
 
 
-def _write_with_why(args: argparse.Namespace, found: Bisection, out: TextIO, err: TextIO) -> None:
+def _write_with_why(args: _Asked, found: Bisection, out: TextIO, err: TextIO) -> None:
     """Write the answer, and behind it why each culprit differs; JSON has that as its key ``why``.
 
     What stops the second changes nothing of the first: it is said, and JSON has null.
@@ -241,7 +183,8 @@ def _write_with_why(args: argparse.Namespace, found: Bisection, out: TextIO, err
         out.flush()
     told = None
     try:
-        told = why_of(found, args, err)
+        quiet, verbose, wait_s = args.quiet, args.verbose, args.wait_for_lock
+        told = why_of(found, err, quiet=quiet, verbose=verbose, wait_s=wait_s)
     except FairtrialError as error:
         err.write(f"fairtrial: no answer to --why: {error}\n")
     except Interrupted:

@@ -6,7 +6,6 @@ same commit is probed again, and the last line says what is being built or measu
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import time
 from pathlib import Path
@@ -34,7 +33,9 @@ if TYPE_CHECKING:
 # --- What ``bisect --why`` adds: in which functions each proven culprit differs from its parent.
 
 
-def why_of(found: Bisection, args: argparse.Namespace, err: TextIO) -> Any:  # noqa: ANN401 - a result, or None
+def why_of(
+    found: Bisection, err: TextIO, *, quiet: bool, verbose: bool, wait_s: float
+) -> Any:  # noqa: ANN401 - a result, or None
     """Record and explain the profile of each culprit in the trial of its proof; None where there is no culprit.
 
     Raises
@@ -61,8 +62,8 @@ def why_of(found: Bisection, args: argparse.Namespace, err: TextIO) -> Any:  # n
     )
     if not targets:
         return None
-    view = WhyView(err, quiet=args.quiet, verbose=args.verbose)
-    profiles = recorded(targets, Request(wait_s=args.wait_for_lock), view)
+    view = WhyView(err, quiet=quiet, verbose=verbose)
+    profiles = recorded(targets, Request(wait_s=wait_s), view)
     return explained(profiles, Explaining())
 
 

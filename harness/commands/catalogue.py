@@ -2,70 +2,41 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 from analysis.errors import UsageError
-from analysis.registry import COMMANDS, Command, function
+from analysis.options import COMMANDS, FUNCTIONS, execute, options_of
+from analysis.registry import load
 
 from .command_parser import CommandParser
 from .help_page import GROUPS
 
-# the subcommands of the runner, in the order of the help
-RUNNER: dict[str, Command] = {
-    "compare": Command(
-        "harness.commands.compare:add",
-        "measure",
-        "two or more commands, now; the first is the baseline",
-    ),
-    "init": Command(
-        "harness.commands.first_steps:add_init", "measure", "write a campaign to start from"
-    ),
-    "run": Command("harness.commands.run:add", "measure", "measure a campaign, or go on with one"),
-    "bisect": Command(
-        "harness.commands.bisect_command:add",
-        "measure",
-        "find the commit that changed a program's time",
-    ),
-    "why": Command(
-        "harness.commands.why:add",
-        "understand",
-        "in which functions a slower variant takes longer",
-    ),
-    "status": Command(
-        "harness.commands.submit:add_status",
-        "measure",
-        "how far a trial or a fleet is, and how to go on",
-    ),
-    "doctor": Command(
-        "harness.commands.first_steps:add_doctor",
-        "measure",
-        "check this host, and say how to mend it",
-    ),
-    "tune": Command(
-        "harness.commands.tune:add", "measure", "change what the doctor named, and put it back"
-    ),
-    "submit": Command(
-        "harness.commands.submit:add_submit",
-        "measure",
-        "measure a campaign on many hosts, through Slurm",
-    ),
-    "cancel": Command("harness.commands.submit:add_cancel", "measure", "end the jobs of a fleet"),
-    "reproduce": Command(
-        "harness.commands.reproduce:add",
-        "share",
-        "check a bundle: compute it again, or measure it again",
-    ),
-    "completion": Command(
-        "harness.commands.completion:add",
-        "share",
-        "print the completion script of bash, zsh or fish",
-    ),
-}
 
-
-def commands() -> dict[str, Command]:
-    """Give all subcommands by name, in the order of the help."""
-    return {**COMMANDS, **RUNNER}
+def _add_command(adding: Any, name: str, module: str) -> None:  # noqa: ANN401 - argparse has no name for it
+    """Add a command: its function's docstring is its help, and the rows of its parameters its options."""
+    load(module)
+    made = FUNCTIONS[name]
+    first, _, rest = (made.function.__doc__ or "").partition("\n")
+    about, _, examples = f"{first}\n{textwrap.dedent(rest)}".partition("\nExamples\n--------\n")
+    about, _, codes = about.partition("\nexit code:")
+    below = [f"exit code:{codes}".rstrip()] * bool(codes)
+    if examples:
+        lines = (f"  fairtrial {name} {line}" for line in examples.rstrip().splitlines())
+        below = ["\n".join(("examples:", *lines)), *below]
+    parser = adding.add_parser(name, description=" ".join(about.split()), epilog="\n".join(below))
+    parser.elsewhere, parser.tail = made.elsewhere, made.tail
+    titles: dict[str, Any] = {"": parser}
+    forms = parser.add_mutually_exclusive_group() if made.alternatives else parser
+    for option in options_of(name):
+        if option.title not in titles:
+            titles[option.title] = parser.add_argument_group(option.title)
+        among = option.settings.get("dest") in made.alternatives
+        place = forms if among else titles[option.title]
+        vars(place.add_argument(*option.names, **option.settings)).update(option.marks)
+    parser.set_defaults(run=partial(execute, name))
 
 
 def parser_of(names: Sequence[str]) -> CommandParser:
@@ -73,9 +44,8 @@ def parser_of(names: Sequence[str]) -> CommandParser:
     parser = CommandParser(prog="fairtrial")
     parser.add_argument("--version", action="store_true", help="print the version")
     adding = parser.add_subparsers(metavar="COMMAND", required=True)
-    known = commands()
     for name in names:
-        function(known[name].place)(adding)
+        _add_command(adding, name, COMMANDS[name].module)
         parser.commands[name] = adding.choices[name]
     return parser
 
@@ -88,15 +58,14 @@ def parser_for(word: str) -> CommandParser:
     UsageError
         If there is no such command or option; with the one that was meant, if one is like it.
     """
-    known = commands()
-    if word in known:
+    if word in COMMANDS:
         return parser_of([word])
     parser = parser_of([])
     if word.startswith("-"):
         raise parser.refused(word)
     from .going_on import nearest
 
-    near = nearest(word, [*known, "help"])
+    near = nearest(word, [*COMMANDS, "help"])
     if near is not None:
         raise UsageError(f"no command '{word}': did you mean {near}?")
     groups = f"{', '.join(GROUPS[:-1])} and {GROUPS[-1]}"

@@ -102,21 +102,18 @@ def takes_by_equals(action: argparse.Action) -> bool:
     return bool(getattr(action, "by_equals", False))
 
 
-def by_equals(action: argparse.Action) -> None:
-    """Let an option with ``nargs="?"`` take its value behind '=' only; alone it gives "" to its type."""
-    vars(action)["by_equals"] = True
-
-
 class CommandParser(argparse.ArgumentParser):
     """Reads a command line. A parser that it makes for a command is one of these as well.
 
-    `elsewhere` holds, for options that other tools have, what to write here instead.
+    `elsewhere` holds, for options that other tools have, what to write here instead. What stands
+    behind ``--`` is `tail`, where that is named, and else a word like others.
     """
 
     def __init__(self, *words: Any, **settings: Any) -> None:  # noqa: ANN401 - argparse's own
         settings.setdefault("formatter_class", HelpFormatter)
         super().__init__(*words, **settings)
         self.elsewhere: dict[str, str] = {}
+        self.tail = ""
         self.commands: dict[str, CommandParser] = {}
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
@@ -143,7 +140,12 @@ class CommandParser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - argparse's own
         """Read what is known of a command line."""
-        return super().parse_known_args(list(self._with_equals(args or ())), namespace)
+        words = list(args or ())
+        cut = words.index("--") if self.tail and "--" in words else len(words)
+        found, extra = super().parse_known_args([*self._with_equals(words[:cut])], namespace)
+        if self.tail:
+            setattr(found, self.tail, tuple(words[cut + 1 :]))
+        return found, extra
 
     def error(self, message: str) -> NoReturn:
         """Refuse a command line in argparse's words."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import dataclasses
 import os
@@ -10,7 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .options import RUNS, add_command, add_options, remarks
+from analysis.options import command
+
+from .options import ELSEWHERE, RUNS, Comparing, remarks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..trial.sitting import SittingEnding
     from .compare_campaign import CompareView
-    from .options import Subparsers, WantedCommand
+    from .options import WantedCommand
 
 _CPUS_KEY = "isolation.cpus"
 _INTERRUPTED = 130
@@ -27,27 +28,20 @@ CAP_S = 20.0  # of measuring, for two commands
 _MILLI_S, _WHOLE_S = 0.0095, 9.5  # below it a time is in milliseconds; above it without decimals
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``compare``."""
-    parser = add_command(
-        subparsers,
-        "compare",
-        description="Measure commands in turns until it is certain which is faster, and say so. "
-        "The first one is the baseline.\nNo shell reads them, unless --shell is given.",
-        examples="""
-'gzip -6 -k -c data' 'gzip -1 -k -c data'
---shell 'sort f | uniq' 'sort -u f'
--n C -n UTF-8 'env LC_ALL=C sort f' 'env LC_ALL=C.UTF-8 sort f'
--L level 1,6,9 'gzip -{level} -k -c data'
---resume --for 90s
-""",
-    )
-    parser.add_argument("commands", nargs="*", metavar="COMMAND", help="a program with arguments")
-    add_options(parser)
-    parser.set_defaults(run=_compare)
+@command("compare", elsewhere=ELSEWHERE)
+def compare(*, args: Comparing, out: Printer, err: TextIO) -> int:
+    """Measure commands in turns until it is certain which is faster, and say so.
 
+    The first one is the baseline. No shell reads them, unless --shell is given.
 
-def _compare(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
+    Examples
+    --------
+    'gzip -6 -k -c data' 'gzip -1 -k -c data'
+    --shell 'sort f | uniq' 'sort -u f'
+    -n C -n UTF-8 'env LC_ALL=C sort f' 'env LC_ALL=C.UTF-8 sort f'
+    -L level 1,6,9 'gzip -{level} -k -c data'
+    --resume --for 90s
+    """
     from analysis.errors import UsageError
 
     if args.attempt is not None:
@@ -64,7 +58,7 @@ def _compare(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
     return _measure(args, out, err)
 
 
-def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
+def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
     from .options import wanted_commands
 
     wanted = wanted_commands(args)
@@ -123,7 +117,7 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
     return _answer(args, ended, wanted, again, view=view, out=out, err=err)
 
 
-def _resume(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
+def _resume(args: Comparing, out: Printer, err: TextIO) -> int:
     from analysis.errors import UsageError
 
     named = Path(args.resume) if args.resume else None
@@ -166,7 +160,7 @@ def _resume(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
 
 
 def _answer(
-    args: argparse.Namespace,
+    args: Comparing,
     ended: SittingEnding,
     wanted: Sequence[WantedCommand],
     again: tuple[str, ...],
@@ -222,7 +216,7 @@ def _answer(
     return code
 
 
-def _attempt(args: argparse.Namespace, err: TextIO) -> int:
+def _attempt(args: Comparing, err: TextIO) -> int:
     """Execute a command once, with what it prints; say how it ended."""
     from .comparing import attempt
 
@@ -247,7 +241,7 @@ def _by_option_names() -> Iterator[None]:
         raise HostError(error.what, "--cpus", fix) from None
 
 
-def _first_line(args: argparse.Namespace, count: int) -> str:
+def _first_line(args: Comparing, count: int) -> str:
     what = f"comparing {count} commands" if count > 1 else "measuring 1 command"
     if args.runs is not None:
         each = " each" if count > 1 else ""

@@ -13,7 +13,6 @@ import re
 import shlex
 import shutil
 import time
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,7 +28,7 @@ from ..errors import counted
 from ..launch.commands import check_stdin
 from .comparing import Manner, argv_of, check_programs, shell_sign, spelled
 from .live_view import OneLineView
-from .options import EVENTS, WantedCommand, output_of
+from .options import EVENTS, Comparing, WantedCommand, output_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,7 +46,7 @@ _CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 
 
-def manner_of(options: Namespace, wanted: Sequence[WantedCommand], folder: Path) -> Manner:
+def manner_of(options: Comparing, wanted: Sequence[WantedCommand], folder: Path) -> Manner:
     """Check the options about executing, and say how each command is executed in `folder`.
 
     Raises
@@ -76,7 +75,7 @@ def manner_of(options: Namespace, wanted: Sequence[WantedCommand], folder: Path)
 
 
 def campaign_of(
-    options: Namespace, wanted: Sequence[WantedCommand], manner: Manner, place: Path, *, runs: int
+    options: Comparing, wanted: Sequence[WantedCommand], manner: Manner, place: Path, *, runs: int
 ) -> Campaign:
     """Make a campaign of one benchmark whose variants are the commands; the first is the baseline.
 
@@ -106,7 +105,7 @@ def shell_notes(wanted: Sequence[WantedCommand]) -> Iterator[str]:
             yield f"in {one.command!r}, {sign}"
 
 
-def again_words(options: Namespace, wanted: Sequence[WantedCommand]) -> tuple[str, ...]:
+def again_words(options: Comparing, wanted: Sequence[WantedCommand]) -> tuple[str, ...]:
     """Give the words behind ``fairtrial compare`` that measure the same commands in the same way."""
     words: list[str] = []
     if any(one.shell for one in wanted):
@@ -133,7 +132,7 @@ def _once(given: list[Any]) -> list[Any]:
     return given[:1] if len(set(given)) == 1 else given
 
 
-def _check_texts(options: Namespace, wanted: Sequence[WantedCommand], folder: Path) -> None:
+def _check_texts(options: Comparing, wanted: Sequence[WantedCommand], folder: Path) -> None:
     """Refuse what cannot be written to the campaign, which is a UTF-8 text."""
     texts = [("the argument", one.command) for one in wanted]
     texts += [("the argument", one.name) for one in wanted if one.name is not None]
@@ -157,11 +156,11 @@ def _check_texts(options: Namespace, wanted: Sequence[WantedCommand], folder: Pa
             ) from None
 
 
-def _exit_codes(options: Namespace) -> tuple[int, ...]:
+def _exit_codes(options: Comparing) -> tuple[int, ...]:
     return tuple(options.exit or (0,))
 
 
-def _check_bounds(options: Namespace) -> None:
+def _check_bounds(options: Comparing) -> None:
     seconds = options.timeout
     if seconds is not None and not (math.isfinite(seconds) and _LEAST_S <= seconds <= MAX_SECONDS):
         raise UsageError(
@@ -186,7 +185,7 @@ def _quoted(text: str) -> str:
 
 
 def _yaml(
-    options: Namespace, wanted: Sequence[WantedCommand], manner: Manner, runs: int
+    options: Comparing, wanted: Sequence[WantedCommand], manner: Manner, runs: int
 ) -> Iterator[str]:
     """Write the campaign, a line each."""
     folder = manner.folder
@@ -233,7 +232,7 @@ def _stdin(path: Path) -> str:
 
 
 def _hooks(
-    options: Namespace, folder: Path, prepared: Sequence[str | None], named: set[str]
+    options: Comparing, folder: Path, prepared: Sequence[str | None], named: set[str]
 ) -> Iterator[str]:
     """Write what is executed around runs and sessions, each in the folder of the commands."""
     known = {"before": prepared[0], "setup": options.setup, "cleanup": options.cleanup}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shlex
@@ -28,7 +27,7 @@ from ..launch.client import LauncherClient, drain, sink_of, waiting
 from ..launch.commands import base_environment, resolve
 from ..launch.exchange import Execution, LaunchRequest
 from ..launch.matching import Interrupts, last_output
-from .options import WantedCommand, named_variants, wanted_commands
+from .options import Comparing, WantedCommand, named_variants, wanted_commands
 
 _SHORT_S = 0.02  # what takes less is tried once more: the first run in a launcher takes longer
 NOTICED = 1.3  # times as long into a pipe: it notices /dev/null
@@ -234,7 +233,7 @@ def unread_input(stream: TextIO | None) -> bool:
 # --- Executing a command once where its output is seen, to find out whether it does what one means.
 
 
-def attempt(args: argparse.Namespace, err: TextIO) -> int:
+def attempt(args: Comparing, err: TextIO) -> int:
     """Execute ``--try COMMAND`` with the environment and the input of measured runs; give 0, or 1 if it failed.
 
     Raises
@@ -242,7 +241,7 @@ def attempt(args: argparse.Namespace, err: TextIO) -> int:
     LaunchError
         If its program is not there.
     """
-    (one,) = wanted_commands(argparse.Namespace(**vars(args) | {"commands": [args.attempt]}))
+    (one,) = wanted_commands(Comparing(**vars(args) | {"commands": [args.attempt]}))
     argv = argv_of(one)
     environment = base_environment(Isolation(), os.environ)
     program = resolve(argv[0], Path.cwd(), environment)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-from .options import add_command
-
-if TYPE_CHECKING:
-    from .options import Subparsers
+from analysis.options import command
 
 # where each shell looks for it, below share/
 PLACES = {
@@ -19,29 +15,20 @@ PLACES = {
 SCHEMAS = "fairtrial/json"  # the folder of what `fairtrial help json` prints, likewise
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``completion``."""
-    parser = add_command(
-        subparsers,
-        "completion",
-        description="Print the script with which a shell completes commands, options and the "
-        "names of "
-        "trials. It was made when fairtrial was built. Where fairtrial is installed below /usr or "
-        "/usr/local, shells find it by themselves.",
-        examples="""
-bash > fairtrial.bash    then: source fairtrial.bash
-zsh > _fairtrial         in a folder of fpath
-fish > ~/.config/fish/completions/fairtrial.fish
-""",
-    )
-    parser.add_argument(
-        "shell", choices=tuple(PLACES), metavar="SHELL", help="the shell: bash, zsh or fish"
-    )
-    parser.set_defaults(run=_completion)
+@command("completion")
+def completion(*, shell: str, out: TextIO) -> int:
+    """Print the script with which a shell completes commands, options and the names of trials.
 
+    It was made when fairtrial was built. Where fairtrial is installed below /usr or /usr/local, shells
+    find it by themselves.
 
-def _completion(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    out.write(installed(PLACES[args.shell], f"the script of {args.shell}"))
+    Examples
+    --------
+    bash > fairtrial.bash    then: source fairtrial.bash
+    zsh > _fairtrial         in a folder of fpath
+    fish > ~/.config/fish/completions/fairtrial.fish
+    """
+    out.write(installed(PLACES[shell], f"the script of {shell}"))
     return 0
 
 
@@ -54,10 +41,11 @@ def schema(command: str) -> str:
         If the command prints no JSON, or fairtrial is not installed as a package.
     """
     from analysis.errors import UsageError
+    from analysis.options import COMMANDS
 
-    from .catalogue import commands, parser_of
+    from .catalogue import parser_of
 
-    options = parser_of([command]).commands[command].format_help() if command in commands() else ""
+    options = parser_of([command]).commands[command].format_help() if command in COMMANDS else ""
     if "json" not in options:
         raise UsageError(f"no command {command!r} prints JSON", fix="fairtrial help json verdict")
     return installed(f"{SCHEMAS}/{command}.schema.json", f"the schema of {command}")

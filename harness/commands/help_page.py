@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from analysis.options import Command
     from analysis.record.trial_files import Manifest
-    from analysis.registry import Command
 
 GROUPS = ("measure", "judge", "understand", "share")
 

@@ -7,135 +7,40 @@ import contextlib
 import itertools
 import math
 import re
-from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from analysis.errors import UsageError
-
-from .command_parser import HelpFormatter, by_equals
-
-# --- What the runner's subcommands share: options, and how a result is shown.
-#
-# Importing a subcommand costs argparse only: it imports what it needs when it is executed.
-
+from analysis.options import Given, positive
 
 if TYPE_CHECKING:
     from ..trial.ending import Ending
     from .live_view import View
 
-    # argparse gives no public name to what add_subparsers() returns
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 RUNS = Path("runs")
-_SHORT_S = 60.0
 
 
-def add_command(
-    subparsers: Subparsers, name: str, *, description: str, examples: str
-) -> argparse.ArgumentParser:
-    """Add a subcommand with a description, and examples that begin with its name."""
-    lines = "".join(f"\n  fairtrial {name} {line}" for line in examples.strip("\n").splitlines())
-    return subparsers.add_parser(
-        name,
-        description=description,
-        epilog=f"examples:{lines}",
-        formatter_class=HelpFormatter,
-    )
+class Placed(Given):
+    """Where a trial goes, who may read it, and whether it waits for others."""
+
+    dir: Path
+    share: bool
+    wait_for_lock: float
 
 
-def add_folder(parser: argparse.ArgumentParser) -> None:
-    """Add ``--dir``."""
-    parser.add_argument(
-        "--dir", type=Path, default=RUNS, help="the folder of trials (default: runs)"
-    )
+class Talk(Given):
+    """How much is printed."""
 
-
-def add_share(parser: argparse.ArgumentParser) -> None:
-    """Add ``--share``."""
-    parser.add_argument(
-        "--share", action="store_true", help="let others read the new trial (default: only you can)"
-    )
-
-
-def add_wait(parser: argparse.ArgumentParser) -> None:
-    """Add ``--wait-for-lock``."""
-    waiting = parser.add_argument(
-        "--wait-for-lock",
-        type=_patience,
-        nargs="?",
-        const=math.inf,
-        default=0.0,
-        metavar="SECONDS",
-        help="wait until another trial on the same CPUs has ended, for at most so many seconds "
-        "(default: do not wait; without a number: as long as it takes)",
-    )
-    by_equals(waiting)
-
-
-def _patience(text: str) -> float:
-    if not text:  # the option alone
-        return math.inf
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not seconds >= 0:
-        raise argparse.ArgumentTypeError(f"must be a number of seconds, not {text!r}")
-    return seconds
-
-
-def add_talk(parser: argparse.ArgumentParser, *, markdown: bool = False) -> None:
-    """Add ``--json``, with `markdown` also ``--format``, ``--quiet`` and ``--verbose``."""
-    forms = parser.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="print the result as JSON")
-    if markdown:
-        forms.add_argument(
-            "--format",
-            choices=("text", "md"),
-            default="text",
-            help="the form of the answer (default: text)",
-        )
-    parser.add_argument("-q", "--quiet", action="store_true", help="print only what is necessary")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print more")
-
-
-def positive(text: str) -> int:
-    """Read a whole number of at least 1; argparse reports what is none."""
-    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
-    return int(text)
-
-
-def short_time(text: str) -> float:
-    """Read a duration as campaigns spell it, above 0 and at most a minute, in seconds."""
-    from ..campaign.scalar_kinds import seconds_of
-
-    seconds = seconds_of(text)
-    if seconds is None or not 0 < seconds <= _SHORT_S:
-        raise argparse.ArgumentTypeError(
-            f"must be a duration such as 500ms or 2s, at most {_SHORT_S:g}s, not {text!r}"
-        )
-    return seconds
-
-
-class Sessions(NamedTuple):
-    """What ``--sessions`` says: so many in all, or so many more than are planned."""
-
-    number: int
-    more: bool
-
-
-def sessions_or_more(text: str) -> Sessions:
-    """Read ``6`` or ``+2``; argparse reports what is neither."""
-    return Sessions(positive(text.removeprefix("+")), text.startswith("+"))
+    json: bool
+    quiet: bool
+    verbose: bool
 
 
 def not_negative(text: str) -> int:
-    """Read a whole number, 0 or more; argparse reports what is none."""
+    """Read a whole number, 0 or more."""
     return 0 if text == "0" else positive(text)
 
 
@@ -192,189 +97,47 @@ _IGNORED: Mapping[str, str] = {
 }
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add all options of ``compare``."""
-    how = parser.add_argument_group("what is compared")
-    how.add_argument(
-        "--baseline", metavar="COMMAND", help="the command that the others are held against"
-    )
-    how.add_argument(
-        "-n",
-        "--name",
-        "--command-name",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="what a command is called; one for each (default: the command itself)",
-    )
-    how.add_argument(
-        "-L",
-        "--parameter-list",
-        nargs=2,
-        action="append",
-        metavar=("NAME", "VALUES"),
-        help="fill {NAME} with each of the values, such as 1,6,9; given twice: all combinations",
-    )
-    how.add_argument(
-        "-P",
-        "--parameter-scan",
-        nargs=3,
-        action="append",
-        metavar=("NAME", "FIRST", "LAST"),
-        help="fill {NAME} with the numbers from FIRST to LAST",
-    )
-    how.add_argument(
-        "-D", "--parameter-step-size", metavar="STEP", help="the step of -P (default: 1)"
-    )
-    how.add_argument(
-        "--try", dest="attempt", metavar="COMMAND", help="execute it once, and show what it prints"
-    )
-    _add_amount(parser)
-    _add_execution(parser)
-    _add_answer(parser)
-    add_folder(parser)
-    add_wait(parser)
-    add_share(parser)
-    add_talk(parser)
-    for name in _IGNORED:
-        parser.add_argument(f"--{name}", help=argparse.SUPPRESS)
-    vars(parser).setdefault("elsewhere", {}).update(ELSEWHERE)
+class Comparing(Placed, Talk):
+    """The options of ``compare``."""
+
+    commands: list[str]
+    baseline: str | None
+    name: list[str] | None
+    parameter_list: list[list[str]] | None
+    parameter_scan: list[list[str]] | None
+    parameter_step_size: str | None
+    attempt: str | None
+    for_s: float | None
+    margin: float | None
+    open: bool
+    resume: str | None
+    warmup: int | None
+    runs: int | None
+    min_runs: int | None
+    max_runs: int | None
+    sessions: int | None
+    shell: list[str] | None
+    no_shell: bool
+    ignore_failure: bool
+    exit: list[int] | None
+    prepare: list[str] | None
+    setup: str | None
+    cleanup: str | None
+    stdin: list[Path] | None
+    output: str | None
+    timeout: float | None
+    cpus: str | None
+    seed: int
+    counters: str | None
+    time_unit: str | None
+    export_json: str | None
+    export_csv: str | None
+    export_markdown: str | None
+    style: str | None
+    sort: str | None
 
 
-def _add_amount(parser: argparse.ArgumentParser) -> None:
-    much = parser.add_argument_group("how much is measured")
-    much.add_argument(
-        "--for",
-        dest="for_s",
-        type=duration,
-        metavar="TIME",
-        help="measure at most so long, such as 90s or 5m (default: 20 s for two commands)",
-    )
-    much.add_argument(
-        "--margin",
-        type=margin,
-        metavar="PERCENT",
-        help="the largest difference that counts as none (default: 1%%)",
-    )
-    much.add_argument(
-        "--open", action="store_true", help="go on looking behind 108 sessions; more has to differ"
-    )
-    resume = much.add_argument(
-        "--resume",
-        nargs="?",
-        const="",
-        metavar="TRIAL",
-        help="go on with a comparison: --resume TRIAL, or alone with the newest",
-    )
-    by_equals(resume)
-    much.add_argument(
-        "-w",
-        "--warmup",
-        type=not_negative,
-        metavar="N",
-        help="runs before those that count (default: the one try)",
-    )
-    much.add_argument(
-        "-r",
-        "--runs",
-        type=positive,
-        metavar="N",
-        help="of each command, exactly; no stopping before",
-    )
-    much.add_argument(
-        "-m", "--min-runs", type=positive, metavar="N", help="of each command, at least"
-    )
-    much.add_argument(
-        "-M", "--max-runs", type=positive, metavar="N", help="of each command, at most"
-    )
-    much.add_argument(
-        "--sessions",
-        type=positive,
-        metavar="N",
-        help="exactly so many; -r counts runs of each then",
-    )
-
-
-def _add_execution(parser: argparse.ArgumentParser) -> None:
-    what = parser.add_argument_group("how commands are executed")
-    what.add_argument("-S", dest="shell", action="append", metavar="SH", help="execute by SH -c")
-    shell = what.add_argument(
-        "--shell",
-        nargs="?",
-        const="",
-        action="append",
-        metavar="SH",
-        help=f"the same; alone: {SHELL} -c (default: no shell)",
-    )
-    by_equals(shell)
-    what.add_argument(
-        "-N", dest="no_shell", action="store_true", help="no shell, which is the default"
-    )
-    what.add_argument(
-        "-i", "--ignore-failure", action="store_true", help="every exit code counts as success"
-    )
-    what.add_argument(
-        "--exit",
-        type=int,
-        action="append",
-        metavar="CODE",
-        help="an expected exit code; may be given again (default: 0)",
-    )
-    what.add_argument(
-        "-p",
-        "--prepare",
-        action="append",
-        metavar="COMMAND",
-        help="by a shell, before each run, untimed; one for all commands, or one for each",
-    )
-    what.add_argument(
-        "-s", "--setup", metavar="COMMAND", help="by a shell, before the first session"
-    )
-    what.add_argument(
-        "-c", "--cleanup", metavar="COMMAND", help="by a shell, after the last session"
-    )
-    what.add_argument(
-        "--stdin",
-        "--input",
-        type=_input,
-        action="append",
-        metavar="FILE",
-        help="standard input, of all or of each (default: /dev/null)",
-    )
-    what.add_argument(
-        "--output",
-        metavar="WHERE",
-        help="where they print: null, pipe, inherit or a FILE (default: null; pipe where the try "
-        "shows that /dev/null changes the time)",
-    )
-    what.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="longest time of a run (default: none)"
-    )
-    what.add_argument("--cpus", help="auto, none or a list such as 2,3 (default: auto)")
-    what.add_argument("--seed", type=int, default=1, help="of the order (default: 1)")
-    counters = what.add_argument(
-        "--counters",
-        nargs="?",
-        const="",
-        metavar="EVENTS",
-        help=f"count too, and show memory (default: {','.join(EVENTS)})",
-    )
-    by_equals(counters)
-
-
-def _add_answer(parser: argparse.ArgumentParser) -> None:
-    answer = parser.add_argument_group("the answer")
-    answer.add_argument(
-        "-u", "--time-unit", type=_unit, metavar="UNIT", help="of the table: s, ms or us"
-    )
-    answer.add_argument("--export-json", metavar="FILE", help="also write hyperfine's JSON")
-    answer.add_argument("--export-csv", metavar="FILE", help="also write hyperfine's CSV")
-    answer.add_argument(
-        "--export-markdown", metavar="FILE", help="also write the answer as Markdown"
-    )
-
-
-def remarks(args: argparse.Namespace) -> Iterator[str]:
+def remarks(args: Comparing) -> Iterator[str]:
     """Say which options of hyperfine had nothing to do."""
     if args.no_shell or args.shell == ["none"]:
         yield f"{'-N' if args.no_shell else '--shell=none'}: no shell is started anyway"
@@ -415,13 +178,15 @@ def margin(text: str) -> float:
     return share
 
 
-def _input(text: str) -> Path:
+def input_file(text: str) -> Path:
+    """Read the name of a file that each run reads."""
     if text == "-":
         raise argparse.ArgumentTypeError("each run reads anew, '-' once: cat > FILE, --stdin FILE")
     return Path(text)
 
 
-def _unit(text: str) -> str:
+def unit(text: str) -> str:
+    """Read a unit of time."""
     known = {
         **dict.fromkeys(("s", "second", "seconds"), "s"),
         **dict.fromkeys(("ms", "millisecond", "milliseconds"), "ms"),
@@ -458,7 +223,7 @@ class WantedCommand:
     prepare: str | None = None
 
 
-def wanted_commands(args: Namespace) -> tuple[WantedCommand, ...]:
+def wanted_commands(args: Comparing) -> tuple[WantedCommand, ...]:
     """Give all commands of a command line, the baseline first.
 
     Raises
@@ -470,8 +235,8 @@ def wanted_commands(args: Namespace) -> tuple[WantedCommand, ...]:
     pairs = [(typed, values) for typed in args.commands for values in _combinations(parameters)]
     counts = len(pairs), len(args.commands)
     shells = None if args.no_shell else args.shell
-    given = (("-S", shells), ("--stdin", args.stdin), ("--prepare", args.prepare))
-    dealt = zip(pairs, *(_for_each(*one, *counts) for one in given), strict=True)
+    given = {"-S": shells, "--stdin": args.stdin, "--prepare": args.prepare}
+    dealt = zip(pairs, *(_for_each(*one, *counts) for one in given.items()), strict=True)
     found = [
         WantedCommand(
             command=_filled(typed, values),
@@ -490,10 +255,10 @@ def wanted_commands(args: Namespace) -> tuple[WantedCommand, ...]:
     if len(found) > MOST_COMMANDS:
         what = f"that makes {len(found)} commands, more than {MOST_COMMANDS}"
         raise UsageError(what, "-L, -P", "name fewer values, or write a campaign: fairtrial init")
-    return _baseline_first(named_variants(_named(found, args.name)), args.baseline)
+    return _baseline_first(named_variants(_named(found, args.name or ())), args.baseline)
 
 
-def _parameters(args: Namespace) -> Iterator[tuple[str, list[str]]]:
+def _parameters(args: Comparing) -> Iterator[tuple[str, list[str]]]:
     seen: set[str] = set()
     for option, given in (("-L", args.parameter_list), ("-P", args.parameter_scan)):
         for name, *values in given or ():
@@ -517,7 +282,7 @@ def _listed(text: str) -> list[str]:
     return values
 
 
-def _scanned(values: Sequence[str], args: Namespace, name: str) -> list[str]:
+def _scanned(values: Sequence[str], args: Comparing, name: str) -> list[str]:
     """Give the numbers from the first to the last, by steps of ``-D``, exactly as decimals."""
     first, last = (_decimal(value, "-P") for value in values)
     step = Decimal(1)
@@ -555,7 +320,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     return text
 
 
-def _called(typed: str, values: Mapping[str, str], args: Namespace) -> str | None:
+def _called(typed: str, values: Mapping[str, str], args: Comparing) -> str | None:
     """Name a command by its parameters: the only one by all, another by those that it does not show."""
     alone = len(args.commands) == 1
     named = [

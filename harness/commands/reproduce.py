@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import math
 import shutil
@@ -10,112 +9,52 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .options import add_command, add_share, positive, write_json
+from analysis.options import command
+
+from .options import Talk, write_json
 
 if TYPE_CHECKING:
     from .live_view import View
-    from .options import Subparsers
     from .rerun_preview import Intent
 
 _LIMITS = ("timeout", "timeout_each", "max_memory")
 _ALONE = ("sessions", "trial", "yes_execute", "metric", "confidence", "share", "verbose")
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``reproduce``."""
-    parser = add_command(
-        subparsers,
-        "reproduce",
-        description="Check every hash of an artifact that 'fairtrial bundle' wrote, compute "
-        "every stored result again from its raw rows, and say for each number and claim whether "
-        "it is the same. Nothing in the artifact is executed. With --rerun, its campaign is "
-        "executed here, and the conclusions are compared.",
-        examples="""
-artifact.zip                        check it: exit code 0, or 1 if it differs
-artifact.zip --md                   the same, for a review form
-artifact.zip -C FOLDER              keep the unpacked files
---rerun artifact.zip                show what would be executed
---rerun artifact.zip --yes-execute    execute it, in a new folder
-""",
-    )
-    parser.add_argument("artifact", type=Path, metavar="ARTIFACT", help="the artifact, a file")
-    parser.add_argument(
-        "-C",
-        "-o",
-        "--into",
-        type=Path,
-        metavar="FOLDER",
-        help="unpack into this new folder, and keep it (default: keep nothing; with --rerun, a "
-        "folder with the artifact's name and -rerun)",
-    )
-    forms = parser.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="the result as JSON")
-    forms.add_argument(
-        "--md", action="store_true", help="the result as Markdown, for a review form"
-    )
-    parser.add_argument(
-        "--max-entries",
-        type=positive,
-        metavar="N",
-        help="accept at most this number of files (default: 10000)",
-    )
-    parser.add_argument(
-        "--max-bytes",
-        type=_size,
-        metavar="N",
-        help="accept at most this size, such as 20G (default: 10G)",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=float,
-        metavar="SECONDS",
-        help="time limit for everything that is computed again (default: 600)",
-    )
-    parser.add_argument(
-        "--timeout-each",
-        type=float,
-        metavar="SECONDS",
-        help="time limit for each command (default: only that of --timeout)",
-    )
-    parser.add_argument(
-        "--max-memory",
-        type=_size,
-        metavar="N",
-        help="memory limit for all commands together, such as 8G (default: 4 GiB)",
-    )
-    again = parser.add_argument_group("measuring again")
-    again.add_argument("--rerun", action="store_true", help="execute the campaign, and compare")
-    again.add_argument(
-        "--yes-execute",
-        action="store_true",
-        help="agree to the execution of what --rerun shows: builds, hooks and targets, with your "
-        "rights",
-    )
-    again.add_argument(
-        "--sessions",
-        type=positive,
-        metavar="N",
-        help="sessions to measure (default: as many as the authors measured)",
-    )
-    again.add_argument(
-        "--trial",
-        action="append",
-        metavar="NAME",
-        help="only this trial of the artifact; may be repeated (default: all)",
-    )
-    again.add_argument(
-        "--metric", metavar="M", help="the metric to compare (default: that of the verdict)"
-    )
-    again.add_argument(
-        "--confidence", type=float, metavar="R", help="confidence of the intervals (default: 0.95)"
-    )
-    add_share(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="say only what must be said")
-    again.add_argument("-v", "--verbose", action="store_true", help="say more")
-    parser.set_defaults(run=_reproduce)
+class _Asked(Talk):
+    artifact: Path
+    into: Path | None
+    md: bool
+    max_entries: int | None
+    max_bytes: int | None
+    timeout: float | None
+    timeout_each: float | None
+    max_memory: int | None
+    rerun: bool
+    yes_execute: bool
+    sessions: int | None
+    trial: list[str] | None
+    metric: str | None
+    confidence: float | None = None
+    share: bool
 
 
-def _reproduce(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+@command("reproduce", "json", "md")
+def reproduce(*, args: _Asked, out: TextIO, err: TextIO) -> int:
+    """Check every hash of an artifact that 'fairtrial bundle' wrote, and compute its results again.
+
+    Every stored result is computed from its raw rows, and the answer says for each number and claim
+    whether it is the same. Nothing in the artifact is executed. With --rerun, its campaign is executed
+    here, and the conclusions are compared.
+
+    Examples
+    --------
+    artifact.zip                        check it: exit code 0, or 1 if it differs
+    artifact.zip --md                   the same, for a review form
+    artifact.zip -C FOLDER              keep the unpacked files
+    --rerun artifact.zip                show what would be executed
+    --rerun artifact.zip --yes-execute    execute it, in a new folder
+    """
     from analysis.errors import UsageError
 
     for name in ("timeout", "timeout_each"):
@@ -154,17 +93,18 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _size(text: str) -> int:
+def size(text: str) -> int:
+    """Read a number of bytes."""
     from analysis.commands.bundle import size_in_bytes
 
     return size_in_bytes(text)
 
 
-def _form(args: argparse.Namespace) -> Any:  # noqa: ANN401 - one of three texts, for the judge
+def _form(args: _Asked) -> Any:  # noqa: ANN401 - one of three texts, for the judge
     return "json" if args.json else "md" if args.md else "text"
 
 
-def _rerun(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _rerun(args: _Asked, out: TextIO, err: TextIO) -> int:
     from analysis.commands.bundle import unpack_artifact, write_rerun
     from analysis.errors import FairtrialError, UsageError
 
@@ -249,9 +189,7 @@ def _show(intents: list[Intent], view: View, into: Path) -> None:
             view.insist(line)
 
 
-def _ask(
-    args: argparse.Namespace, intents: list[Intent], into: Path, out: TextIO, err: TextIO
-) -> int:
+def _ask(args: _Asked, intents: list[Intent], into: Path, out: TextIO, err: TextIO) -> int:
     """Show what would be executed; nothing is, so this is no success."""
     from analysis.version import VERSION
 

@@ -2,105 +2,60 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from .options import (
-    add_command,
-    add_folder,
-    add_share,
-    add_talk,
-    add_wait,
-    report_ending,
-    sessions_or_more,
-    write_result,
-)
+from analysis.options import command, positive
+
+from .options import Placed, Talk, report_ending, write_result
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
     from ..trial.execution import Options
     from .live_view import View
-    from .options import Subparsers
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``run``."""
-    parser = add_command(
-        subparsers,
-        "run",
-        description="Execute a campaign as a new trial, a folder below runs/, or go on with an "
-        "unfinished one.\nEvery run that was made is kept, however the trial ends.",
-        examples="""
-campaign.yaml --dry-run            plan, CPUs, checks and time; executes nothing
-campaign.yaml --only numbers-50000:gzip-1   try one cell, and see what it prints
-campaign.yaml                      measure
-campaign.yaml --resume             go on after Ctrl-C, a kill or a power failure
-campaign.yaml --resume --sessions +2   append two sessions to the newest trial
-""",
-    )
-    parser.add_argument("campaign", type=Path, help="the campaign, a YAML file")
-    add_folder(parser)
-    parser.add_argument("--dry-run", action="store_true", help="show plan, CPUs, checks and time")
-    parser.add_argument(
-        "--probe",
-        action="store_true",
-        help="with --dry-run: execute the first block once, to estimate the time; keep nothing of it",
-    )
-    parser.add_argument(
-        "--only",
-        type=_name,
-        metavar="BENCHMARK:VARIANT",
-        help="execute this cell alone, a warm-up and a run, and show its output; nothing is stored",
-    )
-    parser.add_argument(
-        "--resume", action="store_true", help="go on with the newest unfinished trial"
-    )
-    parser.add_argument(
-        "--trial",
-        type=Path,
-        help="with --resume: go on with this trial, or start it there if no run was ever made there",
-    )
-    parser.add_argument(
-        "--sessions",
-        type=sessions_or_more,
-        metavar="N",
-        help="sessions in all (default: the campaign's); with --resume more can be appended, and +N "
-        "adds N to those that are planned",
-    )
-    parser.add_argument("--seed", type=int, help="in place of the campaign's (default: that)")
-    parser.add_argument(
-        "--strict", action="store_true", help="warnings of required checks are fatal (exit 3)"
-    )
-    parser.add_argument(
-        "--accept-drift",
-        action="store_true",
-        help="with --resume: go on although something has changed, and record it",
-    )
-    parser.add_argument(
-        "--built",
-        action="store_true",
-        help="the programs are there already, as for the hosts of a fleet: build nothing",
-    )
-    parser.add_argument(
-        "--measure-once",
-        action="store_true",
-        help="of a series of variants (series: on): do not measure again what is the same program as its neighbour; a trial that goes on keeps to how it began",
-    )
-    add_wait(parser)
-    add_share(parser)
-    add_talk(parser)
-    parser.set_defaults(run=_run)
+class Sessions(NamedTuple):
+    """What ``--sessions`` says: so many in all, or so many more than are planned."""
+
+    number: int
+    more: bool
 
 
-def _name(text: str) -> str:
-    """Read names, which trials store in their normal form (NFC)."""
-    from analysis.words import normal
-
-    return normal(text)
+def sessions_or_more(text: str) -> Sessions:
+    """Read ``6`` or ``+2``."""
+    return Sessions(positive(text.removeprefix("+")), text.startswith("+"))
 
 
-def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+class _Asked(Placed, Talk):
+    campaign: Path
+    dry_run: bool
+    probe: bool
+    only: str | None
+    resume: bool
+    trial: Path | None
+    sessions: Sessions | None
+    seed: int | None
+    strict: bool
+    accept_drift: bool
+    built: bool
+    measure_once: bool
+
+
+@command("run")
+def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
+    """Execute a campaign as a new trial, a folder below runs/, or go on with an unfinished one.
+
+    Every run that was made is kept, however the trial ends.
+
+    Examples
+    --------
+    campaign.yaml --dry-run            plan, CPUs, checks and time; executes nothing
+    campaign.yaml --only numbers-50000:gzip-1   try one cell, and see what it prints
+    campaign.yaml                      measure
+    campaign.yaml --resume             go on after Ctrl-C, a kill or a power failure
+    campaign.yaml --resume --sessions +2   append two sessions to the newest trial
+    """
     from analysis.errors import UsageError
 
     from ..campaign.defaults import own_defaults
@@ -176,7 +131,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     return report_ending(ending, view, again=again, json_to=out if args.json else None)
 
 
-def _sessions(args: argparse.Namespace) -> tuple[int | None, int]:
+def _sessions(args: _Asked) -> tuple[int | None, int]:
     from analysis.errors import UsageError
 
     if not args.sessions:
@@ -190,9 +145,7 @@ def _sessions(args: argparse.Namespace) -> tuple[int | None, int]:
     return None, number
 
 
-def _say_what_begins(
-    args: argparse.Namespace, campaign: Campaign, options: Options, view: View
-) -> None:
+def _say_what_begins(args: _Asked, campaign: Campaign, options: Options, view: View) -> None:
     """Say how large a new trial is, and which other one could be gone on with."""
     from .dry_run import how_long
     from .live_view import scale
@@ -223,7 +176,7 @@ def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
             view.say(line)
 
 
-def _place(args: argparse.Namespace, more: int) -> Path | None:
+def _place(args: _Asked, more: int) -> Path | None:
     """Give the folder in which ``--resume --trial`` starts a new trial; None where it goes on.
 
     Drift is accepted of, and sessions are added to, a trial that there is.
@@ -237,7 +190,7 @@ def _place(args: argparse.Namespace, more: int) -> Path | None:
     return args.trial.resolve() if begins else None
 
 
-def _check_tries(args: argparse.Namespace) -> None:
+def _check_tries(args: _Asked) -> None:
     from analysis.errors import UsageError
 
     if args.probe and not args.dry_run:
@@ -250,13 +203,13 @@ def _check_tries(args: argparse.Namespace) -> None:
                 raise UsageError(f"--only stores nothing: it goes without --{option}")
 
 
-def _aside(args: argparse.Namespace, err: TextIO) -> View:
+def _aside(args: _Asked, err: TextIO) -> View:
     """Make who follows an execution that only tries something: what it says is not the result."""
     from .live_view import View
 
     return View(err, quiet=not args.verbose, verbose=args.verbose)
 
 
-def _again(args: argparse.Namespace, trial: Path) -> list[str]:
+def _again(args: _Asked, trial: Path) -> list[str]:
     """Give the words of the command that goes on with a trial."""
     return ["fairtrial", "run", str(args.campaign), "--resume", "--trial", str(trial)]

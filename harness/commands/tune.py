@@ -2,65 +2,47 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .options import add_command, add_talk, write_json
+from analysis.options import command
+
+from .options import Talk, write_json
 
 if TYPE_CHECKING:
     from ..tune.proposal import Proposal, Wish
     from ..tune.tuner import Tuned
-    from .options import Subparsers
 
 _ROOT = Path("/")
 _UNDO = "fairtrial tune --undo"
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``tune``."""
-    parser = add_command(
-        subparsers,
-        "tune",
-        description="Change, as root, the settings of this host that the doctor named: governor "
-        "or energy preference, boost, large pages, the rate of profilers, interrupts, an "
-        "isolated partition. The exact list is shown first, and you are asked. With a command, "
-        "the settings are put back when it ends, and it is executed as the user who called sudo. "
-        "Without a command, the settings stay until --undo.",
-        examples="""
---dry-run      show what would be changed
--- fairtrial run c.yaml    change, measure, put back
---undo         put everything back
-""",
-    )
-    parser.add_argument(
-        "--for",
-        dest="campaign",
-        type=Path,
-        metavar="CAMPAIGN",
-        help="for the CPUs of this campaign (default: those that cpus: auto chooses)",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="show the list, and change nothing")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument(
-        "--offline-sibling",
-        action="store_true",
-        help="also take the sibling threads of the measured cores offline",
-    )
-    parser.add_argument("--undo", action="store_true", help="put back what was changed before")
-    add_talk(parser)
-    parser.add_argument(
-        "argv",
-        nargs=argparse.REMAINDER,
-        metavar="-- COMMAND",
-        help="the command to execute while the settings are changed",
-    )
-    parser.set_defaults(run=_tune)
+class _Asked(Talk):
+    campaign: Path | None
+    dry_run: bool
+    yes: bool
+    offline_sibling: bool
+    undo: bool
+    argv: list[str]
 
 
-def _tune(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+@command("tune")
+def tune(*, args: _Asked, out: TextIO, err: TextIO) -> int:
+    """Change, as root, the settings of this host that the doctor named.
+
+    These are governor or energy preference, boost, large pages, the rate of profilers, interrupts, and
+    an isolated partition. The exact list is shown first, and you are asked. With a command, the
+    settings are put back when it ends, and it is executed as the user who called sudo. Without a
+    command, the settings stay until --undo.
+
+    Examples
+    --------
+    --dry-run      show what would be changed
+    -- fairtrial run c.yaml    change, measure, put back
+    --undo         put everything back
+    """
     from analysis.errors import UsageError
 
     argv = args.argv[1:] if args.argv[:1] == ["--"] else args.argv
@@ -77,7 +59,7 @@ def _tune(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     return _change(args, argv, out, err)
 
 
-def _undo(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -> int:
+def _undo(args: _Asked, argv: list[str], out: TextIO, err: TextIO) -> int:
     from analysis.errors import UsageError
 
     from ..tune.tuner import lines_of, undo_tuning
@@ -98,8 +80,8 @@ def _undo(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -
     return 3
 
 
-def _change(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -> int:
-    from ..tune.tuner import Tuned, caller_of, survey, tune
+def _change(args: _Asked, argv: list[str], out: TextIO, err: TextIO) -> int:
+    from ..tune.tuner import Tuned, caller_of, survey, tune as apply
 
     proposal = survey(_wish(args, argv), _ROOT)
     if args.dry_run:
@@ -129,7 +111,7 @@ def _change(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO)
             err.flush()
 
     done = (
-        tune(proposal, _ROOT, argv=argv, caller=caller, tell=tell)
+        apply(proposal, _ROOT, argv=argv, caller=caller, tell=tell)
         if bool(proposal.count or argv)
         else Tuned()
     )
@@ -138,7 +120,7 @@ def _change(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO)
     return _ended(done, args, err)
 
 
-def _ended(done: Tuned, args: argparse.Namespace, err: TextIO) -> int:
+def _ended(done: Tuned, args: _Asked, err: TextIO) -> int:
     from ..tune.tuner import lines_of
 
     if done.undone is not None and not done.undone.settled:
@@ -153,7 +135,7 @@ def _ended(done: Tuned, args: argparse.Namespace, err: TextIO) -> int:
     return done.code or 0
 
 
-def _wish(args: argparse.Namespace, argv: list[str]) -> Wish:
+def _wish(args: _Asked, argv: list[str]) -> Wish:
     from ..tune.proposal import Wish
     from ..tune.tuner import caller_of
 
@@ -173,7 +155,7 @@ def _wish(args: argparse.Namespace, argv: list[str]) -> Wish:
     )
 
 
-def _shown(proposal: Proposal, args: argparse.Namespace, argv: list[str]) -> str:
+def _shown(proposal: Proposal, args: _Asked, argv: list[str]) -> str:
     from analysis.words import WIDTH
 
     from ..errors import counted, wrapped

@@ -5,102 +5,41 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, TextIO
 
-from .options import add_command, add_talk, add_wait, positive
+from analysis.options import command
+
+from .options import Talk
 
 if TYPE_CHECKING:
-    from .options import Subparsers
+    from ..why.recording import Chains
 
 _TO_EXECUTE = ("sessions", "frequency", "chains")
 _INTERRUPTED = 130
 
 
-def add(subparsers: Subparsers) -> None:
-    """Add ``why``."""
-    parser = add_command(
-        subparsers,
-        "why",
-        description="Execute two variants of a trial again under a profiler, and say for each function how "
-        "much longer\nit takes, with an interval over sessions. The trial is not changed; what is recorded "
-        "lies beside it,\nin runs/TRIAL.why, and is part of no verdict. It needs Linux's perf.",
-        examples="""
-                                   the newest trial: all that its verdict calls slower
-runs/x:new --benchmark parse       one variant, one benchmark
-runs/x:new --stored                what was found last; executes nothing
-runs/x:new --stored --rename qsort_cmp=compare_keys
-""",
-    )
-    parser.add_argument(
-        "trial",
-        metavar="TRIAL",
-        nargs="?",
-        help="a trial, or a variant of it: runs/NAME:VARIANT (default: the newest in runs/; without a "
-        "variant all that the verdict calls slower)",
-    )
-    parser.add_argument(
-        "--benchmark",
-        action="append",
-        type=_name,
-        metavar="B",
-        help="only this benchmark; may be repeated (default: those on which it is slower; of a named "
-        "variant those that are decided, else all)",
-    )
-    parser.add_argument(
-        "--sessions", type=positive, metavar="N", help="sessions to execute (default: 6)"
-    )
-    parser.add_argument(
-        "--frequency",
-        type=positive,
-        metavar="HZ",
-        help="samples a second (default: 4999; 999 with --chains dwarf)",
-    )
-    parser.add_argument(
-        "--chains",
-        choices=("fp", "dwarf"),
-        help="record who called, too: by frame pointers, or by copies of the stack, which every program has",
-    )
-    parser.add_argument(
-        "--rename",
-        action="append",
-        type=_rename,
-        metavar="OLD=NEW",
-        help="NEW is what the candidate calls the baseline's function OLD; may be repeated",
-    )
-    parser.add_argument(
-        "--folded",
-        metavar="FILE",
-        help="also write the stacks of both variants, for speedscope and flamegraph.pl; callers need --chains",
-    )
-    parser.add_argument(
-        "--any",
-        action="store_true",
-        help="name functions although the whole difference is not there again",
-    )
-    parser.add_argument(
-        "--require", action="store_true", help="exit code 1 where no function can be named"
-    )
-    parser.add_argument(
-        "--stored", action="store_true", help="show what was recorded last; execute nothing"
-    )
-    add_wait(parser)
-    add_talk(parser, markdown=True)
-    parser.set_defaults(run=_why)
+class _Asked(Talk):
+    trial: str | None
+    benchmark: list[str] | None
+    sessions: int | None
+    frequency: int | None
+    chains: Chains | None
+    rename: list[tuple[str, str]] | None
+    folded: str | None
+    any: bool
+    require: bool
+    stored: bool
+    wait_for_lock: float
+    format: str
 
 
-def _name(text: str) -> str:
-    """Read a name, which trials store in its normal form (NFC)."""
-    from analysis.words import normal
-
-    return normal(text)
-
-
-def _rename(text: str) -> tuple[str, str]:
+def rename(text: str) -> tuple[str, str]:
+    """Read two names of a function."""
     old, equals, new = text.partition("=")
     if not (old and equals and new) or "=" in new:
         raise argparse.ArgumentTypeError(f"must be OLD=NEW, two names of functions, not {text!r}")
     return old, new
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check(args: _Asked) -> None:
     """Refuse options that do not go together, before anything is executed."""
     from analysis.errors import UsageError
 
@@ -115,7 +54,21 @@ def _check(args: argparse.Namespace) -> None:
         check_folded(args.folded)
 
 
-def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+@command("why", "json", "format")
+def why(*, args: _Asked, out: TextIO, err: TextIO) -> int:
+    """Execute two variants of a trial again under a profiler, and say which functions take longer.
+
+    The answer has for each function how much longer it takes, with an interval over sessions. The trial
+    is not changed; what is recorded lies beside it, in runs/TRIAL.why, and is part of no verdict. It
+    needs Linux's perf.
+
+    Examples
+    --------
+                                       the newest trial: all that its verdict calls slower
+    runs/x:new --benchmark parse       one variant, one benchmark
+    runs/x:new --stored                what was found last; executes nothing
+    runs/x:new --stored --rename qsort_cmp=compare_keys
+    """
     from analysis.commands.options import show
     from analysis.commands.why import (
         Explaining,

@@ -30,9 +30,10 @@ print(code, *[name for name in {HEAVY} if name in sys.modules])
 HELP = """
 import argparse, sys; sys.path.insert(0, sys.argv[1])
 from harness.cli import main
-from harness.commands.catalogue import commands, parser_of
+from analysis.options import COMMANDS
+from harness.commands.catalogue import parser_of
 main(["--help"], sys.stderr, sys.stderr)
-waiting = [parser_of([name]) for name in commands()]
+waiting = [parser_of([name]) for name in COMMANDS]
 print(len(waiting))
 for parser in waiting:
     parser.format_help()

@@ -12,13 +12,14 @@ import subprocess
 
 import pytest
 
+from analysis.options import COMMANDS
 from docs.distribution.completion import SHELLS, script
 from docs.distribution.man_pages import pages
-from harness.commands.catalogue import commands, parser_of
+from harness.commands.catalogue import parser_of
 from harness.commands.completion import PLACES
 from harness.commands.help_page import EXIT_CODES
 
-PARSERS = parser_of(list(commands())).commands
+PARSERS = parser_of(list(COMMANDS)).commands
 PAGES = pages()
 
 
@@ -66,9 +67,9 @@ def test_every_command_is_completed_with_its_line_of_the_help(scripts, shell):
     text = scripts[shell]
     if shell == "bash":
         (line,) = re.findall(r"^_shtab_fairtrial_subparsers=\((.*)\)$", text, re.M)
-        assert set(line.split()) == {*commands(), "help"}
+        assert set(line.split()) == {*COMMANDS, "help"}
         return
-    for name, command in commands().items():
+    for name, command in COMMANDS.items():
         (found,) = {line for line in text.splitlines() if command.summary.split("'")[0] in line}
         assert name in found
 
@@ -98,9 +99,9 @@ def plain(troff):
 
 
 def test_every_command_has_a_page_and_stands_on_the_first_one():
-    assert set(PAGES) == {"fairtrial.1", *(f"fairtrial-{name}.1" for name in commands())}
+    assert set(PAGES) == {"fairtrial.1", *(f"fairtrial-{name}.1" for name in COMMANDS)}
     first = plain(PAGES["fairtrial.1"])
-    for name, command in commands().items():
+    for name, command in COMMANDS.items():
         assert f"fairtrial-{name}(1)\n{command.summary}\n" in first
     for code, said in EXIT_CODES.items():
         assert f"{code}\n{said}\n" in first

@@ -20,7 +20,8 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.artifact.contents import executed_lines
-from harness.commands.catalogue import commands, parser_of
+from analysis.options import COMMANDS
+from harness.commands.catalogue import parser_of
 from tests.forks import Forks
 
 handmade = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "handmade_bundle.py")))
@@ -233,7 +234,7 @@ def test_it_starts_and_ends_as_it_should(executed, codes, text):
 
 
 def test_every_command_and_every_option_has_a_row():
-    given = {name: set() for name in commands()}
+    given = {name: set() for name in COMMANDS}
     for _, text in ROWS:
         name, *words = shlex.split(text)
         if name in given:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 from pathlib import Path
@@ -11,15 +10,11 @@ import pytest
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.printer import Printer, printer_on
-from analysis.registry import COMMANDS, function
+from harness.commands.catalogue import parser_for
 
 
 def execute(out, *words):
-    parser = argparse.ArgumentParser(prog="fairtrial")
-    subparsers = parser.add_subparsers()
-    for place, *_ in COMMANDS.values():
-        function(place)(subparsers)
-    args = parser.parse_args(words)
+    args = parser_for(words[0]).read(words)
     return args.run(args, printer_on(out), io.StringIO())  # as the command line has it
 
 

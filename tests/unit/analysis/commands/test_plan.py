@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import re
@@ -18,9 +17,9 @@ from analysis.errors import InsufficientDataError, UsageError
 from analysis.plan.components import trial_costs
 from analysis.plan.sessions import plan_sessions
 from analysis.record.trial_files import SessionEnd, StopRule
-from analysis.registry import COMMANDS, function
 from analysis.verdict.judging import judge
 from harness.campaign.model import Protocol
+from harness.commands.catalogue import parser_for
 
 TIMES = {
     "old": {f"b{k}": [1.0, 1.01, 1.02, 1.03, 0.99, 1.0] for k in range(6)},
@@ -29,11 +28,7 @@ TIMES = {
 
 
 def execute(*words):
-    parser = argparse.ArgumentParser(prog="fairtrial")
-    subparsers = parser.add_subparsers()
-    for place, *_ in COMMANDS.values():
-        function(place)(subparsers)
-    args = parser.parse_args(words)
+    args = parser_for(words[0]).read(words)
     out = io.StringIO()
     return args.run(args, out, io.StringIO()), out.getvalue()
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import json
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
-from analysis.registry import COMMANDS, function
+from harness.commands.catalogue import parser_for
 
 HEADING = "Name,Sample1,Sample2,ConfLevel,Coef\n"
 ENDINGS = [".out", ".report", ".status", ".warning"]
@@ -39,11 +38,7 @@ def configure(*ends: str, name: str = "b.cfg", heading: str = HEADING) -> None:
 
 
 def execute(*words: str) -> str:
-    parser = argparse.ArgumentParser(prog="fairtrial")
-    subparsers = parser.add_subparsers()
-    for place, *_ in COMMANDS.values():
-        function(place)(subparsers)
-    args = parser.parse_args(["speedup-test", *words])
+    args = parser_for("speedup-test").read(["speedup-test", *words])
     out = io.StringIO()
     assert args.run(args, out, io.StringIO()) == 0
     return out.getvalue()
@@ -261,11 +256,10 @@ def test_wrong_usage_writes_nothing(here: Path, words: list[str], says: str) -> 
         ("high", "'high' is not a number"),
     ],
 )
-def test_wrong_levels(level: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
+def test_wrong_levels(level: str, says: str) -> None:
+    with pytest.raises(UsageError) as error:
         execute("b.cfg", "--conf-level", level)
-    assert stop.value.code == 2
-    assert says in capsys.readouterr().err
+    assert says in str(error.value)
 
 
 # ---- writing

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 
@@ -10,15 +9,11 @@ import numpy as np
 import pytest
 
 from analysis.errors import FairtrialError
-from analysis.registry import COMMANDS, function
+from harness.commands.catalogue import parser_for
 
 
 def execute(*words):
-    parser = argparse.ArgumentParser(prog="fairtrial")
-    subparsers = parser.add_subparsers()
-    for place, *_ in COMMANDS.values():
-        function(place)(subparsers)
-    args = parser.parse_args(words)
+    args = parser_for(words[0]).read(words)
     out = io.StringIO()
     return args.run(args, out, io.StringIO()), out.getvalue()
 

@@ -8,11 +8,11 @@ import math
 import pytest
 
 from analysis.errors import UsageError
-from harness.commands.catalogue import commands, parser_of
-from harness.commands.command_parser import CommandParser, HelpFormatter, by_equals
-from harness.commands.options import add_wait
+from analysis.options import COMMANDS, patience
+from harness.commands.catalogue import parser_of
+from harness.commands.command_parser import CommandParser, HelpFormatter
 
-EVERY = parser_of(list(commands())).commands
+EVERY = parser_of(list(COMMANDS)).commands
 
 
 @pytest.mark.parametrize("columns", ["80", "200"])
@@ -68,7 +68,10 @@ def test_no_example_is_broken_inside_its_quotes():
 @pytest.fixture
 def parser():
     made = CommandParser(prog="p")
-    add_wait(made)
+    waiting = made.add_argument(
+        "--wait-for-lock", nargs="?", metavar="SECONDS", type=patience, default=0.0
+    )
+    waiting.by_equals = True
     made.add_argument("-n", "--name")
     made.add_argument("words", nargs="*")
     return made
@@ -120,7 +123,7 @@ def test_an_option_of_another_tool_gets_its_own_answer():
 
 def test_a_flag_may_take_a_value_behind_the_sign_too():
     parser = CommandParser(prog="p")
-    by_equals(parser.add_argument("--shell", nargs="?", const="", metavar="SH"))
+    parser.add_argument("--shell", nargs="?", const="", metavar="SH").by_equals = True
     assert parser.read(["--shell=zsh"]).shell == "zsh"
     assert parser.read(["--shell"]).shell == ""
     assert parser.read([]).shell is None

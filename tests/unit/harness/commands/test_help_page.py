@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.options import COMMANDS
 from harness.cli import main
-from harness.commands.catalogue import commands
 from harness.commands.help_page import EXIT_CODES, GROUPS
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample-0.2.0"
@@ -31,7 +31,7 @@ def test_help_has_four_groups_and_each_command_once_in_a_line_of_its_own():
     lines = said.splitlines()
     assert [line for line in lines if line in GROUPS] == list(GROUPS)
     listed = [line.split()[0] for line in lines if line.startswith("  ")]
-    assert sorted(listed) == sorted(commands())
+    assert sorted(listed) == sorted(COMMANDS)
     assert listed[:3] == ["compare", "init", "run"]
     assert max(len(line) for line in lines if line.startswith("  ")) <= 72
     assert max(map(len, lines)) <= 80
@@ -45,7 +45,7 @@ def test_each_command_stands_in_the_group_of_its_row():
     for line in said.splitlines():
         group = line if line in GROUPS else group
         if line.startswith("  "):
-            assert commands()[line.split()[0]].group == group
+            assert COMMANDS[line.split()[0]].group == group
 
 
 def test_the_exit_codes_have_a_page_of_their_own():

@@ -7,8 +7,6 @@ import argparse
 import pytest
 
 from analysis.errors import UsageError
-from harness.commands.command_parser import CommandParser
-from harness.commands.compare import add
 from harness.commands.options import duration, margin, remarks, wanted_commands
 
 
@@ -101,12 +99,9 @@ def test_what_has_nothing_to_do_is_said(compare_line):
         ("--marign", "did you mean --margin?"),
     ],
 )
-def test_what_is_not_here_is_answered(option, says):
-    parser = CommandParser(prog="fairtrial")
-    add(parser.add_subparsers())
-    parser.commands |= {"compare": next(iter(parser._subparsers._group_actions)).choices["compare"]}
+def test_what_is_not_here_is_answered(compare_line, option, says):
     with pytest.raises(UsageError) as caught:
-        parser.read(["compare", option, "true"])
+        compare_line(option, "true")
     assert says in str(caught.value)
 
 

@@ -1,0 +1,420 @@
+"""Commands and their options, each once: parser, help, completion and manual pages are made of it.
+
+A row of `ROWS` begins with what the help shows: ``-o, --output FILE``, ``--layout {rows,columns}``,
+``SOURCE...`` of one word or more, ``[TRIAL]`` of none or one, ``--resume[=TRIAL]`` with its value
+behind '=' alone, ``--below A...`` that may be repeated, ``-o FILE!`` that must be given. The parameter
+stands before it where it has another name. Behind it stand, after two spaces, the function that reads
+a word, and ``= default``; ``const`` makes a flag that stores its default. Below it stands its sentence;
+a row without one is hidden. Rows below ``[command]`` are of that command alone.
+
+The parameters of a command name rows, or classes of such names (`Given`). A default there takes the
+place of the row's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from . import registry
+
+if TYPE_CHECKING:
+    from .record.manifest import WarmupIterations
+
+_LISTED = """
+measure
+compare    harness.commands.compare    two or more commands, now; the first is the baseline
+init    harness.commands.first_steps    write a campaign to start from
+run    harness.commands.run    measure a campaign, or go on with one
+bisect    harness.commands.bisect_command    find the commit that changed a program's time
+status    harness.commands.submit    how far a trial or a fleet is, and how to go on
+doctor    harness.commands.first_steps    check this host, and say how to mend it
+tune    harness.commands.tune    change what the doctor named, and put it back
+submit    harness.commands.submit    measure a campaign on many hosts, through Slurm
+cancel    harness.commands.submit    end the jobs of a fleet
+judge
+verdict    analysis.commands.verdict    which variants are faster, and by how much
+gate    analysis.commands.gate    stop a build on a proven regression: 'slower>2%'
+diff    analysis.commands.diff    do the conclusions of one trial hold in another?
+history    analysis.commands.history    many nights: what changed, when, and program or host
+hpt    analysis.commands.hpt    hierarchical performance testing over a suite
+speedup-test    analysis.commands.speedup_protocols    the Speedup-Test: gains of means and medians
+resample    analysis.commands.resample    randomization test and bootstrap over a suite
+mixture    analysis.commands.mixture    Gaussian mixtures: modes, and who is best in one run
+understand
+diagnose    analysis.commands.diagnose    look at runs, sessions and host before judging them
+sources    analysis.commands.sources    where the variation comes from
+plan    analysis.commands.plan    how many sessions and runs a comparison needs
+calibrate    analysis.commands.calibrate    how often the methods err on this machine
+study    analysis.commands.study    how often tests and intervals are right, simulated
+biplot    analysis.commands.biplot    systems and benchmarks in one picture
+why    harness.commands.why    in which functions a slower variant takes longer
+share
+report    analysis.commands.report    one page with the answer, its evidence and its doubts
+plot    analysis.commands.plot    one figure for a paper, with its data
+bundle    analysis.commands.bundle    pack trials and results so that others can check them
+import    analysis.commands.exchange    make a trial of another tool's files
+export    analysis.commands.exchange    write runs as another tool's file
+merge    analysis.commands.exchange    put trials of one campaign together
+reproduce    harness.commands.reproduce    check a bundle: compute it again, or measure it again
+completion    harness.commands.completion    print the completion script of bash, zsh or fish
+"""
+
+# the rows of several commands; `option_rows` has those of one
+_COMMON = """
+CANDIDATE
+    {side}
+[BASELINE]
+    the same (default: the baseline of the candidate's campaign; then CANDIDATE may be a trial with
+    one candidate)
+--metric M
+    what to compare: {metrics}, or a metric parsed from the output (default: the campaign's
+    'judge', else wall)
+--warmup-iterations N  warmup
+    leave the first N iterations of each run out, or 'auto': those before it is steady (default:
+    what the campaign says of the metric; 0 judges all)
+--better {lower,higher}
+    whether lower or higher values are better, where the file does not say it
+--layout {rows,columns}
+    in files of numbers, whether a benchmark is a row or a column (default: rows; a file with one
+    number on each line has the runs of one benchmark)
+--decimal {comma,point}
+    the decimal sign in files whose numbers can be read in two ways, such as 1,234
+--level {process,iteration}  = process
+    what counts as one run: a process, with the mean of its iterations (default), or each
+    iteration, as if they were independent
+--confidence R  number = 0.95
+    confidence of the answer, of each of its intervals; 1 minus it is the risk of its tests
+confidence --conf-level R  number = 0.95
+--margin M  number = 0.01
+    differences smaller than this count as equivalent
+--benchmark B...  named
+    only this benchmark; may be repeated
+--exclude B...  named
+    leave this benchmark out; may be repeated
+--variant, --candidate V...  named
+    only this candidate; may be repeated
+--seed S  int = 0
+    seed of the random draws
+--plot FILE
+    also draw it; the ending of FILE is the format: .svg, .png or .pdf
+--json
+    print the whole result as JSON
+--format {text,md}  = text
+    the form of the answer
+--workers W  int
+    workers at the same time (default: all usable cores); no result depends on it
+--backend {threads,processes}
+    what the workers are (default: processes after the first 2 s)
+--dask ADDRESS
+    use a Dask cluster: the address of its scheduler, or its scheduler file
+--correction {holm,bh,none}  = holm
+    how words allow for the number of benchmarks: Holm (default), Benjamini-Hochberg, no
+--weight NAME=W...
+    the weight of a benchmark in the suite (default: 1); may be repeated
+--looks K  int
+    how many looks are taken at these sessions, each at risk / K (default: counted from the
+    sessions that were appended to the trial)
+--always-valid
+    use intervals that hold however often you look, from 3 sessions on
+--certificate FILE
+    the certificate of 'fairtrial calibrate' to cite (default: the newest one next to the trial)
+--allow-missing[=NAME]...
+    at the gate a benchmark may be gone from the newer side: any, or =NAME (again for others)
+--width W  length = 178mm
+    width of a figure: 85mm for one column of a paper, 178mm for two (default); in mm, cm or in
+--font-size PT  number = 8
+    font size of a figure
+--font-family F  = DejaVu Sans
+    an installed font for a figure (default: DejaVu Sans, which is always there)
+--dir DIR  Path = runs
+    the folder of trials
+--share
+    let others read the new trial (default: only you can)
+--wait-for-lock[=SECONDS]  patience = 0
+    wait until another trial on the same CPUs has ended, for at most so many seconds (default: do
+    not wait; without a number: as long as it takes)
+-q, --quiet
+    print only what is necessary
+-v, --verbose
+    print more
+--strict
+    warnings of required checks are fatal (exit 3)
+"""
+
+
+class Command(NamedTuple):
+    """A command: its group in the help, the module of its function, and its line there."""
+
+    group: str
+    module: str
+    summary: str
+
+
+def _listed() -> Iterator[tuple[str, Command]]:
+    group = ""
+    for line in _LISTED.strip().split("\n"):
+        name, *rest = line.split("    ")
+        if rest:
+            yield name, Command(group, *rest)
+        else:
+            group = name
+
+
+COMMANDS = dict(_listed())
+
+SIDE = (
+    "a variant of a trial (runs/NAME:VARIANT), a file of another tool, or a file of numbers: one "
+    "row of runs for each benchmark, or one number on each line"
+)
+# what stands in a row as {name}, and is looked up when its help is shown
+_LISTS = {
+    "metrics": "analysis.record.run_numbers:BUILTIN_METRICS",
+    "kinds": "analysis.commands.plot:every_kind",
+    "targets": "analysis.commands.exchange:every_target",
+}
+
+
+class Given:
+    """Options that a command takes together: the annotated names of a class name rows."""
+
+    def __init__(self, **given: Any) -> None:  # noqa: ANN401 - each is what its annotation says
+        vars(self).update(given)
+
+
+class Made(NamedTuple):
+    """A function that is a command, and what its parser has besides.
+
+    `alternatives` exclude each other, `elsewhere` answers options of other tools, and the parameter
+    `tail` takes what stands behind ``--``.
+    """
+
+    function: Callable[..., int]
+    alternatives: tuple[str, ...] = ()
+    elsewhere: Mapping[str, str] = {}
+    tail: str = ""
+
+
+FUNCTIONS: dict[str, Made] = {}
+_F = TypeVar("_F", bound=Callable[..., int])
+
+
+def command(name: str, *alternatives: str, **further: Any) -> Callable[[_F], _F]:  # noqa: ANN401 - of `Made`
+    """Make a function a command; its docstring is the help."""
+
+    def make(function: _F) -> _F:
+        FUNCTIONS[name] = Made(function, alternatives, **further)
+        return function
+
+    return make
+
+
+_OWN = ("out", "err", "command")  # parameters that are no options
+_Row = tuple[str, str, str]  # its head, its sentence, and what it stands below in the help
+
+
+def _parts(
+    function: Callable[..., int],
+) -> Iterator[tuple[str, type[Given] | None, dict[str, Any]]]:
+    """Give each parameter with its class and the options in it; these with the defaults that are set there."""
+    for name, note in function.__annotations__.items():
+        kind = function.__globals__.get(note)
+        if isinstance(kind, type) and issubclass(kind, Given):
+            classes = (vars(one).get("__annotations__", ()) for one in reversed(kind.__mro__))
+            fields = (one for fields in classes for one in fields)
+            yield name, kind, {one: getattr(kind, one, ...) for one in fields}
+        elif name != "return":
+            yield name, None, {name: (function.__kwdefaults__ or {}).get(name, ...)}
+
+
+def execute(name: str, given: argparse.Namespace, out: object, err: object) -> int:
+    """Call the function of a command with the options that were given; its result is the exit code."""
+    function = FUNCTIONS[name].function
+    known = {**vars(given), "out": out, "err": err, "command": f"fairtrial {name}"}
+    values = {
+        part: known[part] if kind is None else kind(**{one: known[one] for one in options})
+        for part, kind, options in _parts(function)
+    }
+    return function(**values)
+
+
+class Option(NamedTuple):
+    """An option or a word: what argparse adds it with, its heading in the help, and what marks it."""
+
+    names: tuple[str, ...]
+    settings: dict[str, Any]
+    title: str
+    marks: dict[str, Any]
+
+
+def options_of(name: str) -> Iterator[Option]:
+    """Give the options and words of a command in the order of the table, its own ones first.
+
+    Raises
+    ------
+    LookupError
+        If a parameter names no row.
+    """
+    made, own = FUNCTIONS[name], _rows(name)
+    reads = {**globals(), "int": int, "float": float, "Path": Path}
+    taken: dict[str, Any] = {}
+    for _, kind, options in _parts(made.function):
+        reads |= vars(sys.modules[kind.__module__]) if kind is not None else {}
+        taken |= {one: default for one, default in options.items() if one not in (*_OWN, made.tail)}
+    reads |= made.function.__globals__
+    rows = {**own, **_rows(""), **own}
+    if unknown := taken.keys() - rows.keys():
+        raise LookupError(f"{name}: no row of {', '.join(unknown)}")
+    for one in filter(taken.__contains__, rows):
+        for head, says, title in rows[one]:
+            names, settings, marks = _option(one, head, says, reads)
+            settings.update({} if taken[one] is ... else {"default": taken[one]})
+            yield Option(names, settings, title, marks)
+
+
+@cache
+def _rows(command: str) -> dict[str, list[_Row]]:
+    """Give the rows of a command, or those of several, by their parameters."""
+    from .option_rows import ROWS
+
+    found: dict[str, list[_Row]] = {}
+    for block in re.split(r"^\[(?=[a-z])", f"]\n{_COMMON}{ROWS}", flags=re.M):
+        heading, _, rows = block.partition("]\n")
+        section, _, title = heading.partition(": ")
+        if section == command:
+            for head, says in re.findall(r"^(\S.*)\n((?: +.+\n)*)", rows, re.M):
+                found.setdefault(_parameter(head), []).append((head, " ".join(says.split()), title))
+    return found
+
+
+def _parameter(head: str) -> str:
+    """Name the parameter of a row: by its first word, or by its first long option."""
+    first = re.match(r"\[?(\w+)", head) or re.search(r"--([a-z][\w-]+)", head)
+    assert first is not None, head
+    return first[1].lower().replace("-", "_")
+
+
+_FORM = re.compile(
+    r"(?:[a-z]\w* )?((?:--?[a-zA-Z][\w-]*(?:, )?)*)(\[=\w+\])? ?(.*?)((?<!,)\.\.\.)?(!?)"
+)
+
+
+def _option(
+    parameter: str, head: str, says: str, reads: Mapping[str, Any]
+) -> tuple[tuple[str, ...], dict[str, Any], dict[str, Any]]:
+    """Give the names of an option, what argparse takes of it, and what marks it."""
+    form, _, kind = head.partition("  ")
+    read, _, default = (one.strip() for one in kind.partition("="))
+    found = _FORM.fullmatch(form)
+    assert found is not None, head
+    names = tuple(re.findall(r"-[\w-]+", found[1]))
+    settings: dict[str, Any] = {"dest": parameter} if names else {}
+    marks: dict[str, Any] = {"by_equals": True} if found[2] else {}
+    word, many = found[3], bool(found[4])
+    if found[2]:
+        settings |= {"nargs": "?", "const": "", "metavar": found[2][2:-1]}
+    elif word.startswith("-- "):
+        settings |= {"nargs": argparse.REMAINDER, "metavar": word}
+    elif word:
+        several = "*" if word.endswith("...]") else "?" if word[0] == "[" else None
+        plain = re.sub(r"^\[(.+?)(\.\.\.)?\]$", r"\1", word)
+        shape = re.fullmatch(r"([^{]*)(\{.*\})?", plain)
+        assert shape is not None, head
+        metavar, choices = shape[1], shape[2]
+        metavars = tuple(metavar.split(" "))
+        settings |= {"metavar": metavars if len(metavars) > 1 else metavar or None}
+        settings |= {"nargs": several or len(metavars)} if several or len(metavars) > 1 else {}
+        settings |= {"choices": tuple(choices[1:-1].split(","))} if choices else {}
+    elif read == "const":
+        settings |= {"action": "store_const", "const": default}
+    else:
+        settings |= {"action": "store_true"}
+    if many:
+        settings |= {"action": "append"} if names else {"nargs": "+"}
+    if read not in ("", "const"):
+        settings["type"] = reads[read]
+    if default and read != "const":
+        settings["default"] = reads[read](default) if read else default
+        says += f" (default: {default})" if says and "default" not in says else ""
+    if found[5]:
+        settings["required"] = True
+    says = says.replace("%", "%%").replace("{side}", SIDE)
+    for one in _LISTS:
+        if f"{{{one}}}" in says:
+            says = says.replace(f"{{{one}}}", f"%({one})s")
+            marks[one] = _WhenShown(one)
+    settings["help"] = says or argparse.SUPPRESS
+    return names or (parameter,), settings, marks
+
+
+class _WhenShown:
+    """A part of a sentence that is looked up when the help is shown."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __str__(self) -> str:
+        found: Any = registry.function(_LISTS[self._name])
+        return str(found()) if callable(found) else ", ".join(found)
+
+
+# --- How words are read; argparse reports what cannot be.
+
+
+def number(text: str) -> float:
+    """Read a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def named(text: str) -> str:
+    """Read a name, which trials store in its normal form (NFC)."""
+    from .words import normal
+
+    return normal(text)
+
+
+def warmup(text: str) -> WarmupIterations:
+    """Read a number of iterations, or ``auto``."""
+    from .record.manifest import NEEDS, read_warmup
+
+    try:
+        return read_warmup(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {NEEDS}") from None
+
+
+def length(text: str) -> float:
+    """Read a length: ``85mm``, ``8.5cm``, ``3.35in``, or millimetres without a unit."""
+    for unit, factor in (("mm", 1.0), ("cm", 10.0), ("in", 25.4), ("", 1.0)):
+        if text.endswith(unit):
+            try:
+                return float(text.removesuffix(unit)) * factor
+            except ValueError:
+                break
+    raise argparse.ArgumentTypeError(f"{text!r} is not a length, such as 85mm")
+
+
+def patience(text: str) -> float:
+    """Read for how many seconds one waits; without a number as long as it takes."""
+    try:
+        seconds = float(text or "inf")
+    except ValueError:
+        seconds = -1.0
+    if not seconds >= 0:
+        raise argparse.ArgumentTypeError(f"must be a number of seconds, not {text!r}")
+    return seconds
+
+
+def positive(text: str) -> int:
+    """Read a whole number of at least 1."""
+    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    return int(text)
