@@ -107,13 +107,6 @@ def test_help_shows_that_the_sign_is_needed(parser):
     assert "[--wait-for-lock[=SECONDS]]" in help_text
 
 
-def test_every_option_with_a_value_that_may_be_missing_takes_it_behind_the_sign():
-    for name, command in EVERY.items():
-        for action in command._actions:
-            if action.option_strings and action.nargs == "?":
-                assert getattr(action, "by_equals", False), f"{name} {action.option_strings}"
-
-
 def test_an_option_of_another_tool_gets_its_own_answer():
     parser = CommandParser(prog="p")
     parser.elsewhere["--style"] = "not needed: -q prints the answer only"
