@@ -7,8 +7,7 @@ stands before it where it has another name. Behind it stand, after two spaces, t
 a word, and ``= default``; ``const`` makes a flag that stores its default. Below it stands its sentence;
 a row without one is hidden. Rows below ``[command]`` are of that command alone.
 
-The parameters of a command name rows, or classes of such names (`Given`). A default there takes the
-place of the row's.
+The parameters of a command name rows, or classes of such names (`Given`).
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ import    analysis.commands.exchange    make a trial of another tool's files
 export    analysis.commands.exchange    write runs as another tool's file
 merge    analysis.commands.exchange    put trials of one campaign together
 reproduce    harness.commands.reproduce    check a bundle: compute it again, or measure it again
-completion    harness.commands.completion    print the completion script of bash, zsh or fish
+completion    harness.commands.first_steps    print the completion script of bash, zsh or fish
 """
 
 # the rows of several commands; `option_rows` has those of one
@@ -156,17 +155,14 @@ class Command(NamedTuple):
     summary: str
 
 
-def _listed() -> Iterator[tuple[str, Command]]:
-    group = ""
-    for line in _LISTED.strip().split("\n"):
-        name, *rest = line.split("    ")
-        if rest:
-            yield name, Command(group, *rest)
-        else:
-            group = name
-
-
-COMMANDS = dict(_listed())
+COMMANDS: dict[str, Command] = {}
+_group = ""
+for _line in _LISTED.strip().split("\n"):
+    _name, *_rest = _line.split("    ")
+    if _rest:
+        COMMANDS[_name] = Command(_group, *_rest)
+    else:
+        _group = _name
 
 SIDE = (
     "a variant of a trial (runs/NAME:VARIANT), a file of another tool, or a file of numbers: one "
@@ -218,18 +214,15 @@ _OWN = ("out", "err", "command")  # parameters that are no options
 _Row = tuple[str, str, str]  # its head, its sentence, and what it stands below in the help
 
 
-def _parts(
-    function: Callable[..., int],
-) -> Iterator[tuple[str, type[Given] | None, dict[str, Any]]]:
-    """Give each parameter with its class and the options in it; these with the defaults that are set there."""
+def _parts(function: Callable[..., int]) -> Iterator[tuple[str, type[Given] | None, list[str]]]:
+    """Give each parameter with its class, and the names of the rows in it."""
     for name, note in function.__annotations__.items():
         kind = function.__globals__.get(note)
         if isinstance(kind, type) and issubclass(kind, Given):
-            classes = (vars(one).get("__annotations__", ()) for one in reversed(kind.__mro__))
-            fields = (one for fields in classes for one in fields)
-            yield name, kind, {one: getattr(kind, one, ...) for one in fields}
+            homes = (vars(one).get("__annotations__", ()) for one in reversed(kind.__mro__))
+            yield name, kind, [one for home in homes for one in home]
         elif name != "return":
-            yield name, None, {name: (function.__kwdefaults__ or {}).get(name, ...)}
+            yield name, None, [name]
 
 
 def execute(name: str, given: argparse.Namespace, out: object, err: object) -> int:
@@ -262,19 +255,17 @@ def options_of(name: str) -> Iterator[Option]:
     """
     made, own = FUNCTIONS[name], _rows(name)
     reads = {**globals(), "int": int, "float": float, "Path": Path}
-    taken: dict[str, Any] = {}
+    taken: set[str] = set()
     for _, kind, options in _parts(made.function):
         reads |= vars(sys.modules[kind.__module__]) if kind is not None else {}
-        taken |= {one: default for one, default in options.items() if one not in (*_OWN, made.tail)}
+        taken |= {*options} - {*_OWN, made.tail}
     reads |= made.function.__globals__
     rows = {**own, **_rows(""), **own}
-    if unknown := taken.keys() - rows.keys():
+    if unknown := taken - rows.keys():
         raise LookupError(f"{name}: no row of {', '.join(unknown)}")
     for one in filter(taken.__contains__, rows):
         for head, says, title in rows[one]:
-            names, settings, marks = _option(one, head, says, reads)
-            settings.update({} if taken[one] is ... else {"default": taken[one]})
-            yield Option(names, settings, title, marks)
+            yield _option(one, head, says, title, reads)
 
 
 @cache
@@ -304,10 +295,7 @@ _FORM = re.compile(
 )
 
 
-def _option(
-    parameter: str, head: str, says: str, reads: Mapping[str, Any]
-) -> tuple[tuple[str, ...], dict[str, Any], dict[str, Any]]:
-    """Give the names of an option, what argparse takes of it, and what marks it."""
+def _option(parameter: str, head: str, says: str, title: str, reads: Mapping[str, Any]) -> Option:
     form, _, kind = head.partition("  ")
     read, _, default = (one.strip() for one in kind.partition("="))
     found = _FORM.fullmatch(form)
@@ -349,7 +337,7 @@ def _option(
             says = says.replace(f"{{{one}}}", f"%({one})s")
             marks[one] = _WhenShown(one)
     settings["help"] = says or argparse.SUPPRESS
-    return names or (parameter,), settings, marks
+    return Option(names or (parameter,), settings, title, marks)
 
 
 class _WhenShown:

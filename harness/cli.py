@@ -115,7 +115,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
             out.write(page)
         else:
             words = [*argv[1:], "--help"] if argv[0] == "help" else argv
-            args = load("harness.commands.catalogue").parser_for(words[0]).read(words)
+            args = load("harness.commands.command_parser").parser_for(words[0]).read(words)
             with announced(err, words[0], quiet=getattr(args, "quiet", False)):
                 if words[0] in _BEGINNINGS:  # before anything that takes time to import
                     doing(_BEGINNINGS[words[0]])
@@ -186,6 +186,9 @@ def _page(argv: Sequence[str]) -> str | None:
     """Give the page that a command line asks for without a command; None where it has one."""
     from analysis.registry import load
 
+    asks = ("-h", "--help", "help", "--version")
+    if argv and argv[0] not in asks:
+        return None
     pages = load("harness.commands.help_page")
     page: str | None = None
     if not argv:
@@ -195,7 +198,7 @@ def _page(argv: Sequence[str]) -> str | None:
     elif list(argv) == ["help", "exit-codes"]:
         page = pages.exit_codes()
     elif list(argv[:2]) == ["help", "json"] and len(argv) == 3:
-        page = load("harness.commands.completion").schema(argv[2])
+        page = load("harness.commands.first_steps").schema(argv[2])
     elif argv[0] == "--version":
         from analysis.version import VERSION
 

@@ -23,7 +23,7 @@ def calibrate(
     pair: str | None,
     methods: str | None,
     asked: _Asked,
-    dir: str | None = None,
+    dir: str | None,
     no_certificate: bool,
     workers: Workers,
     json: bool,

@@ -74,7 +74,7 @@ def import_(
     sources: list[str],
     output: Path | None,
     dry_run: bool,
-    format: str | None = None,
+    format: str | None,
     keys: _Keys,
     baseline: str | None,
     encoding: str | None,

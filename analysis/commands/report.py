@@ -40,7 +40,7 @@ def report(
     baseline: str | None,
     more: list[str],
     output: str | None,
-    format: str | None = None,
+    format: str | None,
     guard: bool,
     plots: str | None,
     sources: bool,

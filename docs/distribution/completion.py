@@ -11,8 +11,7 @@ from pathlib import Path
 import shtab
 
 from analysis.options import COMMANDS
-from harness.commands.catalogue import parser_of
-from harness.commands.command_parser import CommandParser
+from harness.commands.command_parser import CommandParser, parser_of
 
 SHELLS = ("bash", "zsh", "fish")
 

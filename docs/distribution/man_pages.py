@@ -11,9 +11,14 @@ from collections.abc import Iterator
 
 from analysis.options import COMMANDS
 from analysis.version import VERSION
-from harness.commands.catalogue import parser_of
-from harness.commands.command_parser import CommandParser, HelpFormatter, blocks, takes_by_equals
-from harness.commands.completion import SCHEMAS
+from harness.commands.command_parser import (
+    CommandParser,
+    HelpFormatter,
+    blocks,
+    parser_of,
+    takes_by_equals,
+)
+from harness.commands.first_steps import SCHEMAS
 from harness.commands.help_page import EXIT_CODES, GROUPS, PROMISE
 
 _GAP = re.compile(r" {3,}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.commands.completion import PLACES, SCHEMAS
+from harness.commands.first_steps import PLACES, SCHEMAS
 
 from .completion import script
 from .man_pages import pages

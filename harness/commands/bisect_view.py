@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 # --- What ``bisect --why`` adds: in which functions each proven culprit differs from its parent.
 
 
-def why_of(
-    found: Bisection, err: TextIO, *, quiet: bool, verbose: bool, wait_s: float
-) -> Any:  # noqa: ANN401 - a result, or None
+def why_of(found: Bisection, err: TextIO, *, quiet: bool, verbose: bool, wait_s: float) -> Any:  # noqa: ANN401 - a result, or None
     """Record and explain the profile of each culprit in the trial of its proof; None where there is no culprit.
 
     Raises

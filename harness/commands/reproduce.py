@@ -35,7 +35,7 @@ class _Asked(Talk):
     sessions: int | None
     trial: list[str] | None
     metric: str | None
-    confidence: float | None = None
+    confidence: float | None
     share: bool
 
 

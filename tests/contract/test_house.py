@@ -45,7 +45,7 @@ OPENERS = {
     "harness/services/usage.py:1 harness/services/service_process.py:1 harness/services/running.py:3 "
     "harness/services/usage.py:4 analysis/artifact/redacted_names.py:1",
     "files that come with the product": "harness/campaign/defaults.py:1 "
-    "harness/campaign/resolve.py:1 harness/campaign/scalar_kinds.py:1 harness/commands/completion.py:1 "
+    "harness/campaign/resolve.py:1 harness/campaign/scalar_kinds.py:1 harness/commands/first_steps.py:1 "
     "analysis/artifact/requirements.py:3 analysis/history/changes.py:1 "
     "analysis/methods/resampling/assignments.py:1 analysis/report/methods_text.py:1",
     "a file that the command line or the campaign names": "analysis/record/yaml_reader.py:1 "

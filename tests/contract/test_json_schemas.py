@@ -19,7 +19,7 @@ from docs.distribution.json_answers.json_types import Definitions, UnknownTypeEr
 from docs.distribution.json_answers.schemas import ANSWERS, files
 from docs.distribution.shared_files import shared_files
 from harness.cli import main
-from harness.commands.catalogue import parser_of
+from harness.commands.command_parser import parser_of
 from tests.json_schemas import FILES, ROOT, held, misfits, schema
 
 

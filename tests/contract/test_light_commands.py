@@ -31,7 +31,7 @@ HELP = """
 import argparse, sys; sys.path.insert(0, sys.argv[1])
 from harness.cli import main
 from analysis.options import COMMANDS
-from harness.commands.catalogue import parser_of
+from harness.commands.command_parser import parser_of
 main(["--help"], sys.stderr, sys.stderr)
 waiting = [parser_of([name]) for name in COMMANDS]
 print(len(waiting))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from analysis import options, registry
-from analysis.options import COMMANDS, FUNCTIONS, Given, options_of
+from analysis.options import COMMANDS, FUNCTIONS, options_of
 
 ROOT = Path(__file__).parents[2]
 ASKED = """
@@ -67,38 +67,11 @@ def test_a_parameter_is_annotated_as_its_row_reads_words(name):
         read = settings.get("type")
         returned = getattr(read, "__annotations__", {}).get("return")
         note = notes[settings.get("dest", names[0])]
-        several = settings.get("action") == "append" or settings.get("nargs") in (
-            "*",
-            "+",
-            "...",
-            2,
-            3,
-        )
+        several = settings.get("nargs", "?") != "?" or settings.get("action") == "append"
         assert ("list" in note) == several, names
         assert (note == "bool") == (settings.get("action") == "store_true"), names
         assert ("Path" in note) == (read is Path or returned == "Path"), names
         assert read is not int or "int" in note, names
-
-
-def test_a_default_of_a_function_takes_the_place_of_its_rows():
-    class Several(Given):
-        confidence: float = 0.9
-        margin: float
-
-    def several(*, several: Several, seed: int = 7, json: bool): ...
-
-    several.__globals__["Several"] = Several
-    options.command("several")(several)
-    try:
-        found = {
-            one.settings["dest"]: one.settings
-            for one in options_of("several")
-            if one.names[0] != "--conf-level"
-        }
-    finally:
-        del FUNCTIONS["several"], several.__globals__["Several"]
-    defaults = {name: settings.get("default") for name, settings in found.items()}
-    assert defaults == {"confidence": 0.9, "margin": 0.01, "seed": 7, "json": None}
 
 
 def test_an_option_touches_its_row_and_the_function_that_reads_it(tmp_path):

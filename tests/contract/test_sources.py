@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.commands.catalogue import parser_for
+from harness.commands.command_parser import parser_for
 from tests.contract.generate import ROOT, Item, sources, sources_text
 
 SOURCES = sources()

@@ -24,7 +24,7 @@ from make_venv import places_of_pip
 
 from docs.distribution.local_index import archives, write_index, write_sums
 from docs.distribution.shared_files import shared_files
-from harness.commands.completion import PLACES
+from harness.commands.first_steps import PLACES
 
 PROJECT = Path(__file__).resolve().parents[2]
 OTHERWISE = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C", "SOURCE_DATE_EPOCH": ""}

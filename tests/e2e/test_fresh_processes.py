@@ -21,7 +21,7 @@ import pytest
 
 from analysis.artifact.contents import executed_lines
 from analysis.options import COMMANDS
-from harness.commands.catalogue import parser_of
+from harness.commands.command_parser import parser_of
 from tests.forks import Forks
 
 handmade = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "handmade_bundle.py")))

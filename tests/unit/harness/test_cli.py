@@ -21,7 +21,7 @@ from analysis.errors import (
     UsageError,
 )
 from harness import cli
-from harness.commands import catalogue
+from harness.commands import command_parser
 from harness.commands.command_parser import CommandParser
 from harness.errors import HostError, LaunchError
 from harness.launch.matching import Interrupted
@@ -41,7 +41,7 @@ def does(monkeypatch):
         parser = CommandParser()
         parser.add_argument("words", nargs="*")
         parser.set_defaults(run=run)
-        monkeypatch.setattr(catalogue, "parser_for", lambda word: parser)
+        monkeypatch.setattr(command_parser, "parser_for", lambda word: parser)
 
     return set_up
 

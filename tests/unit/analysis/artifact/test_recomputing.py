@@ -12,7 +12,7 @@ import pytest
 from analysis.artifact import recomputing
 from analysis.artifact.recomputing import COMMANDS, OPTIONS, fault_of_command, recompute
 from analysis.errors import AnalysisError, UsageError
-from harness.commands.catalogue import parser_of
+from harness.commands.command_parser import parser_of
 
 ROOT = Path(__file__).resolve().parents[4]
 # what writes a file, or gives no answer

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from analysis.errors import StoreError, UsageError
-from harness.commands.catalogue import parser_for
+from harness.commands.command_parser import parser_for
 
 Build = Callable[..., Any]
 

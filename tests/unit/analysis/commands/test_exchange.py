@@ -10,7 +10,7 @@ import pytest
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.printer import Printer, printer_on
-from harness.commands.catalogue import parser_for
+from harness.commands.command_parser import parser_for
 
 
 def execute(out, *words):

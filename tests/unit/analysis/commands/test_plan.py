@@ -19,7 +19,7 @@ from analysis.plan.sessions import plan_sessions
 from analysis.record.trial_files import SessionEnd, StopRule
 from analysis.verdict.judging import judge
 from harness.campaign.model import Protocol
-from harness.commands.catalogue import parser_for
+from harness.commands.command_parser import parser_for
 
 TIMES = {
     "old": {f"b{k}": [1.0, 1.01, 1.02, 1.03, 0.99, 1.0] for k in range(6)},

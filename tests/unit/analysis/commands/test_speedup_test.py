@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
-from harness.commands.catalogue import parser_for
+from harness.commands.command_parser import parser_for
 
 HEADING = "Name,Sample1,Sample2,ConfLevel,Coef\n"
 ENDINGS = [".out", ".report", ".status", ".warning"]

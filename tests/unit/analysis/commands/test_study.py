@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import FairtrialError
-from harness.commands.catalogue import parser_for
+from harness.commands.command_parser import parser_for
 
 
 def execute(*words):

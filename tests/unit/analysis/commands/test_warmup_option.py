@@ -15,7 +15,7 @@ import pytest
 from analysis.history.judging import judge_nights
 from analysis.record.manifest import judging_with
 from harness.cli import main
-from harness.commands.catalogue import parser_for
+from harness.commands.command_parser import parser_for
 from tests.unit.analysis.history.judged.made_nights import nights_of, series
 from tests.unit.analysis.history.made_bisections import searched
 from tests.unit.analysis.history.test_step_search import made

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.commands.catalogue import parser_for
+from harness.commands.command_parser import parser_for
 from harness.commands.options import Comparing
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from analysis.errors import UsageError
 from analysis.options import COMMANDS, patience
-from harness.commands.catalogue import parser_of
-from harness.commands.command_parser import CommandParser, HelpFormatter
+from harness.commands.command_parser import CommandParser, HelpFormatter, parser_of
 
 EVERY = parser_of(list(COMMANDS)).commands
 

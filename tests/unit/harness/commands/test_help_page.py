@@ -6,7 +6,10 @@ columns for each command, no list of all commands in one line.
 
 from __future__ import annotations
 
+import argparse
 import io
+import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -14,8 +17,10 @@ import pytest
 
 from analysis.options import COMMANDS
 from harness.cli import main
+from harness.commands.command_parser import parser_of as parser_with
 from harness.commands.help_page import EXIT_CODES, GROUPS
 
+MEASURING = [name for name, one in COMMANDS.items() if one.module.startswith("harness")]
 SAMPLE = Path(__file__).parents[3] / "data" / "sample-0.2.0"
 
 
@@ -37,15 +42,6 @@ def test_help_has_four_groups_and_each_command_once_in_a_line_of_its_own():
     assert max(map(len, lines)) <= 80
     assert "130" not in said
     assert "fairtrial help exit-codes" in said
-
-
-def test_each_command_stands_in_the_group_of_its_row():
-    _, said, _ = execute("--help")
-    group = None
-    for line in said.splitlines():
-        group = line if line in GROUPS else group
-        if line.startswith("  "):
-            assert COMMANDS[line.split()[0]].group == group
 
 
 def test_the_exit_codes_have_a_page_of_their_own():
@@ -114,3 +110,72 @@ def test_an_unfinished_trial_is_gone_on_with(runs):
 def test_where_every_trial_is_damaged_none_is_named(runs):
     shutil.rmtree(runs / "one")
     assert "newest" not in execute()[1]
+
+
+# --- a command
+
+
+def parser_of(name):
+    return parser_with([name]).commands[name]
+
+
+@pytest.mark.parametrize("name", MEASURING)
+def test_help_has_a_description_an_example_and_every_default(name):
+    # first use: no description, no example, no defaults
+    parser = parser_of(name)
+    assert len(parser.description) > 40
+    assert f"fairtrial {name}" in parser.epilog
+    for action in parser._actions:
+        assert action.help, action.dest
+        if action.default not in (None, False, [], argparse.SUPPRESS):
+            assert f"(default: {action.default})" in action.help, action.dest
+
+
+@pytest.mark.parametrize("name", MEASURING)
+def test_examples_are_accepted_by_the_parser(name, capsys):
+    lines = re.findall(rf"^  fairtrial {name} ?(.*)$", parser_of(name).epilog, re.MULTILINE)
+    assert lines
+    for line in lines:
+        words = shlex.split(re.split(r"   +| > ", " " + line if line.startswith(" ") else line)[0])
+        assert vars(parser_of(name).parse_args(words)), line
+
+
+# --- doctor -q ----------------------------------------------------------------------------------
+
+
+def test_a_quiet_doctor_tells_only_what_is_not_in_order():
+    _, whole, _ = execute("doctor")
+    _, quiet, _ = execute("doctor", "-q")
+    found = re.findall(r"^  (ok|warn|fail|unknown) ", quiet, re.MULTILINE)
+    assert "ok" not in found
+    assert not quiet or quiet.startswith("  ")  # no head, no last line
+    assert len(quiet) < len(whole)
+
+
+# --- status --diff ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two(tmp_path):
+    for name in "AB":
+        shutil.copytree("tests/data/sample-0.2.0", tmp_path / name)
+    return tmp_path / "A", tmp_path / "B"
+
+
+@pytest.mark.parametrize("order", [("--diff", 0, 1), (0, "--diff", 1)])
+def test_two_trials_are_compared_in_the_order_they_are_named(two, order):
+    # first use: 'status --diff A B' printed "B -> A"
+    words = [str(two[word]) if isinstance(word, int) else word for word in order]
+    assert execute("status", *words)[1].startswith("A -> B: ")
+
+
+@pytest.mark.parametrize("order", [("--diff", 0), (0, "--diff")])
+def test_one_trial_is_compared_from_session_to_session(two, order):
+    words = [str(two[word]) if isinstance(word, int) else word for word in order]
+    code, said, _ = execute("status", *words)
+    assert (code, said.startswith("session 1 -> session 2: ")) == (0, True)
+
+
+def test_three_trials_are_no_pair(two):
+    assert execute("status", "--diff", *map(str, (*two, two[0])))[0] == 2
+    assert execute("status", "--diff")[0] == 2

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.commands import catalogue
+from harness.commands import command_parser
 
 SAMPLE = Path(__file__).parents[4] / "tests" / "data" / "sample-0.2.0"
 BAD = "\x1b]0;PWNED\x07\x1b[31m\u202e"
@@ -116,5 +116,5 @@ def test_an_interrupt_while_commands_are_imported_is_no_traceback(monkeypatch):
     def interrupted(_wanted):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(catalogue, "parser_for", interrupted)
+    monkeypatch.setattr(command_parser, "parser_for", interrupted)
     assert main(["status"], io.StringIO(), io.StringIO()) == 130
