@@ -106,21 +106,6 @@ def test_help_shows_that_the_sign_is_needed(parser):
     assert "[--wait-for-lock[=SECONDS]]" in help_text
 
 
-def test_an_option_of_another_tool_gets_its_own_answer():
-    parser = CommandParser(prog="p")
-    parser.elsewhere["--style"] = "not needed: -q prints the answer only"
-    with pytest.raises(UsageError, match="--style: not needed: -q prints the answer only"):
-        parser.read(["--style", "basic"])
-
-
-def test_a_flag_may_take_a_value_behind_the_sign_too():
-    parser = CommandParser(prog="p")
-    parser.add_argument("--shell", nargs="?", const="", metavar="SH").by_equals = True
-    assert parser.read(["--shell=zsh"]).shell == "zsh"
-    assert parser.read(["--shell"]).shell == ""
-    assert parser.read([]).shell is None
-
-
 def test_what_argparse_refuses_is_a_usage_error_without_the_whole_usage():
     parser = CommandParser(prog="p")
     parser.add_argument("--count", type=int)
