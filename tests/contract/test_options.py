@@ -27,23 +27,17 @@ print(pages()["fairtrial-init.1"].replace("\\\\", ""), *map(script, ("bash", "zs
 print("==")
 main(["init", "--loud", "3", "c.yaml"], sys.stdout, sys.stdout)
 """
+MODULES = {name: registry.load(one.module).__name__ for name, one in COMMANDS.items()}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def functions():
-    """Import every module that the list names."""
-    return {name: registry.load(one.module) for name, one in COMMANDS.items()}
-
-
-def test_the_list_names_the_module_of_each_command_that_is_made(functions):
-    made = {name: one.function.__module__ for name, one in FUNCTIONS.items()}
-    assert made == {name: module.__name__ for name, module in functions.items()}
+def test_the_list_names_the_module_of_each_command_that_is_made():
+    assert {name: one.function.__module__ for name, one in FUNCTIONS.items()} == MODULES
 
 
 def test_every_parameter_has_a_row_and_every_row_a_parameter():
     named = {name: [one.names for one in options_of(name)] for name in COMMANDS}  # or a LookupError
     assert all(len(set(each)) == len(each) for each in named.values())
-    common = {parameter for parameter in options._rows("")}
+    common = set(options._rows(""))
     for name in COMMANDS:
         taken = {one for *_, each in options._parts(FUNCTIONS[name].function) for one in each}
         assert set(options._rows(name)) <= taken, name
