@@ -94,7 +94,7 @@ def _asked(one: CopiedSource) -> Sequence[str]:
     """Give the metrics that the campaign names as its question; none without it, or where parts differ."""
     if one.source.kind == "fleet":
         with contextlib.suppress(FairtrialError):
-            return open_fleet(one.origin).asked()
+            return open_fleet(one.origin).judge()
         return ()
     return (one.manifest.questions or ()) if one.manifest is not None else ()
 

@@ -32,7 +32,7 @@ from ..errors import UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, merged
 from ..stats import classical as wilk
-from ..stats.arguments import door, shown, stream
+from ..stats.arguments import checks_arguments, shown, stream
 from ..stats.classical import least_shift
 from .certificate import (
     METHOD_NAMES,
@@ -150,7 +150,7 @@ def _adjusted(pvalues: Sequence[float]) -> list[float]:
 _FEW_BENCHMARKS = 5
 
 
-@door
+@checks_arguments
 def calibrate_trial(
     trial: Trial,
     *,

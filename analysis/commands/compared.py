@@ -106,7 +106,7 @@ def answered(
         counted=_counted(trial) if counters else (),
         standing=standing_of(look, trial.manifest.baseline),
         wanted_s=wanted_s,
-        said=tuple(said),
+        notes=tuple(said),
         **known,
     )
 

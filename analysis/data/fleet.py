@@ -123,7 +123,7 @@ class OpenedFleet:
         for one in self.fleet.hosts:
             yield _read(self.path, self.fleet, one)
 
-    def asked(self) -> tuple[str, ...]:
+    def judge(self) -> tuple[str, ...]:
         """Give the metrics that the campaign's `judge` names, the first one first; none without the key."""
         found = questions_of(self._manifests())
         metrics = one_question(found)
@@ -131,9 +131,11 @@ class OpenedFleet:
             raise differing(str(self.path), asked_now(found))
         return metrics
 
+    asked = judge  # its name before 0.3.0
+
     def question(self) -> str:
-        """Give the metric that is judged where nobody names one. Raises what `asked` does."""
-        return next(iter(self.asked()), "wall")
+        """Give the metric that is judged where nobody names one. Raises what `judge` does."""
+        return next(iter(self.judge()), "wall")
 
     def is_usual(self, metric: str) -> bool:
         """Tell whether a metric is the one that is judged where nobody names one."""
@@ -142,7 +144,7 @@ class OpenedFleet:
 
     def unasked(self) -> tuple[str, ...]:
         """Give the metrics that benchmarks declare, where the campaign says of none that it is the question."""
-        if self.asked():
+        if self.judge():
             return ()
         declared = (name for _, manifest in self._manifests() for name in manifest.declared)
         return tuple(dict.fromkeys(declared))

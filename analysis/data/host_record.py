@@ -258,7 +258,7 @@ def question_of(trials: Sequence[Trial]) -> str:
     It is the first that their campaigns name; where none does, what is judged of the first trial. What
     an imported trial would be asked is not its own, so it takes the question of the others.
     """
-    asked = {str(one.path): one.asked for one in trials if one.manifest.origin != "imported"}
+    asked = {str(one.path): one.judge for one in trials if one.manifest.origin != "imported"}
     if len(set(asked.values())) > 1:
         raise differing(" and ".join(asked), asked)
     declared = next(iter(asked.values()), ())

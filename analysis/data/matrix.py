@@ -21,7 +21,7 @@ from ..pages.result import cautions_to_dict, short
 from ..record import service_metrics
 from ..record.run_numbers import METRIC_NUMBERS, Better, limit_of
 from ..record.trial_files import ENERGY
-from ..stats.arguments import counted, door, numbers
+from ..stats.arguments import checks_arguments, counted, numbers
 from ..stats.samples import median, read_only
 from .columns import OUTCOMES, Flags, Floats
 from .failed_runs import Failed, failures_of, failures_to_json, of_some
@@ -199,7 +199,7 @@ class PerformanceMatrix:
     judged_iterations: Mapping[str, IterationsOfCell] = field(default_factory=dict)
 
     @classmethod
-    @door
+    @checks_arguments
     def from_samples(
         cls,
         name: str,
@@ -304,7 +304,7 @@ class PerformanceMatrix:
         )
 
     @classmethod
-    @door
+    @checks_arguments
     def read(
         cls,
         path: str | Path,
@@ -363,7 +363,7 @@ class PerformanceMatrix:
             **{key: getattr(table, key) for key in _FROM_TABLE},
         )
 
-    @door
+    @checks_arguments
     def values(self, benchmark: str) -> NDArray[np.float64]:
         """Give the runs of one benchmark (read-only).
 
@@ -390,7 +390,7 @@ class PerformanceMatrix:
         """Give the median of each benchmark (read-only)."""
         return read_only(np.array([median(values) for values in self.samples]))
 
-    @door
+    @checks_arguments
     def select(self, benchmarks: Sequence[str]) -> Self:
         """Give the matrix of these benchmarks only, in this order."""
         place = {bench: i for i, bench in enumerate(self.benchmarks)}
@@ -409,7 +409,7 @@ class PerformanceMatrix:
             failed_by_session=of_some(self.failed_by_session, benchmarks),
         )
 
-    @door
+    @checks_arguments
     def at_level(self, level: str) -> PerformanceMatrix:
         """Give the matrix whose runs are processes (``process``: itself), or their iterations.
 

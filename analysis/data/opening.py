@@ -490,7 +490,7 @@ def _folders(opened: Opened) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
             )
 
 
-def opened_in(opened: Opened, name: Path) -> Opened:
+def open_in_folder(opened: Opened, name: Path) -> Opened:
     """Open a file of the folder."""
     return open_foreign(
         str(Path(opened.source) / name), encoding=opened.encoding, decimal=opened.decimal

@@ -39,7 +39,7 @@ from ..record.manifest import (
 )
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now, is_of_builds
-from ..stats.arguments import door
+from ..stats.arguments import checks_arguments
 from ..stats.samples import read_only
 from ..words import shorten
 from .columns import (
@@ -203,21 +203,23 @@ class Trial:
         return self.questions[0]
 
     @property
-    def asked(self) -> tuple[str, ...]:
+    def judge(self) -> tuple[str, ...]:
         """The metrics that the campaign's `judge` names, the first one first; none without the key."""
         asked = self.manifest.questions
         if asked is None:
             raise differing(str(self.path), asked_now(self.manifest.judge))
         return asked
 
+    asked = judge  # its name before 0.3.0
+
     @property
     def questions(self) -> tuple[str, ...]:
-        """The metrics that are judged where nobody names one: those `asked`, else the wall time.
+        """The metrics that are judged where nobody names one: those of `judge`, else the wall time.
 
-        Of an imported trial it is the first one. Raises what `asked` does.
+        Of an imported trial it is the first one. Raises what `judge` does.
         """
         first = next(iter(self.manifest.metrics), "wall")
-        return self.asked or (first if self.manifest.origin == "imported" else "wall",)
+        return self.judge or (first if self.manifest.origin == "imported" else "wall",)
 
     def is_usual(self, metric: str) -> bool:
         """Tell whether a metric is the one that is judged where nobody names one."""
@@ -227,10 +229,10 @@ class Trial:
     def unasked(self) -> tuple[str, ...]:
         """The metrics that benchmarks declare, where the campaign says of none that it is the question.
 
-        An imported trial has none: what its files hold is what is judged. Raises what `asked` does.
+        An imported trial has none: what its files hold is what is judged. Raises what `judge` does.
         """
         imported = self.manifest.origin == "imported"
-        return () if imported or self.asked else self.manifest.declared
+        return () if imported or self.judge else self.manifest.declared
 
     def metric(self, name: str) -> MetricInfo:
         """Give the unit and the direction of a metric."""
@@ -425,7 +427,7 @@ class Trial:
         return tuple(found)
 
 
-@door
+@checks_arguments
 def read_trial(path: str | Path) -> Trial:
     """Read a trial directory.
 

@@ -23,7 +23,7 @@ from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages.model import Caution
 from ..pages.result import Result
-from ..stats.arguments import door, stream
+from ..stats.arguments import checks_arguments, stream
 from .normality import NormalityTest, checked_sizes, shapiro
 
 Draws = Literal["disjoint", "with replacement"]
@@ -125,7 +125,7 @@ _SAMPLES_LEAST, _SAMPLES_MOST = 10, 500
 _RUNS_LEAST = 5
 
 
-@door
+@checks_arguments
 def central_limit_study(
     matrix: PerformanceMatrix,
     *,

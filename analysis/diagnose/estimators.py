@@ -27,7 +27,7 @@ from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError
 from ..pages.model import Caution
 from ..pages.result import Result
-from ..stats.arguments import counted, door, stream
+from ..stats.arguments import checks_arguments, counted, stream
 from ..stats.samples import median as array_median
 from .normality import FEW_RUNS, checked_sizes
 
@@ -44,7 +44,7 @@ class NormalSpread:
     mean: float
 
 
-@door
+@checks_arguments
 @lru_cache(maxsize=256)
 def normal_spread(size: int) -> NormalSpread:
     """Give the standard deviations of minimum, median and mean of `size` standard normal values.
@@ -282,7 +282,7 @@ PUBLISHED_SIZES = (20, 50, 100, 1000, 10_000)  # [1] table 1
 _MARGIN = 0.05  # sds closer than this are level: about twice the error of 4000 subsamples
 
 
-@door
+@checks_arguments
 def estimator_spread(
     matrix: PerformanceMatrix,
     *,

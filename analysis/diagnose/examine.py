@@ -14,7 +14,7 @@ from ..data.host_record import read_host_record
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, UsageError
-from ..stats.arguments import door, numbers
+from ..stats.arguments import checks_arguments, numbers
 from ..stats.multiplicity import adjusted
 from .cell_tests import (
     LEAST,
@@ -209,7 +209,7 @@ def _coarse(table: RunTable, series: Series, figures: Description) -> Iterable[F
         )
 
 
-@door
+@checks_arguments
 def diagnose_trial(
     trial: Trial,
     *,
@@ -280,7 +280,7 @@ def diagnose_trial(
     return replace(found, cautions=tuple(cautions_of(found, waits=trial.holds_waiting(metric))))
 
 
-@door
+@checks_arguments
 def diagnose_matrix(matrix: PerformanceMatrix, *, confidence: float = 0.95) -> Diagnosis:
     """Look at the runs of a matrix, as `diagnose_trial` does.
 
@@ -310,7 +310,7 @@ def diagnose_matrix(matrix: PerformanceMatrix, *, confidence: float = 0.95) -> D
     return replace(found, cautions=(*matrix.cautions, *cautions_of(found)))
 
 
-@door
+@checks_arguments
 def diagnose_runs(
     values: ArrayLike, *, sessions: Sequence[int] | None = None, confidence: float = 0.95
 ) -> Diagnosis:

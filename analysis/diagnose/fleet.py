@@ -22,7 +22,7 @@ from ..pages.model import (
 )
 from ..pages.result import Result
 from ..record.fleet import HostProgress, HostState, with_plans
-from ..stats.arguments import door
+from ..stats.arguments import checks_arguments
 from ..words import shorten
 from .examine import diagnose_trial
 
@@ -62,7 +62,7 @@ class FleetDiagnosis(Result):
     findings: tuple[SharedFinding, ...]
 
 
-@door
+@checks_arguments
 def diagnose_fleet(
     fleet: str | Path,
     *,

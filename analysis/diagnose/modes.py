@@ -40,7 +40,7 @@ from ..methods.variance_sources.covariates import covariates_of
 from ..methods.variance_sources.fit import sources as within_trials
 from ..methods.variance_sources.modes import Explained, ModalRuns, explained
 from ..methods.variance_sources.result import ClassesBy, Sources
-from ..stats.arguments import door, stream
+from ..stats.arguments import checks_arguments, stream
 from ..stats.samples import off_ticks
 from ..stats.workers import Progress, in_order
 
@@ -309,7 +309,7 @@ def explained_modes(
     )
 
 
-@door
+@checks_arguments
 def sources(
     trial_or_trials: Trial | Sequence[Trial],
     *,

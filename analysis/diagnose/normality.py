@@ -34,7 +34,7 @@ from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages.model import Caution
 from ..pages.result import Result
-from ..stats.arguments import counted, door, numbers
+from ..stats.arguments import checks_arguments, counted, numbers
 from ..stats.samples import kernel_density, median
 
 
@@ -308,7 +308,7 @@ FEW_RUNS = 20  # of a benchmark: below, a study says little
 _Found = TypeVar("_Found")
 
 
-@door
+@checks_arguments
 def normality(
     matrix: PerformanceMatrix,
     *,

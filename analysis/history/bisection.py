@@ -12,7 +12,7 @@ from ..announcing import cells, cut
 from ..errors import StoreError
 from ..pages.difference import Compared, Difference
 from ..pages.model import Block, Next, Note, Page, Section, Sentence, Table, columns_of, page_of
-from ..pages.number_format import Word, counted, is_time, listed, said, significant
+from ..pages.number_format import Word, counted, is_time, listed, outcome_word, significant
 from ..pages.result import Result
 from ..record.bisections import BISECTION, NamedCommit
 from ..record.manifest import asked_words
@@ -240,7 +240,7 @@ class Bisection(Result):
     def _proven(self, whole: str) -> str:
         one, *others = self.culprits
         sha, timed = one.upto[:7], self.difference(one).timed
-        made = f"made it {said(one.word, timed=timed)}"
+        made = f"made it {outcome_word(one.word, timed=timed)}"
         if not others:
             how = self.with_interval(one, one.parent)
             if len(one.commits) == 1:
@@ -294,7 +294,7 @@ def told_word(word: PairWord, later: str, metric: str, unit: str, better: str) -
     """Say what a look says of the later of two commits: ``v2 takes 5 % more time (4 to 6 %): slower``."""
     found = Difference.of(word, metric=metric, unit=unit, better=better)
     difference = "" if found.ratio is None else f"{found.phrase()}{_ends(found)}: "
-    return f"{later} {difference}{said(word.word, timed=found.timed)}"
+    return f"{later} {difference}{outcome_word(word.word, timed=found.timed)}"
 
 
 # --- The screen of a bisection: the answer, whose commits they are, the numbers of each

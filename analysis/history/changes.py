@@ -33,7 +33,7 @@ from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
 from ..pages.result import Result
 from ..registry import shipped
-from ..stats.arguments import door, numbers
+from ..stats.arguments import checks_arguments, numbers
 from ..stats.samples import Array
 from .alarm import Alarm, Direction, alarm_of, begin_of_reference
 
@@ -348,7 +348,7 @@ class Changes(Result):
         )
 
 
-@door
+@checks_arguments
 def changes(values: ArrayLike, *, risk: float = 0.05) -> Changes:
     """Find intervals that each hold a change of a series.
 

@@ -258,7 +258,7 @@ def _read(
 ) -> tuple[list[RawNight], list[tuple[str, str]]]:
     """Read trials and fleets; of each campaign all by the metric that its newest one is asked for."""
     with meanwhile("reading"), keeping(NightReader()) as reader:
-        every = [(place, reader.night(place, metric)) for place in reader.told(places)]
+        every = [(place, reader.night(place, metric)) for place in reader.announced(places)]
         read = [(place, raw) for place, raw in every if raw is not None]
         asked = {raw.campaign: raw.first.metric for _, raw in read}  # by the newest of each
         found = []

@@ -24,7 +24,7 @@ from ..pages.model import Caution, merged
 from ..record.environment import commits_of_all, neighbours_of_one_program, whole_targets
 from ..record.shapes import records_of
 from ..record.trial_files import ENVIRONMENT, EnvironmentShape, Manifest
-from ..stats.arguments import door
+from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import Correction, adjusted, check_correction, holm_steps
 from ..stats.samples import Array, Integers
 from .ordered_result import OrderedLine, OrderedPlace, OrderedStep, OrderedVariants, Outcome
@@ -367,7 +367,7 @@ class _Tested(NamedTuple):
     pvalue_equivalent: float
 
 
-@door
+@checks_arguments
 def ordered_variants(
     trial: Trial,
     *,

@@ -282,7 +282,7 @@ def _rows(result: OrderedVariants, line: OrderedLine) -> Iterator[tuple[str, str
     for one in found:
         told = difference_of(result, one)
         word = (
-            figures.said(one.word, timed=figures.timed(result.unit))
+            figures.outcome_word(one.word, timed=figures.timed(result.unit))
             if isinstance(one, OrderedStep)
             else "undecided"
         )

@@ -110,7 +110,7 @@ def sized(series: _Measured, step: Step, than: str = "") -> str:
     return difference(series, step).ranged(than)
 
 
-def said(series: _Measured, step: Step) -> str:
+def difference_text(series: _Measured, step: Step) -> str:
     """Say how the later nights differ: ``takes 5 % more time (4 to 6 %)``."""
     found = difference(series, step)
     ends = found.interval()
@@ -391,7 +391,7 @@ def _at_gate(history: History, outcome: Outcome) -> str:
         what = wanted if gain else limit
         if _beyond(first.against, asked.limit, gain=gain):
             return (
-                f"{names} {said(first, first.against)} {told.link} before{also}, {against}, but its newest nights do "
+                f"{names} {difference_text(first, first.against)} {told.link} before{also}, {against}, but its newest nights do "
                 f"not all lie beyond {limit}: {what} is neither proven nor ruled out"
             )
         between = told.between() or "an unknown amount"
@@ -407,7 +407,9 @@ def _at_gate(history: History, outcome: Outcome) -> str:
     rests = ""
     if first.alarm is not None:
         rests = f", by {counted(first.alarm.nights, 'newest night')} {against}"
-    return f"{names} {said(first, first.against)} {told.link} before{also}{rests}: {what}"
+    return (
+        f"{names} {difference_text(first, first.against)} {told.link} before{also}{rests}: {what}"
+    )
 
 
 def _why_open(history: History, some: Sequence[SeriesHistory], limit: str) -> str:
@@ -424,7 +426,7 @@ def _why_open(history: History, some: Sequence[SeriesHistory], limit: str) -> st
         alike = f"(r {first.autocorrelation or 0:.2f})"
         return f"{names}: within {limit} {against}, but neighbouring nights resemble each other too much to rely on it {alike}"
     if first.reason == "drift" and first.drift is not None:
-        told = said(first, first.drift)
+        told = difference_text(first, first.drift)
         return f"{names}: within {limit} {against}, but {told} than the first 8 nights; --since NIGHT accepts what came before"
     held = first.alarm.reference if first.alarm is not None else 0
     newest = "" if _fixed(history) else " before the newest 8"

@@ -63,7 +63,7 @@ class NightReader:
     _fresh: dict[Path, int] = field(default_factory=dict)
     left_out: list[tuple[str, str]] = field(default_factory=list)
 
-    def told(self, places: Sequence[NightPlace]) -> Iterator[NightPlace]:
+    def announced(self, places: Sequence[NightPlace]) -> Iterator[NightPlace]:
         """Give places in their order, and say how far it is."""
         for k, place in enumerate(places):
             doing("reading", k, len(places), "nights")

@@ -15,7 +15,7 @@ from ..errors import AnalysisError, InsufficientDataError
 from ..methods.multilevel.compare import Cut, cut_between, multilevel, together
 from ..pages.number_format import Word
 from ..record.run_numbers import METRIC_NUMBERS
-from ..stats.arguments import door
+from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array
 from .bisection import OtherMetric
@@ -24,7 +24,7 @@ from .step_search import Measure, StepSearch, watched_steps
 # --- Find the commits that changed a metric, from any function that performs one session.
 
 
-@door
+@checks_arguments
 def find_steps(
     measure: Measure,
     commits: int,

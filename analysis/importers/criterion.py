@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..data.opening import Opened, files_in, open_foreign, opened_in
+from ..data.opening import Opened, files_in, open_foreign, open_in_folder
 from .parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, one_process
 
 _SAMPLE, _NAMES, _BINARY = "sample.json", "benchmark.json", ".cbor"
@@ -81,7 +81,7 @@ def read_criterion(opened: Opened) -> ForeignFile:
     if opened.is_folder:
         home = _home(opened)
         samples = [
-            _named(opened_in(home, path), home)
+            _named(open_in_folder(home, path), home)
             for path in files_in(home)
             if path.name == _SAMPLE and path.parent.name != "change"
         ]

@@ -26,7 +26,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..data.opening import Opened, files_in, open_foreign, opened_in
+from ..data.opening import Opened, files_in, open_foreign, open_in_folder
 from ..errors import FairtrialError
 from ..pages import number_format as figures
 from ..pages.model import Caution
@@ -318,7 +318,7 @@ def _knows_file(opened: Opened) -> bool:
 def _is_result(opened: Opened, path: Path) -> bool:
     if path.suffix != ".json" or path.name in (_BENCHMARKS, "machine.json"):
         return False
-    one = opened_in(opened, path)
+    one = open_in_folder(opened, path)
     return one.looks_like_json() and b'"commit_hash"' in one.data and _knows_file(one)
 
 
@@ -330,7 +330,7 @@ def read_asv(opened: Opened) -> ForeignFile:
         paths = [path for path in files_in(opened) if _is_result(opened, path)]
         if not paths:
             raise opened.fail("there is no result of asv in the folder", "name the folder results/")
-        files = [(opened_in(opened, path), str(path)) for path in paths]
+        files = [(open_in_folder(opened, path), str(path)) for path in paths]
     cells = [cell for file, session in files for cell in _asv_cells(file, session, left)]
     if not any(cell.values or cell.failed for cell in cells):
         raise opened.fail(

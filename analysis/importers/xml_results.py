@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
-from ..data.opening import Opened, files_in, opened_in
+from ..data.opening import Opened, files_in, open_in_folder
 from ..errors import FairtrialError
 from .parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, number_or_text
 
@@ -102,7 +102,7 @@ def _is_result_at(folder: Opened, path: Path) -> bool:
     if not path.name.endswith((".xml", ".xml.bz2", ".xml.gz")):
         return False
     try:
-        return _is_result(opened_in(folder, path))
+        return _is_result(open_in_folder(folder, path))
     except FairtrialError:  # what cannot be opened is none
         return False
 
@@ -127,7 +127,7 @@ def read_benchexec(opened: Opened) -> ForeignFile:
             cell
             for path in files_in(opened)
             if _is_result_at(opened, path)
-            for cell in _of_xml(opened_in(opened, path), facts)
+            for cell in _of_xml(open_in_folder(opened, path), facts)
         ]
         rule = "the file's name"
     elif opened.head().startswith("tool\t"):

@@ -178,6 +178,6 @@ def word_of(side: Literal["candidate", "baseline", "tie", "undecided"]) -> Word:
     return _OF_SIDES[side]
 
 
-def said(word: Word, *, timed: bool) -> str:
+def outcome_word(word: Word, *, timed: bool) -> str:
     """Give the word for a screen: of a metric that is neither time nor rate, better or worse."""
     return word if timed else _OF_OTHERS.get(word, word)

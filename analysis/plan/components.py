@@ -23,7 +23,7 @@ from ..data.trial import Trial
 from ..errors import InsufficientDataError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
-from ..stats.arguments import door
+from ..stats.arguments import checks_arguments
 from ..stats.variance_components import RandomEffects, one_way, random_effects
 from .result import ComponentLine, Crossed, VarianceComponents
 from .stop_rule import Floats
@@ -143,7 +143,7 @@ class TrialCosts:
         return sessions * (self.warmup_s + runs * self.block_s) + between
 
 
-@door
+@checks_arguments
 def trial_costs(trial: Trial) -> TrialCosts:
     """Measure what a trial's sessions and runs cost, from the starts of its runs.
 
@@ -361,7 +361,7 @@ def crossed(seen: Observations) -> RandomEffects | None:
 _LEAST = 2  # sessions
 
 
-@door
+@checks_arguments
 def variance_components(
     candidate: PerformanceMatrix, baseline: PerformanceMatrix | None = None
 ) -> VarianceComponents:

@@ -33,7 +33,7 @@ from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
 from ..pages.model import Caution, merged
 from ..pages.result import Result, plain
-from ..stats.arguments import counted, door, stream
+from ..stats.arguments import checks_arguments, counted, stream
 from ..stats.classical import (
     Alternative,
     interval_pvalue,
@@ -150,7 +150,7 @@ class DrawStudy(Result):
         return Result.body(self) | {"intervals": intervals}
 
 
-@door
+@checks_arguments
 def draw_study(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,

@@ -31,7 +31,7 @@ from ..methods.hpt.compare import hpt
 from ..methods.hpt.speedup import hpt_speedup
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
-from ..stats.arguments import door, stream
+from ..stats.arguments import checks_arguments, stream
 from ..stats.classical import Alternative, paired_interval, paired_pvalue, student_pvalue
 from ..stats.workers import in_order
 from .components import check_positive
@@ -92,7 +92,7 @@ def log_ratios(pair: Pair) -> NDArray[np.float64]:
     )
 
 
-@door
+@checks_arguments
 def power_study(
     population: PerformanceMatrix,
     *,
@@ -191,7 +191,7 @@ def power_study(
     )
 
 
-@door
+@checks_arguments
 def type1_study(
     population: PerformanceMatrix,
     *,
@@ -380,7 +380,7 @@ OVER_BENCHMARKS = ("paired-t", "hpt")  # that speak of benchmarks like these
 _OF_RATIOS = ("t", *OVER_BENCHMARKS)  # they know no other mean than the geometric one
 
 
-@door
+@checks_arguments
 def coverage_study(
     population: PerformanceMatrix,
     *,

@@ -25,7 +25,7 @@ from scipy.special import chdtri, stdtrit
 from ..errors import InsufficientDataError
 from ..pages import number_format as figures
 from ..pages.model import Caution
-from ..stats.arguments import counted, door
+from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
 from .components import COSTS_UNKNOWN, WIDTH, Goal, TrialCosts, check_on, goal_of
 from .result import ComponentLine, HostLine, HostPlan, PlannedHosts, VarianceComponents
@@ -103,7 +103,7 @@ class HostPilot:
     costs: TrialCosts | None
 
 
-@door
+@checks_arguments
 def plan_hosts(
     pilots: Mapping[str, HostPilot],
     *,

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError
-from ..stats.arguments import counted, door, stream
+from ..stats.arguments import checks_arguments, counted, stream
 from .components import check_runs, check_share, check_wanted, matched, sign_of
 from .result import Interval, PlannedWidth, RunPlan
 from .stop_rule import APART, Floats, log_half_width, relative_width
@@ -162,7 +162,7 @@ MOST_RUNS = 10_000
 GRID = (3, 5, 7, 10, 15, 20, 30, 50, 100)  # the numbers of runs in section 8 of [1]
 
 
-@door
+@checks_arguments
 def plan_runs(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,

@@ -37,7 +37,7 @@ from ..methods.multilevel.exact import exact_values, identity_needs
 from ..methods.speedup_test.compare import speedup_test_suite
 from ..pages import number_format as figures
 from ..pages.model import Caution
-from ..stats.arguments import counted, door
+from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
 from ..stats.samples import read_only
 from .components import (
@@ -293,7 +293,7 @@ _MOST = 10_000  # sessions, and runs of each
 _PRECISION = 0.05  # of the Speedup-Test's proportion
 
 
-@door
+@checks_arguments
 def plan_sessions(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,

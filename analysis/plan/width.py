@@ -22,7 +22,7 @@ from ..data.matrix import PerformanceMatrix
 from ..data.pair import match
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
-from ..stats.arguments import counted, door
+from ..stats.arguments import checks_arguments, counted
 from .components import check_positive, check_runs, check_share, matched, sign_of
 from .result import Interval, LoopStep, Scale, WidthLoop
 from .stop_rule import Floats, exponential, log_half_width
@@ -67,7 +67,7 @@ def plan_cautions(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> Iterato
         )
 
 
-@door
+@checks_arguments
 def t_interval(
     candidate: PerformanceMatrix, baseline: PerformanceMatrix, *, confidence: float = 0.95
 ) -> tuple[float, float, float]:
@@ -92,7 +92,7 @@ def t_interval(
     return exponential(log), exponential(log - half), exponential(log + half)
 
 
-@door
+@checks_arguments
 def width_loop(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,

@@ -18,7 +18,7 @@ from ..methods.multilevel.page import advice_text, failed_text, reason_text
 from ..methods.multilevel.result import MOST_TOLD, BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.model import Value
-from ..pages.number_format import said
+from ..pages.number_format import outcome_word
 from ..plots.marks import style_of
 from .answer_headline import leading
 from .subject import Name
@@ -95,8 +95,8 @@ def axis_of(lines: Sequence[Line], margin: float, *, timed: bool) -> dict[str, A
         "scale": scale,
         "ticks": plots.ratio_ticks(scale, _TICKS),
         "margin": (1 / (1 + margin), 1 + margin),
-        "slower": said("slower", timed=timed) if one > _ROOM else "",
-        "faster": said("faster", timed=timed) if one < 1 - _ROOM else "",
+        "slower": outcome_word("slower", timed=timed) if one > _ROOM else "",
+        "faster": outcome_word("faster", timed=timed) if one < 1 - _ROOM else "",
     }
 
 
@@ -370,7 +370,7 @@ def _compared(line: Line, told: Written, result: Multilevel, name: Name, **more:
         speedup=told.speedup,
         low=told.low,
         high=told.high,
-        word=said(line.outcome, timed=result.timed),
+        word=outcome_word(line.outcome, timed=result.timed),
         style=style_of(line.outcome),
         filled=line.outcome != "undecided",
         more=_more(line),
@@ -399,7 +399,7 @@ def _benchmark_row(line: BenchmarkLine, told: Written, result: Multilevel, name:
 
 def _suite_row(line: Line, told: Written, result: Multilevel, text: str, subject: Subject) -> Row:
     """Give a row of the suite; the strokes of these benchmarks are their means by session."""
-    weights = subject.asked.get("weights") or {}
+    weights = subject.options.get("weights") or {}
     return _compared(
         line,
         told,
@@ -472,9 +472,9 @@ def _more(line: Line) -> Value:
     more = line.more_sessions
     if line.outcome != "undecided" or more is None:
         return NOTHING
-    if more.told is None:
+    if more.worthwhile is None:
         return Value(f">\N{NO-BREAK SPACE}{MOST_TOLD:,} more", None)
-    return Value(f"{more.told} more", more.told)
+    return Value(f"{more.worthwhile} more", more.worthwhile)
 
 
 # ---- bins, where there are very many rows

@@ -12,7 +12,7 @@ from ..errors import StoreError
 from ..methods.multilevel.page import looks_text
 from ..pages import number_format as figures
 from ..pages.model import Value
-from ..pages.number_format import said
+from ..pages.number_format import outcome_word
 from ..record.shapes import ShapeError, opened, parse
 from ..record.trial_files import RESOLVED
 from ..verdict.hosts import like_these_text
@@ -288,7 +288,7 @@ def _on_these(verdict: Verdict) -> Iterator[Paragraph]:
         known = len(one.multilevel.benchmarks) - len(one.hosts.left_out)
         over = Span(f"these {known}") if one.hosts.these is not None else Span(line.name, line.name)
         told = written(line, column_of(one.multilevel))
-        word = said(line.outcome, timed=one.multilevel.timed)
+        word = outcome_word(line.outcome, timed=one.multilevel.timed)
         between = f" {told.interval}" if told.interval else ""
         yield (
             Span(f"On these {len(one.hosts.hosts)} hosts alone, over "),

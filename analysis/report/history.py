@@ -110,8 +110,8 @@ def said_of_changes(series: SeriesHistory) -> str:
     found = [
         f"{count} {word}"
         for count, word in (
-            (slower, figures.said("slower", timed=timed)),
-            (faster, figures.said("faster", timed=timed)),
+            (slower, figures.outcome_word("slower", timed=timed)),
+            (faster, figures.outcome_word("faster", timed=timed)),
         )
         if count
     ]

@@ -361,7 +361,7 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
         end = f"{law if units else ''}; nothing was compared."
         yield "Given are geometric means of ", *value, end
         return
-    weighed = ", weighted over benchmarks" if subject.asked.get("weights") else ""
+    weighed = ", weighted over benchmarks" if subject.options.get("weights") else ""
     yield (
         f"{'Speedups' if results[0].timed else 'Ratios'} are ratios of geometric means of ",
         *value,

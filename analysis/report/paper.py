@@ -190,7 +190,7 @@ def _planned(path: Path, fleet: Fleet) -> int | None:
 
 def _options(subject: Subject) -> Iterator[str]:
     """Give the options as typed; what is the default needs none."""
-    asked, how, verdict = subject.asked, subject.how, subject.verdict
+    asked, how, verdict = subject.options, subject.how, subject.verdict
     named = {pair[1] for text in subject.sources if (pair := trial_and_variant(text)) is not None}
     given: dict[str, Iterable[object]] = {
         "variant": [name for name in asked.get("variants") or () if name not in named],

@@ -13,7 +13,7 @@ from .. import plots
 from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.model import Value, value_of
-from ..pages.number_format import Word, said
+from ..pages.number_format import Word, outcome_word
 from ..plots.marks import style_of
 from ..words import shown
 from .written import Written, column_of, written
@@ -100,7 +100,7 @@ class Asked:
 
     def word(self, word: Word | None) -> str:
         """Write a word for a screen."""
-        return "" if word is None else said(word, timed=self.found.timed)
+        return "" if word is None else outcome_word(word, timed=self.found.timed)
 
     def unit(self, name: str) -> str:
         """Name a unit: each host of a fleet was taken for a session."""

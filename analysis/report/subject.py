@@ -249,7 +249,7 @@ class Subject:
     matrices: Mapping[str, PerformanceMatrix]
     order: tuple[str, ...]  # benchmarks: by the first candidate's speedup, those without one last
     prefix: str  # what ids of this metric begin with: "" for the first metric of the page
-    asked: Mapping[str, Any]  # the options with which it was judged, as `judge` takes them
+    options: Mapping[str, Any]  # the options with which it was judged, as `judge` takes them
     how: Reading = field(default_factory=Reading)
 
     @property
@@ -358,7 +358,7 @@ def _subject(
         matrices=matrices,
         order=tuple(_order(verdict, matrices)),
         prefix=f"metric-{number + 1}-" if number else "",
-        asked=options,
+        options=options,
         how=how,
     )
 

@@ -14,7 +14,7 @@ from .. import plots
 from ..errors import FairtrialError
 from ..methods.biplot.fit import biplot
 from ..pages.model import Cell, CommandLine, Section, Sentence, Value, value_of
-from ..pages.number_format import bare_pvalue, decimals, said, span
+from ..pages.number_format import bare_pvalue, decimals, outcome_word, span
 from ..plots.marks import style_of
 from ..record.manifest import asked_words
 from ..verdict.ranking import RANKS_ALARM, Ranking, rank_variants
@@ -229,7 +229,7 @@ def ranks_of(subject: Subject, styles: Mapping[str, str]) -> Mapping[str, Any] |
         return "A ranking needs three variants or more of one trial."
     if len(variants) + 1 > _MOST:
         return f"More than {_MOST} variants are not ranked on a page; the command does it."
-    asked, verdict = subject.asked, subject.verdict
+    asked, verdict = subject.options, subject.verdict
     try:
         found = rank_variants(
             trial,
@@ -354,7 +354,7 @@ def _pairs(
             "baseline": pair.baseline,
             **_numbers(line),
             "pvalue": value_of(pair.pvalue_adjusted, bare_pvalue, ""),
-            "word": said(pair.outcome, timed=found.timed),
+            "word": outcome_word(pair.outcome, timed=found.timed),
             "style": style_of(pair.outcome),
         }
 
@@ -380,7 +380,7 @@ def chapter(subject: Subject) -> Chapter | None:
     if not columns or max(len(one["rows"]) for one in columns) < 2:
         return None
     timed = all(one.multilevel is None or one.multilevel.timed for one in subject.candidates)
-    better, worse = said("faster", timed=timed), said("slower", timed=timed)
+    better, worse = outcome_word("faster", timed=timed), outcome_word("slower", timed=timed)
     compared = ((one.variant, one.multilevel) for one in subject.candidates)
     styles = {name: style_of(found.word) for name, found in compared if found is not None}
     styles[subject.baseline] = "baseline"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .. import plots
 from ..pages.model import Value, value_of
-from ..pages.number_format import said, significant
+from ..pages.number_format import outcome_word, significant
 from ..plots.marks import style_of
 from ..stats.samples import median
 from ..words import shown
@@ -85,7 +85,10 @@ def columns_of(subject: Subject) -> tuple[Mapping[str, Any], ...]:
     for one in subject.candidates:
         matrix, found = subject.matrices.get(one.variant), one.multilevel
         if matrix is not None and found is not None:
-            words = {line.name: said(line.outcome, timed=found.timed) for line in found.benchmarks}
+            words = {
+                line.name: outcome_word(line.outcome, timed=found.timed)
+                for line in found.benchmarks
+            }
             columns.append(_column(subject, matrix, base, words))
     return tuple(column for column in columns if column["rows"])
 

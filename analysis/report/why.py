@@ -16,7 +16,7 @@ from ..data.trial import read_trial
 from ..errors import FairtrialError
 from ..pages.difference import Difference
 from ..pages.model import Block, Section, Sentence, Table, Value
-from ..pages.number_format import bare_pvalue, counted, said
+from ..pages.number_format import bare_pvalue, counted, outcome_word
 from ..plots.axes import Scale, quantity_ticks
 from ..plots.labels import kept_in_row
 from ..plots.marks import Mark, again, arrow, dot, line, shared, style_of, upright
@@ -67,7 +67,7 @@ __all__ = [
 class Explained:
     """What a profile says of one benchmark; `stacks` is None where it has no callers, or nothing may be named."""
 
-    told: Why
+    answer: Why
     stacks: Stacks | None
 
 
@@ -150,7 +150,7 @@ def beside(
 def _explained(stored: StoredProfile, timed: Trial, name: str, confidence: float) -> Explained:
     told = explain_by(stored, timed, benchmark=name, confidence=confidence)
     called = told.rows and stored.profile.chains is not None
-    return Explained(told=told, stacks=stacks_of(stored, told, timed) if called else None)
+    return Explained(answer=told, stacks=stacks_of(stored, told, timed) if called else None)
 
 
 def _foreign(profile: Profile, manifest: Manifest, name: str) -> str | None:
@@ -409,7 +409,7 @@ def _names_of(subject: Subject) -> list[str]:
 
 
 def _summary(found: Beside) -> str:
-    answers = [one.told for each in found.recorded for one in each.explained]
+    answers = [one.answer for each in found.recorded for one in each.explained]
     if not answers:
         return "nothing of what lies beside the trial can be shown"
     if len(answers) == 1:
@@ -444,7 +444,7 @@ def _deck(profile: Profile) -> Iterator[str]:
 
 
 def _answer(one: Explained) -> Values:
-    told = one.told
+    told = one.answer
     return {
         "told": told,
         "sentence": _sentence(told),
@@ -479,7 +479,7 @@ def _was(told: Why) -> str:
 def _counter(one: Counter) -> Values:
     found = Difference(one.ratio, one.low, one.high, one.metric, one.unit, one.better)
     nothing = max(abs(one.low - 1), abs(one.high - 1)) < _NOTHING
-    word = said(one.word, timed=found.timed)
+    word = outcome_word(one.word, timed=found.timed)
     return {
         "metric": one.metric,
         "change": "0 %" if nothing else found.cell(),
@@ -626,5 +626,5 @@ def _drawn(one: Explained, answer: Values, ground: str) -> Values:
     return {
         "rows": [row_picture(axis, row, ground, first=not k) for k, row in enumerate(rows)],
         "axis": axis_picture(axis),
-        "calls": _calls_table(answer["calls"], one.told, ground) if answer["calls"] else None,
+        "calls": _calls_table(answer["calls"], one.answer, ground) if answer["calls"] else None,
     }

@@ -1,6 +1,6 @@
 """What every public function asks of its arguments before it looks at their ranges; seeds.
 
-A wrong argument is refused alike everywhere, as our own error: `door` holds each argument against
+A wrong argument is refused alike everywhere, as our own error: `checks_arguments` holds each argument against
 its annotation, `numbers` turns what a user calls values into an array of doubles.
 """
 
@@ -28,7 +28,7 @@ MOST = 10_000_000  # resamples, simulations, drawn values: more is a slip of the
 _SHOWN = 60  # columns of a wrong value in a message
 
 
-def door(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+def checks_arguments(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     """Refuse arguments that are not of the kind that the function's annotations say.
 
     Numbers are whole or real ones and never truth values, texts are text, generators, matrices and
@@ -200,7 +200,7 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
-@door
+@checks_arguments
 def stream(source: int | np.random.Generator, *labels: str) -> np.random.Generator:
     """Give the stream of a seed and labels, such as a method's and a benchmark's name.
 

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InsufficientDataError, UsageError
-from .arguments import counted, door, numbers
+from .arguments import checks_arguments, counted, numbers
 from .samples import Array, read_only
 
 TIE_TOLERANCE = 1e-10
@@ -232,7 +232,7 @@ class Friedman:
     f_pvalue: float | None
 
 
-@door
+@checks_arguments
 def friedman(values: ArrayLike) -> Friedman:
     """Test whether systems differ over benchmarks.
 
@@ -256,7 +256,7 @@ def friedman(values: ArrayLike) -> Friedman:
     return _friedman(ranks.mean(axis=0), n, 1 - ties / (n * k * (k * k - 1)))
 
 
-@door
+@checks_arguments
 def friedman_of_ranks(ranks: ArrayLike, benchmarks: int) -> Friedman:
     """Give the statistics of mean ranks as a paper prints them; ties are then unknown.
 
@@ -285,7 +285,7 @@ def _friedman(ranks: np.ndarray, n: int, untied: float | None) -> Friedman:
     )
 
 
-@door
+@checks_arguments
 def nemenyi_difference(systems: int, benchmarks: int, *, alpha: float = 0.05) -> float:
     """Give the difference of mean ranks beyond which Nemenyi's test tells two systems apart.
 

@@ -61,7 +61,7 @@ class Failing:
     how: str
 
     @property
-    def said(self) -> str:
+    def share(self) -> str:
         """So many of so many: ``9 of 24 runs``."""
         return f"{self.failed} of {self.runs} run{'s' * (self.runs != 1)}"
 
@@ -142,7 +142,7 @@ class CompareAnswer(Result):
         Of measuring, in all sittings.
     wanted_s : float or None
         How many more seconds would decide with a chance of 80 %, what is undecided; None where nobody knows.
-    said : tuple of str
+    notes : tuple of str
         Sentences about how it was measured, such as exit codes that counted.
     folder : str
         The folder of the trial's name, where it is not the one that commands look in by themselves; else "".
@@ -163,7 +163,7 @@ class CompareAnswer(Result):
     looked_at: tuple[int, ...] = ()
     seconds: float = 0.0
     wanted_s: float | None = None
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     folder: str = ""
     again: tuple[str, ...] = ()
     units: str | None = None
@@ -226,7 +226,7 @@ class CompareAnswer(Result):
             "measuring_s": self.seconds,
             "leader": None if self.standing is None else self.standing.leader,
             "standing": self.standing and plain(self.standing) | {"possible": list(self.possible)},
-            "notes": list(self.said),
+            "notes": list(self.notes),
         }
 
 
@@ -376,12 +376,12 @@ def notes_of(answer: CompareAnswer) -> list[str]:
             left = f"and {'is' if one.failing.failed == 1 else 'are'} left out"
             if one.times.cut:
                 left = f"and {one.times.cut} of them count with their limit, as at least that"
-            found.append(f"{one.failing.said} of {one.shown} failed {left} ({one.failing.how})")
+            found.append(f"{one.failing.share} of {one.shown} failed {left} ({one.failing.how})")
         elif one.failing is not None and len(answer.others) > 1:
             found.append(
-                f"no answer for {one.shown}: {one.failing.said} failed ({one.failing.how})"
+                f"no answer for {one.shown}: {one.failing.share} failed ({one.failing.how})"
             )
-    found += answer.said
+    found += answer.notes
     if answer.stopped_because == "depends":
         found.append("sessions resemble their neighbours: no word is safe; measure again later")
     if answer.stopped_because == "interrupted":

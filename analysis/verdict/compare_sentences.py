@@ -398,7 +398,7 @@ def _no_answer(answer: CompareAnswer, called: Called) -> str:
         failing, key=lambda one: one.failing.failed / one.failing.runs if one.failing else 0
     )
     assert worst.failing is not None
-    said = f"no answer: {worst.failing.said} of {called(worst)} failed ({worst.failing.how})"
+    said = f"no answer: {worst.failing.share} of {called(worst)} failed ({worst.failing.how})"
     one = _single(answer)
     if one is None:
         return said

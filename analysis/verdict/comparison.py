@@ -29,8 +29,8 @@ from ..pages.model import (
     page_of,
     value_of,
 )
-from ..pages.number_format import said
-from ..stats.arguments import door
+from ..pages.number_format import outcome_word
+from ..stats.arguments import checks_arguments
 from ..words import shorten
 from .comparison_effects import EffectPairs, compare_answers, overall
 from .comparison_result import (
@@ -108,7 +108,7 @@ class _How(NamedTuple):
     looks: tuple[Looks, Looks]
 
 
-@door
+@checks_arguments
 def compare_trials(
     old: Trial,
     new: Trial,
@@ -458,7 +458,7 @@ def more_text(result: TrialComparison, line: EffectComparison) -> str:
     more = line.more_sessions
     if more is None:
         return ""
-    word, noun = said(more.target, timed=result.timed), result.new.outermost
+    word, noun = outcome_word(more.target, timed=result.timed), result.new.outermost
     if more.sessions is None:
         return f"more than 100 more {noun}s of the second would show whether it is {word}"
     needed = needed_text(more.sessions, noun)
@@ -468,7 +468,7 @@ def more_text(result: TrialComparison, line: EffectComparison) -> str:
 def _said(result: TrialComparison, effect: Effect) -> str:
     """Say word and numbers of an effect."""
     number = effect_text(effect)
-    word = said(effect.outcome, timed=result.timed)
+    word = outcome_word(effect.outcome, timed=result.timed)
     return f"{word}, {number}" if number != "-" else "without a value"
 
 
@@ -493,7 +493,7 @@ def _with_ends(value: float | None, low: float | None, high: float | None) -> st
 
 def agreement_text(result: TrialComparison, line: EffectComparison) -> str:
     """Write what became of a word, and the words: ``differs: faster -> slower``."""
-    old, new = (said(effect.outcome, timed=result.timed) for effect in (line.old, line.new))
+    old, new = (outcome_word(effect.outcome, timed=result.timed) for effect in (line.old, line.new))
     return f"{line.agreement}: {old if old == new else f'{old} -> {new}'}"
 
 
@@ -630,7 +630,7 @@ def _levels(result: TrialComparison) -> Iterator[Table | Sentence]:
                 value_of(one.mean_old, write, ""),
                 value_of(one.mean_new, write, ""),
                 Value(_with_ends(one.ratio, one.low, one.high), one.ratio),
-                said(one.outcome, timed=result.timed),
+                outcome_word(one.outcome, timed=result.timed),
             )
             for one in levels[:_MOST]
         ),

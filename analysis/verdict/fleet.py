@@ -18,7 +18,7 @@ from ..methods.multilevel.hosts import over_hosts
 from ..pages import number_format as figures
 from ..pages.model import Caution, ShortSentence, merged
 from ..record.fleet import HostProgress, with_plans
-from ..stats.arguments import counted, door
+from ..stats.arguments import checks_arguments, counted
 from ..stats.multiplicity import Correction
 from .cautions import method_cautions, question_cautions, run_cautions
 from .hosts import FleetHostStanding, HostEnvironments, undecided_by
@@ -182,7 +182,7 @@ class _Hosts:
         )
 
 
-@door
+@checks_arguments
 def judge_fleet(
     fleet: str | Path,
     *,

@@ -19,7 +19,7 @@ from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Caution, ShortSentence, merged
 from ..pages.result import Condition, Result, parse_condition
-from ..stats.arguments import door
+from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import adjusted
 from ..words import shorten, shown
 from .cautions import NOTHING_SHOWN, ShownCautions, chosen_cautions, shown_cautions
@@ -129,7 +129,7 @@ class Gate(Result):
     following: tuple[Next, ...] = ()
 
     @property
-    def asked(self) -> Condition:
+    def parsed_condition(self) -> Condition:
         """The condition, taken apart."""
         return parse_condition(self.condition)
 
@@ -174,7 +174,7 @@ _STANDS_FOR: dict[Outcome, Word] = {"passed": "faster", "proven": "slower", "und
 _FAILS = ("fails-more", "fails-always")  # what the verdict says of a line whatever its speed
 
 
-@door
+@checks_arguments
 def gate(
     results: Multilevel | Sequence[Multilevel],
     condition: str,
@@ -299,7 +299,7 @@ _Chances = Sequence[tuple[float | None, float | None]]
 class _Terms(NamedTuple):
     """What holds for every line of a candidate; `doubt` forbids any decision."""
 
-    asked: Condition
+    condition: Condition
     risk: float
     doubt: str | None
     law: ErrorLaw
@@ -308,7 +308,7 @@ class _Terms(NamedTuple):
 
 def _terms(one: Multilevel, asked: Condition) -> _Terms:
     return _Terms(
-        asked=asked,
+        condition=asked,
         risk=round(one.look_alpha / 2, 15),
         doubt=_doubt(one),
         law=ErrorLaw(alpha=one.look_alpha, always_valid=one.always_valid),
@@ -406,14 +406,14 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
         p = None if line.pvalue is None else line.pvalue / 2
         return p if _beyond(line, terms) else None, p
     if terms.doubt is None and isinstance(line, BenchmarkLine) and line.above is not None:
-        p = 1.0 - float(line.above(terms.asked.limit))
+        p = 1.0 - float(line.above(terms.condition.limit))
         return (None, None) if math.isnan(p) else (max(p, sys.float_info.min),) * 2
     if terms.doubt is not None or line.speedup is None or line.error is None or line.high is None:
         return None, None
     if line.freedom is None and not line.in_parts:
         return None, None
     # the clock's step is taken from the distance below the limit
-    distance = math.log(line.speedup) - terms.asked.log_limit + (line.step_added or 0.0)
+    distance = math.log(line.speedup) - terms.condition.log_limit + (line.step_added or 0.0)
     both = terms.law.pvalue_of(line, distance)
     p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
     return p, p
@@ -422,7 +422,7 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
 def _beyond(line: Line, terms: _Terms) -> bool:
     """Tell whether what does not vary lies beyond the limit; of 0 every other number is more by any."""
     if line.speedup is not None:
-        return math.log(line.speedup) < terms.asked.log_limit - _ROUNDED
+        return math.log(line.speedup) < terms.condition.log_limit - _ROUNDED
     one = getattr(line, "identity", None)
     return one is not None and terms.sign * (one.candidate - one.baseline) < 0
 
@@ -443,12 +443,12 @@ def _line(
         if reason is None:
             outcome = "proven" if _beyond(line, terms) else "passed"
     elif rank is not None and isinstance(line, BenchmarkLine) and line.above is not None:
-        within = bool(line.above(terms.asked.limit) <= terms.risk)
+        within = bool(line.above(terms.condition.limit) <= terms.risk)
         outcome = "passed" if within else "proven" if rank <= terms.risk else "undecided"
         reason = "without-ratio" if outcome == "undecided" else None
     elif rank is None or line.low is None:
         reason = "no-interval" if reason in (None, "no-spread") else reason
-    elif line.low > terms.asked.limit:
+    elif line.low > terms.condition.limit:
         outcome = "passed"
     elif rank <= terms.risk:
         outcome = "proven"
@@ -477,7 +477,7 @@ def _totals_beyond(line: Line, terms: _Terms) -> bool:
     totals = line.totals
     if totals is None or not totals.disagree or line.speedup is None:
         return False
-    far = math.log(line.speedup) - terms.asked.log_limit
+    far = math.log(line.speedup) - terms.condition.log_limit
     return far * (far + terms.sign * totals.difference) < 0
 
 
@@ -592,7 +592,7 @@ def _of_line(gate: Gate, one: GatedCandidate, lines: tuple[GateLine, ...]) -> st
         return f"{found}: but in all it lies on the other side of {_limit(gate, one)}"
     if line.outcome == "undecided":
         limit = _limit(gate, one)
-        what = f"the wanted gain of {limit}" if gate.asked.kind == "faster" else limit
+        what = f"the wanted gain of {limit}" if gate.parsed_condition.kind == "faster" else limit
         return (
             f"{ours} {told.verb} {told.between()} than {base}{where}{also}: {what} is neither "
             "proven nor ruled out"
@@ -605,7 +605,7 @@ def _of_line(gate: Gate, one: GatedCandidate, lines: tuple[GateLine, ...]) -> st
 def _verdict(gate: Gate, one: GatedCandidate, line: GateLine) -> str:
     """Hold the difference against what is allowed, or wanted."""
     limit = _limit(gate, one)
-    if gate.asked.kind == "faster":
+    if gate.parsed_condition.kind == "faster":
         return f"the wanted gain of {limit} is {'' if line.outcome == 'passed' else 'not '}there"
     if line.outcome == "proven":
         return f"more than the {limit} allowed"
@@ -615,10 +615,10 @@ def _verdict(gate: Gate, one: GatedCandidate, line: GateLine) -> str:
 
 def _limit(gate: Gate, one: GatedCandidate) -> str:
     """Write the limit as it was asked for; where it is another share of the baseline's value, that too."""
-    asked = f"{gate.asked.percent:.12g} %"
+    asked = f"{gate.parsed_condition.percent:.12g} %"
     ratio = gate.limit if one.better == "higher" else 1 / gate.limit
     points = 100 * abs(ratio - 1)
-    if abs(points - gate.asked.percent) < _APART:
+    if abs(points - gate.parsed_condition.percent) < _APART:
         return asked
     return f"{asked} ({points:.0f} % {'more' if ratio > 1 else 'less'})"
 

@@ -116,7 +116,7 @@ def _negated(text: str) -> str:
 
 def _asks_for_less(gate: Gate, one: GatedCandidate) -> bool:
     """Tell whether the condition is about less of the metric: of a rate, what is worse is less."""
-    return _LESS[gate.asked.kind] != (one.better == "higher")
+    return _LESS[gate.parsed_condition.kind] != (one.better == "higher")
 
 
 @page_of.register(Gate)
@@ -415,7 +415,7 @@ def _needed(gate: Gate, result: Multilevel) -> Iterator[int | None]:
     else:
         opened = [by_name[line.name] for line in gated.benchmarks if line.outcome == "undecided"]
     law = ErrorLaw(alpha=_next_alpha(result), always_valid=result.always_valid)
-    limit = gate.asked.log_limit
+    limit = gate.parsed_condition.log_limit
     for line in opened:
         if line.speedup is None or not line.error or not result.benchmarks:
             continue

@@ -34,7 +34,7 @@ from ..methods.multilevel.law import Looks
 from ..pages.model import Caution, ShortSentence, merged, plain
 from ..record.manifest import asked_warmup
 from ..record.trial_files import CERTIFICATES
-from ..stats.arguments import door
+from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import Correction
 from .cautions import by_services, method_cautions, question_cautions, rows_of, run_cautions
 from .result import (
@@ -160,7 +160,7 @@ def _certificate(
     return None if voids else one, (Caution(code, text),) if text else ()
 
 
-@door
+@checks_arguments
 def judge(
     trial: Trial,
     *,
@@ -333,7 +333,7 @@ def _session_s(trial: Trial) -> float | None:
     return known / trial.sessions if known and trial.sessions else None
 
 
-@door
+@checks_arguments
 def judge_sides(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,

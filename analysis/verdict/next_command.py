@@ -260,7 +260,7 @@ def _open(one: CandidateVerdict, *, several: bool) -> Iterator[_Open]:
         if more is None:
             yield _Open(name, None, None, None, known=False)
         else:
-            yield _Open(name, more.told, more.low, more.high, known=True)
+            yield _Open(name, more.worthwhile, more.low, more.high, known=True)
 
 
 def _at_a_later_look(line: BenchmarkLine, result: Multilevel) -> _Open:

@@ -19,7 +19,7 @@ from ..pages import number_format as figures
 from ..pages.as_text import natural_width
 from ..pages.difference import stuff_of
 from ..pages.model import Cell, Column, Sentence, Table, Value, value_of
-from ..pages.number_format import said
+from ..pages.number_format import outcome_word
 from ..words import WIDTH, shorten, shown
 from .sentence import difference, unanswered
 
@@ -92,7 +92,7 @@ def change_interval(line: Line, verdict: Verdict) -> str:
 
 def word(line: Line, unit: str) -> str:
     """Say what the candidate is: of a metric that is neither time nor rate, better or worse."""
-    told = said(line.outcome, timed=figures.timed(unit))
+    told = outcome_word(line.outcome, timed=figures.timed(unit))
     return "the same" if told == "equivalent" else told
 
 

@@ -43,10 +43,10 @@ from ..pages.model import (
     merged,
     page_of,
 )
-from ..pages.number_format import Word, said
+from ..pages.number_format import Word, outcome_word
 from ..pages.result import Result
 from ..record.manifest import asked_words
-from ..stats.arguments import counted, door
+from ..stats.arguments import checks_arguments, counted
 from ..stats.multiplicity import adjusted
 from ..stats.ranks import Friedman, friedman, nemenyi_difference
 from ..words import shorten
@@ -154,7 +154,7 @@ class _RankedPair:
     log: float
 
 
-@door
+@checks_arguments
 def rank_variants(
     trial: Trial,
     *,
@@ -327,7 +327,7 @@ _MOST = 100  # runs each
 _COMPONENTS = 5
 
 
-@door
+@checks_arguments
 def best_of(
     trial: Trial,
     runs: int,
@@ -499,7 +499,7 @@ def _pairs(result: Ranking) -> Table:
                 shorten(one.baseline, _NAME),
                 _speedup(one),
                 ("-" if one.low is None or one.high is None else figures.ends(one.low, one.high)),
-                said(one.outcome, timed=result.timed),
+                outcome_word(one.outcome, timed=result.timed),
                 _counts(one, timed=result.timed),
             )
             for one in result.pairs
@@ -515,7 +515,7 @@ def _speedup(one: PairLine) -> Value:
 
 def _counts(one: PairLine, *, timed: bool) -> str:
     counts: tuple[tuple[int, Word], ...] = ((one.faster, "faster"), (one.slower, "slower"))
-    told = [f"{count} {said(word, timed=timed)}" for count, word in counts if count]
+    told = [f"{count} {outcome_word(word, timed=timed)}" for count, word in counts if count]
     return ", ".join(told)
 
 

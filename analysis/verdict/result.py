@@ -158,7 +158,7 @@ class Verdict(Result):
         The fewest and the most runs of a cell in a session; None where sessions are unknown.
     candidates : tuple of CandidateVerdict
         In the trial's order.
-    alone : tuple of Alone
+    alone : tuple of VariantSummary
         Filled where there is one variant only: its own interval on each benchmark.
     diagnosis : Diagnosis or None
         What the runs look like; None where it was not looked at.

@@ -28,7 +28,7 @@ from ..pages.model import (
     page_of,
     value_of,
 )
-from ..pages.number_format import said
+from ..pages.number_format import outcome_word
 from ..words import shorten, shown
 from .cautions import shown_cautions
 from .hosts import hosts_tables, on_hosts_sentences, standing_sentences
@@ -200,7 +200,7 @@ def _listed(verdict: Verdict, known: _Known) -> Table:
         *(
             []
             if not suite
-            else [_OF[each] if each in _OF else said(each, timed=timed) for each in words]
+            else [_OF[each] if each in _OF else outcome_word(each, timed=timed) for each in words]
         ),
     ]
     return Table(name="candidates-1", columns=columns_of("<", *columns), rows=tuple(rows))

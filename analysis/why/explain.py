@@ -12,7 +12,7 @@ import numpy as np
 from ..data.trial import Trial, read_trial
 from ..errors import UsageError
 from ..record.profiles import StoredProfile, read_profile
-from ..stats.arguments import door
+from ..stats.arguments import checks_arguments
 from ..stats.samples import Array
 from .counters import (
     MARGIN,
@@ -170,7 +170,7 @@ def _in_one_chain(stored: StoredProfile, benchmark: str, one: Row, other: Row) -
 OFF_CPU, ASLEEP, CPU_WAIT = "off-CPU", "asleep", "waiting for a CPU"
 
 
-@door
+@checks_arguments
 def explain(
     profile: StoredProfile | str | Path,
     *,

@@ -28,12 +28,12 @@ class _Given(NamedTuple):
 
     name: str
     path: Location
-    said: Mapping[str, Any]
+    section: Mapping[str, Any]
     names: frozenset[str]
 
     @property
     def knows_its_port(self) -> bool:
-        return f"{self.name}.port" in self.names or self.said["ready"]["port"] is not None
+        return f"{self.name}.port" in self.names or self.section["ready"]["port"] is not None
 
 
 class ServiceMaker:
@@ -95,10 +95,10 @@ class ServiceMaker:
                     what,
                     f"write {quote(other.name)} first: services start in their order",
                 )
-            elif one.said["each"] == "session" and other.said["each"] == "run":
+            elif one.section["each"] == "session" and other.section["each"] == "run":
                 what = f"{quote(one.name)} stands during a session and uses the port of {quote(other.name)}, which does not"
                 self._problem(one.path, what, "write 'each: run' for both, or for none of them")
-        ready = one.said["ready"]
+        ready = one.section["ready"]
         if ready["output"] is None and ready["command"] is None and not one.knows_its_port:
             what = f"nothing tells when the service {quote(one.name)} is ready"
             fix = f"put {{{one.name}.port}} into its command, or write ready: {{output: REGEX}}, {{command: ...}} or {{port: ...}}"
@@ -110,7 +110,7 @@ class ServiceMaker:
         if variant is not None:
             values = {**variant.values, "variant": variant.name, **values}
             who += f" of variant {quote(variant.name)}"
-        said, fill = one.said, self._filler
+        said, fill = one.section, self._filler
         cwd = self._root
         if said["cwd"] is not None:
             plain = {name: text for name, text in values.items() if name not in self.ports}

@@ -42,7 +42,7 @@ class HostStanding:
     warm-ups among both; `why` says what is wrong with the trial, or how it ended. `job` is the id of the
     newest job, `queue` its state in Slurm's words with the `reason`, `node` where it runs or ran.
     `node_state` is that of the host, with the reason where it can take no job. `in_queue` says whether
-    the job waits, runs or ends, `asked` whether the queue was asked, and answered.
+    the job waits, runs or ends, `queue_known` whether the queue was asked, and answered.
     """
 
     host: str
@@ -56,11 +56,11 @@ class HostStanding:
     node: str | None
     node_state: str | None
     in_queue: bool
-    asked: bool
+    queue_known: bool
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        unsaid = {"in_queue", "asked"}
+        unsaid = {"in_queue", "queue_known"}
         return {name: value for name, value in asdict(self).items() if name not in unsaid}
 
     @property
@@ -72,7 +72,9 @@ class HostStanding:
         if self.queue is not None and (self.in_queue or self.state != "complete"):
             job = f"job {self.job} {self.queue}"
             parts.append(job + (f" ({self.reason})" if self.reason else ""))
-        elif self.asked and self.job is not None and self.state not in {"complete", "running"}:
+        elif (
+            self.queue_known and self.job is not None and self.state not in {"complete", "running"}
+        ):
             parts.append(f"job {self.job} is no longer in the queue")
         if self.why and self.state not in {"complete", "running"}:
             parts.append(self.why)
@@ -225,7 +227,7 @@ def _standing(
         node=None if job is None else job.nodes,
         node_state=down,
         in_queue=job is not None and job.live,
-        asked=asked,
+        queue_known=asked,
     )
 
 

@@ -43,7 +43,7 @@ def counters(situation: Situation) -> Finding:
     if look.counted:
         told.append(_counted(look.counted))
     fixes = dict.fromkeys(group[0].fix for group in reasons.values() if group[0].fix)
-    status: CheckStatus = "fail" if look.asked else "unknown"
+    status: CheckStatus = "fail" if look.wanted else "unknown"
     return found(status, "; ".join(told), look.missing[0].where, "; ".join(fixes) or None)
 
 

@@ -98,13 +98,13 @@ class MissingEvent:
 class CounterLook:
     """What became of the events that were wanted, in their order.
 
-    `places` says where in the launcher's list each counted one stands. `asked` is whether a campaign
+    `places` says where in the launcher's list each counted one stands. `wanted` is whether a campaign
     wants them, and not only the doctor; `paranoid` the kernel's setting.
     """
 
     counted: tuple[CountedEvent, ...]
     missing: tuple[MissingEvent, ...]
-    asked: bool = True
+    wanted: bool = True
     paranoid: int | None = None
 
     @property

@@ -136,7 +136,7 @@ def look_of(
             placed += [one.name] if one.on_processor else []
             counted.append(CountedEvent(one.name, one.unit, user_only=answer.way > 0))
     return CounterLook(
-        counted=tuple(counted), missing=tuple(missing), asked=asked, paranoid=plan.paranoid
+        counted=tuple(counted), missing=tuple(missing), wanted=asked, paranoid=plan.paranoid
     )
 
 

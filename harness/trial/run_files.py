@@ -389,7 +389,7 @@ _AGREED = 3  # runs in a row, before another output is news
 class _CellHashes:
     digest: str
     runs: int = 1
-    told: bool = False
+    announced: bool = False
 
 
 class OutputAgreement:
@@ -425,9 +425,9 @@ class OutputAgreement:
             cell.runs += 1
             return None
         agreed, cell.digest, cell.runs = cell.runs, digest, 1
-        if agreed < _AGREED or cell.told:
+        if agreed < _AGREED or cell.announced:
             return None
-        cell.told = True
+        cell.announced = True
         return Finding(
             check="output",
             status="warn",

@@ -185,7 +185,7 @@ class Earlier:
 
     runs: Mapping[int, list[Measurement]] = field(default_factory=dict)
     repeats: Mapping[int, Repeats] = field(default_factory=dict)
-    said: frozenset[tuple[int | None, str]] = frozenset()  # session, and what a finding told
+    announced: frozenset[tuple[int | None, str]] = frozenset()  # session, and what a finding told
 
     @classmethod
     def of_trial(cls, store: Store, campaign: Campaign) -> Earlier:
@@ -197,7 +197,7 @@ class Earlier:
         return cls(
             runs={} if protocol.stop is None else stored_runs(store.path, ended),
             repeats=stored_repeats(store.path, campaign) if protocol.repeating else {},
-            said=said_of_repeats(store.path) if protocol.repeating else frozenset(),
+            announced=said_of_repeats(store.path) if protocol.repeating else frozenset(),
         )
 
 
@@ -210,7 +210,7 @@ class SessionRules:
         self.runs = PlannedSession(campaign, manifest.seed, session, manifest.node, manifest.left)
         self.warm: tuple[PlannedRun, ...] = ()  # warm-ups that stand in no plan, executed first
         self._done = store.rows.outcomes
-        self._said = earlier.said
+        self._announced = earlier.announced
         self._ended = any(end.session == session for end in manifest.session_ends)
         self.hopeless = Hopeless(
             protocol.give_up, self.runs, store.rows.outcomes, manifest.given_up, session
@@ -242,7 +242,7 @@ class SessionRules:
         if self._repeats is None:
             return ()
         found = (*self._repeats.in_vain, *(() if self.is_left() else self.findings()))
-        return tuple(one for one in found if (self.session, one.what) not in self._said)
+        return tuple(one for one in found if (self.session, one.what) not in self._announced)
 
     def end(self) -> SessionEnd | None:
         """Say why the session needs no more runs, by the stopping rule; None where it goes on.

@@ -91,10 +91,6 @@ class Applied:
     shows: str | None = None
     why: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        return asdict(self)
-
     def __str__(self) -> str:
         """Write it for a person."""
         what = {
@@ -299,13 +295,14 @@ def _partition(line: Mapping[str, Any], knobs: Knobs) -> Restored:
     return Restored(PARTITION, "restored", f"{PARTITION}: its CPUs are given back")
 
 
-# --- Executes a command for the one who called, not for root; a guardian puts the settings
-# back if tuning dies.
-#
-# It is forked before the first change, in a session of its own, and holds its parent's pidfd.
+# --- Executes a command for the one who called, not for root; a guardian puts the settings back if tuning dies. It is
+# forked before the first change, in a session of its own, and holds its parent's pidfd.
 
 
-_OF_SUDO = ("SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND", "SUDO_PS1", "SUDO_PROMPT")
+_OTHERS = (
+    *("SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND", "SUDO_PS1", "SUDO_PROMPT"),
+    *("PKEXEC_UID", "DOAS_USER"),
+)  # of who became root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,11 +318,7 @@ class Caller:
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """Give the variables of what is executed: those given, with the caller's own account."""
-        kept = {
-            key: value
-            for key, value in given.items()
-            if key not in (*_OF_SUDO, *("PKEXEC_UID", "DOAS_USER"))
-        }
+        kept = {key: value for key, value in given.items() if key not in _OTHERS}
         if self.name is not None and self.home is not None:
             kept |= {"USER": self.name, "LOGNAME": self.name, "HOME": self.home}
             kept |= {"SHELL": self.shell or "/bin/sh"}
@@ -338,24 +331,26 @@ class Caller:
 
 def caller_of(environment: Mapping[str, str]) -> Caller | None:
     """Tell for whom root acts; None when nobody else called: this process is the caller itself."""
-    if os.geteuid() != 0:
+    named = [name for name in ("SUDO_UID", "PKEXEC_UID", "DOAS_USER") if name in environment]
+    if os.geteuid() != 0 or not named:
         return None
-    if "SUDO_UID" in environment:
-        uid = _number(environment, "SUDO_UID")
-        account = _account(uid)
-        given = "SUDO_GID" in environment
-        gid = _number(environment, "SUDO_GID") if given else _group(account, "SUDO_UID")
-    elif "PKEXEC_UID" in environment:
-        account = _account(_number(environment, "PKEXEC_UID"))
-        uid, gid = _number(environment, "PKEXEC_UID"), _group(account, "PKEXEC_UID")
-    elif "DOAS_USER" in environment:
+    name, account = named[0], None
+    if name == "DOAS_USER":
         try:
-            account = pwd.getpwnam(environment["DOAS_USER"])
+            account = pwd.getpwnam(environment[name])
         except (KeyError, ValueError):
-            raise _nobody("DOAS_USER", environment) from None
-        uid, gid = account.pw_uid, account.pw_gid
+            raise _nobody(name, environment) from None
+        uid = account.pw_uid
     else:
-        return None
+        uid = _number(environment, name)
+        with contextlib.suppress(KeyError):
+            account = pwd.getpwuid(uid)
+    if name == "SUDO_UID" and "SUDO_GID" in environment:
+        gid = _number(environment, "SUDO_GID")
+    elif account is None:
+        raise UsageError(f"the user that {name} names has no account, so no group either", name)
+    else:
+        gid = account.pw_gid
     if uid == 0:
         return None  # root called itself
     if account is None:
@@ -375,19 +370,6 @@ def _number(environment: Mapping[str, str], name: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) < 2**32 - 1):
         raise _nobody(name, environment)
     return int(text)
-
-
-def _account(uid: int) -> pwd.struct_passwd | None:
-    try:
-        return pwd.getpwuid(uid)
-    except KeyError:
-        return None
-
-
-def _group(account: pwd.struct_passwd | None, name: str) -> int:
-    if account is None:
-        raise UsageError(f"the user that {name} names has no account, so no group either", name)
-    return account.pw_gid
 
 
 def _nobody(name: str, environment: Mapping[str, str]) -> UsageError:
@@ -524,7 +506,7 @@ class Tuned:
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
         return {
-            "applied": [one.to_dict() for one in self.applied],
+            "applied": [asdict(one) for one in self.applied],
             "undone": None if self.undone is None else self.undone.to_dict(),
             "command_exit": self.code,
             "stopped": self.stopped,
@@ -536,9 +518,8 @@ def survey(wish: Wish, root: Path = Path("/"), *, look_s: float | None = None) -
     look_s = LOOK_S if look_s is None else look_s
     with Host(root) as host:
         first = host.read()
-        plan = choose_cpus(
-            wish.setting, first.topology, usable=first.usable, isolated=first.isolated
-        )
+        usable, isolated = first.usable, first.isolated
+        plan = choose_cpus(wish.setting, first.topology, usable=usable, isolated=isolated)
         measured = plan.targets or first.usable
         before = host.counters(measured)
         time.sleep(look_s)
@@ -549,16 +530,9 @@ def survey(wish: Wish, root: Path = Path("/"), *, look_s: float | None = None) -
             for moving in check_between(before, after, look_s, cpus=measured):
                 if moving.status in {"warn", "fail"}:
                     findings[moving.check] = moving
-    return propose(
-        Scene(
-            state=state,
-            tree=Knobs(root).tree,
-            findings=findings,
-            plan=plan,
-            wish=wish,
-            busy=cpus_in_use(),
-        )
-    )
+    tree, busy = Knobs(root).tree, cpus_in_use()
+    scene = Scene(state=state, tree=tree, findings=findings, plan=plan, wish=wish, busy=busy)
+    return propose(scene)
 
 
 def tune(
@@ -585,14 +559,9 @@ def tune(
         refuse_to_spoil(cpus_in_use())  # once more: somebody may have thought about it for long
     knobs = knobs or Knobs(root)
     with contextlib.closing(Desk(root)) as desk, Signals() as signals:
-        desk.begin(
-            {
-                "boot": knobs.tree.text("/proc/sys/kernel/random/boot_id"),
-                "pid": os.getpid(),
-                "started": utc_now(),
-                "kept": not argv,
-            }
-        )
+        boot = knobs.tree.text("/proc/sys/kernel/random/boot_id")
+        started = {"pid": os.getpid(), "started": utc_now(), "kept": not argv}
+        desk.begin({"boot": boot, **started})
         try:
             guardian = Guardian(lambda: _after_death(desk, knobs, say))
         except OSError as error:
@@ -608,11 +577,7 @@ def tune(
                 if argv:
                     made = [one.item for one in applied if one.result == "changed"]
                     inside = proposal.partition if "partition" in made else None
-                    code = signals.wait(
-                        spawn(argv, given, caller)
-                        if inside is None
-                        else _spawned_inside(argv, given, caller, knobs, inside)
-                    )
+                    code = signals.wait(_spawned(argv, given, caller, knobs, inside))
             keeps = not argv and signals.number is None
         finally:
             undone = None if keeps else _put_back(desk, knobs, say)
@@ -645,13 +610,15 @@ def _applied(
             yield one
 
 
-def _spawned_inside(
+def _spawned(
     argv: Sequence[str],
     environment: Mapping[str, str],
     caller: Caller | None,
     knobs: Knobs,
-    partition: CpusetPartition,
+    partition: CpusetPartition | None,
 ) -> subprocess.Popen[bytes]:
+    if partition is None:
+        return spawn(argv, environment, caller)
     procs, us = f"{PARTITION}/cgroup.procs", str(os.getpid())
     try:
         knobs.write(procs, us)

@@ -188,7 +188,7 @@ def read_damaged_profile(folder: Path, _name: str) -> None:
 def read_manifest_of(folder: Path, _name: str) -> None:
     """Judge a trial whose manifest is damaged."""
     trial = read_trial(folder / "runs" / "c-1")
-    for metric in trial.asked or ("wall",):
+    for metric in trial.judge or ("wall",):
         verdict = judge(trial, metric=metric)
         json.dumps(verdict.to_dict(), allow_nan=False)
         str(verdict).encode("utf-8", "backslashreplace")

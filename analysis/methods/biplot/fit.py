@@ -40,7 +40,7 @@ from ...pages.model import (
     table_of,
 )
 from ...pages.result import Result
-from ...stats.arguments import door, numbers
+from ...stats.arguments import checks_arguments, numbers
 from ...stats.samples import Array, read_only
 from ...words import shorten
 
@@ -145,7 +145,7 @@ def _share(share: float) -> str:
     return f"{text.removesuffix('.0')} %"
 
 
-@door
+@checks_arguments
 def biplot(
     values: ArrayLike, systems: Sequence[str], benchmarks: Sequence[str], *, scale: Scale = "log"
 ) -> Biplot:

@@ -24,7 +24,7 @@ from ...data.matrix import PerformanceMatrix
 from ...data.pair import Match, match
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
-from ...stats.arguments import door
+from ...stats.arguments import checks_arguments
 from ...stats.ranks import (
     TIE_TOLERANCE,
     midranks,
@@ -236,7 +236,7 @@ def rank_sum_pvalue(r: float, ranks: Array, m: int, n: int, ties: Ties) -> float
     return rank_sum_normal(r, m, n, tied_ranks=ranks, continuity=0.5)
 
 
-@door
+@checks_arguments
 def hpt(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,

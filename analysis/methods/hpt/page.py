@@ -12,9 +12,9 @@ import numpy as np
 from ...data.matrix import PerformanceMatrix
 from ...pages import number_format as figures
 from ...pages.model import Column, Page, Section, Sentence, Table, Value, merged, page_of, value_of
-from ...pages.number_format import said
+from ...pages.number_format import outcome_word
 from ...pages.result import Result, cautions_to_dict, plain
-from ...stats.arguments import door
+from ...stats.arguments import checks_arguments
 from ...stats.samples import Array, median
 from ...words import shorten
 from .compare import HptQuestion, Scores, answer, ask
@@ -94,7 +94,7 @@ class HptContext(Result):
     references: tuple[str, ...] = REFERENCES
 
 
-@door
+@checks_arguments
 def hpt_context(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
@@ -245,7 +245,7 @@ class HptReport(Result):
         }
 
 
-@door
+@checks_arguments
 def hpt_report(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
@@ -370,7 +370,7 @@ def _rank_table(result: HptResult) -> Section:
 
 def hpt_pvalues(result: HptResult) -> str:
     """Write both p-values, each with what it speaks for; that of the outcome stands first."""
-    better, worse = (said(word, timed=result.timed) for word in ("faster", "slower"))
+    better, worse = (outcome_word(word, timed=result.timed) for word in ("faster", "slower"))
     tested = result.speedup_under_test
     if tested != 1:
         good = "fast" if result.timed else "good"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ...pages import number_format as figures
 from ...pages.model import Caution
-from ...pages.number_format import Word, said, word_of
+from ...pages.number_format import Word, outcome_word, word_of
 from ...pages.result import Result
 from ...stats.ranks import TIE_TOLERANCE, smallest_rank_sum_pvalue
 from ...words import shorten
@@ -121,12 +121,12 @@ class HptResult(Result):
     @property
     def claim(self) -> str:
         """The proposition under test, in words."""
-        return self._proposition("more", said("faster", timed=self.timed))
+        return self._proposition("more", outcome_word("faster", timed=self.timed))
 
     @property
     def opposite(self) -> str:
         """The opposite proposition, in words."""
-        return self._proposition("less", said("slower", timed=self.timed))
+        return self._proposition("less", outcome_word("slower", timed=self.timed))
 
     def _proposition(self, than: str, comparative: str) -> str:
         ours, theirs = (shorten(name, _NAME) for name in (self.candidate, self.baseline))
@@ -291,7 +291,7 @@ def speedup_cautions(result: HptSpeedup, n: int) -> Iterator[Caution]:
         fast = "fast" if result.timed else "good"
         yield Caution(
             "speedup-below-1",
-            f"the largest speedup is below 1: that {ours} is {said('faster', timed=result.timed)} than "
+            f"the largest speedup is below 1: that {ours} is {outcome_word('faster', timed=result.timed)} than "
             f"{theirs} does not reach reliability {required:g}; what reaches it is that {ours} is "
             f"at least {math.floor(value * 1e4) / 1e4:g} times as {fast}",
         )

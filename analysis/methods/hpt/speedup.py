@@ -31,7 +31,7 @@ import numpy as np
 from ...data.matrix import PerformanceMatrix
 from ...pages import number_format as figures
 from ...pages.result import Result
-from ...stats.arguments import door
+from ...stats.arguments import checks_arguments
 from ...stats.ranks import TIE_TOLERANCE, midranks, signed_rank_normal, signed_rank_table
 from ...stats.samples import Array, Flags, Indices, read_only
 from .compare import (
@@ -304,7 +304,7 @@ class HptSpeedup(Result):
         )
 
 
-@door
+@checks_arguments
 def hpt_speedup(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages.model import Caution
-from ...stats.arguments import counted, door, numbers
+from ...stats.arguments import checks_arguments, counted, numbers
 from ...stats.samples import Array
 from ...stats.workers import Budget
 from . import small_fit
@@ -144,7 +144,7 @@ REFERENCES = (
 )
 
 
-@door
+@checks_arguments
 def fit_mixture(
     values: ArrayLike,
     *,

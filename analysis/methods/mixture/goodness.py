@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import AnalysisError, UsageError
-from ...stats.arguments import counted, door, stream
+from ...stats.arguments import checks_arguments, counted, stream
 from ...stats.samples import Array, clock_step, read_only
 from ...stats.workers import MOST_WORKERS, Progress, at_once, in_order
 from .cautions import ks_cautions
@@ -55,7 +55,7 @@ _FAILED = 1.0  # the distance of a replicate that no candidate fits: the largest
 _CHUNK = 8000  # values drawn in one go; between two goes a run can be interrupted
 
 
-@door
+@checks_arguments
 def ks_fit(
     values: ArrayLike,
     mixture: Mixture,
@@ -218,7 +218,7 @@ def _ordered(distances: Array, risk: float) -> float:
     return float(distances[place - 1]) if place > 0 else math.nan
 
 
-@door
+@checks_arguments
 def fit_corpus(
     samples: Mapping[str, ArrayLike],
     *,

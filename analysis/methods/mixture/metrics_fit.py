@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages.model import Caution
-from ...stats.arguments import counted, door, numbers
+from ...stats.arguments import checks_arguments, counted, numbers
 from ...stats.samples import Array, Indices, Integers
 from .cautions import at_limit, discarded
 from .fit import MOST_COMPONENTS
@@ -251,7 +251,7 @@ class _Candidate(NamedTuple):
     z: Array
 
 
-@door
+@checks_arguments
 def fit_mixture_of_metrics(
     values_xy: ArrayLike,
     *,

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
 from ...pages.result import plain
-from ...stats.arguments import counted, door, numbers
+from ...stats.arguments import checks_arguments, counted, numbers
 from ...stats.samples import Array, Flags, Indices
 from .model import Gaussians, Mixture, Parameters, finite, frozen, total_weight
 
@@ -191,7 +191,7 @@ class MixtureOfMetrics(Gaussians):
         """
         return np.asarray(np.argmax(self._log_parts(points), axis=-1))
 
-    @door
+    @checks_arguments
     def sample(self, n: int, *, rng: np.random.Generator) -> Array:
         """Draw n independent runs, shape (n, d).
 

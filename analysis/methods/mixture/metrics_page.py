@@ -34,7 +34,7 @@ from ...pages.result import Result, plain
 from ...plots.axes import Axes, Key, Scale, quantity_axis
 from ...plots.chart import Sheet, arranged
 from ...plots.marks import COLOURS
-from ...stats.arguments import door, numbers
+from ...stats.arguments import checks_arguments, numbers
 from ...stats.samples import read_only
 from ...words import shorten, shown
 from .metrics_fit import MOST_METRICS, fit_mixture_of_metrics
@@ -168,7 +168,7 @@ class MetricPairs:
     cautions: tuple[Caution, ...]
 
 
-@door
+@checks_arguments
 def pairs_of_runs(
     trial: Trial, variant: str, benchmark: str, *, metrics: Sequence[str] = ("wall", "max_rss")
 ) -> MetricPairs:

@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError
 from ...pages.result import Result
-from ...stats.arguments import counted, door
+from ...stats.arguments import checks_arguments, counted
 from ...stats.samples import Array, Integers
 from .fit import checked, ordered_values, spread_ties
 
@@ -91,7 +91,7 @@ class BandwidthTest(Result):
     references: tuple[str, ...] = BANDWIDTH_REFERENCES
 
 
-@door
+@checks_arguments
 def dip_test(values: ArrayLike, *, resamples: int = 2000, rng: np.random.Generator) -> DipTest:
     """Test unimodality by the dip: the distance to the nearest unimodal distribution function.
 
@@ -148,7 +148,7 @@ def dip_test(values: ArrayLike, *, resamples: int = 2000, rng: np.random.Generat
     )
 
 
-@door
+@checks_arguments
 def bandwidth_test(
     values: ArrayLike, *, resamples: int = 400, rng: np.random.Generator
 ) -> BandwidthTest:
@@ -320,7 +320,7 @@ class FamilyFit(Result):
         return {"name": self.name, **Result.body(self)}
 
 
-@door
+@checks_arguments
 def skewed_families(values: ArrayLike) -> tuple[FamilyFit, ...]:
     """Fit the normal, and lognormal, Weibull and gamma laws with and without a shift.
 

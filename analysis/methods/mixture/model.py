@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
 from ...pages.result import Result, plain
-from ...stats.arguments import counted, door, numbers
+from ...stats.arguments import checks_arguments, counted, numbers
 from ...stats.samples import Array, Indices, read_only
 
 # --- The numbers that both ways to fit a mixture share, compiled and by numpy alone.
@@ -390,7 +390,7 @@ class Mixture(Gaussians):
             object.__setattr__(self, name, frozen(value))
 
     @classmethod
-    @door
+    @checks_arguments
     def from_parameters(
         cls, *, weights: ArrayLike, means: ArrayLike, sds: ArrayLike, scale: Scale = "linear"
     ) -> Mixture:
@@ -473,7 +473,7 @@ class Mixture(Gaussians):
         with np.errstate(over="ignore"):
             return float(np.exp(self.means + 0.5 * self.sds**2) @ self.weights)
 
-    @door
+    @checks_arguments
     def sample(self, n: int, *, rng: np.random.Generator) -> Array:
         """Draw n independent values.
 

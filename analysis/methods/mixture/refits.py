@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
-from ...stats.arguments import counted, door, stream
+from ...stats.arguments import checks_arguments, counted, stream
 from ...stats.samples import Array, read_only
 from .cautions import faster_cautions, interval_cautions, mode_cautions
 from .fit import checked, fit_mixture
@@ -51,7 +51,7 @@ class FittedSample:
     failed: int
 
 
-@door
+@checks_arguments
 def fitted_sample(
     values: ArrayLike,
     mixture: Mixture,
@@ -106,7 +106,7 @@ def fitted_sample(
     )
 
 
-@door
+@checks_arguments
 def metric_interval(
     metric: Callable[..., float], *samples: FittedSample, name: str, confidence: float = 0.95
 ) -> MetricInterval:
@@ -174,7 +174,7 @@ def estimated(
     )
 
 
-@door
+@checks_arguments
 def faster_estimate(
     x: FittedSample, y: FittedSample, *, shift: float = 0.0, confidence: float = 0.95
 ) -> FasterEstimate:
@@ -216,7 +216,7 @@ def stability(sample: FittedSample) -> Stability:
     )
 
 
-@door
+@checks_arguments
 def mode_evidence(
     values: ArrayLike,
     mixture: Mixture,

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
-from ...stats.arguments import door, numbers
+from ...stats.arguments import checks_arguments, numbers
 from ...stats.samples import Array
 from .model import Mixture
 from .result import RankShare
@@ -41,7 +41,7 @@ from .result import RankShare
 _TIED = 1e-10  # relative: rounding must not break a tie
 
 
-@door
+@checks_arguments
 def rank_share(
     x: ArrayLike, y: ArrayLike, *, shift: float = 0.0, confidence: float = 0.95
 ) -> RankShare:
@@ -123,7 +123,7 @@ _FAR = np.linspace(-38, 38, 51)
 _TINY = 1e-5
 
 
-@door
+@checks_arguments
 def mean_difference(x: Mixture, y: Mixture) -> float:
     """Give I1 = E|X - Y|, the mean distance between a run of X and a run of Y (section 6.1).
 
@@ -174,7 +174,7 @@ def _mean_difference_of_logs(
     return math.inf if math.isnan(total) else max(total, 0.0)
 
 
-@door
+@checks_arguments
 def probability_faster(x: Mixture, y: Mixture, *, shift: float = 0.0) -> float:
     """Give I2 = P[X < Y + shift], the chance that a run of X is faster than one of Y (section 6.2).
 
@@ -231,7 +231,7 @@ def _faster_by_logs(x: Mixture, y: Mixture, shift: float) -> float:
     return _expected(y, chance, pieces)
 
 
-@door
+@checks_arguments
 def probability_fastest(first: Mixture, *others: Mixture) -> float:
     """Give I3 = P[X1 < min(X2, ..., Xr)], the chance that a run of `first` beats all (section 6.3).
 
@@ -273,7 +273,7 @@ def probability_fastest(first: Mixture, *others: Mixture) -> float:
     return _expected(first, all_slower, pieces)
 
 
-@door
+@checks_arguments
 def variability_level(x: Mixture) -> int:
     """Give I4, the number of local maxima of the density (section 6.4).
 

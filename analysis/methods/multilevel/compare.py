@@ -25,7 +25,7 @@ from ...data.pair import match
 from ...errors import UsageError
 from ...pages import number_format as figures
 from ...pages.model import Caution, ShortSentence, plain
-from ...stats.arguments import door
+from ...stats.arguments import checks_arguments
 from ...stats.multiplicity import Correction, check_correction
 from ...stats.samples import Array
 from .cautions import (
@@ -183,7 +183,7 @@ def cut_cautions(
 _DIGITS = 14  # that are left of a value whose logarithm is known
 
 
-@door
+@checks_arguments
 def multilevel(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,

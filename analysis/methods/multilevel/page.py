@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ...pages import number_format as figures
 from ...pages.model import Cell, Column, Page, Section, Sentence, Table, Value, page_of
-from ...pages.number_format import said
+from ...pages.number_format import outcome_word
 from ...words import shorten
 from .result import MANY_SESSIONS, MOST_TOLD, BenchmarkLine, Line, MoreSessions, Multilevel
 
@@ -138,21 +138,21 @@ def advice_text(line: Line, noun: Unit, *, short: bool = False) -> str:
     more = line.more_sessions
     if line.outcome != "undecided" or more is None:
         return ""
-    if more.told is None:
+    if more.worthwhile is None:
         return f"{_BEYOND} more {noun}s: measure differently"
-    text, differently = needed_text(more.told, noun), ", or measure differently"
+    text, differently = needed_text(more.worthwhile, noun), ", or measure differently"
     if short:
         return f"{text} {_range(more)}".strip()
-    text += f" decide{'s' * (more.told == 1)} with a chance of 3 in 4 at least"
-    if not more.low == more.high == more.told:
+    text += f" decide{'s' * (more.worthwhile == 1)} with a chance of 3 in 4 at least"
+    if not more.low == more.high == more.worthwhile:
         text = f"{text} {_range(more)}".strip()
-    text += differently * (more.told > MANY_SESSIONS)
+    text += differently * (more.worthwhile > MANY_SESSIONS)
     return f"{text}; more runs alone would not do" if more.runs_suffice is False else text
 
 
 def chance_heading(lines: Iterable[Line]) -> str:
     """Say above short advice how likely it decides; empty where no number is advised."""
-    told = any(one.more_sessions and one.more_sessions.told is not None for one in lines)
+    told = any(one.more_sessions and one.more_sessions.worthwhile is not None for one in lines)
     return "would decide in 3 of 4 cases at least" if told else ""
 
 
@@ -200,7 +200,7 @@ def _answer(result: Multilevel) -> str:
     line = result.these
     if line is None:
         line = next((one for one in result.benchmarks if one.speedup is not None), None)
-    word = said(result.word, timed=result.timed)
+    word = outcome_word(result.word, timed=result.timed)
     number = "" if line is None or line.speedup is None else f", {speedup_text(line)}"
     interval = "" if line is None or line.low is None else f" {interval_text(line)}"
     return f"{ours} against {theirs}: {word}{number}{interval}; {_basis(result)}"
@@ -270,7 +270,7 @@ def _verdict(result: Multilevel, line: Line) -> tuple[Cell, ...]:
     return (
         Value(speedup_text(line), line.speedup),
         interval_text(line),
-        said(line.outcome, timed=result.timed),
+        outcome_word(line.outcome, timed=result.timed),
         note,
     )
 

@@ -67,7 +67,7 @@ class MoreSessions:
     runs_suffice: bool | None
 
     @property
-    def told(self) -> int | None:
+    def worthwhile(self) -> int | None:
         """The number where anybody would go on to it: up to 1,000."""
         return None if self.sessions is None or self.sessions > MOST_TOLD else self.sessions
 

@@ -23,7 +23,7 @@ from scipy.special import ndtr, ndtri
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Centre, Mean, check_means
 from ...errors import AnalysisError, InsufficientDataError, UsageError
-from ...stats.arguments import counted, door
+from ...stats.arguments import checks_arguments, counted
 from ...stats.samples import Array, read_only
 from .assignments import (
     UNITS,
@@ -183,7 +183,7 @@ def _larger_units(question: ResamplingQuestion) -> Iterator[tuple[Units, float]]
             yield other, found / own
 
 
-@door
+@checks_arguments
 def bootstrap_speedup(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,

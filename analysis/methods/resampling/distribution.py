@@ -23,7 +23,7 @@ from ...data.matrix import PerformanceMatrix
 from ...data.pair import Mean, check_means, match, suite_mean
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages.model import Caution, merged
-from ...stats.arguments import counted, door, stream
+from ...stats.arguments import checks_arguments, counted, stream
 from ...stats.samples import Array, read_only
 from .cautions import pass_cautions, system_cautions
 from .result import DistributionComparison, EmpiricalDistribution
@@ -32,7 +32,7 @@ _SMALLEST, _LARGEST = 1e-300, 1e305
 _COUNTABLE = 2**53  # larger numbers of combinations are not told
 
 
-@door
+@checks_arguments
 def empirical_distribution(
     matrix: PerformanceMatrix,
     *,
@@ -106,7 +106,7 @@ def empirical_distribution(
     )
 
 
-@door
+@checks_arguments
 def compare_distributions(
     matrices: Sequence[PerformanceMatrix],
     *,

@@ -24,7 +24,7 @@ from ...pages.model import (
     merged,
     page_of,
 )
-from ...pages.number_format import said
+from ...pages.number_format import outcome_word
 from ...pages.result import Result, cautions_to_dict
 from ...plots.axes import (
     Axes,
@@ -238,7 +238,7 @@ def _null(test: RandomizationTest, interval: BootstrapInterval | None) -> Axes:
         f"ratios under {drawn} assignments of labels to {test.unit_words.split(',')[0]}: "
         f"p {figures.pvalue(test.pvalue)}, {test.alternative_words}"
     )
-    word = said("faster", timed=test.timed)
+    word = outcome_word("faster", timed=test.timed)
     axes.x_label = f"ratio of {test.mean} means (above 1: the candidate is {word})"
     axes.y_label = "share of assignments, %"
     axes.x_ticks, axes.y_ticks = quantity_ticks(scale, "1", 8), quantity_ticks(axes.y, "1", 5)

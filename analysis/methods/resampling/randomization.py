@@ -23,7 +23,7 @@ import numpy as np
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Centre, Mean, check_means
 from ...errors import AnalysisError, UsageError
-from ...stats.arguments import counted, door, stream
+from ...stats.arguments import checks_arguments, counted, stream
 from ...stats.samples import Array, read_only
 from .assignments import (
     IDENTITY,
@@ -277,7 +277,7 @@ def _all_runs(suite: _Suite, units: Units) -> tuple[PooledRuns, Exchange]:
 TOLERANCE = 1e-12  # ratios within this of each other, relatively, are equal
 
 
-@door
+@checks_arguments
 def randomization_test(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,

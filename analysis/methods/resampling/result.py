@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ...pages import number_format as figures
-from ...pages.number_format import Word, said
+from ...pages.number_format import Word, outcome_word
 from ...pages.result import Result, plain
 from ...stats.samples import Array, read_only
 from ...words import shorten
@@ -222,11 +222,11 @@ class BootstrapInterval(Result):
             "upper": f"upper bound {high}x",
         }[self.sides]
         if self.word == "undecided":
-            better = said("faster", timed=self.timed)
+            better = outcome_word("faster", timed=self.timed)
             head = f"undecided {over} whether {ours} is {better} than {theirs}"
             tail = f"; the {'interval holds' if self.sides == 'two' else 'bound leaves room for'} 1"
         else:
-            head = f"{ours} is {said(self.word, timed=self.timed)} than {theirs} {over}"
+            head = f"{ours} is {outcome_word(self.word, timed=self.timed)} than {theirs} {over}"
             tail = ""
         return f"{head}: {value}x, {self.confidence * 100:g} % {bounds}{self._known()}{tail}"
 
@@ -464,7 +464,7 @@ class DistributionComparison(Result):
         if len(self.systems) == 1:
             return self.systems[0].conclusion
         first, *others = (shorten(system.name, _NAME) for system in self.systems)
-        word = said("faster", timed=figures.timed(self.systems[0].unit))
+        word = outcome_word("faster", timed=figures.timed(self.systems[0].unit))
         shares = ", ".join(
             f"{percent(share)} of pairs against {name}"
             for name, share in zip(others[:3], self.wins[0][1:4], strict=True)

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Match, match
 from ...errors import AnalysisError, SidesWarning, UsageError
-from ...stats.arguments import door
+from ...stats.arguments import checks_arguments
 from ...stats.samples import Array
 from .protocol import Decided, decide
 from .result import (
@@ -151,7 +151,7 @@ Confidence = float | Mapping[str, float | None] | None
 _APART = 1e300  # a factor between two times beyond which no ratio or scale can be trusted to exist
 
 
-@door
+@checks_arguments
 def speedup_test(
     baseline_values: ArrayLike,
     candidate_values: ArrayLike,
@@ -204,7 +204,7 @@ def speedup_test(
 
 
 @sides_by_name
-@door
+@checks_arguments
 def speedup_test_suite(
     baseline: PerformanceMatrix,
     candidate: PerformanceMatrix,

@@ -21,7 +21,7 @@ from ...data.trial import Trial
 from ...data.trial_cautions import always_said
 from ...errors import AnalysisError, UsageError
 from ...pages.model import Caution, merged
-from ...stats.arguments import counted, door
+from ...stats.arguments import checks_arguments, counted
 from ...stats.samples import Array, Integers
 from ...stats.variance_components import one_way, random_effects
 from .covariates import CovariateRuns, Iterations, pooled
@@ -232,7 +232,7 @@ def _lines(
 LEAST_ORDERS = 99  # fewer make no p-value below 0.01
 
 
-@door
+@checks_arguments
 def sources(
     trial_or_trials: Trial | Sequence[Trial],
     *,

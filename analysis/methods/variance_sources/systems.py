@@ -20,7 +20,7 @@ import numpy as np
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError, library_needed
 from ...pages.model import Caution, merged
-from ...stats.arguments import counted, door, stream
+from ...stats.arguments import checks_arguments, counted, stream
 from ...stats.samples import Array, Indices, read_only
 from ...words import shorten
 from .mixed_table import MixedTable, TableColumn, flag_columns, mixed_table, read_mixed_table
@@ -118,7 +118,7 @@ def across_cautions(found: Across, response: Response) -> Iterator[Caution]:
         )
 
 
-@door
+@checks_arguments
 def sources_of_table(
     table: object,
     response: str | Sequence[str] | Mapping[str, Sequence[str]],

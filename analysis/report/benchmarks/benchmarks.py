@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 from ...data.host_record import read_host_record
 from ...data.protocol import read_commands
 from ...pages.model import Value
-from ...pages.number_format import is_time, quantity, said, significant, timed
+from ...pages.number_format import is_time, outcome_word, quantity, significant, timed
 from ...plots.marks import style_of
 from ...stats.multiplicity import adjusted
 from ...words import shorten, shown
@@ -468,7 +468,7 @@ def _variant(one: Benchmark, variant: str, lines: Mapping[str, BenchmarkLine]) -
 
     return {
         "variant": variant,
-        "word": "" if line is None else said(line.outcome, timed=known.timed),
+        "word": "" if line is None else outcome_word(line.outcome, timed=known.timed),
         "runs": values.size,
         "sessions": len(cell.labels),
         "failed": len(known.failures.get((one.name, variant), ())),

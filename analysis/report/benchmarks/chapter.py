@@ -68,7 +68,7 @@ def chapter(subject: Subject) -> Chapter | None:
 
 def listed_benchmarks(subject: Subject) -> tuple[str, ...]:
     """Name the benchmarks of the page in its order; those that nobody asked for are left out."""
-    asked = subject.asked.get("benchmarks")
+    asked = subject.options.get("benchmarks")
     names = dict.fromkeys(subject.order)
     for matrix in subject.matrices.values():
         if matrix.with_zeros is not None:

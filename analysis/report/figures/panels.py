@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import AnalysisError, InsufficientDataError
-from ...pages.number_format import quantity, said
+from ...pages.number_format import outcome_word, quantity
 from ...plots.axes import Axes, Scale, Tick, quantity_axis, quantity_scale, rows_down
 from ...plots.chart import POINT, arranged
 from ...plots.marks import COLOURS, style_of
@@ -233,7 +233,7 @@ def counted(result: Multilevel) -> str:
     """Count the words of a candidate: ``3 faster, 1 undecided``."""
     words = [line.outcome for line in result.benchmarks]
     return ", ".join(
-        f"{words.count(word)} {said(word, timed=result.timed)}"
+        f"{words.count(word)} {outcome_word(word, timed=result.timed)}"
         for word in ("faster", "slower", "equivalent", "undecided")
         if word in words
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import InsufficientDataError
 from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
-from ...pages.number_format import said
+from ...pages.number_format import outcome_word
 from ...plots.axes import Axes, Scale, Tick, ratio_axis, ratio_scale, rows_down
 from ...plots.chart import arranged
 from ...plots.marks import style_of
@@ -128,7 +128,7 @@ def _panel(
         )
         text = texts[name]
         numbers = f"{text.speedup.text}× {'' if brief else text.interval}".strip()
-        axes.beside.append((y, f"{numbers}  {said(word, timed=result.timed)}", "ink"))
+        axes.beside.append((y, f"{numbers}  {outcome_word(word, timed=result.timed)}", "ink"))
     return axes
 
 
@@ -155,7 +155,7 @@ def _alt(
         between = f" {result.confidence:.0%} interval {text.interval}".replace("%", " %")
         parts.append(
             f"{result.candidate}: {text.speedup.text} times over {what},"
-            f"{between if text.interval else ' no interval'}, {said(line.outcome, timed=result.timed)}"
+            f"{between if text.interval else ' no interval'}, {outcome_word(line.outcome, timed=result.timed)}"
             + (f"; {counted(result)}" if many > 1 else "")
         )
     return (
@@ -176,7 +176,7 @@ def _numbers(result: Multilevel, line: Line) -> tuple[str | float | int | None, 
     values = line.differences if isinstance(line, BenchmarkLine) else ()
     return (
         result.candidate, result.baseline, line.name, line.speedup, line.low, line.high,
-        result.confidence, said(line.outcome, timed=result.timed), sessions,
+        result.confidence, outcome_word(line.outcome, timed=result.timed), sessions,
         " ".join(repr(math.exp(d)) for d in values),
     )  # fmt: skip
 
@@ -308,10 +308,10 @@ def _ranking(subject: Subject) -> Ranking:
         metric=verdict.metric,
         confidence=verdict.confidence,
         variants=names,
-        benchmarks=subject.asked.get("benchmarks"),
+        benchmarks=subject.options.get("benchmarks"),
         margin=verdict.margin,
-        weights=subject.asked.get("weights"),
-        looks=1 if verdict.always_valid else subject.asked.get("looks"),
+        weights=subject.options.get("weights"),
+        looks=1 if verdict.always_valid else subject.options.get("looks"),
     )
 
 

@@ -163,7 +163,7 @@ OWN: dict[type, Own] = {
     ),
     progress.TrialProgress: added("way_on_words", "before", next=tuple[str, ...]),
     placement.CpuPlan: added("text", "services"),
-    fleet.HostStanding: added("in_queue", "asked"),
+    fleet.HostStanding: added("in_queue", "queue_known"),
     fleet.FleetStanding: added("fleet", fleet=str, campaign=str, identity=str, submitted_at=str),
     fleet.Cancelled: only(
         {name: tuple[str, ...] for name in ("cancelled", "ending", "others")}

@@ -66,7 +66,7 @@ TABLE = {
     "f": ["-a -b" if k % 2 else "-b" for k in range(60)],
 }
 
-# each door with arguments that it takes: what stands here is replaced, one at a time
+# each public function with arguments that it takes: what stands here is replaced, one at a time
 
 
 def fleet_of_two(folder: Path) -> Path:
@@ -99,7 +99,7 @@ JUDGED: dict[str, Any] = {
     "weights": {"text": 2.0},
     "looks": 2,
 }
-DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+PUBLIC: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "PerformanceMatrix.from_samples": (
         PerformanceMatrix.from_samples,
         {"name": "n", "samples": {"b": [1.0, 2.0]}, "better": "lower", "unit": "s"}
@@ -443,19 +443,19 @@ def answers(call: Callable[..., Any], given: dict[str, Any]) -> Any:
         return call(**given)
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_right_arguments_are_taken(name: str) -> None:
-    call, given = DOORS[name]
+    call, given = PUBLIC[name]
     assert answers(call, given) is not None
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_wrong_arguments_are_refused_with_our_errors(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # what is answered although it is odd is answered at length: few trees are grown for that
     monkeypatch.setattr("analysis.methods.variance_sources.predictions.MOST_TREES", 2)
-    call, given = DOORS[name]
+    call, given = PUBLIC[name]
     wrong = []
     longest = 0
     for parameter in given:
@@ -492,12 +492,12 @@ def test_the_annotations_of_every_public_function_are_there_in_a_fresh_process()
         [sys.executable, "-c", HINTS], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    doors = {name for name in DOORS if inspect.isfunction(getattr(analysis, name, None))}
-    assert set(done.stdout.split()) >= doors
+    names = {name for name in PUBLIC if inspect.isfunction(getattr(analysis, name, None))}
+    assert set(done.stdout.split()) >= names
 
 
 def test_every_public_function_is_tried_at_every_parameter() -> None:
-    tried = {name.split(".", maxsplit=1)[0] for name in DOORS}
+    tried = {name.split(".", maxsplit=1)[0] for name in PUBLIC}
     functions = {name for name in analysis.__all__ if inspect.isfunction(getattr(analysis, name))}
     assert len(functions) > 30
     assert analysis.fit_mixture_2d is analysis.fit_mixture_of_metrics  # its name until 0.2.0
@@ -509,7 +509,7 @@ def test_every_public_function_is_tried_at_every_parameter() -> None:
         "metric_interval",
         "stream",
     }:
-        assert set(inspect.signature(getattr(analysis, name)).parameters) == set(DOORS[name][1])
+        assert set(inspect.signature(getattr(analysis, name)).parameters) == set(PUBLIC[name][1])
 
 
 @pytest.mark.parametrize(
@@ -599,7 +599,7 @@ def answers_or_refuses_the_size(call: Callable[..., Any], given: dict[str, Any])
 @pytest.mark.parametrize("kind", ENDS)
 @pytest.mark.parametrize("name", sorted(TAKES_VALUES))
 def test_values_at_the_ends_of_doubles_work_or_are_refused(name: str, kind: str) -> None:
-    call, given = DOORS[name]
+    call, given = PUBLIC[name]
     for which in TAKES_VALUES[name]:
         value: Any = ENDS[kind]
         value = {
@@ -628,12 +628,12 @@ def test_matrices_at_the_ends_of_doubles_work_or_are_refused(kind: str, better: 
     sides = {"candidate": made("new", ENDS[kind]), "baseline": made("old", ENDS[kind][::-1])}
     mild = made("mild", [1.0, 1.1, 1.2, 1.3, 1.4, 1.5])
     assert np.isfinite(sides["candidate"].medians()).all()
-    doors = [name for name, (_, given) in DOORS.items() if {"candidate", "baseline"} <= set(given)]
-    doors += ["empirical_distribution", "normality", "estimator_spread", "central_limit_study"]
-    doors += ["diagnose_matrix"]
-    assert len(doors) > 10
-    for name in doors:
-        call, given = DOORS[name]
+    names = [name for name, (_, given) in PUBLIC.items() if {"candidate", "baseline"} <= set(given)]
+    names += ["empirical_distribution", "normality", "estimator_spread", "central_limit_study"]
+    names += ["diagnose_matrix"]
+    assert len(names) > 10
+    for name in names:
+        call, given = PUBLIC[name]
         one = {"candidate": sides["candidate"], "baseline": mild}
         other = {"candidate": mild, "baseline": sides["baseline"]}
         # for the others, plan_sessions asks it

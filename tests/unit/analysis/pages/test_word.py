@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.pages import number_format as figures
-from analysis.pages.number_format import said, word_of
+from analysis.pages.number_format import outcome_word, word_of
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from analysis.pages.number_format import said, word_of
 )
 def test_the_words_of_a_side(side, timed, word, screen):
     assert word_of(side) == word
-    assert said(word, timed=timed) == screen
+    assert outcome_word(word, timed=timed) == screen
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_a_variant_named_with_the_trial_is_the_candidate(trial):
     found = subject_of([f"{trial}:new"], Reading())
     assert [one.variant for one in found.candidates] == ["new"]
     assert list(found.matrices) == ["old", "new"]
-    assert found.asked["variants"] == ("new",)
+    assert found.options["variants"] == ("new",)
 
 
 def test_one_file_is_a_system_alone(tmp_path):

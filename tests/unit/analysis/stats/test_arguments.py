@@ -1,4 +1,4 @@
-"""What a door takes for a list: authority is what the message of a refusal says."""
+"""What a public function takes for a list: authority is what the message of a refusal says."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from analysis.errors import UsageError
-from analysis.stats.arguments import door
+from analysis.stats.arguments import checks_arguments
 
 
-@door
+@checks_arguments
 def named(names: Sequence[str]) -> list[str]:
     return list(names)
 
 
-@door
+@checks_arguments
 def also_named(names: Iterable[str]) -> list[str]:
     return list(names)
 
 
-@door
+@checks_arguments
 def totalled(values: Sequence[float]) -> float:
     return sum(values)
 

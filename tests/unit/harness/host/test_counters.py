@@ -26,8 +26,8 @@ def finding(events):
     return next(one for one in check_before(situation) if one.check == "counters")
 
 
-def look(*, counted=(), missing=(), asked=True):
-    return CounterLook(counted=counted, missing=missing, asked=asked, paranoid=2)
+def look(*, counted=(), missing=(), wanted=True):
+    return CounterLook(counted=counted, missing=missing, wanted=wanted, paranoid=2)
 
 
 def test_what_can_be_had_is_ok_and_says_what_is_left_out():
@@ -45,8 +45,8 @@ def test_a_campaign_that_cannot_have_an_event_fails_with_each_reason_once():
 
 
 def test_without_a_campaign_what_is_missing_is_unknown():
-    assert finding(look(missing=(GONE,), asked=False)).status == "unknown"
-    assert finding(look(counted=(CYCLES,), asked=False)).status == "ok"
+    assert finding(look(missing=(GONE,), wanted=False)).status == "unknown"
+    assert finding(look(counted=(CYCLES,), wanted=False)).status == "ok"
 
 
 def test_where_nobody_looked_it_is_unknown():
@@ -57,5 +57,5 @@ def test_only_who_requires_it_is_stopped():
     failed = (finding(look(missing=(GONE,))),)
     assert fatal_findings(failed, ("counters",), strict=False) == failed
     assert not fatal_findings(failed, ("load",), strict=True)
-    general = (finding(look(missing=(GONE,), asked=False)),)
+    general = (finding(look(missing=(GONE,), wanted=False)),)
     assert not fatal_findings(general, None, strict=True)

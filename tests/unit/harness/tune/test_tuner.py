@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+from dataclasses import asdict
 
 import pytest
 
@@ -79,7 +80,7 @@ def test_a_command_is_executed_in_between(laptop, proposed, journal, tmp_path):
 def test_nothing_undone_and_no_command_are_null(laptop, proposed):
     done = tune(proposed(), laptop)
     assert done.to_dict() == {
-        "applied": [one.to_dict() for one in done.applied],
+        "applied": [asdict(one) for one in done.applied],
         "undone": None,
         "command_exit": None,
         "stopped": None,

@@ -114,8 +114,8 @@ def test_the_target_is_what_is_likelier():
 
 def test_there_is_no_cap_at_a_hundred_and_no_number_is_told_above_a_thousand():
     more = of(0.005, 0.1, 4)
-    assert (more.sessions > 100, more.sessions % 10, more.told) == (True, 0, more.sessions)
-    assert replace(more, sessions=1100).told is None
+    assert (more.sessions > 100, more.sessions % 10, more.worthwhile) == (True, 0, more.sessions)
+    assert replace(more, sessions=1100).worthwhile is None
     assert [rounded(n) for n in (7, 99, 100, 137, 1001)] == [7, 99, 100, 140, 1100]
 
 

@@ -55,7 +55,7 @@ def subject(candidate: PerformanceMatrix, baseline: PerformanceMatrix, **asked) 
         matrices={baseline.name: baseline, candidate.name: candidate},
         order=tuple(sorted(names, key=lambda bench: -lines.get(bench, 0.0))),
         prefix="",
-        asked=asked,
+        options=asked,
     )
 
 

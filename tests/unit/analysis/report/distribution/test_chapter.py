@@ -37,7 +37,7 @@ def subject_of(made, metric=NAME):
         matrices={name: made.matrix(name, metric) for name in made.manifest.variants},
         order=("b0",),
         prefix="",
-        asked={},
+        options={},
         how=Reading(),
     )
 

@@ -35,7 +35,7 @@ def subject_of(made) -> Subject:
         matrices=matrices,
         order=("b0",),
         prefix="",
-        asked={},
+        options={},
         how=Reading(),
     )
 

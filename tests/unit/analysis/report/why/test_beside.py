@@ -84,7 +84,7 @@ def test_a_benchmark_without_samples_is_a_sentence_and_hides_no_other(trial, syn
     kept = [row for row in rows if (row["benchmark"], row["variant"]) != ("keys", "slow")]
     (folder / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in kept))
     found = look(trial)
-    assert [each.told.benchmark for each in found.recorded[0].explained] == ["logs"]
+    assert [each.answer.benchmark for each in found.recorded[0].explained] == ["logs"]
     (fault,) = found.faults
     assert fault.startswith("sort.why/slow is not shown on keys: no session")
 

@@ -102,7 +102,7 @@ def test_colour_repeats_the_word_and_says_nothing_else(compared):
 
 
 def test_at_most_three_notes(compared, failing):
-    found = compared(FIVE, change=failing("v1", {3}), said=("one", "two"))
+    found = compared(FIVE, change=failing("v1", {3}), notes=("one", "two"))
     assert screen_of(found, notes=("three", "four")).count("note  ") == 3
 
 
