@@ -11,10 +11,6 @@ from typing import TYPE_CHECKING
 from .lazy_names import hands_on
 
 if TYPE_CHECKING:
-    from .calibrate.calibration import (
-        calibrate_trial as calibrate_trial,
-    )
-    from .calibrate.certificate import Certificate as Certificate
     from .data.matrix import (
         PerformanceMatrix as PerformanceMatrix,
     )
@@ -36,6 +32,9 @@ if TYPE_CHECKING:
         diagnose_runs as diagnose_runs,
         diagnose_trial as diagnose_trial,
     )
+    from .diagnose.explain import (
+        explain as explain,
+    )
     from .diagnose.modes import (
         sources as sources,
     )
@@ -44,6 +43,9 @@ if TYPE_CHECKING:
     )
     from .diagnose.result import (
         Diagnosis as Diagnosis,
+    )
+    from .diagnose.why_result import (
+        Why as Why,
     )
     from .errors import (
         AnalysisError as AnalysisError,
@@ -61,10 +63,6 @@ if TYPE_CHECKING:
     from .history.ordered_result import OrderedVariants as OrderedVariants
     from .history.session_value import find_steps as find_steps
     from .history.step_search import StepSearch as StepSearch
-    from .methods.biplot.fit import (
-        Biplot as Biplot,
-        biplot as biplot,
-    )
     from .methods.hpt.compare import (
         hpt as hpt,
     )
@@ -123,6 +121,10 @@ if TYPE_CHECKING:
     from .methods.multilevel.result import (
         Multilevel as Multilevel,
     )
+    from .methods.resampling.biplot import (
+        Biplot as Biplot,
+        biplot as biplot,
+    )
     from .methods.resampling.bootstrap import (
         bootstrap_speedup as bootstrap_speedup,
     )
@@ -152,6 +154,10 @@ if TYPE_CHECKING:
     from .methods.variance_sources.systems import (
         sources_of_table as sources_of_table,
     )
+    from .plan.calibration import (
+        calibrate_trial as calibrate_trial,
+    )
+    from .plan.certificate import Certificate as Certificate
     from .plan.components import (
         trial_costs as trial_costs,
         variance_components as variance_components,
@@ -196,12 +202,6 @@ if TYPE_CHECKING:
     from .verdict.result import (
         Verdict as Verdict,
     )
-    from .why.explain import (
-        explain as explain,
-    )
-    from .why.result import (
-        Why as Why,
-    )
 
 _ROOMS = {
     "data.matrix": "PerformanceMatrix",
@@ -233,9 +233,9 @@ _ROOMS = {
     "history.ordered": "ordered_variants",
     "history.ordered_result": "OrderedVariants",
     "history.session_value": "find_steps",
-    "why.explain": "explain",
-    "why.result": "Why",
-    "methods.biplot.fit": "biplot Biplot",
+    "diagnose.explain": "explain",
+    "diagnose.why_result": "Why",
+    "methods.resampling.biplot": "biplot Biplot",
     "methods.variance_sources.result": "Sources",
     "methods.variance_sources.systems": "sources_of_table",
     "diagnose.modes": "sources",
@@ -247,8 +247,8 @@ _ROOMS = {
     "verdict.comparison_result": "TrialComparison",
     "diagnose.examine": "diagnose_trial diagnose_matrix diagnose_runs",
     "diagnose.result": "Diagnosis",
-    "calibrate.calibration": "calibrate_trial",
-    "calibrate.certificate": "Certificate",
+    "plan.calibration": "calibrate_trial",
+    "plan.certificate": "Certificate",
     "diagnose.normality": "normality",
     "diagnose.estimators": "estimator_spread EstimatorSpread normal_spread",
     "diagnose.central_limit": "central_limit_study CentralLimitStudy",

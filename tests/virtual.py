@@ -387,7 +387,7 @@ class VirtualStage(Stage):
         yield "harness.commands.comparing.LauncherClient", self.launcher_for("target")
         for name in ("comparing", "dry_run", "doctor_page"):
             yield f"harness.commands.{name}.Host", lambda: StageHost(stage)
-        yield "harness.why.profiles.Host", lambda: StageHost(stage)
+        yield "harness.trial.profiles.Host", lambda: StageHost(stage)
         yield "harness.commands.dry_run.cpus_in_use", lambda: ()
         # hooks and builds are executed where this process may be
         yield "harness.launch.commands.LauncherClient", _anywhere

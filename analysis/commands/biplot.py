@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..data.matrix import PerformanceMatrix
-    from ..methods.biplot.fit import Biplot, Scale
+    from ..methods.resampling.biplot import Biplot, Scale
     from ..pages.model import Caution
 
 
@@ -51,7 +51,7 @@ def biplot(*, systems: Systems, plot: str | None, json: bool, out: TextIO) -> in
     picture = None if plot is None else check_picture(plot)
     result, metric = systems_of(systems)
     if picture is not None:
-        from ..methods.biplot.picture import biplot_picture
+        from ..methods.resampling.biplot_picture import biplot_picture
 
         write_picture(biplot_picture(result), picture, title="biplot", alt=result.conclusion)
     show(result, out, as_json=json, metric=metric)
@@ -62,7 +62,7 @@ def systems_of(asked: Systems) -> tuple[Biplot, str | None]:
     """Read the systems that the sources name, and find their principal components; with the metric to name."""
     from dataclasses import replace
 
-    from ..methods.biplot.fit import biplot
+    from ..methods.resampling.biplot import biplot
 
     read = _read(asked)
     result = biplot(read.values, read.names, read.benchmarks, scale=asked.scale or "log")

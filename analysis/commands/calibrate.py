@@ -36,9 +36,9 @@ def calibrate(
     and each answer that names a winner is a false alarm. The result is kept as a certificate, which
     later verdicts on this machine cite.
     """
-    from ..calibrate.calibration import calibrate_trial
-    from ..calibrate.certificate import write_certificate
     from ..importers.reader import open_trial
+    from ..plan.calibration import calibrate_trial
+    from ..plan.certificate import write_certificate
     from ..record.fleet import is_fleet
     from ..record.trial_files import CERTIFICATES
     from ..stats.arguments import stream

@@ -15,7 +15,7 @@ from .options import Judging, Setting, headed, metric_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..methods.biplot.fit import Scale
+    from ..methods.resampling.biplot import Scale
     from ..pages.model import Caution
     from ..plots.chart import Sheet
     from ..report.figures.panels import Drawing

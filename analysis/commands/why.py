@@ -14,8 +14,8 @@ from ..words import command_line
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
+    from ..diagnose.why_result import WhyAnswer
     from ..verdict.result import CandidateVerdict, Verdict
-    from ..why.result import WhyAnswer
 
 # --- The answers of ``why``: explained from stored profiles, and written in the form that is wanted.
 
@@ -48,9 +48,9 @@ def explained(profiles: Sequence[Path], how: Explaining) -> WhyAnswer:
     """
     from ..announcing import doing
     from ..data.trial import read_trial
+    from ..diagnose.explain import explain_by
+    from ..diagnose.why_result import WhyAnswer
     from ..record.profiles import read_profile
-    from ..why.explain import explain_by
-    from ..why.result import WhyAnswer
 
     doing("explaining")
     stored = [read_profile(place) for place in profiles]
@@ -86,8 +86,8 @@ def check_folded(text: str) -> None:
 
 def write_folded(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> None:
     """Write the stacks of all answers into one file."""
+    from ..diagnose.session_profiles import folded
     from ..record.profiles import read_profile
-    from ..why.session_profiles import folded
     from .options import write_file
 
     stored = {one.profile.variant: one for one in map(read_profile, profiles)}

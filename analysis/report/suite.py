@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import plots
 from ..errors import FairtrialError
-from ..methods.biplot.fit import biplot
+from ..methods.resampling.biplot import biplot
 from ..pages.model import Cell, CommandLine, Section, Sentence, Value, value_of
 from ..pages.number_format import bare_pvalue, decimals, outcome_word, span
 from ..plots.marks import style_of

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..data.trial import read_trial
+from ..diagnose.explain import explain_by
+from ..diagnose.session_profiles import stacks_of
+from ..diagnose.why_result import resolved
 from ..errors import FairtrialError
 from ..pages.difference import Difference
 from ..pages.model import Block, Section, Sentence, Table, Value
@@ -23,9 +26,6 @@ from ..plots.marks import Mark, again, arrow, dot, line, shared, style_of, uprig
 from ..plots.svg import cell, ticks_below
 from ..record.fleet import is_fleet
 from ..record.profiles import PROFILE, StoredProfile, profiles_of, read_profile
-from ..why.explain import explain_by
-from ..why.result import resolved
-from ..why.session_profiles import stacks_of
 from ..words import shown
 from .page import Chapter, table_of
 from .subject import abridging, shortened
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from ..data.trial import Trial
+    from ..diagnose.session_profiles import Stacks
+    from ..diagnose.why_result import Counter, Row, Why
     from ..plots.marks import Style
     from ..record.profiles import Profile
     from ..record.trial_files import Manifest
-    from ..why.result import Counter, Row, Why
-    from ..why.session_profiles import Stacks
     from .subject import Subject
 
 __all__ = [
@@ -458,7 +458,7 @@ def _answer(one: Explained) -> Values:
 
 def _sentence(told: Why) -> str:
     """Give the answer in one sentence: on a page it may take two lines."""
-    from ..why.result import sentence_of
+    from ..diagnose.why_result import sentence_of
 
     return shown(sentence_of(told, _LONG))
 

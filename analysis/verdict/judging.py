@@ -13,7 +13,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..calibrate.certificate import differences, newest_for, read_certificate
 from ..data.host_record import NOT_ASKED
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
@@ -32,6 +31,7 @@ from ..methods.hpt.speedup import HptSpeedup, hpt_speedup
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import Looks
 from ..pages.model import Caution, ShortSentence, merged, plain
+from ..plan.certificate import differences, newest_for, read_certificate
 from ..record.manifest import asked_warmup
 from ..record.trial_files import CERTIFICATES
 from ..stats.arguments import checks_arguments
@@ -60,8 +60,8 @@ from .sides import (
 )
 
 if TYPE_CHECKING:
-    from ..calibrate.certificate import Certificate
     from ..methods.multilevel.result import Multilevel
+    from ..plan.certificate import Certificate
     from ..record.trial_files import Manifest
     from .one_variant import VariantSummary
     from .panel import Panel

@@ -15,7 +15,6 @@ from ..record.trial_files import layouts_by_session, read_builds
 from ..words import shorten, shown
 
 if TYPE_CHECKING:
-    from ..calibrate.certificate import Certificate
     from ..data.levels import Unit
     from ..data.session_quantiles import QuantileBasis
     from ..data.trial import Trial
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import LooksRule
     from ..methods.multilevel.result import Multilevel
+    from ..plan.certificate import Certificate
     from .hosts import FleetHostStanding
     from .one_variant import VariantSummary
     from .panel import Panel

@@ -23,7 +23,7 @@ from analysis.record.yaml_reader import (
 from analysis.registry import shipped
 from analysis.words import alike, normal
 
-from ..meters.counter_events import EVENTS, RawEventError, parse_raw
+from ..host.counter_events import EVENTS, RawEventError, parse_raw
 from .cells import MAX_CELLS, CampaignEntry, CellMaker, entries
 from .defaults import OwnDefaults, Table, completed, fields_of, todays_defaults
 from .metric_checks import built_files, stopping_by_builds, with_quantiles, written_by_others

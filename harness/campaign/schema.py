@@ -13,7 +13,7 @@ from analysis.record.trial_files import StopRule
 from analysis.record.yaml_reader import Faults
 
 from ..host.checks import CHECK_NAMES
-from ..meters.counter_events import EVENTS
+from ..host.counter_events import EVENTS
 from .model import (
     Campaign,
     CheckPolicy,

@@ -48,8 +48,8 @@ from .matching import Interrupted, Interrupts, in_a_job
 
 if TYPE_CHECKING:
     from ..campaign.model import Isolation
-    from ..meters.cgroups import RunGroups
-    from ..meters.counters import EventAnswer
+    from ..host.cgroups import RunGroups
+    from ..host.counters import EventAnswer
 
 _CLASSES = {
     os.SCHED_OTHER: "other",
@@ -257,7 +257,7 @@ class LauncherClient:
             raise self._died()
         self.spawns_into_groups = reply.get("spawns_into_groups", False)
         if reply["counters"]:
-            from ..meters.counters import EventAnswer
+            from ..host.counters import EventAnswer
 
             self.counters = tuple(EventAnswer(*one) for one in reply["counters"])
         return None

@@ -18,7 +18,7 @@ from ..host.commits import VariantCommit, commits_of_programs
 from ..host.variables import VariableKey, variable_key
 from ..launch.commands import CommandFailedError, SideCommands, unused_log
 from ..launch.matching import Interrupted, Interrupts
-from ..services.running import RunningServices
+from ..launch.running import RunningServices
 from .builds import TrialBuilds
 from .run_files import ArgumentFiles, set_aside
 

@@ -33,7 +33,7 @@ from ..campaign.resolve import campaign_name
 from ..host.executables import describe_targets
 from ..launch.commands import SideCommands, base_environment
 from ..launch.matching import Interrupted, Interrupts
-from ..services.usage import can_reset_peaks, folder_with_peaks, service_metrics
+from ..launch.usage import can_reset_peaks, folder_with_peaks, service_metrics
 from .context import AfterSession, TrialContext
 from .ending import Ending
 from .folder import clear_unused, holds_only_a_start

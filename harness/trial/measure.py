@@ -31,9 +31,9 @@ from ..launch.commands import (
 )
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
 from ..launch.matching import Matching
-from ..services.running import DEATH_S
-from ..services.service_process import ServiceFailedError
-from ..services.usage import (
+from ..launch.running import DEATH_S
+from ..launch.service_process import ServiceFailedError
+from ..launch.usage import (
     HookLeftovers,
     ServiceMeter,
     can_reset_peaks,
@@ -50,7 +50,7 @@ from .run_values import RunValues
 
 if TYPE_CHECKING:
     from ..campaign.model import Cell, Command
-    from ..services.usage import Used
+    from ..launch.usage import Used
     from .context import SessionLauncher, TrialContext
 
 _STEP_NS = 500_000_000

@@ -22,19 +22,19 @@ from analysis.record.trial_files import (
 
 from ..campaign.model import Campaign, Isolation
 from ..errors import HostError, counted
+from ..host.cgroups import NoGroupsError, RunGroups
+from ..host.energy import IDLE_S, Spent, measure_idle
 from ..host.facts import DELEGATED, missing_for
 from ..host.state import CounterLook
 from ..host.tree import Tree
 from ..launch.client import LauncherClient
 from ..launch.matching import Interrupts
-from ..meters.cgroups import NoGroupsError, RunGroups
-from ..meters.energy import IDLE_S, Spent, measure_idle
 
 if TYPE_CHECKING:
+    from ..host.counters import CounterPlan, CounterTally
     from ..host.reader import Host
     from ..host.state import HostState
     from ..launch.exchange import Execution
-    from ..meters.counters import CounterPlan, CounterTally
     from .context import TrialContext
 
 # What the doctor tries when no campaign says what is wanted.
@@ -48,7 +48,7 @@ def counter_plan(
     counting = campaign.counters if campaign else None
     if campaign is not None and counting is None:
         return None
-    from ..meters.counters import plan_of
+    from ..host.counters import plan_of
 
     events = [(name, None) for name in _USUAL]
     wanted = events if counting is None else [(one.name, one.raw) for one in counting.events]
@@ -65,7 +65,7 @@ def look_at_counters(
     plan = counter_plan(campaign, host, state, cpus)
     if plan is None:
         return None
-    from ..meters.counters import look_of
+    from ..host.counters import look_of
 
     if plan.message is None:
         return look_of(plan, None, asked=campaign is not None)

@@ -18,6 +18,7 @@ from analysis.version import VERSION
 from ..campaign.cells import SessionBuilds
 from ..errors import HostError
 from ..host.checks import check_before, fatal_findings
+from ..host.energy import IDLE_S, EnergyMeter, open_energy
 from ..host.executables import describe_inputs
 from ..host.processors import POWER_EVENTS
 from ..host.reader import Host
@@ -25,7 +26,6 @@ from ..host.snapshot import capture
 from ..host.state import CounterLook, GapLook
 from ..host.tree import format_cpus
 from ..launch.client import LauncherClient
-from ..meters.energy import IDLE_S, EnergyMeter, open_energy
 from .context import stays
 from .folder import cpus_in_use
 from .metering import Grouping, counter_plan, group_runs
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
     from ..campaign.model import Campaign
     from ..host.commits import VariantCommit
+    from ..host.counters import CounterPlan, CounterTally
     from ..host.placement import CpuPlan
     from ..host.state import HostState
     from ..host.variables import VariableKey
     from ..launch.matching import Interrupts
-    from ..meters.counters import CounterPlan, CounterTally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class Prepared:
         """Make what turns a session's counters into metrics; None where nothing is counted."""
         if self.counters is None or self.events is None:
             return None
-        from ..meters.counters import CounterTally
+        from ..host.counters import CounterTally
 
         return CounterTally(self.counters, self.events)
 
@@ -199,7 +199,7 @@ def prepare(
         launcher.close()
         events = None
         if plan is not None:
-            from ..meters.counters import look_of
+            from ..host.counters import look_of
 
             events = look_of(plan, None if message is None else launcher.counters)
         energy = open_energy(host, state) if campaign.energy else EnergyMeter()

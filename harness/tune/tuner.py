@@ -20,12 +20,12 @@ from analysis.errors import UsageError
 from analysis.record.manifest import utc_now
 
 from ..errors import HostError, LaunchError
+from ..host.cgroups import remove_left
 from ..host.checks import check_before, check_between
 from ..host.placement import choose_cpus
 from ..host.reader import Host
 from ..host.state import Situation
 from ..host.tree import Tree, format_cpus
-from ..meters.cgroups import remove_left
 from ..trial.folder import cpus_in_use
 from .journal import FOLDER, Desk
 from .proposal import (

@@ -22,11 +22,11 @@ import time
 from pathlib import Path
 
 from harness.campaign.model import Isolation
+from harness.host.counters import plan_of
 from harness.host.tree import Tree
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
 from harness.launch.matching import Interrupts
-from harness.meters.counters import plan_of
 
 HERE = Path(__file__).parent
 FOUR = ("page-faults", "task-clock", "minor-faults", "major-faults")

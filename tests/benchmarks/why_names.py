@@ -32,7 +32,7 @@ from analysis.record.profiles import profiles_of, read_profile
 from harness.campaign.resolve import load_campaign
 from harness.launch.matching import Interrupted
 from harness.trial.execution import Options, start
-from harness.why.recording import ProfileRequest, record_profile
+from harness.trial.recording import ProfileRequest, record_profile
 
 HERE = Path(__file__).parent
 RISK = 0.05
@@ -149,7 +149,7 @@ class Judged(NamedTuple):
 
 def judged(folder: Path) -> Iterator[Judged]:
     """Judge each trial of a frequency as the command does."""
-    from analysis.why.explain import explain
+    from analysis.diagnose.explain import explain
 
     for place in sorted(folder.iterdir()):
         stored = read_profile(place)

@@ -29,7 +29,6 @@ OWN = ("tests/calibration/passed.py", "tests/calibration/passed.json")
 # Methods with their kernels and tables, what is counted of them, streams, and the calibrations
 # themselves: folders, or single files.
 SUBJECTS = (
-    "analysis/calibrate",
     "analysis/diagnose/modes.py",
     "analysis/history/alarm.py",
     "analysis/history/changes.py",
@@ -47,9 +46,9 @@ SUBJECTS = (
     "analysis/verdict/comparison.py",
     "analysis/verdict/comparison_effects.py",
     "analysis/verdict/comparison_result.py",
-    "analysis/why/counters.py",
-    "analysis/why/explain.py",
-    "analysis/why/page.py",
+    "analysis/diagnose/why_counters.py",
+    "analysis/diagnose/explain.py",
+    "analysis/diagnose/why_page.py",
     "tests/calibration",
 )
 # What a calibration of the runner's rules executes of it: file -> definitions.

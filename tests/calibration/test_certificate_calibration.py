@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from analysis.calibrate.calibration import checks_of
-from analysis.calibrate.pairs import pairs_of
-from analysis.calibrate.rates import rates_of
 from analysis.data.matrix import PerformanceMatrix
+from analysis.plan.calibration import checks_of
+from analysis.plan.pairs import pairs_of
+from analysis.plan.rates import rates_of
 
 pytestmark = pytest.mark.calibration
 

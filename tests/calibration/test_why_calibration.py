@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from analysis.diagnose import explain as dividing
+from analysis.diagnose.explain import Parts
+from analysis.diagnose.session_profiles import FunctionName, SessionTable, Side
+from analysis.diagnose.why_counters import by_evidence, corrected, judged_counters, row_of
+from analysis.diagnose.why_page import story_of
+from analysis.diagnose.why_result import Counter, Row
 from analysis.stats.arguments import stream
-from analysis.why import explain as dividing
-from analysis.why.counters import by_evidence, corrected, judged_counters, row_of
-from analysis.why.explain import Parts
-from analysis.why.page import story_of
-from analysis.why.result import Counter, Row
-from analysis.why.session_profiles import FunctionName, SessionTable, Side
 from tests.calibration.made_pairs import at_most
 
 pytestmark = pytest.mark.calibration

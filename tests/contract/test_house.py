@@ -41,9 +41,9 @@ OPENERS = {
     "harness/host/tree.py:3 harness/launch/exchange.py:4 harness/launch/in_launcher/cgroups.py:4 "
     "harness/launch/in_launcher/counters.py:4 harness/launch/in_launcher/processes.py:3 "
     "harness/launch/in_launcher/serving.py:5 harness/launch/in_launcher/system_calls.py:1 harness/launch/client.py:1 "
-    "harness/meters/cgroups.py:3 harness/meters/energy.py:1 harness/services/usage.py:2 "
-    "harness/services/usage.py:1 harness/services/service_process.py:1 harness/services/running.py:3 "
-    "harness/services/usage.py:4 analysis/artifact/redacted_names.py:1",
+    "harness/host/cgroups.py:3 harness/host/energy.py:1 harness/launch/usage.py:2 "
+    "harness/launch/usage.py:1 harness/launch/service_process.py:1 harness/launch/running.py:3 "
+    "harness/launch/usage.py:4 analysis/artifact/redacted_names.py:1",
     "files that come with the product": "harness/campaign/defaults.py:1 "
     "harness/campaign/resolve.py:1 harness/campaign/scalar_kinds.py:1 harness/commands/first_steps.py:1 "
     "analysis/artifact/requirements.py:3 analysis/history/changes.py:1 "
@@ -58,8 +58,8 @@ OPENERS = {
     "analysis/methods/speedup_test/original_config.py:3 analysis/methods/speedup_test/original_tool.py:1 "
     "analysis/plots/chart.py:1 analysis/stats/workers.py:1 analysis/verdict/compare_sentences.py:1",
     "a new file or folder of ours, which nobody else has named yet": "harness/bisect/measuring.py:1 "
-    "harness/commands/compare_campaign.py:1 harness/trial/plan.py:1 harness/why/profiles.py:1 "
-    "harness/why/profiles.py:4 analysis/calibrate/certificate.py:1 analysis/record/fleet.py:1 "
+    "harness/commands/compare_campaign.py:1 harness/trial/plan.py:1 harness/trial/profiles.py:1 "
+    "harness/trial/profiles.py:4 analysis/plan/certificate.py:1 analysis/record/fleet.py:1 "
     "analysis/record/manifest.py:2",
     "copies of a bundle, which its gathering opened as plain files": "analysis/artifact/packed_campaign.py:4 "
     "analysis/artifact/describing.py:1 analysis/artifact/gathering.py:2 "

@@ -479,7 +479,7 @@ def test_every_key_of_a_series_of_variants_is_documented():
 
 
 def test_every_key_of_why_is_documented():
-    from analysis.why.result import WhyAnswer
+    from analysis.diagnose.why_result import WhyAnswer
     from tests.unit.analysis.why.whole_answer import whole_answer
 
     told = whole_answer()

@@ -19,6 +19,7 @@ from analysis.artifact.contents import read_contents
 from analysis.artifact.documents import crate_text
 from analysis.artifact.recomputing import Recomputed
 from analysis.data.trial import Trial, read_trial
+from analysis.diagnose.explain import explain_by
 from analysis.errors import FairtrialError
 from analysis.history import kept_nights
 from analysis.history.bisection import bisection_in
@@ -29,13 +30,12 @@ from analysis.record.shapes import ShapeError, encode_checked, parse
 from analysis.record.trial_files import LooksPlan
 from analysis.verdict.compare import answer_of
 from analysis.verdict.judging import judge
-from analysis.why.explain import explain_by
 from harness.bisect.journal import SESSIONS, Asked, Journal, MeasuredSession
 from harness.campaign.distributions import HdrError, TableError, decoded, read_log, read_percentiles
 from harness.campaign.metric_checks import UnitError, number_in
 from harness.commands.comparing import stored_commands
+from harness.trial.perf_script import read_script
 from harness.trial.writer import Store
-from harness.why.perf_script import read_script
 from tests.handmade_bundle import manifest_of, sums_of, write_bundle
 
 HDR = "HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEuATEZMQ4uASkhIR4nrxg9v2lMaxhvMekILGZkKmcCAEf2CsI="

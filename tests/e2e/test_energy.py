@@ -30,7 +30,7 @@ from pathlib import Path
 from harness.cli import console
 from harness.host.reader import Host
 from harness.launch.client import LauncherClient
-import harness.meters.energy, harness.commands.dry_run
+import harness.host.energy, harness.commands.dry_run
 import harness.trial.preparation, harness.trial.plan
 root, start, whole = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 begun, busy = time.monotonic(), [0]
@@ -39,7 +39,7 @@ class Clock:
     def monotonic(self):
         self.last = time.monotonic()
         return self.last
-harness.meters.energy.time = clock = Clock()
+harness.host.energy.time = clock = Clock()
 execute, read = LauncherClient.execute, Host.energy_uj
 def executed(*words, **given):
     done = execute(*words, **given)
@@ -54,7 +54,7 @@ host = lambda: Host(root)
 harness.trial.preparation.Host = host
 harness.trial.plan.Host = host
 harness.commands.dry_run.Host = host
-harness.meters.energy.IDLE_S = 1.0
+harness.host.energy.IDLE_S = 1.0
 sys.argv = ["fairtrial", *sys.argv[4:]]
 console()
 """

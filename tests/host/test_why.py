@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.errors import HostError
-from harness.why.perf_tool import find_perf
+from harness.trial.perf_tool import find_perf
 
 programs = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "why_programs.py")))
 processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))

@@ -10,7 +10,7 @@ from scipy.integrate import trapezoid
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError
-from analysis.methods.biplot.fit import biplot
+from analysis.methods.resampling.biplot import biplot
 from analysis.methods.resampling.distribution import empirical_distribution
 from tests.examples import examples
 

@@ -10,7 +10,7 @@ from ...registry import load
 from ...words import shown
 
 if TYPE_CHECKING:
-    from ...methods.biplot.fit import Biplot
+    from ...methods.resampling.biplot import Biplot
     from ...plots.chart import Sheet
     from ..subject import Subject
     from .panels import Drawing

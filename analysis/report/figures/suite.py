@@ -12,9 +12,9 @@ import numpy as np
 
 from ...announcing import doing
 from ...errors import AnalysisError, InsufficientDataError, UsageError
-from ...methods.biplot.fit import Biplot, biplot
-from ...methods.biplot.picture import biplot_picture, shares_picture
 from ...methods.hpt.speedup import HptSpeedup, hpt_speedup
+from ...methods.resampling.biplot import Biplot, biplot
+from ...methods.resampling.biplot_picture import biplot_picture, shares_picture
 from ...plots.axes import Axes, Scale, Tick, ratio_axis, ratio_scale, rows_down
 from ...plots.chart import ENDINGS, Sheet, write_file, write_picture
 from ...plots.marks import style_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import analysis.methods.biplot.fit as biplot
 import analysis.methods.hpt.page as hpt
 import analysis.methods.hpt.result as hpt_result
 import analysis.methods.mixture.metrics_model as plane_model
@@ -24,13 +23,14 @@ import harness.fleet.status as fleet
 from analysis.artifact import bundle, claims
 from analysis.data import merging as trials, session_quantiles, warmup
 from analysis.diagnose import central_limit
+from analysis.diagnose.why_result import WhyAnswer
 from analysis.history import bisection
 from analysis.methods.mixture import modality
+from analysis.methods.resampling import biplot
 from analysis.plan import sessions as decidable, study
 from analysis.record import fleet as fleet_progress, trial_files
 from analysis.record.environment import Change
 from analysis.verdict import compare
-from analysis.why.result import WhyAnswer
 from harness.commands import dry_run
 from harness.fleet import submission
 from harness.host import placement, snapshot, state

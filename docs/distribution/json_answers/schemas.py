@@ -13,7 +13,6 @@ from typing import Any, Literal
 from analysis.artifact.bundle import Bundled
 from analysis.artifact.reproduction import Reproduction
 from analysis.artifact.rerun import Rerun
-from analysis.calibrate.certificate import Certificate
 from analysis.data.merging import Merged
 from analysis.data.merging_hosts import MergedFleet
 from analysis.diagnose.central_limit import CentralLimitStudy
@@ -21,18 +20,20 @@ from analysis.diagnose.estimators import EstimatorSpread
 from analysis.diagnose.fleet import FleetDiagnosis
 from analysis.diagnose.normality import NormalityStudy
 from analysis.diagnose.result import Diagnosis
+from analysis.diagnose.why_result import WhyAnswer
 from analysis.history.bisection import Bisection
 from analysis.history.judged import History
 from analysis.history.ordered_result import OrderedVariants
 from analysis.importers.importing import Imported, Inspected
-from analysis.methods.biplot.fit import Biplot
 from analysis.methods.hpt.page import HptReport
 from analysis.methods.mixture.metrics_page import PlaneReport
 from analysis.methods.mixture.result import MixtureReport
+from analysis.methods.resampling.biplot import Biplot
 from analysis.methods.resampling.page import PassesReport, ResamplingReport
 from analysis.methods.speedup_test.result import SpeedupSuite
 from analysis.methods.variance_sources.result import Sources
 from analysis.pages.result import Result
+from analysis.plan.certificate import Certificate
 from analysis.plan.draw import DrawStudy
 from analysis.plan.result import HostPlan, RunPlan, SessionPlan
 from analysis.plan.study import CoverageStudy, RejectionStudy
@@ -43,7 +44,6 @@ from analysis.verdict.comparison_result import TrialComparison
 from analysis.verdict.gate import Gate
 from analysis.verdict.ranking import BestOf, Ranking
 from analysis.verdict.result import Verdict
-from analysis.why.result import WhyAnswer
 from harness.bisect.expecting import Expected
 from harness.commands.doctor_page import Checkup
 from harness.commands.dry_run import Preview

@@ -7,15 +7,15 @@ import pytest
 import scipy.stats
 
 import analysis
-from analysis.calibrate.pairs import pairs_of, sides, signs
-from analysis.calibrate.rates import (
+from analysis.data.matrix import PerformanceMatrix
+from analysis.plan.pairs import pairs_of, sides, signs
+from analysis.plan.rates import (
     SUITE_ALARMS,
     pooled_rank_sum,
     pooled_welch,
     randomize_blocks,
     speedup_tests,
 )
-from analysis.data.matrix import PerformanceMatrix
 
 RISK = 0.05
 

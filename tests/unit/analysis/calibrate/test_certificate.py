@@ -16,8 +16,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from analysis.calibrate.calibration import calibrate_trial
-from analysis.calibrate.certificate import (
+from analysis.data.trial import read_trial
+from analysis.errors import StoreError, UsageError
+from analysis.plan.calibration import calibrate_trial
+from analysis.plan.certificate import (
     METHOD_NAMES,
     METHODS,
     newest_for,
@@ -25,8 +27,6 @@ from analysis.calibrate.certificate import (
     read_certificates,
     write_certificate,
 )
-from analysis.data.trial import read_trial
-from analysis.errors import StoreError, UsageError
 
 t_power = runpy.run_path(str(Path(__file__).parents[3] / "power.py"))["t_power"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.calibrate.pairs import identical_pair, identical_variants
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, UsageError
+from analysis.plan.pairs import identical_pair, identical_variants
 
 
 def test_one_program_under_two_names(planted):

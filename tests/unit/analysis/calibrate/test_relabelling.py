@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.calibrate.pairs import MOST, pairs_of, sides, signs
-from analysis.calibrate.rates import _block_shares
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError
+from analysis.plan.pairs import MOST, pairs_of, sides, signs
+from analysis.plan.rates import _block_shares
 
 
 def matrix(name, rows, sessions, blocks):

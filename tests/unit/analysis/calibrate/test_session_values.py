@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from analysis.calibrate.calibration import _law_of_runs, checks_of, lag_pvalue, runs_pvalue
-from analysis.calibrate.rates import _jackknife, _over_benchmarks
+from analysis.plan.calibration import _law_of_runs, checks_of, lag_pvalue, runs_pvalue
+from analysis.plan.rates import _jackknife, _over_benchmarks
 
 
 def test_runs_about_the_median_by_counting_all_orders():

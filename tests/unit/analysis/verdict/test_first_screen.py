@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.calibrate.calibration import calibrate_trial
-from analysis.calibrate.certificate import write_certificate
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
 from analysis.methods.multilevel.compare import multilevel
 from analysis.pages.model import Section, Sentence, Table, Value, page_of
+from analysis.plan.calibration import calibrate_trial
+from analysis.plan.certificate import write_certificate
 from analysis.stats.arguments import stream
 from analysis.verdict.judging import judge
 

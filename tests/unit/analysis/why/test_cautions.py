@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.diagnose.why_result import Why
 from analysis.record.profiles import JudgedThen
-from analysis.why.result import Why
 from tests.unit.analysis.why.made_profiles import timed
 from tests.unit.analysis.why.test_explain import BASE_MS, SLOW_MS, explained, steady
 from tests.unit.analysis.why.whole_answer import whole_answer

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from analysis.data.trial import Trial
+from analysis.diagnose.why_counters import holm, judged_counters
+from analysis.diagnose.why_page import story_of
+from analysis.diagnose.why_result import Counter, Row
 from analysis.methods.multilevel.compare import multilevel
-from analysis.why.counters import holm, judged_counters
-from analysis.why.page import story_of
-from analysis.why.result import Counter, Row
 from tests.unit.analysis.why.made_profiles import timed
 
 MS = 30 + 0.2 * np.random.default_rng(1).standard_normal(6)

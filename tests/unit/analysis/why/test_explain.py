@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
+from analysis.diagnose.explain import explain_by
+from analysis.diagnose.why_result import Why
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.record.profiles import SampledChain
-from analysis.why.explain import explain_by
-from analysis.why.result import Why
 from tests.examples import examples
 from tests.unit.analysis.why.made_profiles import cell, drawn, stored, timed
 

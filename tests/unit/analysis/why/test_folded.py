@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.diagnose.explain import explain
+from analysis.diagnose.session_profiles import folded, stacks_of
 from analysis.record.profiles import read_profile
-from analysis.why.explain import explain
-from analysis.why.session_profiles import folded, stacks_of
 from harness.cli import main
 from tests.profiled import CALLS, profile_beside
 

@@ -11,8 +11,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.record.profiles import KERNEL, SampledCell, SampledFunction, StoredProfile
-from analysis.why.session_profiles import (
+from analysis.diagnose.session_profiles import (
     PROGRAM,
     FunctionNames,
     function_name,
@@ -20,6 +19,7 @@ from analysis.why.session_profiles import (
     plain_name,
     plain_object,
 )
+from analysis.record.profiles import KERNEL, SampledCell, SampledFunction, StoredProfile
 from tests.examples import examples
 from tests.unit.analysis.why.made_profiles import FOLDER, PROFILE
 

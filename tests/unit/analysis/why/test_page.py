@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.why.result import Why, WhyAnswer
+from analysis.diagnose.why_result import Why, WhyAnswer
 from tests.examples import examples
 from tests.unit.analysis.why.test_explain import BASE_MS, SLOW_MS, explained, steady
 from tests.unit.analysis.why.whole_answer import whole_answer

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.why.result import milliseconds, sentence_of, signed
+from analysis.diagnose.why_result import milliseconds, sentence_of, signed
 from tests.unit.analysis.why.test_explain import explained, steady
 
 F, G = steady(cmp=20, sort=80), steady(cmp=40, sort=60)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.why.explain import explain_by
-from analysis.why.result import Why
+from analysis.diagnose.explain import explain_by
+from analysis.diagnose.why_result import Why
 from tests.unit.analysis.why.made_profiles import drawn, stored, timed
 
 NAMES = (

@@ -13,11 +13,11 @@ import pytest
 
 from harness.campaign.model import Isolation
 from harness.errors import LaunchError
+from harness.host.counters import CounterPlan, CounterTally, look_of, plan_of
 from harness.host.tree import Tree
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
 from harness.launch.matching import Interrupts
-from harness.meters.counters import CounterPlan, CounterTally, look_of, plan_of
 
 EVENTS = ("page-faults", "task-clock", "minor-faults")
 SH = "/bin/sh"

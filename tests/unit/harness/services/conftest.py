@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.campaign.resolve import load_campaign
+from harness.host.cgroups import RunGroups
 from harness.launch.commands import SideCommands
 from harness.launch.matching import Interrupts
-from harness.meters.cgroups import RunGroups
-from harness.services.running import RunningServices
+from harness.launch.running import RunningServices
 
 SERVER = """\
 import os, signal, socket, subprocess, sys, time

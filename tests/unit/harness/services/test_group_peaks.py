@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.services import usage as group_peaks, usage as metering
-from harness.services.usage import GroupPeak, Reading, ServiceMeter, folder_with_peaks, group_of
+from harness.launch import usage as group_peaks, usage as metering
+from harness.launch.usage import GroupPeak, Reading, ServiceMeter, folder_with_peaks, group_of
 
 
 @pytest.fixture

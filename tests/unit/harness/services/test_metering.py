@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.services import usage as metering
-from harness.services.usage import HookLeftovers, ServiceMeter, Used, disturbed, service_metrics
+from harness.launch import usage as metering
+from harness.launch.usage import HookLeftovers, ServiceMeter, Used, disturbed, service_metrics
 from tests.unit.harness.services.test_usage import MS, Tree
 
 KNOWN = Used(

@@ -19,9 +19,9 @@ import pytest
 from harness.campaign.model import Command, port_mark
 from harness.campaign.resolve import load_campaign
 from harness.errors import LaunchError
+from harness.host.cgroups import RunGroups
 from harness.launch.matching import Interrupted, Matching
-from harness.meters.cgroups import RunGroups
-from harness.services.service_process import ServiceFailedError
+from harness.launch.service_process import ServiceFailedError
 
 ONE = "s: {command: [PYTHON, server.py, '{s.port}'%s]%s}"
 
@@ -124,7 +124,7 @@ def test_a_service_that_hides_its_sockets_is_not_called_somebody_else(place, mon
         return listed(folder)
 
     services = place.services(ONE % ("", ""))
-    monkeypatch.setattr("harness.services.running.os.listdir", refused)
+    monkeypatch.setattr("harness.launch.running.os.listdir", refused)
     with (
         pytest.raises(ServiceFailedError, match="cannot be seen: its process") as caught,
         place.standing(services),
@@ -354,7 +354,7 @@ def test_a_sign_is_a_whole_line_and_each_line_is_looked_at_once(place, monkeypat
         return "up" in lines
 
     services = place.services("s: {command: [PYTHON, slow.py], ready: {output: up}}")
-    monkeypatch.setattr("harness.services.running.Matching.any_line", any_line)
+    monkeypatch.setattr("harness.launch.running.Matching.any_line", any_line)
     with place.standing(services):
         pass
     assert looked_at == ["no", "no", "up"]
@@ -392,9 +392,7 @@ def test_a_pattern_without_an_end_is_no_reason_to_wait(place, monkeypatch):
         "s: {command: [sh, -c, 'echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1; sleep 1000'], "
         "ready: {output: '^(a+)+$', timeout: 1h}}"
     )
-    monkeypatch.setattr(
-        "harness.services.running.Matching", lambda heard, _s: Matching(heard, 0.05)
-    )
+    monkeypatch.setattr("harness.launch.running.Matching", lambda heard, _s: Matching(heard, 0.05))
     with (
         pytest.raises(ServiceFailedError, match="the pattern was too slow"),
         place.standing(services),

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from harness.services.usage import Used, can_reset_peaks, read, used
+from harness.launch.usage import Used, can_reset_peaks, read, used
 
 MS = 1_000_000
 

@@ -18,7 +18,7 @@ from analysis.data.trial import read_trial
 from analysis.record.trial_files import StopRule
 from harness.campaign.model import CounterEvent, Counting
 from harness.errors import LauncherDiedError
-from harness.meters.counters import EventAnswer
+from harness.host.counters import EventAnswer
 from harness.trial.progress import read_progress
 from harness.trial.repeating import repeats_of
 from harness.trial.writer import Store

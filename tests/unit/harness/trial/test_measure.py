@@ -11,11 +11,11 @@ from analysis.errors import StoreError
 from analysis.record.trial_files import Finding, PlannedRun
 from harness.campaign.model import Expect, MetricRule
 from harness.errors import LaunchError
+from harness.host.energy import EnergyMeter
 from harness.host.reader import Host
 from harness.launch.commands import SideCommands
 from harness.launch.matching import Interrupted, Interrupts
-from harness.meters.energy import EnergyMeter
-from harness.services.usage import Used
+from harness.launch.usage import Used
 from harness.trial.context import TrialContext
 from harness.trial.measure import PADDING_VARIABLE, CapReached, Measurer
 from harness.trial.metering import Grouping, SessionEnergy

@@ -13,7 +13,7 @@ from harness.campaign.defaults import identity_of
 from harness.campaign.resolve import load_campaign
 from harness.errors import HostError
 from harness.trial.execution import Options, start
-from harness.why.recording import campaign_then
+from harness.trial.recording import campaign_then
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from harness.why import perf_script as demangling
-from harness.why.perf_script import demangled
+from harness.trial import perf_script as demangling
+from harness.trial.perf_script import demangled
 
 NAMES = {
     "_ZN3foo3barEi": "foo::bar(int)",

@@ -13,8 +13,8 @@ import pytest
 from analysis.record.profiles import read_profile
 from harness.errors import HostError
 from harness.host.tree import Tree
-from harness.why.perf_tool import Perf, complaint, find_perf, permission_of, plain_environment
-from harness.why.recording import ProfileRequest, record_profile
+from harness.trial.perf_tool import Perf, complaint, find_perf, permission_of, plain_environment
+from harness.trial.recording import ProfileRequest, record_profile
 
 TREES = runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py"))
 LEVEL = "proc/sys/kernel/perf_event_paranoid"

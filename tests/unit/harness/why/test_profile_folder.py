@@ -13,9 +13,9 @@ import sys
 import pytest
 
 from analysis.errors import StoreError, UsageError
-from harness.why import profiles as session_profile
-from harness.why.profiles import new_profile
-from harness.why.recording import DEFAULT_HZ, DWARF_HZ, ProfileRequest, record_profile
+from harness.trial import profiles as session_profile
+from harness.trial.profiles import new_profile
+from harness.trial.recording import DEFAULT_HZ, DWARF_HZ, ProfileRequest, record_profile
 
 ONE = {"variant": "cand", "benchmarks": ("spin",), "sessions": 1, "timed": 1, "profiled": 1}
 

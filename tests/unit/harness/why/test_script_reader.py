@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from analysis.errors import StoreError
-from harness.why.perf_script import Began, Frame, Lost, Sample, read_script
-from harness.why.perf_tool import Perf
-from harness.why.profiles import SessionProfiler
+from harness.trial.perf_script import Began, Frame, Lost, Sample, read_script
+from harness.trial.perf_tool import Perf
+from harness.trial.profiles import SessionProfiler
 
 PLAIN = """\
     0/0       0.000000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1276508) @ 0]: x [kernel.kallsyms]_text

@@ -13,7 +13,7 @@ from analysis.errors import UsageError
 from analysis.record.manifest import manifest_text, read_manifest
 from harness.errors import HostError, LaunchError
 from harness.host.reader import Host
-from harness.why.profiles import refuse_changed
+from harness.trial.profiles import refuse_changed
 
 TREES = runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py"))
 

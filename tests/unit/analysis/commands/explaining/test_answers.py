@@ -10,8 +10,8 @@ import pytest
 
 from analysis.commands.options import show
 from analysis.commands.why import Explaining, check_folded, exit_code_of, explained, write_folded
+from analysis.diagnose.why_result import WhyAnswer
 from analysis.errors import UsageError
-from analysis.why.result import WhyAnswer
 from tests.profiled import CALLS, profile_beside
 from tests.unit.analysis.conftest import build
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.biplot.fit import biplot
+from analysis.methods.resampling.biplot import biplot
 
 THREE = np.array([[1.0, 2.0], [2.0, 1.0], [4.0, 3.0]])
 

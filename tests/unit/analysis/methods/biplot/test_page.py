@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.methods.biplot.fit import biplot
+from analysis.methods.resampling.biplot import biplot
 from analysis.pages.model import Table, Value, page_of
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.methods.biplot.fit import biplot
-from analysis.methods.biplot.picture import biplot_picture
+from analysis.methods.resampling.biplot import biplot
+from analysis.methods.resampling.biplot_picture import biplot_picture
 from analysis.plots.paper import Outline
 
 

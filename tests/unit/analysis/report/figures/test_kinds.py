@@ -11,8 +11,8 @@ import pytest
 from analysis.diagnose.result import Finding
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.importers.reader import Reading
-from analysis.methods.biplot.fit import biplot
 from analysis.methods.hpt.speedup import hpt_speedup
+from analysis.methods.resampling.biplot import biplot
 from analysis.plots.chart import Sheet, picture_bytes
 from analysis.plots.marks import Curve, Dots, Line, Rect
 from analysis.report.figures.kinds import KINDS, draw, draw_table, kind_of

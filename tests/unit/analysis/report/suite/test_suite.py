@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.importers.reader import Reading
-from analysis.methods.biplot.fit import biplot
+from analysis.methods.resampling.biplot import biplot
 from analysis.pages import as_markup as as_csv
 from analysis.pages.model import Page
 from analysis.report.assembling import chapter_html

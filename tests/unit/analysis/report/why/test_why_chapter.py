@@ -1,6 +1,6 @@
 """The chapter on why: what `explain` answers on the profiles beside the trial, and a sentence where one is not its own.
 
-Authority: `analysis.why.explain` on the same profile; the page of the same trial before it had one.
+Authority: `analysis.diagnose.explain` on the same profile; the page of the same trial before it had one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from analysis.diagnose.explain import explain
 from analysis.importers.reader import Reading
 from analysis.pages import as_markup, as_markup as as_csv, as_text
 from analysis.pages.model import page_of
@@ -24,7 +25,6 @@ from analysis.report.assembling import assemble, html_page
 from analysis.report.page import brief_page, data_page, narrow_page
 from analysis.report.subject import subject_of, subjects_of
 from analysis.report.why import chapter, rows_of
-from analysis.why.explain import explain
 from tests.profiled import CALLS, profile_beside
 
 

@@ -19,13 +19,13 @@ import pytest
 
 from harness.campaign.model import Isolation
 from harness.errors import LaunchError
+from harness.host.cgroups import RunGroups
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
 from harness.launch.in_launcher import cgroups as room
 from harness.launch.in_launcher.cgroups import GroupFailed, Leaves, Ungrouped, leaves_for
 from harness.launch.in_launcher.system_calls import SettingRefused
 from harness.launch.matching import Interrupts
-from harness.meters.cgroups import RunGroups
 
 PYTHON = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
 SH = "/bin/sh"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.host.cgroups import empty, remove
 from harness.host.reader import Host
-from harness.meters.cgroups import empty, remove
 
 
 @pytest.fixture

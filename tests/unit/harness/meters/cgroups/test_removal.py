@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness.meters.cgroups import empty, remove
+from harness.host.cgroups import empty, remove
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_everything_in_a_group_and_below_is_killed(group, busy, monkeypatch, at_
         def refused(file, text):
             raise FileNotFoundError
 
-        monkeypatch.setattr("harness.meters.cgroups.write", refused)
+        monkeypatch.setattr("harness.host.cgroups.write", refused)
     empty(group)
     assert busy.wait(10) == -signal.SIGKILL
     assert remove(group)
@@ -58,7 +58,7 @@ def test_a_group_that_is_gone_needs_nothing(group):
 
 
 def test_no_file_of_a_group_is_ever_made(tmp_path):
-    from harness.meters.cgroups import write
+    from harness.host.cgroups import write
 
     with pytest.raises(FileNotFoundError):
         write(tmp_path / "memory.max", "1")

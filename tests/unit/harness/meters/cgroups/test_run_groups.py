@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.host.cgroups import NoGroupsError, RunGroups, remove_left
 from harness.host.reader import Host
 from harness.host.state import OwnGroup
-from harness.meters.cgroups import NoGroupsError, RunGroups, remove_left
 
 OWN = OwnGroup(
     path="/g", top=False, controllers=("cpu", "memory", "pids"), handed_down=(), others=0,
@@ -59,7 +59,7 @@ def test_what_limits_comes_apart_from_what_only_sets(own):
 KILLED = """
 import os, subprocess, sys
 from harness.host.reader import Host
-from harness.meters.cgroups import RunGroups
+from harness.host.cgroups import RunGroups
 groups = RunGroups(Host().own_group())
 run = groups.path / "run-1-1"
 run.mkdir()
@@ -197,7 +197,7 @@ def test_what_was_handed_down_before_us_stays_so(kernel):
 
 
 def test_a_group_with_other_processes_says_why_it_hands_nothing_down(kernel, monkeypatch):
-    import harness.meters.cgroups as room
+    import harness.host.cgroups as room
 
     def write(file, text):
         if file == kernel / "g" / "cgroup.subtree_control":
@@ -238,13 +238,13 @@ def test_a_closed_place_holds_no_descriptor(kernel, leaks):
 
 
 def test_a_folder_that_others_take_each_time_is_said(kernel, monkeypatch):
-    monkeypatch.setattr("harness.meters.cgroups._locked", lambda _folder: None)
+    monkeypatch.setattr("harness.host.cgroups._locked", lambda _folder: None)
     with pytest.raises(NoGroupsError, match="no group can be made in /g: File exists"):
         RunGroups(OWN, kernel)
 
 
 def test_a_folder_in_which_we_may_not_move_is_removed_again(kernel, monkeypatch):
-    import harness.meters.cgroups as room
+    import harness.host.cgroups as room
 
     def write(file, text):
         if file.parent.name == "self":

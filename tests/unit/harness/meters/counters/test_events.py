@@ -5,7 +5,7 @@ from pathlib import Path
 
 from analysis.methods.variance_sources.covariates import is_counter
 from harness.campaign.scalar_kinds import NAME
-from harness.meters.counter_events import EVENTS
+from harness.host.counter_events import EVENTS
 
 PAGE = Path(__file__).resolve().parents[5] / "docs" / "counters.md"
 SOFTWARE = [

@@ -5,9 +5,9 @@ import struct
 
 import pytest
 
+from harness.host.counters import CounterPlan, EventAnswer, look_of
+from harness.host.pmus import Resolved
 from harness.host.state import MissingEvent
-from harness.meters.counters import CounterPlan, EventAnswer, look_of
-from harness.meters.pmus import Resolved
 
 CYCLES = Resolved(name="cycles", unit="1", kind=0, words=(0, 0, 0, 0), on_processor=True)
 MISSES = Resolved(name="cache-misses", unit="1", kind=0, words=(3, 0, 0, 0), on_processor=True)

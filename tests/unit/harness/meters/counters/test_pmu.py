@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from harness.host.counter_events import EVENTS, parse_raw
+from harness.host.counters import plan_of
+from harness.host.pmus import Pmus, Resolved, resolve_event
 from harness.host.state import MissingEvent
 from harness.host.tree import Tree
-from harness.meters.counter_events import EVENTS, parse_raw
-from harness.meters.counters import plan_of
-from harness.meters.pmus import Pmus, Resolved, resolve_event
 
 plant = runpy.run_path(str(Path(__file__).parents[4] / "hosts" / "trees.py"))["plant"]
 DEVICES = "sys/bus/event_source/devices"

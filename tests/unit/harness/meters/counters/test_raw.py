@@ -5,7 +5,7 @@ import contextlib
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.meters.counter_events import RawEventError, parse_raw
+from harness.host.counter_events import RawEventError, parse_raw
 
 TERM = st.from_regex(r"[a-z_][a-z0-9_]{0,9}", fullmatch=True)
 

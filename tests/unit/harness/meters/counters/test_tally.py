@@ -7,8 +7,8 @@ enabled / running; one that was never counted has no value.
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.meters.counters import CounterPlan, CounterTally, EventAnswer, look_of
-from harness.meters.pmus import Resolved
+from harness.host.counters import CounterPlan, CounterTally, EventAnswer, look_of
+from harness.host.pmus import Resolved
 
 GOOD = EventAnswer(0, 0, fits=True)
 

@@ -15,20 +15,20 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.host.reader import Host
-from harness.host.state import PowerEvent
-from harness.meters.energy import (
+from harness.host.energy import (
     EnergyCounter,
     EnergyMeter,
     measure_idle,
     open_energy,
     perf_counter,
 )
-from harness.meters.pmus import PerfCalls
+from harness.host.pmus import PerfCalls
+from harness.host.reader import Host
+from harness.host.state import PowerEvent
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[4] / "hosts" / "trees.py")))
 RANGE = 262143328850
-MODULE = "harness.meters.energy.time"
+MODULE = "harness.host.energy.time"
 
 
 class Machine:

@@ -11,7 +11,7 @@ import os
 
 import pytest
 
-from harness.meters.pmus import MACHINES, PerfCalls, event_attributes
+from harness.host.pmus import MACHINES, PerfCalls, event_attributes
 
 _SOFTWARE, _PAGE_FAULTS, _TASK_CLOCK = 1, 2, 1
 

@@ -11,7 +11,7 @@ from analysis.data.trial import read_trial
 from analysis.record.trial_files import StopRule
 from harness.campaign.model import CheckPolicy, CounterEvent, Counting, MetricRule
 from harness.errors import HostError
-from harness.meters.counters import EventAnswer
+from harness.host.counters import EventAnswer
 
 GOOD = EventAnswer(0, 0, fits=True)
 GONE = EventAnswer(errno.ENOENT, 0, fits=False)

@@ -13,7 +13,7 @@ import pytest
 from analysis.record.manifest import read_manifest
 from harness.campaign.model import CheckPolicy, Command
 from harness.errors import HostError
-from harness.meters.energy import EnergyMeter
+from harness.host.energy import EnergyMeter
 
 IDLE_W = 10.0
 PLACE = "sys/class/powercap/intel-rapl:0"
@@ -41,7 +41,7 @@ def machine(stage, hosts, monkeypatch):
     """A stage with a counter: time that passes on its clock is energy."""
     stage.tree(hosts.powercap({"package-0": 0}))
     made = Machine(stage)
-    monkeypatch.setattr("harness.meters.energy.time", stage.clock)
+    monkeypatch.setattr("harness.host.energy.time", stage.clock)
     monkeypatch.setattr("harness.trial.metering.time", stage.clock)
 
     class Sleeps(list):
@@ -291,7 +291,7 @@ def test_a_trial_that_began_without_counters_goes_on_with_them(stage, asking, ho
     stage.target = stage.at(3, stage.interrupt)
     stage.start(asking())
     assert stage.manifest["metrics"] == {}
-    monkeypatch.setattr("harness.meters.energy.time", stage.clock)
+    monkeypatch.setattr("harness.host.energy.time", stage.clock)
     stage.tree(hosts.powercap({"package-0": 0}))
     machine = Machine(stage)
 

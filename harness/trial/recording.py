@@ -30,17 +30,17 @@ from ..campaign.resolve import load_campaign
 from ..errors import HostError
 from ..launch.commands import base_environment, resolve_all
 from ..launch.matching import Interrupted
-from ..trial.execution import Options, start
-from ..trial.resume import defaults_of
+from .execution import Options, start
 from .perf_script import runtime_of
 from .perf_tool import Perf, find_perf
 from .profiles import SessionProfiler, new_profile, refuse_changed
+from .resume import defaults_of
 
 if TYPE_CHECKING:
     from analysis.record.trial_files import Manifest
 
     from ..campaign.model import Campaign
-    from ..trial.preparation import Watcher
+    from .preparation import Watcher
 
 # --- The campaign of a trial as it was measured: the trial's copy, read where its file lay.
 

@@ -14,7 +14,8 @@ from ..errors import UsageError
 from ..record.profiles import StoredProfile, read_profile
 from ..stats.arguments import checks_arguments
 from ..stats.samples import Array
-from .counters import (
+from .session_profiles import FunctionName, FunctionNames, SessionTable, Side, table_of
+from .why_counters import (
     MARGIN,
     by_evidence,
     corrected,
@@ -23,8 +24,8 @@ from .counters import (
     judged_counters,
     row_of,
 )
-from .page import story_of
-from .result import (
+from .why_page import story_of
+from .why_result import (
     FEWEST_SAMPLES,
     FEWEST_SESSIONS,
     LEAST_SHARE,
@@ -35,7 +36,6 @@ from .result import (
     Withheld,
     cautions_of,
 )
-from .session_profiles import FunctionName, FunctionNames, SessionTable, Side, table_of
 
 # --- The parts of the time on the processors: functions of 1 % and more, all others
 # together, and what no sample shows.

@@ -25,8 +25,8 @@ from ..record.run_numbers import METRIC_NUMBERS
 from ..stats.classical import student_pvalue
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array
-from .result import Counter, Row
 from .session_profiles import Side
+from .why_result import Counter, Row
 
 # --- A difference over sessions with its interval, and the correction for how many functions are looked at.
 #

@@ -25,8 +25,8 @@ from ..pages.model import (
     text_of,
 )
 from ..words import WIDTH, shorten, shown
-from .counters import INSTRUCTIONS, PER_CYCLE
-from .result import Counter, Row, Why, WhyAnswer, next_of, sentence_of
+from .why_counters import INSTRUCTIONS, PER_CYCLE
+from .why_result import Counter, Row, Why, WhyAnswer, next_of, sentence_of
 
 _ROWS = 8  # functions that are shown, and all that are named
 _COUNTERS = 6

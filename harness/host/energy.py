@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from analysis.record.trial_files import ENERGY, NET_ENERGY, RESOLUTION_S
 
 if TYPE_CHECKING:
-    from ..host.reader import Host
-    from ..host.state import HostState, PowerEvent
     from .pmus import PerfCalls
+    from .reader import Host
+    from .state import HostState, PowerEvent
 
 
 @dataclass(slots=True)

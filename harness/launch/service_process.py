@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Literal
 
 from ..campaign.model import Isolation
 from ..errors import LauncherDiedError, LaunchError
-from ..launch.client import LauncherClient
-from ..launch.commands import resolve
-from ..launch.exchange import Execution, LaunchRequest, children, descendants
-from ..launch.matching import last_output, opened_output
+from .client import LauncherClient
+from .commands import resolve
+from .exchange import Execution, LaunchRequest, children, descendants
+from .matching import last_output, opened_output
 
 if TYPE_CHECKING:
     from ..campaign.model import Service
-    from ..launch.matching import Interrupts
-    from ..meters.cgroups import RunGroups
+    from ..host.cgroups import RunGroups
+    from .matching import Interrupts
 
 _LAST_LINES = 6
 _AT_ONCE = 1 << 22  # bytes; of a line without an end as many are one

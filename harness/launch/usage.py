@@ -30,7 +30,7 @@ from analysis.record.trial_files import Finding
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
-    from ..meters.cgroups import RunGroups
+    from ..host.cgroups import RunGroups
     from .running import RunningServices
 
 # --- The most memory that all processes of a service had together while a run lasted, by its cgroup.

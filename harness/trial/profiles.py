@@ -31,20 +31,20 @@ from ..errors import HostError, LauncherDiedError, LaunchError
 from ..host.reader import Host
 from ..launch.client import LauncherClient, sink_of
 from ..launch.commands import base_environment, hashes, resolve_all
-from ..trial.builds import target_drift
-from ..trial.folder import LEFT, is_written_now, remove_left, storing, written_by_another
-from ..trial.measure import request_of
-from ..trial.plan import padding
-from ..trial.resume import campaign_drift, host_drift
-from ..trial.run_files import clear
+from .builds import target_drift
+from .folder import LEFT, is_written_now, remove_left, storing, written_by_another
+from .measure import request_of
 from .perf_script import Began, CellCounts, Lost, Sample, demangled, read_script
 from .perf_tool import Perf, complaint, plain_environment
+from .plan import padding
+from .resume import campaign_drift, host_drift
+from .run_files import clear
 
 if TYPE_CHECKING:
     from analysis.record.trial_files import Finding, Manifest
 
     from ..campaign.model import Campaign, Cell
-    from ..trial.context import TrialContext
+    from .context import TrialContext
 
 # --- The place of a variant's profile: written beside the old one, and put in its place when it is whole.
 

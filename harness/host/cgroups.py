@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..host.facts import limiting, settings
-from ..host.state import OwnGroup
+from .facts import limiting, settings
+from .state import OwnGroup
 
 
 def write(file: Path, text: str) -> None:

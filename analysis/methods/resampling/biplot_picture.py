@@ -15,7 +15,7 @@ from ...plots.paper import SMALL, Picture
 from ...plots.svg import wide
 from ...stats.samples import Array
 from ...words import shorten, shown
-from .fit import SCALES, Biplot
+from .biplot import SCALES, Biplot
 
 _SYSTEMS, _BENCHMARKS = 40, 30  # named at most; the others are drawn without a name
 _BESIDE = 120.0  # mm of width, from which on the shares of components stand beside

@@ -18,15 +18,15 @@ from ..campaign.services import cell_with_ports, has_port, needs_ports, service_
 from ..errors import LaunchError
 from ..host.executables import sha256_file
 from ..host.tree import format_cpus
-from ..launch.commands import CommandFailedError, resolve, unused_log
-from ..launch.matching import Matching, NotMatched
+from .commands import CommandFailedError, resolve, unused_log
+from .matching import Matching, NotMatched
 from .service_process import ServiceFailedError, ServiceProcess
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign, Cell, Service
-    from ..launch.commands import SideCommands
-    from ..launch.matching import Interrupts
-    from ..meters.cgroups import RunGroups
+    from ..host.cgroups import RunGroups
+    from .commands import SideCommands
+    from .matching import Interrupts
 
 # --- Who listens on a port of this host, by the kernel's tables; a port that nobody has.
 #

@@ -23,7 +23,7 @@ from ..stats.samples import Array
 from ..words import shown
 
 if TYPE_CHECKING:
-    from .result import Why
+    from .why_result import Why
 
 # --- What a function is called: the same in both variants, whatever compilers, folders and
 # engines put into its name.

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ..host.state import MissingEvent
-from ..host.tree import Tree, format_cpus
 from .counter_events import EVENTS, SOFTWARE, RawEvent, RawEventError, parse_raw, parse_terms
+from .state import MissingEvent
+from .tree import Tree, format_cpus
 
 # --- The system call perf_event_open(2): what it is told, and the calls themselves.
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.record.trial_files import Finding
 
-from ..host.state import PARANOID, CountedEvent, CounterLook, MissingEvent
 from .counter_events import EVENTS, SOFTWARE
 from .pmus import DEVICES, MACHINES, Pmus, Resolved, event_attributes, resolve_event
+from .state import PARANOID, CountedEvent, CounterLook, MissingEvent
 
 if TYPE_CHECKING:
-    from ..host.tree import Tree
+    from .tree import Tree
 
 WATCHDOG = "/proc/sys/kernel/nmi_watchdog"
 # Counts nothing, and stays with the launcher; anybody who may count at all may open it.

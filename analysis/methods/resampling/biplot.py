@@ -359,7 +359,7 @@ def _cautions(
 @page_of.register(Biplot)
 def _biplot_page(result: Biplot) -> Page:
     def picture() -> Picture:
-        from .picture import biplot_picture
+        from .biplot_picture import biplot_picture
 
         return biplot_picture(result)
 

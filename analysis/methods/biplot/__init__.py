@@ -1,1 +1,0 @@
-"""Systems and benchmarks in one picture: the biplot."""

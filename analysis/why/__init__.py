@@ -1,1 +1,0 @@
-"""Why a variant is slower: where the time of its processors goes, function by function, each with its interval."""

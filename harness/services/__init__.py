@@ -1,1 +1,0 @@
-"""Long-lived processes beside the runs: started, awaited, watched and ended."""

@@ -1,1 +1,0 @@
-"""Recording where the time of two variants goes: perf around runs, session by session."""
