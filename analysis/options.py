@@ -182,6 +182,16 @@ class Given:
     def __init__(self, **given: Any) -> None:  # noqa: ANN401 - each is what its annotation says
         vars(self).update(given)
 
+    def some(self, *names: str) -> dict[str, Any]:
+        """Give options by their names, as a function takes them."""
+        return {name: getattr(self, name) for name in names}
+
+    def given(self, *names: str) -> Iterator[str]:
+        """Name those options that were given, as they are typed; what is off or empty was not."""
+        for name, value in self.some(*names).items():
+            if value is not None and value is not False and value != []:
+                yield f"--{name.replace('_', '-')}"
+
 
 class Made(NamedTuple):
     """A function that is a command, and what its parser has besides.

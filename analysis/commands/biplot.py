@@ -113,17 +113,12 @@ def _read(args: Systems) -> _Systems:
 def _table(path: Path, args: Systems) -> _Systems:
     from ..importers.systems_table import read_systems
 
-    for option, given in (
-        ("--metric", args.metric),
-        ("--better", args.better),
-        ("--layout columns", args.layout == "columns"),
-    ):
-        if given:
-            raise UsageError(
-                f"{option} is not for a table of systems: a row is a system, a cell is its value",
-                str(path),
-                "leave it out, or name two sources or more, a file for each system",
-            )
+    for option in args.not_for_tables():
+        raise UsageError(
+            f"{option} is not for a table of systems: a row is a system, a cell is its value",
+            str(path),
+            "leave it out, or name two sources or more, a file for each system",
+        )
     table = read_systems(path, args.decimal)
     return _Systems(
         names=table.systems,

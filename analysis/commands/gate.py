@@ -200,10 +200,8 @@ def _of_one_trial(args: _Asked) -> _Judged:
     answer = judge(
         trial,
         metric=args.metric,
-        confidence=args.confidence,
         variants=wanted,
-        looks=args.looks,
-        always_valid=args.always_valid,
+        **args.some("looks", "always_valid", "confidence"),
     )
     for one in answer.candidates:
         if one.multilevel is None and one.variant not in failing:
@@ -285,9 +283,7 @@ def _of_two_sides(args: _Asked, baseline: str) -> _Judged:
             text,
             baseline,
             args.reading(),
-            looks=args.looks,
-            always_valid=args.always_valid,
-            confidence=args.confidence,
+            **args.some("looks", "always_valid", "confidence"),
         ).verdict
         for text in sources
         if text not in failing

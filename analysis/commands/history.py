@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _FOLDER = "runs"
 # options of nights, which ordered variants of one trial do not have
-_OF_NIGHTS = ("since", "gate", "allow-missing", "horizon", "independent", "plain", "output")
+_OF_NIGHTS = ("since", "gate", "allow_missing", "horizon", "independent", "plain", "output")
 
 
 class _Asked(Metric):
@@ -73,12 +73,8 @@ def history(*, places: list[str], args: _Asked, out: TextIO, err: TextIO) -> int
     )
     found = judge_nights(
         nights,
-        risk=args.risk,
-        correction=args.correction,
-        since=args.since,
-        gate=args.gate,
+        **args.some("risk", "correction", "since", "gate", "independent"),
         horizon=100 if args.horizon is None else args.horizon,
-        independent=args.independent,
         asked=tuple(_again(args, places)),
     )
     found = with_gone(found, nights, since=args.since, allowed=args.allow_missing or [])
@@ -126,13 +122,12 @@ def _of_variants(path: Path, args: _Asked, out: TextIO) -> int:
     from ..history.ordered import ordered_variants
     from ..importers.reader import open_trial
 
-    for name in _OF_NIGHTS:
-        if getattr(args, name.replace("-", "_")) not in (None, False, []):
-            raise UsageError(
-                f"--{name} is for the trials of several nights, and this is one trial of ordered variants",
-                str(path),
-                f"leave out --{name}, or name several trials",
-            )
+    for option in args.given(*_OF_NIGHTS):
+        raise UsageError(
+            f"{option} is for the trials of several nights, and this is one trial of ordered variants",
+            str(path),
+            f"leave out {option}, or name several trials",
+        )
     result = ordered_variants(
         open_trial(path),
         metric=args.metric,

@@ -131,14 +131,13 @@ def _options(args: _Asked, workers: int | None, *, detailed: bool) -> MixtureOpt
     resamples = args.resamples
     if resamples is None:
         resamples = _DETAIL if detailed else _OVERVIEW
-    names = ("max_components", "starts", "resolution", "scale", "jitter", "shift", "confidence")
+    same = ("max_components", "starts", "resolution", "scale", "jitter", "shift", "clusters")
     return MixtureOptions(
-        **{name: getattr(args, name) for name in names},
+        **args.some(*same, "confidence"),
         resamples=resamples,
         below=tuple(args.below or ()),
         quantiles=tuple(args.quantile or ()),
         workers=workers,
-        clusters=args.clusters,
     )
 
 
@@ -187,14 +186,10 @@ def _plane(args: _Asked, picture: Path | None, out: TextIO) -> int:
 
 def _refuse_with_other(args: _Asked) -> None:
     """Refuse options that belong to one metric only: they would change nothing."""
-    for name in _ONE_METRIC:
-        value = getattr(args, name)
-        if value is not None and value is not False:
-            raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
     usual = {"scale": "linear", "starts": 1, "shift": 0.0, "level": "process"}
-    for name, default in usual.items():
-        if getattr(args, name) != default:
-            raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
+    changed = (f"--{name}" for name, default in usual.items() if getattr(args, name) != default)
+    for option in (*args.given(*_ONE_METRIC), *changed):
+        raise UsageError(f"{option} is for one metric", fix="leave it out, or leave out --and")
 
 
 def _fitted(done: int, total: int, name: str) -> None:

@@ -60,8 +60,13 @@ class Source(Metric):
         """Give how the sources of this command line are read."""
         from ..importers.reader import Reading
 
-        names = ("metric", "better", "layout", "decimal", "level", "command")
-        return Reading(**{name: getattr(self, name) for name in names})
+        return Reading(**self.some("metric", "better", "layout", "decimal", "level", "command"))
+
+    def not_for_tables(self) -> Iterator[str]:
+        """Name those options that a table with headings has no use for."""
+        yield from self.given("metric", "better")
+        if self.layout == "columns":
+            yield "--layout columns"
 
 
 class BothSides(Source):
@@ -110,8 +115,7 @@ class Judging(Source):
 
     def rules(self) -> dict[str, Any]:
         """Give the options as `judge` and `judge_sides` take them."""
-        names = ("confidence", "margin", "correction", "looks", "always_valid")
-        found = {name: getattr(self, name) for name in names}
+        found = self.some("confidence", "margin", "correction", "looks", "always_valid")
         return found | {"benchmarks": self.benchmark, "weights": weights(self.weight or ())}
 
 
@@ -145,12 +149,11 @@ class Workers(Given):
         from ..stats.workers import MOST_WORKERS, available_cores, dask_cluster
 
         if self.dask is not None:
-            for name in ("workers", "backend"):
-                if getattr(self, name) is not None:
-                    raise UsageError(
-                        f"--{name} is for this host, and --dask names a cluster",
-                        fix="leave one of them out: a cluster has the workers that it has",
-                    )
+            for option in self.given("workers", "backend"):
+                raise UsageError(
+                    f"{option} is for this host, and --dask names a cluster",
+                    fix="leave one of them out: a cluster has the workers that it has",
+                )
             with dask_cluster(self.dask):
                 yield None
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
 from ..options import command
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..plan.result import HostPlan, Interval, On, RunPlan, SessionPlan
 
 
+_GOAL = ("width", "effect", "power", "confidence")
 _MAX_SESSIONS = 100
 _MAX_RUNS = 100
 _MAX_HOSTS, _MAX_SESSIONS_OF_A_HOST = 100, 20
@@ -54,11 +55,9 @@ def plan(*, args: _Asked, json: bool, out: TextIO) -> int:
         if args.within_session
         else (_ONLY_WITHIN, "leave it out, or add --within-session")
     )
-    for name in others:
-        if getattr(args, name) is not None:
-            option = f"--{name.replace('_', '-')}"
-            what = "sessions" if args.within_session else "the runs of one session"
-            raise UsageError(f"{option} belongs to a plan of {what}", fix=fix)
+    for option in args.given(*others):
+        what = "sessions" if args.within_session else "the runs of one session"
+        raise UsageError(f"{option} belongs to a plan of {what}", fix=fix)
     fleet = _fleet_of(args)
     if fleet is not None:
         found, metric = _hosts(*fleet, args)
@@ -115,7 +114,7 @@ def _hosts(path: Path, variant: str | None, args: _Asked) -> tuple[HostPlan, str
         raise nothing_to_judge(path, hosts)
     plan = plan_hosts(
         pilots,
-        **_goal(args),
+        **args.some(*_GOAL),
         on=args.on or "suite",
         max_hosts=_MAX_HOSTS if args.max_hosts is None else args.max_hosts,
         max_sessions=_MAX_SESSIONS_OF_A_HOST if args.max_sessions is None else args.max_sessions,
@@ -145,17 +144,13 @@ def _candidate(trial: Trial, variant: str | None, path: Path) -> str:
     )
 
 
-def _goal(args: _Asked) -> dict[str, Any]:
-    return {name: getattr(args, name) for name in ("width", "effect", "power", "confidence")}
-
-
 def _sessions(sides: Sides, args: _Asked) -> SessionPlan:
     from ..plan.sessions import plan_sessions
 
     return plan_sessions(
         sides.candidate,
         sides.baseline,
-        **_goal(args),
+        **args.some(*_GOAL),
         on=args.on or "suite",
         max_sessions=_MAX_SESSIONS if args.max_sessions is None else args.max_sessions,
         max_runs=_MAX_RUNS if args.max_runs is None else args.max_runs,
@@ -177,7 +172,7 @@ def _runs(sides: Sides, args: _Asked) -> RunPlan:
     return plan_runs(
         sides.candidate,
         sides.baseline,
-        **_goal(args),
+        **args.some(*_GOAL),
         max_runs=_MAX_RUNS_WITHIN if args.max_runs is None else args.max_runs,
         interval=args.interval or "t",
         simulations=_SIMULATIONS if args.simulations is None else args.simulations,

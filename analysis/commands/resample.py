@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from ..methods.resampling.assignments import Unit
 
 
-_QUESTIONS = (
-    *("mean", "centre", "alternative", "unit", "interval", "sides", "confidence", "resamples"),
-)
+_QUESTIONS = ("centre", "alternative", "unit", "interval", "sides", "confidence", "resamples")
 
 
 class _Asked(BothSides, Chosen):
@@ -73,7 +71,7 @@ def resample(*, args: _Asked, out: TextIO) -> int:
         candidate,
         baseline,
         others=others,
-        **{name: getattr(args, name) for name in _QUESTIONS},
+        **args.some("mean", *_QUESTIONS),
         rng=stream(args.seed, "resample"),
         seed=args.seed,
     )
@@ -149,16 +147,15 @@ def _tabled(
         means=MEANS if args.mean == "all" else (args.mean,),
         compared=args.compare,
         seed=args.seed,
-        **{name: getattr(args, name) for name in _QUESTIONS if name != "mean"},
+        **args.some(*_QUESTIONS),
     )
     show(table, out, as_json=args.json, metric=metric_of(candidate, baseline))
     return 0
 
 
 def _refuse(args: _Asked, options: tuple[str, ...], why: str, fix: str) -> None:
-    for name in options:
-        if getattr(args, name):
-            raise UsageError(f"--{name} {why}", fix=fix)
+    for option in args.given(*options):
+        raise UsageError(f"{option} {why}", fix=fix)
 
 
 def _sides(args: _Asked) -> tuple[PerformanceMatrix, PerformanceMatrix]:

@@ -189,6 +189,5 @@ def _joined(parts: Sequence[str], known: Collection[str]) -> str | None:
 
 
 def _refuse(args: _Asked, options: tuple[str, ...], what: str, fix: str) -> None:
-    for name in options:
-        if getattr(args, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} {what}", ", ".join(args.sources), fix)
+    for option in args.given(*options):
+        raise UsageError(f"{option} {what}", ", ".join(args.sources), fix)

@@ -154,24 +154,18 @@ def _configured(args: _Asked) -> _JudgedSuite:
     from ..methods.speedup_test.original_config import read_speedup_config
     from ..methods.speedup_test.original_tool import speedup_test_config
 
-    for option, given in (
-        ("--metric", args.metric),
-        ("--better", args.better),
-        ("--layout columns", args.layout == "columns"),
-    ):
-        if given:
-            raise UsageError(
-                f"{option} is not for configurations: their samples are times, one a line",
-                args.candidate,
-                "leave it out",
-            )
-    for option in ("benchmark", "exclude"):
-        if getattr(args, option):
-            raise UsageError(
-                f"--{option} is not for configurations: each line names a benchmark",
-                args.candidate,
-                "take the lines of the others out of a copy",
-            )
+    for option in args.not_for_tables():
+        raise UsageError(
+            f"{option} is not for configurations: their samples are times, one a line",
+            args.candidate,
+            "leave it out",
+        )
+    for option in args.given("benchmark", "exclude"):
+        raise UsageError(
+            f"{option} is not for configurations: each line names a benchmark",
+            args.candidate,
+            "take the lines of the others out of a copy",
+        )
     config = read_speedup_config(args.candidate)
     suite = speedup_test_config(
         config,

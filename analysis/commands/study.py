@@ -71,8 +71,7 @@ def study(*, args: _Asked, json: bool, out: TextIO) -> int:
     and where are the intervals?
     """
     for name, kinds in _OF_SOME.items():
-        if getattr(args, name) is not None and args.kind not in kinds:
-            option = f"--{name.replace('_', '-')}"
+        for option in args.given(name) if args.kind not in kinds else ():
             known = " and ".join(part for part in (", ".join(kinds[:-1]), kinds[-1]) if part)
             raise UsageError(f"{option} is for 'study {known}'", f"study {args.kind}")
     if args.kind == "draw":
@@ -135,9 +134,7 @@ def _made(
         "workers": workers,
         "progress": _simulated,
     }
-    given = {
-        name: getattr(args, name) for name in ("simulations", "mean", "alternative", "speedup")
-    }
+    given = args.some("simulations", "mean", "alternative", "speedup")
     shared |= {name: value for name, value in given.items() if value is not None}
     if args.kind == "draw":
         return draw_study(

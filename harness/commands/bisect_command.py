@@ -77,24 +77,13 @@ def request_of(args: _Asked) -> Request:
         asked = None if args.campaign is None else str(args.campaign.absolute())
         resume = newest_unfinished(args.dir, asked)
     return Request(
-        good=args.good,
-        bad=args.bad,
-        campaign=args.campaign,
+        **args.some("good", "bad", "campaign", "metric", "margin", "risk", "looks", "variant"),
+        **args.some("sessions_max", "work_dir", "strict", "share", "warmup_iterations"),
         benchmarks=tuple(args.benchmark or ()),
-        metric=args.metric,
-        margin=args.margin,
-        risk=args.risk,
-        looks=args.looks,
-        sessions_max=args.sessions_max,
         folder=args.dir,
-        work_dir=args.work_dir,
-        variant=args.variant,
         every=args.all,
         resume=resume,
-        strict=args.strict,
-        share=args.share,
         wait_s=args.wait_for_lock,
-        warmup_iterations=args.warmup_iterations,
     )
 
 

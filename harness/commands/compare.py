@@ -121,13 +121,12 @@ def _resume(args: Comparing, out: Printer, err: TextIO) -> int:
     from analysis.errors import UsageError
 
     named = Path(args.resume) if args.resume else None
-    for option in ("runs", "sessions", "margin", "open", "warmup"):
-        if getattr(args, option):
-            raise UsageError(
-                f"--{option} is chosen when a comparison begins",
-                "--resume",
-                f"leave it out, or measure anew with --{option}",
-            )
+    for option in args.given("runs", "sessions", "margin", "open", *["warmup"] * bool(args.warmup)):
+        raise UsageError(
+            f"{option} is chosen when a comparison begins",
+            "--resume",
+            f"leave it out, or measure anew with {option}",
+        )
     if not args.quiet:
         which = "the newest comparison" if named is None else str(named)
         cap = "" if args.for_s is None else f", at most about {_time(args.for_s)} more"

@@ -57,21 +57,18 @@ def reproduce(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     """
     from analysis.errors import UsageError
 
-    for name in ("timeout", "timeout_each"):
-        seconds = getattr(args, name)
+    for option, seconds in (("--timeout", args.timeout), ("--timeout-each", args.timeout_each)):
         if seconds is not None and not 0 < seconds < math.inf:
-            fix = f"write {_option(name)} 600, or leave it out"
-            raise UsageError(f"{_option(name)} must be a time above 0", None, fix)
+            fix = f"write {option} 600, or leave it out"
+            raise UsageError(f"{option} must be a time above 0", None, fix)
     if args.rerun:
-        for name in _LIMITS:
-            if getattr(args, name) is not None:
-                fix = f"the campaign's own limits hold; leave {_option(name)} out"
-                raise UsageError(f"{_option(name)} goes without --rerun", None, fix)
+        for option in args.given(*_LIMITS):
+            fix = f"the campaign's own limits hold; leave {option} out"
+            raise UsageError(f"{option} goes without --rerun", None, fix)
         return _rerun(args, out, err)
-    for name in _ALONE:
-        if getattr(args, name):
-            what = f"{_option(name)} goes with --rerun"
-            raise UsageError(what, None, "add --rerun, or leave it out")
+    for option in args.given(*_ALONE):
+        what = f"{option} goes with --rerun"
+        raise UsageError(what, None, "add --rerun, or leave it out")
     from analysis.commands.bundle import write_reproduction
 
     return write_reproduction(
@@ -80,17 +77,10 @@ def reproduce(*, args: _Asked, out: TextIO, err: TextIO) -> int:
         err,
         form=_form(args),
         folder=args.into,
-        max_entries=args.max_entries,
-        max_bytes=args.max_bytes,
         timeout_s=args.timeout,
         timeout_each_s=args.timeout_each,
-        max_memory=args.max_memory,
-        quiet=args.quiet,
+        **args.some("max_entries", "max_bytes", "max_memory", "quiet"),
     )
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def size(text: str) -> int:
@@ -123,8 +113,7 @@ def _rerun(args: _Asked, out: TextIO, err: TextIO) -> int:
             args.artifact,
             folder,
             trials=args.trial or (),
-            max_entries=args.max_entries,
-            max_bytes=args.max_bytes,
+            **args.some("max_entries", "max_bytes"),
         )
         try:
             campaigns = [

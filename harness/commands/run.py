@@ -197,10 +197,8 @@ def _check_tries(args: _Asked) -> None:
         fix = "add --dry-run, or leave out --probe"
         raise UsageError("--probe goes with --dry-run", None, fix)
     if args.only is not None:
-        for name in ("dry_run", "resume", "json", "sessions", "share"):
-            if getattr(args, name):
-                option = name.replace("_", "-")
-                raise UsageError(f"--only stores nothing: it goes without --{option}")
+        for option in args.given("dry_run", "resume", "json", "sessions", "share"):
+            raise UsageError(f"--only stores nothing: it goes without {option}")
 
 
 def _aside(args: _Asked, err: TextIO) -> View:

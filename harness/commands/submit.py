@@ -85,13 +85,8 @@ def _first(args: _Asked) -> Submission:
         what = "--count takes some hosts of a partition, and --hosts names them"
         raise UsageError(what, None, "leave out one of the two")
     wishes = Wishes(
-        hosts=args.hosts,
-        partition=args.partition,
-        count=args.count,
-        time=args.time,
+        **args.some("hosts", "partition", "count", "time", "build", "seed"),
         wait_s=args.wait_for_lock,
-        build=args.build,
-        seed=args.seed,
         arguments=checked_arguments(args.sbatch),
     )
     campaign = load_campaign(args.campaign, seed=args.seed, own=own_defaults())

@@ -44,10 +44,9 @@ def _check(args: _Asked) -> None:
     from analysis.errors import UsageError
 
     if args.stored:
-        for name in _TO_EXECUTE:
-            if getattr(args, name) is not None:
-                what = f"--{name} is for programs that are executed, and --stored executes none"
-                raise UsageError(what, None, f"leave --stored out, or --{name}")
+        for option in args.given(*_TO_EXECUTE):
+            what = f"{option} is for programs that are executed, and --stored executes none"
+            raise UsageError(what, None, f"leave --stored out, or {option}")
     if args.folded is not None:
         from analysis.commands.why import check_folded
 
