@@ -23,15 +23,13 @@ from .metric_checks import UnitError, number_in
 if TYPE_CHECKING:
     from .model import MetricRule
 
-# --- Logs of HdrHistogram, version 2 compressed, as load generators write them (``.hlog``):
-# what was counted, interval by interval.
+# --- Logs of HdrHistogram, version 2 compressed, as load generators write them (``.hlog``): what
+# was counted, interval by interval.
 #
-# A histogram counts values in buckets that are no wider than a set part of them; it knows a
-# value as its bucket, and
-# gives the bucket's largest as a quantile. Merging adds the counts of buckets, so that
-# nothing is lost by it. The format:
-# https://github.com/HdrHistogram/HdrHistogram, `HistogramLogWriter` and
-# `AbstractHistogram.encodeIntoByteBuffer`.
+# A histogram counts values in buckets that are no wider than a set part of them; it knows a value
+# as its bucket, and gives the bucket's largest as a quantile. Merging adds the counts of buckets,
+# so that nothing is lost by it. The format: https://github.com/HdrHistogram/HdrHistogram,
+# `HistogramLogWriter` and `AbstractHistogram.encodeIntoByteBuffer`.
 
 
 _COMPRESSED = (

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from analysis.announcing import cells, cut
-from analysis.words import WIDTH, shown
+from analysis.words import WIDTH, note_lines, shown
 
 from ..errors import clock, counted
 from .live_view import OneLineView, PartView
@@ -52,10 +52,7 @@ def why_of(found: Bisection, err: TextIO, *, quiet: bool, verbose: bool, wait_s:
         for one in found.culprits
         if one.trial is not None
         for target in targets_of(
-            Path(one.trial),
-            f"{one.commits[-1].place:04d}-{one.upto[:7]}",
-            found.benchmarks,
-            metric=found.metric,
+            Path(one.trial), one.commits[-1].variant, found.benchmarks, metric=found.metric
         )
     )
     if not targets:
@@ -108,15 +105,14 @@ class BisectView(PartView, OneLineView):
         self._metric = (asked.metric, question.info.unit, question.info.better)
         last = len(self._commits) - 1
         self._ends = (_name(asked.good, self._commits[0]), _name(asked.bad, self._commits[last]))
-        what = (
-            f"{counted(last, 'commit')}, {shown(asked.metric)} of {shown(question.campaign.name)}"
-        )
-        head = f"{self._ends[0]}..{self._ends[1]}: {what}, margin {100 * asked.margin:g} %"
+        measured = f"{shown(asked.metric)} of {shown(question.campaign.name)}"
+        what = f"{counted(last, 'commit')}, {measured}, margin {100 * asked.margin:g} %"
+        head = f"{self._ends[0]}..{self._ends[1]}: {what}"
         self._put(cut(head, WIDTH))
         self._put("builds execute what these commits contain, with your rights")
         self._put(f"stored in {folder}")
-        for note in question.notes:
-            self._note(note)
+        for line in (line for note in question.notes for line in note_lines(note)):
+            self._put(line)
 
     def building(self, commit: Commit) -> None:
         """Show which commit is being built."""
@@ -140,7 +136,11 @@ class BisectView(PartView, OneLineView):
             ends = (phase.lower, phase.upper)
             if self._searched != ends:
                 self._blank()
-                head = f"{self._searched_words(phase):{self._name_width()}}"
+                behind = (
+                    f"search behind {self._short(phase.lower)} up to {self._short(phase.upper)}"
+                )
+                head = "search" if ends == (0, len(self._commits) - 1) else behind
+                head = f"{head:{self._name_width()}}"
                 self._put(f"{head}{'sessions':>9}{'slow already':>14}{'left':>6}")
                 self._searched = ends
             return
@@ -149,11 +149,9 @@ class BisectView(PartView, OneLineView):
         if phase.kind == "step0":
             self._put("is there a difference?")
             return
-        risk = 100 * (phase.level or 0.0) / self._looks
-        culprit, parent = self._short(phase.upper), self._short(phase.lower)
-        self._put(
-            f"proof {phase.number}, fresh sessions: {culprit} against {parent}, risk {risk:.2g} % a look"
-        )
+        risk = f"risk {100 * (phase.level or 0.0) / self._looks:.2g} % a look"
+        pair = f"{self._short(phase.upper)} against {self._short(phase.lower)}"
+        self._put(f"proof {phase.number}, fresh sessions: {pair}, {risk}")
 
     def session(
         self, places: tuple[int, ...], values: Mapping[int, float], posterior: Posterior | None
@@ -169,10 +167,8 @@ class BisectView(PartView, OneLineView):
         for place in inner:
             self._probed[place] = self._probed.get(place, 0) + 1
             first, last, _ = posterior.shortest(_SURE)
-            numbers = (
-                f"{self._probed[place]:>9}{posterior.slow_already(place):>14.2f}"
-                f"{last - first + 1:>6}"
-            )
+            slow, left = posterior.slow_already(place), last - first + 1
+            numbers = f"{self._probed[place]:>9}{slow:>14.2f}{left:>6}"
             self._line(f"{self._commit(place, self._name_width())}{numbers}", place)
 
     def word(self, phase: Phase, word: PairWord) -> None:
@@ -265,32 +261,21 @@ class BisectView(PartView, OneLineView):
 
     def _say_waiting(self) -> None:
         """Say which builds failed, below the heading of the sessions that they were for."""
-        waiting, self._waiting = self._waiting, []
-        for text in waiting:
+        for text in self._waiting:
             self._put(text)
+        self._waiting = []
 
     def _blank(self) -> None:
         self._put("")
 
-    def _note(self, text: str) -> None:
-        from analysis.words import note_lines
-
-        for line in note_lines(text):
-            self._put(line)
-
     def _short(self, place: int) -> str:
-        return self._commits[place].short if place < len(self._commits) else str(place)
+        return self._commits[place].short
 
     def _commit(self, place: int, width: int) -> str:
         """Give place, SHA and subject in just so many columns."""
-        subject = self._commits[place].subject if place < len(self._commits) else ""
-        text = cut(f"{place:6d}  {self._short(place)}  {shown(subject)}", width - 1)
+        about = f"{place:6d}  {self._short(place)}  {shown(self._commits[place].subject)}"
+        text = cut(about, width - 1)
         return text + " " * (width - cells(text))
-
-    def _searched_words(self, phase: Phase) -> str:
-        if (phase.lower, phase.upper) == (0, len(self._commits) - 1):
-            return "search"
-        return f"search behind {self._short(phase.lower)} up to {self._short(phase.upper)}"
 
     def _skipped_line(self, place: int, why: str) -> str:
         text = f"{place:6d}  {self._short(place)}  skipped: {' '.join(shown(why).split())}"

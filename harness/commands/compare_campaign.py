@@ -256,9 +256,8 @@ def _hooks(
 
 # --- What a person watches while commands are compared: one line, rewritten, and gone at the end.
 #
-# Without a terminal a plain line stands after 5 s and then at doubling times. Nothing here
-# knows a number that
-# the looks have not given.
+# Without a terminal a plain line stands after 5 s and then at doubling times. Nothing here knows a
+# number that the looks have not given.
 
 
 REDRAW_S = 0.1

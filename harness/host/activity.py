@@ -396,12 +396,11 @@ def _why(error: Exception) -> str:
     return str(error)
 
 
-# --- What the host did while one run lasted: its load, who waited for what, what a
-# hypervisor took from each CPU.
+# --- What the host did while one run lasted: its load, who waited for what, what a hypervisor took
+# from each CPU.
 #
-# Two readings of five small files that stay open, outside the clocks.
-# Sources: proc_loadavg(5), proc_stat(5),
-# Documentation/accounting/psi.rst.
+# Two readings of five small files that stay open, outside the clocks. Sources: proc_loadavg(5),
+# proc_stat(5), Documentation/accounting/psi.rst.
 
 
 _FRESH_S = 0.005  # the kernel counts processor time in ticks of 10 ms

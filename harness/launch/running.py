@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 
 _LISTEN = "0A"
 _LOWEST = 15_000
-_EPHEMERAL = (
-    32_768  # what clients get by themselves begins here, unless the host says another number
-)
+_EPHEMERAL = 32_768  # where clients' own ports begin, unless the host says another number
 _TRIES = 200
 
 
@@ -103,9 +101,8 @@ def holder_of(inodes: Collection[int], root: Path = Path("/")) -> str:
 def is_free(port: int) -> bool:
     """Tell whether a server could listen on a port of 127.0.0.1 now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
-        one.setsockopt(
-            socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
-        )  # what is still closing is no listener
+        # what is still closing is no listener
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             one.bind(("127.0.0.1", port))
             one.listen(1)
@@ -267,9 +264,7 @@ class RunningServices:
         if not self.services:
             return
         self.look()
-        again = (
-            False  # who was started after one that died knows its old port, or was connected to it
-        )
+        again = False  # who was started after one that died may know its old port
         for one in self.services:
             if not one.serves(variant):
                 continue
@@ -432,10 +427,8 @@ class RunningServices:
         before = self._ports[one.label]
         self._choose(one)
         self._cells.clear()
-        now = self._ports[one.label]
-        self._tell(
-            f"port {before} of the service '{one.label}' was not free any more: it has {now} now"
-        )
+        whose = f"port {before} of the service '{one.label}'"
+        self._tell(f"{whose} was not free any more: it has {self._ports[one.label]} now")
 
     def _refuse_foreign(self, one: Service) -> None:
         """Refuse a port on which somebody listens already: runs would measure that."""

@@ -8,7 +8,6 @@ proc_pid_stat(5), proc_pid_status(5), proc_pid_io(5), proc_pid_clear_refs(5), Do
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 import signal
 import time
@@ -35,9 +34,8 @@ if TYPE_CHECKING:
 
 # --- The most memory that all processes of a service had together while a run lasted, by its cgroup.
 #
-# Source: Documentation/admin-guide/cgroup-v2.rst, ``memory.peak``: since Linux 6.12 what is
-# written to it begins the
-# peak anew, for who reads it through the same open file.
+# Source: Documentation/admin-guide/cgroup-v2.rst, ``memory.peak``: since Linux 6.12 what is written
+# to it begins the peak anew, for who reads it through the same open file.
 
 
 _PEAK = "memory.peak"
@@ -52,9 +50,7 @@ def folder_with_peaks(groups: RunGroups | None) -> Path | None:
     """Give the folder of the services' groups; None where there is none, or a peak in it cannot begin anew."""
     if groups is None or "memory" not in groups.controllers:
         return None
-    peak = GroupPeak(groups.path / "self")
-    known = peak.taken() is not None
-    return groups.path if known else None
+    return None if GroupPeak(groups.path / "self").taken() is None else groups.path
 
 
 def group_of(pid: int, folder: Path, proc: Path = Path("/proc")) -> Path | None:
@@ -75,7 +71,6 @@ class GroupPeak:
         self._file = -1
         with contextlib.suppress(OSError):
             self._file = os.open(group / _PEAK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-        if self._file >= 0:
             try:
                 anew(self._file)
             except OSError:
@@ -109,25 +104,24 @@ class _Thread(NamedTuple):
     involuntary: int
 
 
-class _Process(NamedTuple):
-    """One process so far. Ticks are those of the kernel; those of children are of those waited for."""
-
-    parent: int
-    clock_ns: int | None
-    ticks: int
-    children_ticks: int
-    children_faults: int
-    autoreaps: bool
-    threads: Mapping[int, _Thread] | None
-    disk: tuple[int, int] | None
-    peak_bytes: int | None
-
-
 class _Ended(NamedTuple):
     """What ended and was waited for: the processor time in ticks, and page faults, of which each process has some."""
 
     ticks: int
     faults: int
+
+
+class _Process(NamedTuple):
+    """One process so far, and its `children` that were waited for. Ticks are those of the kernel."""
+
+    parent: int
+    clock_ns: int | None
+    ticks: int
+    children: _Ended
+    autoreaps: bool
+    threads: Mapping[int, _Thread] | None
+    disk: tuple[int, int] | None
+    peak_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +226,13 @@ def used(before: Reading, after: Reading, *, ticks_per_s: int | None = None) -> 
     seen = before.whole and after.whole and old and before.above.keys() == after.above.keys()
     if not seen or any(one.autoreaps for one in both):
         return Used()
-    ended = _ended(after) - _ended(before)
+    now, then = _waited_for(after), _waited_for(before)
+    ended = now.faults - then.faults
     if went and ended <= 0:
         return Used()
     orphans = sum(after.above[pid].faults - before.above[pid].faults for pid in before.above)
     disk = None if orphans else _disk_between(before, after)
-    ticks = _children(after) - _children(before) - sum(old[key].ticks for key in went)
+    ticks = now.ticks - then.ticks - sum(old[key].ticks for key in went)
     cpu_ns = ticks * 1_000_000_000 // ticks_per_s
     threads: list[_Thread] | None = []
     for key, process in new.items():
@@ -281,27 +276,21 @@ def _with_threads(known: Used, threads: list[_Thread] | None, peaks: list[int | 
     )
 
 
-def _ended(reading: Reading) -> int:
-    """Give the page faults of all processes that were waited for so far."""
-    inside = sum(one.children_faults for one in reading.processes.values())
-    return inside + sum(one.faults for one in reading.above.values())
-
-
-def _children(reading: Reading) -> int:
-    """Give the processor time, in ticks, of all processes that were waited for so far."""
-    inside = sum(one.children_ticks for one in reading.processes.values())
-    return inside + sum(one.ticks for one in reading.above.values())
+def _waited_for(reading: Reading) -> _Ended:
+    """Give processor time and page faults of all processes that were waited for so far."""
+    all_of_them = [*(one.children for one in reading.processes.values()), *reading.above.values()]
+    return _Ended(sum(one.ticks for one in all_of_them), sum(one.faults for one in all_of_them))
 
 
 def _disk_between(before: Reading, after: Reading) -> tuple[int, int] | None:
     sums = []
     for reading in (before, after):
-        parts = [one.disk for one in reading.processes.values()]
-        known = [one for one in parts if one is not None]
-        if len(known) < len(parts):
+        known = [one.disk for one in reading.processes.values() if one.disk is not None]
+        if len(known) < len(reading.processes):
             return None
-        sums.append((sum(one[0] for one in known), sum(one[1] for one in known)))
-    return sums[1][0] - sums[0][0], sums[1][1] - sums[0][1]
+        sums.append([sum(one[k] for one in known) for k in (0, 1)])
+    (read_before, written_before), (read_now, written_now) = sums
+    return read_now - read_before, written_now - written_before
 
 
 def _own_ns(old: _Process | None, new: _Process, ticks_per_s: int) -> int:
@@ -346,8 +335,7 @@ def _read_process(folder: Path, clock_ns: int | None) -> tuple[int, _Process]:
         parent=fields[0],
         clock_ns=clock_ns,
         ticks=fields[10] + fields[11],
-        children_ticks=fields[12] + fields[13],
-        children_faults=fields[7] + fields[9],
+        children=_Ended(fields[12] + fields[13], fields[7] + fields[9]),
         autoreaps=bool(ignored >> (signal.SIGCHLD - 1) & 1),
         threads=_threads(folder),
         disk=_disk(folder),
@@ -386,8 +374,7 @@ def _lines(path: Path) -> dict[str, str]:
     return {name: text.strip() for name, _, text in rows}
 
 
-# --- What the services of a run, and what hooks have left running, used while it lasted: as
-# metrics, and in words.
+# --- What the services of a run, and what hooks have left running, used while it lasted: metrics, and words.
 
 
 _NAMED = 4
@@ -436,7 +423,7 @@ class ServiceMeter:
         after = self._read(variant, reset=False)
         nothing = Reading({}, {}, whole=False)
         return {
-            self._names[label]: dataclasses.replace(
+            self._names[label]: replace(
                 used(self._before.get(label, nothing), after.get(label, nothing)),
                 tree_peak_bytes=peaks.get(label),
             )
@@ -522,16 +509,15 @@ class HookLeftovers:
             return ()
         told = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
         what = f"what a hook left running ({told or 'unknown'}) used {seconds:.2f} s of processor time during runs"
-        return (
-            Finding(
-                check="hook-left-running",
-                status="warn",
-                what=what,
-                where="hooks",
-                fix="declare it as one of 'services': then it has CPUs of its own, and is measured beside each run",
-                reason="it runs on fairtrial's CPUs, and nobody sees how long it waits for them",
-            ),
+        found = Finding(
+            check="hook-left-running",
+            status="warn",
+            what=what,
+            where="hooks",
+            fix="declare it as one of 'services': then it has CPUs of its own, and is measured beside each run",
+            reason="it runs on fairtrial's CPUs, and nobody sees how long it waits for them",
         )
+        return (found,)
 
 
 def _name(pid: int, proc: Path) -> str:

@@ -33,12 +33,11 @@ from analysis.record.trial_files import (
 
 from ..errors import HostError
 
-# --- Locks that death releases: on CPUs, so that one trial at a time measures there, and on
-# a trial's directory.
+# --- Locks that death releases: on CPUs, so that one trial at a time measures there, and on a
+# trial's directory.
 #
-# The lock of a CPU is an abstract Unix socket: its name is unique in the network namespace,
-# needs no file and no
-# permission, and works between users. A second name beside it says who holds it.
+# The lock of a CPU is an abstract Unix socket: its name is unique in the network namespace, needs
+# no file and no permission, and works between users. A second name beside it says who holds it.
 
 
 _PREFIX = "fairtrial-cpu-"

@@ -16,13 +16,12 @@ from typing import NamedTuple
 
 from analysis.record.profiles import KERNEL, SampledCell, SampledChain, SampledFunction
 
-# --- C++ and Rust names that perf left as the compiler wrote them, made readable once,
-# before they are stored.
+# --- C++ and Rust names that perf left as the compiler wrote them, made readable once, before they
+# are stored.
 #
-# perf demangles itself where it was built with a demangler, and none of 6.1 knows Rust's
-# newer names (v0, RFC 2603).
-# c++filt of binutils knows both; where there is none, names stay as they are, and whoever
-# reads the profile says so.
+# perf demangles itself where it was built with a demangler, and none of 6.1 knows Rust's newer
+# names (v0, RFC 2603). c++filt of binutils knows both; where there is none, names stay as they are,
+# and whoever reads the profile says so.
 
 
 _MANGLED = re.compile(r"_(?:_?Z|R)")
@@ -56,13 +55,12 @@ def demangled(symbols: Iterable[str]) -> dict[str, str]:
     return {old: new for old, new in zip(wanted, names, strict=True) if new and new != old}
 
 
-# --- What ``perf script`` writes, read line by line: samples with their callers, what was
-# lost, which processes began.
+# --- What ``perf script`` writes, read line by line: samples with their callers, what was lost,
+# which processes began.
 #
 # The form is that of ``-F pid,tid,time,ip,sym,dso --ns``, with ``--show-lost-events --show-
-# task-events``: a sample is
-# one line, or with callers a line of its time and one for each frame, the innermost first,
-# up to an empty line.
+# task-events``: a sample is one line, or with callers a line of its time and one for each frame,
+# the innermost first, up to an empty line.
 
 
 _HEAD = re.compile(r"\s*(-?\d{1,19})/-?\d{1,19}\s+(\d{1,10})\.(\d{9}):\s*(.*)", re.S | re.A)
