@@ -98,30 +98,21 @@ def stopping_by_builds(cells: Iterable[Cell], decides: Iterable[str]) -> Iterato
 # --- Metrics that are quantiles of another metric's values in a run: ``latency.p99``.
 
 
-class Quantile(NamedTuple):
-    """A further metric of a run: the quantile `share` of what `rule` reads."""
-
-    name: str
-    rule: MetricRule
-    share: float
-
-
-def quantiles_of(rules: Sequence[MetricRule]) -> Iterator[Quantile]:
-    """Give the quantiles that the metrics of a cell ask for; a declared metric of that name wins."""
+def quantiles_of(rules: Sequence[MetricRule]) -> Iterator[tuple[str, MetricRule, float]]:
+    """Give the quantiles that a cell's metrics ask for: name, rule, share; a declared metric of that name wins."""
     declared = {rule.name for rule in rules}
     for rule in rules:
         for share in rule.quantiles:
             name = quantile_metric(rule.name, share)
             if name not in declared:
-                yield Quantile(name, rule, share)
+                yield name, rule, share
 
 
 def with_quantiles(rules: Sequence[MetricRule]) -> Iterator[tuple[str, MetricRule]]:
     """Give all metrics of a cell by name: the declared ones and their quantiles, in the same unit."""
     for rule in rules:
         yield rule.name, rule
-    for quantile in quantiles_of(rules):
-        yield quantile.name, quantile.rule
+    yield from ((name, rule) for name, rule, _ in quantiles_of(rules))
 
 
 NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"  # linear on any text

@@ -226,14 +226,11 @@ def _words(command: str) -> list[str]:
 
 def _flow(texts: Iterable[str]) -> str:
     """Write texts as the items of a list in YAML, in quotes where they need them."""
-    return ", ".join(
-        text if _PLAIN.fullmatch(text) or _is_number(text) else json.dumps(text, ensure_ascii=False)
-        for text in texts
-    )
-
-
-def _is_number(text: str) -> bool:
-    return isinstance(text, Plain) and _NUMBER.fullmatch(text) is not None
+    found = []
+    for one in texts:
+        plain = _PLAIN.fullmatch(one) or (isinstance(one, Plain) and _NUMBER.fullmatch(one))
+        found.append(one if plain else json.dumps(one, ensure_ascii=False))
+    return ", ".join(found)
 
 
 # Finds keys that do not go together: the key, how the sentence goes on, and the remedy.

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO, TypeVar
 
 from analysis.options import Given, command
 
 from .options import RUNS, write_json, write_result
 
 if TYPE_CHECKING:
-    from analysis.errors import StoreError
+    from collections.abc import Callable, Iterable, Iterator
+
     from analysis.history.bisection import Bisection
 
     from ..fleet.status import FleetStanding
     from ..fleet.submission import Submission
+    from ..trial.progress import TrialProgress
 
+T = TypeVar("T")
 
 _SHOWN = 8
 
@@ -98,19 +101,14 @@ def _again(args: _Asked) -> Submission:
 
     from ..fleet.status import resubmission_of
 
-    given = {
-        "--hosts": args.hosts is not None,
-        "--partition": args.partition is not None,
-        "--count": args.count is not None,
-        "--seed": args.seed is not None,
-        "--build": args.build != "node",
-        "--wait-for-lock": args.wait_for_lock != 0.0,
-        "--dir": args.dir != RUNS,
-        "what stands after --": bool(args.sbatch),
-    }
-    wrong = [option for option, there in given.items() if there]
+    usual: dict[str, object] = dict.fromkeys(("hosts", "partition", "count", "seed"))
+    usual |= {"build": "node", "wait_for_lock": 0.0, "dir": RUNS, "sbatch": ()}
+    wrong = [name for name, value in usual.items() if getattr(args, name) != value]
     if wrong:
-        what = f"{wrong[0]} does not go with --resume: a fleet continues as it was submitted"
+        option = (
+            f"--{wrong[0].replace('_', '-')}" if wrong != ["sbatch"] else "what stands after --"
+        )
+        what = f"{option} does not go with --resume: a fleet continues as it was submitted"
         fix = "only --time may change; for other hosts or options submit a new fleet"
         raise UsageError(what, None, fix)
     return resubmission_of(args.campaign, args.time)
@@ -168,11 +166,11 @@ def status(
 
     from ..errors import wrapped
     from ..fleet.slurm import Scheduler
-    from ..fleet.status import read_standing, trials_standing
+    from ..fleet.status import read_standing
     from ..trial.progress import listed, read_progress, trials_in
 
-    found = []
-    fleets: tuple[FleetStanding, ...] = ()
+    found: list[TrialProgress] = []
+    fleets: list[FleetStanding] = []
     bisections: list[Bisection] = []
     if trial is not None and (is_fleet(trial) or is_bisection(trial)):
         shown = read_standing(trial, Scheduler()) if is_fleet(trial) else _bisection_in(trial)
@@ -181,16 +179,19 @@ def status(
     if trial is not None:
         found.append(read_progress(trial))
     else:
-        trials = trials_in(dir)
-        fleets, damaged = trials_standing(dir)
-        unreadable = [*trials.unreadable, *damaged]
-        for path, _ in trials.found:
-            try:
-                found.append(read_progress(path))
-            except StoreError as error:  # one damaged trial hides no other
-                unreadable.append(error)
-        bisections, broken = _bisections_below(dir)
-        unreadable += broken
+        trials, folders = trials_in(dir), sorted(dir.glob("*"))
+        unreadable = [*trials.unreadable]
+
+        def read_all(read: Callable[[Path], T], paths: Iterable[Path]) -> Iterator[T]:
+            for path in paths:
+                try:
+                    yield read(path)
+                except StoreError as error:  # one that is damaged hides no other
+                    unreadable.append(error)
+
+        found += read_all(read_progress, (path for path, _ in trials.found))
+        fleets += read_all(lambda path: read_standing(path, None), filter(is_fleet, folders))
+        bisections += read_all(_bisection_in, filter(is_bisection, folders))
         for reason in unreadable:
             err.write(f"fairtrial: {reason}\n")
     if json:
@@ -214,21 +215,6 @@ def _bisection_in(folder: Path) -> Bisection:
     from analysis.history.bisection import bisection_in
 
     return bisection_in(folder)
-
-
-def _bisections_below(folder: Path) -> tuple[list[Bisection], list[StoreError]]:
-    """Read the bisections in a folder, and say which cannot be read."""
-    from analysis.errors import StoreError
-    from analysis.record.bisections import is_bisection
-
-    found: list[Bisection] = []
-    broken: list[StoreError] = []
-    for path in sorted(folder.glob("*")):
-        try:
-            found += [_bisection_in(path)] if is_bisection(path) else []
-        except StoreError as error:
-            broken.append(error)
-    return found, broken
 
 
 def _differences(trials: list[Path], out: TextIO, *, as_json: bool) -> int:

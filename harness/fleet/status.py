@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import StoreError, UsageError
-from analysis.record.fleet import Fleet, HostProgress, HostState, is_fleet, read_fleet, read_hosts
+from analysis.errors import UsageError
+from analysis.record.fleet import Fleet, HostProgress, HostState, read_fleet, read_hosts
 from analysis.words import WIDTH, next_lines
 
 from ..errors import HostError, counted, moment, wrapped
@@ -159,20 +159,6 @@ def read_standing(
         node, asked = nodes.get(progress.host), jobs is not None
         found.append(_standing(progress, fleet, job, node, asked=asked))
     return FleetStanding(path=folder, fleet=fleet, hosts=tuple(found), problem=problem)
-
-
-def trials_standing(runs: Path) -> tuple[tuple[FleetStanding, ...], tuple[StoreError, ...]]:
-    """Read the fleets of a folder of trials, and why others cannot be read; no queue is asked."""
-    found, unreadable = [], []
-    folders: list[Path] = []
-    with contextlib.suppress(OSError):  # whoever lists the trials says why
-        folders = sorted(path for path in runs.iterdir() if is_fleet(path))
-    for path in folders:
-        try:
-            found.append(read_standing(path, None))
-        except StoreError as error:
-            unreadable.append(error)
-    return tuple(found), tuple(unreadable)
 
 
 def newest(host: str, folder: Path, fleet: Fleet, jobs: Mapping[str, Job]) -> Job | None:

@@ -148,7 +148,8 @@ class _Tree:
         told = self._call("rev-parse", "--show-toplevel", "--verify", "HEAD^{commit}")
         place, _, commit = told.decode("utf-8", "surrogateescape").rstrip("\n").rpartition("\n")
         root = Path(place)
-        inside = [file for file in files if _is_below(file, root)]
+        inside = [one for one in files if one.is_relative_to(root)]
+        inside = [one for one in inside if ".git" not in one.relative_to(root).parts]
         names = {file: os.fsencode(file.relative_to(root)) for file in inside}
         listed = dict(self._tracked(names.values(), "ls-files", "-z", "--stage", "--"))
         held = dict(self._tracked(names.values(), "ls-tree", "-z", commit, "--"))
@@ -204,10 +205,6 @@ class _Tree:
         refused = _GitError(f"git says of its work tree: {said}")
         refused.fix = remedy_in(errors)
         raise refused
-
-
-def _is_below(file: Path, root: Path) -> bool:
-    return file.is_relative_to(root) and ".git" not in file.relative_to(root).parts
 
 
 def is_blob(file: Path, name: str) -> bool:

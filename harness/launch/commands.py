@@ -258,7 +258,9 @@ class SideCommands:
             self._interrupts.settle_after(execution.signal, execution.exit_code)
             number, code = execution.signal, execution.exit_code
             ending = f"exit code {code}" if number is None else f"signal {number}"
-            what = f"{name} failed with {ending}: {' '.join(command.argv)}{_tail(log)}"
+            what = f"{name} failed with {ending}: {' '.join(command.argv)}"
+            for line in last_output(log).rstrip().splitlines()[-6:]:
+                what += f"\n    {line}"
             raise CommandFailedError(what, command.mark, f"the whole output is in {log}")
         return execution
 
@@ -320,7 +322,3 @@ def unused_log(folder: Path, stem: str, number: int) -> Path:
 def _largest(steps: Iterable[Execution], number: str) -> int | None:
     known = [step.numbers[number] for step in steps if step.numbers[number] is not None]
     return max(known, default=None)
-
-
-def _tail(log: Path) -> str:
-    return "".join(f"\n    {line}" for line in last_output(log).rstrip().splitlines()[-6:])

@@ -446,7 +446,7 @@ class Measurer:
         counted: Mapping[str, tuple[float, ...]] = {}
         if self._tally is not None and done is not None:
             counted = counters_of(self._tally, done, wanted=self._counts(run))
-        values = self._values.stored(run, examined.metrics, examined.distributions)
+        stored, samples = self._values.stored(run, examined.metrics, examined.distributions)
         apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,
@@ -466,8 +466,8 @@ class Measurer:
             suspended=suspended,
             outcome=examined.outcome,
             detail=None if examined.detail is None else self._conceal(examined.detail),
-            metrics={**values.metrics, **counted},
-            samples=values.samples,
+            metrics={**stored, **counted},
+            samples=samples,
             # an event that is open slows a run, whether or not it tells anything in the end
             counted=done is not None and done.counters is not None if apart else None,
             stdout_bytes=examined.stdout_bytes,

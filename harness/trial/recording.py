@@ -32,7 +32,7 @@ from ..launch.commands import base_environment, resolve_all
 from ..launch.matching import Interrupted
 from .execution import Options, start
 from .perf_script import runtime_of
-from .perf_tool import Perf, find_perf
+from .perf_tool import find_perf
 from .profiles import SessionProfiler, new_profile, refuse_changed
 from .resume import defaults_of
 
@@ -141,7 +141,8 @@ def record_profile(
     refuse_changed(campaign, trial, (request.variant,), request.benchmarks)
     asked = of_two(campaign, manifest, request)
     perf = find_perf()
-    frequency = _frequency(perf, request.wanted_hz)
+    wanted, most = request.wanted_hz, perf.most_hz  # the kernel takes its most at most
+    frequency = wanted if most is None else min(wanted, max(1, most))
     started = utc_now()
     with new_profile(trial, request.variant) as folder:
         profiler = SessionProfiler(
@@ -242,11 +243,6 @@ def of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> C
         seed=manifest.seed,
         protocol=protocol,
     )
-
-
-def _frequency(perf: Perf, wanted: int) -> int:
-    """Give the frequency that the kernel takes: what is wanted, or its most."""
-    return wanted if perf.most_hz is None else min(wanted, max(1, perf.most_hz))
 
 
 def _programs(

@@ -7,7 +7,7 @@ import os
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from analysis.errors import StoreError
 from analysis.record.manifest import needed
@@ -31,13 +31,6 @@ if TYPE_CHECKING:
     from .run_files import Spools
 
 
-class RowValues(NamedTuple):
-    """What a row says of the values of a run's metrics, and of those that stand in files."""
-
-    metrics: Mapping[str, tuple[float, ...]]
-    samples: Mapping[str, StoredSamples]
-
-
 @dataclass(slots=True)
 class _TooFew:
     runs: int = 0
@@ -57,10 +50,10 @@ class RunValues:
         run: PlannedRun,
         metrics: Mapping[str, Sequence[float]],
         distributions: Mapping[str, Distribution] | None = None,
-    ) -> RowValues:
-        """Write the values that are too many for a row into files, and histograms; give what the row says.
+    ) -> tuple[dict[str, tuple[float, ...]], dict[str, StoredSamples]]:
+        """Write the values that are too many for a row into files, and histograms.
 
-        The files are on the disk when this returns: the row comes after them.
+        Gives what the row says of the values, and of those that stand in files. The files are on the disk when this returns: the row comes after them.
         """
         found: dict[str, tuple[float, ...]] = {}
         samples = {}
@@ -75,7 +68,7 @@ class RunValues:
             else:
                 pairs = [number for pair in one.counts for number in pair]
                 samples[name] = replace(self._kept(run, name, pairs), form="counts")
-        return RowValues(found, samples)
+        return found, samples
 
     def follow(self, cell: Cell, metrics: Mapping[str, Sequence[float]]) -> None:
         """Count the quantiles of an ok run for which it has too few values."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import shutil
 
 import pytest
 
 from analysis.errors import UsageError
+from harness.cli import main
 from harness.fleet.slurm import Node
-from harness.fleet.status import cancel, read_standing, resubmission_of, trials_standing
+from harness.fleet.status import cancel, read_standing, resubmission_of
 
 
 def hosts_of(standing):
@@ -208,9 +210,10 @@ def test_the_list_of_a_folder_says_which_fleets_are_damaged(fleet):
     damaged = fleet.with_name("damaged")
     damaged.mkdir()
     (damaged / "fleet.json").write_text("{")
-    found, unreadable = trials_standing(fleet.parent)
-    assert [standing.path for standing in found] == [fleet]
-    assert [error.where for error in unreadable] == [str(damaged / "fleet.json")]
+    out, err = io.StringIO(), io.StringIO()
+    assert main(["status", "--json", "--dir", str(fleet.parent)], out, err) == 0
+    assert [one["path"] for one in json.loads(out.getvalue())] == [str(fleet)]
+    assert f"{damaged}/fleet.json" in err.getvalue()
 
 
 def test_a_fleet_that_was_put_together_by_hand_asks_nobody(fleet, played):

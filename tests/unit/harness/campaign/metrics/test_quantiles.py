@@ -33,10 +33,10 @@ def given(value: str, further: str = "", above: str = "") -> str:
 
 def test_each_is_a_further_metric_of_the_run(load):
     (cell, _) = load(given("[0.5, 0.99, 0.999, 1e-3, 0.07]")).cells
-    assert [quantile.name for quantile in quantiles_of(cell.metrics)] == [
+    assert [name for name, _, _ in quantiles_of(cell.metrics)] == [
         "t.p50", "t.p99", "t.p99.9", "t.p0.1", "t.p7",
     ]  # fmt: skip
-    assert [one.rule for one in quantiles_of(cell.metrics)] == [cell.metrics[0]] * 5
+    assert [rule for _, rule, _ in quantiles_of(cell.metrics)] == [cell.metrics[0]] * 5
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_absent_is_the_campaign_of_before_and_it_is_part_of_the_identity(load):
 def test_a_declared_metric_of_that_name_wins_in_its_cells(load, problem):
     own = "      t.p99: {regex: 'p99 (.)', unit: ms, better: lower}\n"
     (cell, _) = load(given("[0.5, 0.99]", own)).cells
-    assert [quantile.name for quantile in quantiles_of(cell.metrics)] == ["t.p50"]
+    assert [name for name, _, _ in quantiles_of(cell.metrics)] == ["t.p50"]
     other = "  y: {command: [run], metrics: {t.p99: {regex: '(.)', unit: s, better: lower}}}\n"
     told = problem(given("[0.5, 0.99]", other))
     assert "'t.p99' is in ms, lower is better, elsewhere" in told.what
