@@ -303,7 +303,6 @@ def _documents(
     printed: Mapping[tuple[str, ...], Recomputed | FairtrialError],
     file: str,
 ) -> dict[tuple[str, ...], object]:
-    """Parse what the claims look at."""
     documents: dict[tuple[str, ...], object] = {}
     faults = []
     for claim in claims:

@@ -229,7 +229,6 @@ def _variables(root: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML
 
 
 def _commit(root: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML
-    """Give the value of the campaign's key ``commit``."""
     import yaml
 
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
@@ -347,7 +346,6 @@ def _of_campaign(trial: Path) -> tuple[set[str] | None, list[str]]:
 
 
 def _variables_of(resolved: Row) -> Iterator[Row]:
-    """Give each mapping of variables that a resolved campaign holds."""
     left: list[Any] = [resolved.get("campaign")]
     while left:
         one = left.pop()
@@ -508,7 +506,6 @@ def _own_environment(scrubber: Scrubber, row: Row) -> Row:
 
 
 def _own_targets(scrubber: Scrubber, targets: Row) -> Row:
-    """Give the section of targets where there is one, without commits."""
     found = {
         name: {**about, COMMIT: _own_commit(scrubber, about[COMMIT])}
         if isinstance(about, dict) and COMMIT in about

@@ -164,7 +164,6 @@ def unpack_into(archive: Archive, folder: Path) -> None:
 
 
 def _tars(archive: Archive) -> Iterator[tuple[str, str]]:
-    """Give the packed outputs of each trial, with the trial's folder."""
     for name in archive.entries:
         trial, _, last = name.rpartition("/")
         if last == _TAR and trial.startswith("trials/") and trial.count("/") == 1:

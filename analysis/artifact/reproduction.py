@@ -21,9 +21,11 @@ from ..pages.model import (
     Table,
     Value,
     page_of,
+    table_of,
 )
 from ..pages.result import Result
 from ..words import shorten, shown
+from .contents import line_of
 from .rerun import Rerun, RerunTrial
 
 if TYPE_CHECKING:
@@ -356,14 +358,12 @@ def review_page(found: Reproduction) -> Page:
     ]
     left = (Column("", "left"), Column("", "left"))
     about = Table(name="about", columns=left, rows=tuple(lines), headed=False)
-    headings = ("badge", "shown by this check", "left to the reviewer")
-    badges = Table(
-        name="badges",
-        columns=tuple(Column(heading, "left") for heading in headings),
-        rows=tuple(
-            (one.badge, "; ".join(one.shown) or "nothing", "; ".join(one.open))
-            for one in found.badges
-        ),
+    badges = table_of(
+        "badges",
+        found.badges,
+        ("<badge", "badge"),
+        ("<shown by this check", lambda one: "; ".join(one.shown) or "nothing"),
+        ("<left to the reviewer", lambda one: "; ".join(one.open)),
     )
     return Page(
         title=page.title,
@@ -466,7 +466,7 @@ _RELATIONS = {"at_least": "at least", "at_most": "at most", "equals": "is", "wor
 
 
 def _why(one: ClaimCheck) -> str:
-    where = f"{shown(one.value)} of fairtrial {_line(one.command)}"
+    where = f"{shown(one.value)} of fairtrial {line_of(one.command)}"
     if one.holds:
         return ""
     moved = "" if one.packed == one.now else f"; {_text(one.packed)} when it was packed"
@@ -480,7 +480,7 @@ def _results(found: Reproduction) -> Table:
     for one in found.results:
         counts = (one.numbers, one.same, one.near, one.different)
         values = (Value(f"{count:,}", count) for count in counts)
-        command = shorten(_line(one.command), _COMMAND)
+        command = shorten(line_of(one.command), _COMMAND)
         rows.append((shorten(shown(one.name), 24), one.standing, *values, command))
     columns = (*left, *map(Column, heads), Column("fairtrial", "left"))
     return Table(name="results", columns=columns, rows=tuple(rows))
@@ -488,7 +488,7 @@ def _results(found: Reproduction) -> Table:
 
 def _differences(one: Recomputation) -> Iterator[Block]:
     if one.command:
-        yield CommandLine(f"fairtrial {_line(one.command)}")
+        yield CommandLine(f"fairtrial {line_of(one.command)}")
     if one.reason is not None:
         yield Sentence(shown(one.reason))
     wrong = [each for each in one.differences if each.grade == "different"]
@@ -500,20 +500,13 @@ def _differences(one: Recomputation) -> Iterator[Block]:
 
 
 def _table(one: Recomputation, wrong: list[Difference]) -> Table:
-    return Table(
-        name=f"differences-of-{shown(one.name)}",
-        columns=(Column("where", "left"), *map(Column, ("stored", "now", "by"))),
-        rows=tuple(
-            (
-                shorten(shown(each.pointer), 44),
-                "none" if each.kind == "added" else _value(each.stored),
-                "none" if each.kind == "missing" else _value(each.recomputed),
-                ""
-                if each.relative is None
-                else Value(f"{100 * each.relative:.2g} %", each.relative),
-            )
-            for each in wrong
-        ),
+    return table_of(
+        f"differences-of-{shown(one.name)}",
+        wrong,
+        ("<where", lambda each: shorten(shown(each.pointer), 44)),
+        ("stored", lambda each: "none" if each.kind == "added" else _value(each.stored)),
+        ("now", lambda each: "none" if each.kind == "missing" else _value(each.recomputed)),
+        ("by", "relative", lambda share: f"{100 * share:.2g} %", ""),
     )
 
 
@@ -535,10 +528,6 @@ def _text(value: Any) -> str:  # noqa: ANN401 - JSON
         with contextlib.suppress(OverflowError):  # a whole number that no double can be
             return f"{value:.10g}"
     return shorten(json.dumps(value), _TEXT)
-
-
-def _line(words: tuple[str, ...]) -> str:
-    return shown(shlex.join(words))
 
 
 def _counted(count: int, noun: str) -> str:

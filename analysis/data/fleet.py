@@ -312,7 +312,6 @@ def _offsets(counts: Sequence[int]) -> list[int]:
 
 
 def _moved(place: Offsets, positions: Integers) -> Integers:
-    """Move positions as `Offsets.position` moves one."""
     return np.where(positions < 0, positions - place.repeated, positions + place.positions)
 
 

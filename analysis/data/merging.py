@@ -603,7 +603,6 @@ def _findings(
 
 
 def _builds(both: Iterable[tuple[Offsets, MergedPart]]) -> Iterator[bytes]:
-    """Give the builds of all parts."""
     made: Counter[str] = Counter()
     for place, part in both:
         yield from place.builds(part.path, part.manifest.trial, made)

@@ -249,7 +249,6 @@ def _readable(one: NamedTrial) -> MergedPart:
 
 
 def _groups(trials: Sequence[NamedTrial]) -> dict[str, list[NamedTrial]]:
-    """Give the trials of each host by the name of its folder."""
     hosts: dict[tuple[str, str], list[NamedTrial]] = {}
     for one in trials:
         hosts.setdefault((one.host, one.host_id), []).append(one)

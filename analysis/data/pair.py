@@ -133,6 +133,12 @@ class Match:
     baseline: PerformanceMatrix
     cautions: tuple[Caution, ...]
 
+    def known(self) -> Iterator[Caution]:
+        """Hand on what is known of both matrices, and of benchmarks that only one of them has."""
+        for matrix in (self.candidate, self.baseline):
+            yield from (caution.of(matrix.name) for caution in matrix.cautions)
+        yield from self.cautions
+
 
 def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
     """Match two matrices by benchmark name, in the candidate's order.

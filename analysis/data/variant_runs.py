@@ -338,7 +338,6 @@ def _counted(trial: Trial, mine: Flags, metric: str, *, missing: Flags) -> Itera
 def _left_out(
     trial: Trial, kept: set[str], zeros: Mapping[str, int], metric: str
 ) -> Iterator[Caution]:
-    """Name the benchmarks that are left out."""
     absent = [b for b in trial.manifest.benchmarks if b not in kept and b not in zeros]
     if absent:
         said = f"no run that counts of {', '.join(absent)}"

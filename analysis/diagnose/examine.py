@@ -150,7 +150,6 @@ def _speeds(table: RunTable, series: Series, movers: Movers | None) -> HostSpeed
 
 
 def _when(table: RunTable, session: int | None, row: int | None) -> str:
-    """Say when in a session a run began."""
     if session is None or row is None:
         return ""
     seconds = float(table.start_s[row])

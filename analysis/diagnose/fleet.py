@@ -16,9 +16,8 @@ from ..pages.model import (
     Section,
     Sentence,
     Table,
-    columns_of,
     page_of,
-    value_of,
+    table_of,
 )
 from ..pages.result import Result
 from ..record.fleet import HostProgress, HostState, with_plans
@@ -160,20 +159,15 @@ def _said(one: SharedFinding, hosts: int) -> str:
 def _hosts(found: FleetDiagnosis) -> tuple[Table | Sentence, ...]:
     # those with most findings first: they are what a reader looks for
     ordered = sorted(found.hosts, key=lambda one: -len(one.codes))
-    table = Table(
-        name="hosts",
-        columns=columns_of("<host", "<state", "sessions", "runs", "tests", "<found"),
-        rows=tuple(
-            (
-                shorten(one.host, 28),
-                one.state,
-                value_of(one.sessions),
-                value_of(one.runs),
-                value_of(one.tests),
-                figures.listed(one.codes, 4),
-            )
-            for one in ordered[:_SHOWN]
-        ),
+    table = table_of(
+        "hosts",
+        ordered[:_SHOWN],
+        ("<host", lambda one: shorten(one.host, 28)),
+        ("<state", "state"),
+        ("sessions", "sessions"),
+        ("runs", "runs"),
+        ("tests", "tests"),
+        ("<found", lambda one: figures.listed(one.codes, 4)),
     )
     if len(ordered) <= _SHOWN:
         return (table,)

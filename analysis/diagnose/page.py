@@ -12,7 +12,7 @@ from ..words import shorten
 from .central_limit import DRAWS, ESTIMATES, CentralLimitCount, CentralLimitStudy, Draws
 from .estimators import ESTIMATORS, Estimator, EstimatorRow, EstimatorSpread, Growth
 from .normality import NormalityRow, NormalityStudy, from_on
-from .result import CellLine, Diagnosis, Finding, plural, speeds_text
+from .result import CellLine, Diagnosis, Finding, speeds_text
 
 _NAME, _VARIANT = 24, 16  # columns for names
 _FINDINGS, _CELLS, _FAR = 20, 16, 5  # rows that are shown
@@ -44,8 +44,8 @@ def _diagnosis_page(found: Diagnosis) -> Page:
     tested = [one for one in found.findings if one.pvalue is not None]
     metric = "" if found.metric is None else f" · {found.metric}"
     heading = (
-        f"{found.name}{metric} · {found.runs:,} runs of {plural(len(found.cells), 'cell')} in "
-        f"{plural(found.sessions, 'session')}"
+        f"{found.name}{metric} · {found.runs:,} runs of {figures.counted(len(found.cells), 'cell')} in "
+        f"{figures.counted(found.sessions, 'session')}"
     )
     together = "the whole host" if found.movers is None else "programs together"
     answer = Section((Sentence(_answer(found, tested, together)),))
@@ -93,7 +93,7 @@ def _answer(found: Diagnosis, tested: Sequence[Finding], together: str) -> str:
         )
     counts = Counter(_WORDS.get(one.code, together) for one in tested)
     kinds = ", ".join(f"{word} {n}" for word, n in counts.most_common())
-    many = plural(len(tested), "finding")
+    many = figures.counted(len(tested), "finding")
     return f"{many} by {found.tests} tests, corrected together at {share}: {kinds}"
 
 
@@ -261,7 +261,7 @@ def _steadiest(study: EstimatorSpread) -> Iterator[str]:
     start = f"no one estimator is the steadiest on {study.name}"
     if study.steadiest is not None:
         start = f"the {study.steadiest} is the steadiest estimator on {study.name}"
-    yield f"{start}: of {plural(total, 'benchmark')}, {', '.join(on)}"
+    yield f"{start}: of {figures.counted(total, 'benchmark')}, {', '.join(on)}"
     compared = [
         f"the {name} varies {figures.significant(ratio)} times as much"
         for name in ESTIMATORS[:2]

@@ -158,11 +158,6 @@ class Diagnosis(Result):
 _SHOWN = 4
 
 
-def plural(number: int, noun: str) -> str:
-    """Write a number with its noun: ``1 cell``, ``12 cells``."""
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 def in_sessions(sessions: Sequence[int | str], total: int) -> str:
     """Say in which sessions: ``in session 3``, ``in sessions 2, 3``, ``in 7 of 10 sessions``."""
     if not sessions:
@@ -424,7 +419,7 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
             yield Caution(code, text, short=_in_short(code, what, _when(found, one)))
     if one := of("disturbed-runs"):
         runs = sum(int(f.size or 0) for f in one)
-        lost = f"{plural(runs, 'run')} lost time to the hypervisor or the disk{_when(found, one)}"
+        lost = f"{figures.counted(runs, 'run')} lost time to the hypervisor or the disk{_when(found, one)}"
         said = f"{lost}: {_of_cells(one)}"
         short = ShortSentence.of(
             "runs lost time to the hypervisor or the disk: {}", _benchmarks(one)

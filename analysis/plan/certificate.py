@@ -26,9 +26,9 @@ from ..pages.model import (
     Section,
     Sentence,
     Table,
-    Value,
     columns_of,
     page_of,
+    table_of,
     value_of,
 )
 from ..pages.result import Result
@@ -505,21 +505,14 @@ def _certificate_page(result: Certificate) -> Page:
 
 
 def _methods(result: Certificate) -> Table:
-    level = f"{100 * result.confidence:g} %"
-    return Table(
-        name="false-alarms",
-        columns=columns_of("<method", "<unit", "says", "errs", f"<{level}"),
-        rows=tuple(
-            (
-                METHODS[one.name, one.unit].words,
-                one.unit,
-                Value(f"{100 * one.nominal:.3g} %", one.nominal),
-                value_of(one.rate, lambda rate: f"{100 * rate:.0f} %"),
-                _interval(one),
-            )
-            for one in result.methods
-            if (one.name, one.unit) in METHODS
-        ),
+    return table_of(
+        "false-alarms",
+        [one for one in result.methods if (one.name, one.unit) in METHODS],
+        ("<method", lambda one: METHODS[one.name, one.unit].words),
+        ("<unit", "unit"),
+        ("says", "nominal", lambda share: f"{100 * share:.3g} %"),
+        ("errs", "rate", lambda rate: f"{100 * rate:.0f} %"),
+        (f"<{100 * result.confidence:g} %", _interval),
     )
 
 

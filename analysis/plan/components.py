@@ -305,7 +305,6 @@ def _codes(
 
 
 def _turns(benchmark: Codes, session: Codes) -> Codes:
-    """Count the runs of each benchmark within its session."""
     order = np.lexsort((np.arange(benchmark.size), session, benchmark))
     cell = benchmark[order] * (int(session.max()) + 1) + session[order]
     first = np.flatnonzero(np.r_[True, np.diff(cell) != 0])

@@ -392,7 +392,6 @@ def _ends(name: str, draw: OneDraw) -> tuple[float, float] | None:
 
 
 def _cautions(sides: Pair, runs: int, draws: Draws, *, replace: bool) -> Iterator[Caution]:
-    """Say what draws from two systems cannot show."""
     for side in sides:
         yield from population_cautions(side, draws, replace=replace)
     fewest = min(runs for side in sides for runs in side.runs)

@@ -14,6 +14,7 @@ References
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -165,29 +166,76 @@ def power_study(
         If an argument is out of range.
     """
     n = len(population.benchmarks)
-    points = tuple(range(n + 1)) if shifted is None else tuple(shifted)
-    if not points or min(points) < 0 or max(points) > n:
+    some = tuple(range(n + 1)) if shifted is None else tuple(shifted)
+    if not some or min(some) < 0 or max(some) > n:
         raise UsageError(f"the numbers of shifted benchmarks must lie between 0 and {n}")
     if shift_by is not None:
         check_positive("shift_by", shift_by)
     each = list(runs) if isinstance(runs, Sequence | np.ndarray) else [runs]
-    return _study(
-        "power",
-        population,
-        [(k, m) for m in dict.fromkeys(each) for k in points],
-        shift=shift,
+    points = [(k, m) for m in dict.fromkeys(each) for k in some]
+    check_study(
+        population, each, 1 - alpha, draws, simulations=simulations, factor=shift, replace=replace
+    )
+    check_names("test", tests, TESTS)
+    if alternative not in get_args(Alternative):
+        raise UsageError(f"alternative must be 'two-sided' or 'candidate', not {alternative!r}")
+    root = int(rng.integers(2**63))
+    names = tuple(dict.fromkeys(tests))
+
+    def drawn(shifted: int, runs: int) -> Iterator[DrawnPair]:
+        labels = (str(shifted), str(runs))
+        which = stream(root, "shifted", *labels)
+        chosen = np.zeros((simulations, n), dtype=bool)
+        for row in chosen:
+            row[which.permutation(n)[:shifted]] = True
+        return drawn_pairs(
+            population,
+            int(stream(root, "point", *labels).integers(2**63)),
+            runs,
+            simulations,
+            draws,
+            factors=np.where(chosen, shift, 1.0) if shift_by is None else 1.0,
+            added=None if shift_by is None else np.where(chosen, shift_by, 0.0),
+            replace=replace,
+        )
+
+    test = partial(
+        _rejected, tests=names, alternative=alternative, alpha=alpha, resamples=resamples
+    )
+    rows = in_order(
+        test,
+        (pair for point in points for pair in drawn(*point)),
+        workers=workers,
+        prefer="processes",
+        look=teller(progress, len(points) * simulations),
+        ready=lambda: test(next(drawn(*points[0])), lambda *_: None),
+    )
+    cells: list[Rejections] = []
+    with closing(rows):
+        for k, m in points:
+            counts = np.sum(list(itertools.islice(rows, simulations)), axis=0).tolist()
+            point = {"shifted": k, "runs": m, "simulations": simulations}
+            for name, count in zip(names, counts, strict=True):
+                cells.append(Rejections(test=name, rejected=count, **point))
+    return RejectionStudy(
+        kind="power",
+        population=population.name,
+        benchmarks=n,
+        values=(min(population.runs), max(population.runs)),
+        shift=shift if shift_by is None else None,
         shift_by=shift_by,
-        tests=tests,
-        alternative=alternative,
+        unit=population.unit,
         alpha=alpha,
+        alternative=alternative,
         draws=draws,
         replace=replace,
-        simulations=simulations,
         resamples=resamples,
-        rng=rng,
+        cells=tuple(cells),
         seed=seed,
-        workers=workers,
-        progress=progress,
+        cautions=(
+            *population_cautions(population, draws, replace=replace),
+            *few_benchmarks_cautions(names, n, alternative, (alpha,)),
+        ),
     )
 
 
@@ -212,133 +260,12 @@ def type1_study(
 
     The arguments are those of `power_study`; `runs` are the numbers of runs that are tried.
     """
-    return _study(
-        "type1",
-        population,
-        [(0, m) for m in runs],
-        shift=1.0,
-        tests=tests,
-        alternative=alternative,
-        alpha=alpha,
-        draws=draws,
-        replace=replace,
-        simulations=simulations,
-        resamples=resamples,
-        rng=rng,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-    )
-
-
-def _study(
-    kind: Literal["power", "type1"],
-    population: PerformanceMatrix,
-    points: Sequence[tuple[int, int]],
-    *,
-    shift: float,
-    shift_by: float | None = None,
-    tests: Sequence[str],
-    alternative: Alternative,
-    alpha: float,
-    draws: Draws,
-    replace: bool,
-    simulations: int,
-    resamples: int,
-    rng: np.random.Generator,
-    seed: int | None,
-    workers: int | None,
-    progress: Progress | None,
-) -> RejectionStudy:
-    """Count rejections at points, which are numbers of shifted benchmarks and of runs."""
-    n = len(population.benchmarks)
-    each = [runs for _, runs in points]
-    check_study(
-        population, each, 1 - alpha, draws, simulations=simulations, factor=shift, replace=replace
-    )
-    check_names("test", tests, TESTS)
-    if alternative not in get_args(Alternative):
-        raise UsageError(f"alternative must be 'two-sided' or 'candidate', not {alternative!r}")
-    root = int(rng.integers(2**63))
-    names = tuple(dict.fromkeys(tests))
-    test = partial(
-        _rejected, tests=names, alternative=alternative, alpha=alpha, resamples=resamples
-    )
-    drawn = partial(
-        _drawn_at,
-        population=population,
-        root=root,
-        shift=shift,
-        shift_by=shift_by,
-        draws=draws,
-        replace=replace,
-        simulations=simulations,
-    )
-    rows = in_order(
-        test,
-        (pair for point in points for pair in drawn(*point)),
-        workers=workers,
-        prefer="processes",
-        look=teller(progress, len(points) * simulations),
-        ready=lambda: test(next(drawn(*points[0])), lambda *_: None),
-    )
-    cells: list[Rejections] = []
-    with closing(rows):
-        for shifted, runs in points:
-            counts = np.sum(list(itertools.islice(rows, simulations)), axis=0).tolist()
-            point = {"shifted": shifted, "runs": runs, "simulations": simulations}
-            for name, count in zip(names, counts, strict=True):
-                cells.append(Rejections(test=name, rejected=count, **point))
-    cautions = list(population_cautions(population, draws, replace=replace))
-    cautions += few_benchmarks_cautions(names, n, alternative, (alpha,))
-    return RejectionStudy(
-        kind=kind,
-        population=population.name,
-        benchmarks=n,
-        values=(min(population.runs), max(population.runs)),
-        shift=shift if shift_by is None else None,
-        shift_by=shift_by,
-        unit=population.unit,
-        alpha=alpha,
-        alternative=alternative,
-        draws=draws,
-        replace=replace,
-        resamples=resamples,
-        cells=tuple(cells),
-        seed=seed,
-        cautions=tuple(cautions),
-    )
-
-
-def _drawn_at(
-    shifted: int,
-    runs: int,
-    *,
-    population: PerformanceMatrix,
-    root: int,
-    shift: float,
-    shift_by: float | None,
-    draws: Draws,
-    replace: bool,
-    simulations: int,
-) -> Iterator[DrawnPair]:
-    """Draw the comparisons of one point."""
-    n = len(population.benchmarks)
-    which = stream(root, "shifted", str(shifted), str(runs))
-    chosen = np.zeros((simulations, n), dtype=bool)
-    for row in chosen:
-        row[which.permutation(n)[:shifted]] = True
-    root_here = int(stream(root, "point", str(shifted), str(runs)).integers(2**63))
-    return drawn_pairs(
-        population,
-        root_here,
-        runs,
-        simulations,
-        draws,
-        factors=np.where(chosen, shift, 1.0) if shift_by is None else 1.0,
-        added=None if shift_by is None else np.where(chosen, shift_by, 0.0),
-        replace=replace,
-    )
+    found = power_study(
+        population, shift=1.0, shifted=(0,), runs=runs, tests=tests, alternative=alternative,
+        alpha=alpha, draws=draws, replace=replace, simulations=simulations, resamples=resamples,
+        rng=rng, seed=seed, workers=workers, progress=progress,
+    )  # fmt: skip
+    return dataclasses.replace(found, kind="type1")
 
 
 def _rejected(
@@ -350,7 +277,6 @@ def _rejected(
     alpha: float,
     resamples: int,
 ) -> list[bool]:
-    """Tell which tests reject on one comparison."""
     pair = drawn.sides()
     found = []
     for test in tests:
@@ -431,13 +357,7 @@ def coverage_study(
     """
     check_means(mean, "runs")
     check_study(
-        population,
-        runs,
-        confidence,
-        draws,
-        simulations=simulations,
-        factor=ratio,
-        replace=replace,
+        population, runs, confidence, draws, simulations=simulations, factor=ratio, replace=replace
     )
     check_names("interval", intervals, INTERVALS)
     if mean != "geometric":
@@ -495,7 +415,16 @@ def _intervals(
     pair = drawn.sides()
     runs, number = str(drawn.candidate.shape[1]), str(drawn.number)
 
-    def bootstrapped(name: Bootstrapped) -> tuple[float, float] | None:
+    def ends(name: Interval) -> tuple[float, float] | None:
+        if name == "t":
+            return t_interval(*pair, confidence=confidence)[1:]
+        if name == "paired-t":  # over the benchmarks; there is none over one
+            logs = paired_interval(log_ratios(pair), confidence)
+            return None if logs is None else (exponential(logs[0]), exponential(logs[1]))
+        if name == "hpt":
+            claimed = hpt_speedup(*pair, confidence=confidence).value
+            return None if claimed is None else (claimed, math.inf)
+        draws = stream(drawn.root, "interval", name, runs, number)
         try:
             found = bootstrap_speedup(
                 *pair,
@@ -503,31 +432,13 @@ def _intervals(
                 interval=name,
                 confidence=confidence,
                 resamples=resamples,
-                rng=stream(drawn.root, "interval", name, runs, number),
+                rng=draws,
             )
         except AnalysisError:
             return None
         return found.low, found.high
 
-    ends: list[tuple[float, float] | None] = []
-    for name in names:
-        match name:
-            case "t":
-                ends.append(t_interval(*pair, confidence=confidence)[1:])
-            case "paired-t":
-                ends.append(paired_t_interval(pair, confidence))
-            case "hpt":
-                claimed = hpt_speedup(*pair, confidence=confidence).value
-                ends.append(None if claimed is None else (claimed, math.inf))
-            case _:
-                ends.append(bootstrapped(name))
-    return ends
-
-
-def paired_t_interval(pair: Pair, confidence: float) -> tuple[float, float] | None:
-    """Give the t interval of the speedup over the benchmarks; None where there is one benchmark."""
-    logs = paired_interval(log_ratios(pair), confidence)
-    return None if logs is None else (exponential(logs[0]), exponential(logs[1]))
+    return [ends(name) for name in names]
 
 
 def covered(name: str, runs: int, ends: list[tuple[float, float] | None], ratio: float) -> Covered:

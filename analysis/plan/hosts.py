@@ -224,7 +224,6 @@ def _pooled(parts: Sequence[tuple[float | None, int]]) -> float | None:
 
 
 def _costs(pilots: Mapping[str, HostPilot]) -> TrialCosts | None:
-    """Give the costs of a typical host: the median of each part."""
     known = [one.costs for one in pilots.values() if one.costs is not None]
     if not known:
         return None

@@ -408,7 +408,6 @@ class _Layout:
                 x += _KEY + 10 + self.wide(key.text, small)
 
     def _key(self, key: Key, x: float, y: float, size: float) -> None:
-        """Draw a sample and its text."""
         middle, style = y - _UP * size, style_of_roles(key.css)
         if key.shape:
             self.items.append(Spots(np.array([(x + 6, middle)]), style, 2.2, key.shape))

@@ -194,7 +194,6 @@ def _folder() -> pathlib.Path:
 
 
 def _joined(parts: Any, *, closed: bool) -> Path:  # noqa: ANN401 - arrays or lists of them
-    """Make one path of several lines."""
     vertices, codes = [], []
     for part in parts:
         vertices.append(np.vstack((part, part[:1])) if closed else part)

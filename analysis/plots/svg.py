@@ -108,7 +108,6 @@ def broken(
 
 @lru_cache(maxsize=8)
 def _read(family: str, bold: bool) -> dict[str, float]:  # noqa: FBT001 - a key of the cache
-    """Measure an installed font."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     weight = "bold" if bold else "normal"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ...data.matrix import PerformanceMatrix
 from ...pages import number_format as figures
-from ...pages.model import Column, Page, Section, Sentence, Table, Value, merged, page_of, value_of
+from ...pages.model import Page, Section, Sentence, merged, page_of, table_of, value_of
 from ...pages.number_format import outcome_word
 from ...pages.result import Result, cautions_to_dict, plain
 from ...stats.arguments import checks_arguments
@@ -339,27 +340,16 @@ def _rank_table(result: HptResult) -> Section:
     tested = result.speedup_under_test
     by = "" if tested == 1 else f"/{tested:g}"
     names = {"candidate": a, "baseline": b, "tie": "tie"}
-    table = Table(
-        name="rank-table",
-        columns=(
-            Column("", "left"),
-            Column(f"score {a}{by}"),
-            Column(f"score {b}"),
-            Column("winner", "left"),
-            Column("difference"),
-            Column("rank"),
-        ),
-        rows=tuple(
-            (
-                shorten(row.name, _BENCHMARK),
-                Value(figures.significant(row.median_candidate, 4), row.median_candidate),
-                Value(figures.significant(row.median_baseline, 4), row.median_baseline),
-                names[row.winner],
-                Value(figures.significant(row.difference, 4), row.difference),
-                Value(f"{row.rank:g}", row.rank),
-            )
-            for row in result.benchmarks
-        ),
+    four = partial(figures.significant, digits=4)
+    table = table_of(
+        "rank-table",
+        result.benchmarks,
+        ("<", lambda row: shorten(row.name, _BENCHMARK)),
+        (f"score {a}{by}", "median_candidate", four),
+        (f"score {b}", "median_baseline", four),
+        ("<winner", lambda row: names[row.winner]),
+        ("difference", "difference", four),
+        ("rank", "rank", "{:g}".format),
     )
     sums = (
         f"signed ranks: {a} {result.rank_sum_candidate:g}, {b} {result.rank_sum_baseline:g} of "
@@ -387,25 +377,19 @@ _RULES = {"hpt": "HPT", "paired t": "paired t, one-sided", "interval": "confiden
 
 def _other_rules(report: HptReport) -> Section:
     required, tested = report.context.required, report.context.speedup_under_test
-    table = Table(
-        name="other-rules",
-        columns=(
-            Column("", "left"),
-            Column(f"confidence at {tested:g}"),
-            Column("loss"),
-            Column(f"{required:g}-speedup"),
-            Column("error"),
+    table = table_of(
+        "other-rules",
+        report.others,
+        ("<", lambda row: _RULES[row.rule]),
+        (
+            f"confidence at {tested:g}",
+            "confidence",
+            lambda x: figures.reliability(x, required),
+            "none",
         ),
-        rows=tuple(
-            (
-                _RULES[row.rule],
-                value_of(row.confidence, lambda x: figures.reliability(x, required), "none"),
-                value_of(row.confidence_loss, "{:+.1%}".format, "none"),
-                value_of(row.speedup, lambda x: figures.bound(x, 4), "none"),
-                value_of(row.speedup_error, "{:+.1%}".format, "none"),
-            )
-            for row in report.others
-        ),
+        ("loss", "confidence_loss", "{:+.1%}".format, "none"),
+        (f"{required:g}-speedup", "speedup", lambda x: figures.bound(x, 4), "none"),
+        ("error", "speedup_error", "{:+.1%}".format, "none"),
     )
     meaning = (
         "t and interval are those of the differences of scores over the benchmarks and need their mean "
@@ -429,33 +413,19 @@ def other_lines(report: HptReport) -> Iterator[str]:
 def _comparisons(context: HptContext) -> Iterator[Sentence]:
     required = f"{context.required:g}"
     for row in context.geometric_means:
-        error = (
-            ""
-            if row.speedup_error is None
-            else f", {row.speedup_error:+.1%} from the {required}-speedup"
-        )
+        away = row.speedup_error
+        error = "" if away is None else f", {away:+.1%} from the {required}-speedup"
         reached = figures.reliability(row.confidence, context.required)
-        yield Sentence(
-            f"geometric mean of {row.of}: {figures.ratio(row.speedup)}, HPT reliability "
-            f"{reached}{error}"
-        )
+        speedup = figures.ratio(row.speedup)
+        yield Sentence(f"geometric mean of {row.of}: {speedup}, HPT reliability {reached}{error}")
     for test in context.paired_t:
-        if (
-            test.pvalue is None
-            or test.pvalue_two_sided is None
-            or test.low is None
-            or test.high is None
-        ):
+        p, both, low, high = test.pvalue, test.pvalue_two_sided, test.low, test.high
+        if p is None or both is None or low is None or high is None:
             yield Sentence(f"paired t on {test.on}: not possible, no spread")
             continue
-        low, high = (figures.significant(end, 4) for end in (test.low, test.high))
-        yield Sentence(
-            f"paired t on {test.on}: {_one_sided(context, test.pvalue, test.pvalue_two_sided)}, {required} interval [{low}, {high}]"
-        )
-
-
-def _one_sided(context: HptContext, p: float, both: float) -> str:
-    """Write p of the side that the differences speak for, which is named."""
-    ours = p <= 0.5
-    side = shorten(context.candidate if ours else context.baseline, _VARIANT)
-    return f"p {figures.pvalue(p if ours else both / 2)} for {side}"
+        # of the side that the differences speak for, which is named
+        ours = p <= 0.5
+        side = shorten(context.candidate if ours else context.baseline, _VARIANT)
+        one_sided = f"p {figures.pvalue(p if ours else both / 2)} for {side}"
+        ends = ", ".join(figures.significant(end, 4) for end in (low, high))
+        yield Sentence(f"paired t on {test.on}: {one_sided}, {required} interval [{ends}]")

@@ -176,9 +176,7 @@ class HptResult(Result):
 
 def pair_cautions(pair: Match) -> Iterator[Caution]:
     """Say what holds for every answer about a pair: left-out runs and benchmarks, sessions."""
-    for matrix in (pair.candidate, pair.baseline):
-        yield from (caution.of(matrix.name) for caution in matrix.cautions)
-    yield from pair.cautions
+    yield from pair.known()
     a, b = pair.candidate.sessions, pair.baseline.sessions
     if a is None or b is None:
         return

@@ -72,7 +72,6 @@ def _around(wins: Callable[[float], int], window: Window) -> Changes:
 def _changes(
     wins: Callable[[float], int], ratios: Array, ends: tuple[float, float], *, every: bool
 ) -> Changes:
-    """Find the changes among some ratios."""
     new = np.concatenate(([True], np.diff(ratios) > TIE_TOLERANCE * ratios[1:]))
     points = ratios[new]
     inner = np.sqrt(points[:-1]) * np.sqrt(points[1:])

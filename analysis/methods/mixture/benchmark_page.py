@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Block, Cell, Column, Page, Section, Sentence, Table, Value, page_of
+from ...pages.model import (
+    Block,
+    Cell,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    columns_of,
+    page_of,
+    table_of,
+)
 from ...plots.axes import (
     Axes,
     Key,
@@ -26,19 +40,10 @@ from ...plots.paper import Picture
 from ...stats.samples import Array
 from ...words import shorten, shown
 from .model import BIC_MARGIN, Mixture
-from .result import CorpusSummary, MixtureCell, MixtureContest, MixturePair, MixtureReport
+from .result import CorpusSummary, FasterEstimate, MixtureCell, MixtureContest, MixtureReport
 
 if TYPE_CHECKING:
     from ...record.run_numbers import Better
-
-__all__ = [
-    "corpus_alt",
-    "corpus_picture",
-    "draw_density",
-    "mixture_alt",
-    "mixture_picture",
-    "window_of",
-]
 
 _CONTEST_NAME, _SHORT_NAME = 24, 14  # columns for names
 _PAIRS = 8  # pairs printed
@@ -62,30 +67,21 @@ def contest_section(contest: MixtureContest) -> Section:
     )
     if winner.replicates:
         said += f" ({100 * winner.confidence:g} % interval {winner.low:.3f} to {winner.high:.3f})"
-    chances: tuple[Block, ...] = (_chances(contest),)
+    known = winner.replicates > 0
+    order = sorted(range(count), key=lambda k: -contest.chances[k].estimate)
+    table = table_of(
+        "best-in-a-single-run",
+        [(contest.variants[k], contest.chances[k]) for k in order[:_WINNERS]],
+        ("<best in a single run", lambda one: shorten(one[0], _CONTEST_NAME)),
+        ("probability", lambda one: one[1].estimate, chance),
+        ("low", lambda one: one[1].low, "{:.3f}".format) if known else None,
+        ("high", lambda one: one[1].high, "{:.3f}".format) if known else None,
+    )
+    chances: tuple[Block, ...] = (table,)
     if count > _WINNERS:
         chances += (Sentence(f"and {count - _WINNERS} more, each at most as likely"),)
     pairs = (Section(tuple(_pairs(contest))),) if contest.pairs else ()
     return Section((Sentence(said), Section(chances), *pairs))
-
-
-def _chances(contest: MixtureContest) -> Table:
-    known = contest.chances[contest.best].replicates > 0
-    ends = (Column("low"), Column("high")) if known else ()
-    order = sorted(range(len(contest.variants)), key=lambda k: -contest.chances[k].estimate)
-    return Table(
-        name="best-in-a-single-run",
-        columns=(Column("best in a single run", "left"), Column("probability"), *ends),
-        rows=tuple(
-            (
-                shorten(contest.variants[k], _CONTEST_NAME),
-                Value(chance(found.estimate), found.estimate),
-                *(Value(f"{end:.3f}", end) for end in (found.low, found.high) if known),
-            )
-            for k in order[:_WINNERS]
-            for found in (contest.chances[k],)
-        ),
-    )
 
 
 def _pairs(contest: MixtureContest) -> Iterator[Block]:
@@ -94,13 +90,29 @@ def _pairs(contest: MixtureContest) -> Iterator[Block]:
     shown = sorted(contest.pairs, key=lambda pair: best not in {pair.first, pair.second})[:_PAIRS]
     fast = figures.is_time(contest.unit) and contest.better == "lower"
     word = "before" if fast else "better than"
-    yield Table(
-        name="one-run-against-one",
-        columns=tuple(
-            Column(heading, "left")
-            for heading in ("one run against one", "mixtures (I2)", "ranks, U/(nm)")
+    ways = (
+        [(p.first, p.second, p.forward) for p in shown],
+        [(p.second, p.first, p.backward) for p in shown],
+    )
+
+    def model(one: tuple[str, str, FasterEstimate]) -> Value:
+        found = one[2].mixture
+        ends = f" [{found.low:.3f}, {found.high:.3f}]" if found.replicates else ""
+        return Value(f"{chance(found.estimate)}{ends}", found.estimate)
+
+    def ranks(one: tuple[str, str, FasterEstimate]) -> Value:
+        found = one[2].ranks
+        return Value(f"{found.estimate:.3f} [{found.low:.3f}, {found.high:.3f}]", found.estimate)
+
+    yield table_of(
+        "one-run-against-one",
+        chain.from_iterable(zip(*ways, strict=True)),
+        (
+            "<one run against one",
+            lambda one: f" {word} ".join(shorten(name, _SHORT_NAME) for name in one[:2]),
         ),
-        rows=tuple(row for pair in shown for row in _both_ways(pair, word)),
+        ("<mixtures (I2)", model),
+        ("<ranks, U/(nm)", ranks),
     )
     shift = shown[0].forward.shift
     if shift:
@@ -118,22 +130,6 @@ def _pairs(contest: MixtureContest) -> Iterator[Block]:
         yield Sentence(f"single runs of {first} and {second} lie {size}{ends} apart (I1)")
     if len(contest.pairs) > _PAIRS:
         yield Sentence(f"{len(contest.pairs) - _PAIRS} more pairs: see --json")
-
-
-def _both_ways(pair: MixturePair, word: str) -> Iterator[tuple[Cell, ...]]:
-    for first, second, found in (
-        (pair.first, pair.second, pair.forward),
-        (pair.second, pair.first, pair.backward),
-    ):
-        ours, theirs = (shorten(name, _SHORT_NAME) for name in (first, second))
-        model, ranks = found.mixture, found.ranks
-        ends = f" [{model.low:.3f}, {model.high:.3f}]" if model.replicates else ""
-        counted = f"{ranks.estimate:.3f} [{ranks.low:.3f}, {ranks.high:.3f}]"
-        yield (
-            f"{ours} {word} {theirs}",
-            Value(f"{chance(model.estimate)}{ends}", model.estimate),
-            Value(counted, ranks.estimate),
-        )
 
 
 def superlative(better: Better, unit: str) -> str:
@@ -165,16 +161,14 @@ def cell_section(cell: MixtureCell, *, digits: int = DIGITS, place: int = 0) -> 
     number = f"-{place}" if place else ""
     modes = mixture.modes()
     places = figures.listed([f"{mode:.6g}" for mode in modes])
-    said = (
-        modes_said(cell),
-        f"mode{'s' * (modes.size != 1)} at {places}",
-        _model(cell, mixture),
-        *_judgements(cell),
-    )
+    at = f"mode{'s' * (modes.size != 1)} at {places}"
+    said = (modes_said(cell), at, _model(cell, mixture), *_judgements(cell))
     blocks: list[Block] = [Sentence(text) for text in said]
     blocks.append(Section((_parameters(cell, mixture, digits, f"parameters{number}"),)))
-    if cell.clusters is not None:
-        blocks.append(Section(tuple(_listed(cell.clusters))))
+    if cell.clusters is not None:  # in the order of the runs (appendix 1)
+        texts = (", ".join(f"{v:.12g}" for v in c.tolist()) or "no value" for c in cell.clusters)
+        listed = (Sentence(f"component {k}: {text}") for k, text in enumerate(texts))
+        blocks.append(Section(tuple(listed)))
     if cell.quantiles or cell.below:
         blocks.append(Section((_asked(cell, digits, f"asked-for{number}"),)))
     return Section(tuple(blocks))
@@ -186,7 +180,7 @@ def modes_said(cell: MixtureCell) -> str:
     if mixture is None:
         return f"no mixture: {cell.problem}"
     modes = mixture.modes()
-    count = f"{modes.size} mode{'s' * (modes.size != 1)}"
+    count = figures.counted(modes.size, "mode")
     if found is None:
         hint = "" if modes.size == 1 else "; no evidence was weighed, and skew alone makes several"
         return f"{count} by the model{hint}"
@@ -223,7 +217,7 @@ def _judgements(cell: MixtureCell) -> Iterator[str]:
         moved = " after jitter" if test.ties == "jitter" else ""
         yield (
             f"fit test{moved}: distance {test.statistic:.7f}, p {figures.pvalue(test.pvalue)} from "
-            f"{test.resamples} resample{'s' * (test.resamples != 1)} ({word})"
+            f"{figures.counted(test.resamples, 'resample')} ({word})"
         )
     found = cell.evidence
     if found is not None and found.families and found.mixture_bic is not None:
@@ -242,31 +236,23 @@ def _judgements(cell: MixtureCell) -> Iterator[str]:
 
 
 def _parameters(cell: MixtureCell, mixture: Mixture, digits: int, name: str) -> Table:
-    of = mixture.classify(cell.values)
+    sizes = np.bincount(mixture.classify(cell.values), minlength=mixture.components).tolist()
     of_what = " of ln" if mixture.scale == "log" else ""
-    rows = []
-    for k, (w, m, s) in enumerate(mixture.rows()):
-        size = int((of == k).sum())
+
+    def mean(row: tuple[float, ...]) -> Value:
         # digits below the spread of the component say nothing
-        places = min(max(digits, digits + _magnitude(m) - _magnitude(s)), max(digits, 10))
-        rows.append(
-            (
-                Value(f"{k}", k),
-                Value(f"{w:.{digits}f}", w),
-                Value(figures.significant(m, places), m),
-                Value(figures.significant(s, digits), s),
-                Value(f"{size}", size),
-            )
-        )
-    headings = ("component", "weight", f"mean{of_what}", f"sd{of_what}", "runs")
-    return Table(name=name, columns=tuple(map(Column, headings)), rows=tuple(rows))
+        places = digits + _magnitude(row[2]) - _magnitude(row[3])
+        return Value(figures.significant(row[2], min(max(digits, places), max(digits, 10))), row[2])
 
-
-def _listed(clusters: Sequence[Array]) -> Iterator[Sentence]:
-    """List the values of each component in the order of the runs (appendix 1)."""
-    for k, values in enumerate(clusters):
-        said = ", ".join(f"{value:.12g}" for value in values.tolist()) or "no value"
-        yield Sentence(f"component {k}: {said}")
+    return table_of(
+        name,
+        [(k, *row, size) for k, (row, size) in enumerate(zip(mixture.rows(), sizes, strict=True))],
+        ("component", itemgetter(0)),
+        ("weight", itemgetter(1), f"{{:.{digits}f}}".format),
+        (f"mean{of_what}", mean),
+        (f"sd{of_what}", itemgetter(3), partial(figures.significant, digits=digits)),
+        ("runs", itemgetter(4)),
+    )
 
 
 def _magnitude(value: float) -> int:
@@ -274,17 +260,14 @@ def _magnitude(value: float) -> int:
 
 
 def _asked(cell: MixtureCell, digits: int, name: str) -> Table:
-    """Set the quantiles and the chances to stay below a value."""
-    told = [
-        *((found, f"{found.estimate:.{max(digits, 6)}g}", "{:.6g}") for found in cell.quantiles),
-        *((found, chance(found.estimate), "{:.3f}") for found in cell.below),
-    ]
-    rows = []
-    for found, text, form in told:
-        ends = ", ".join(form.format(end) for end in (found.low, found.high))
+    rows: list[tuple[Cell, ...]] = []
+    for found in (*cell.quantiles, *cell.below):
+        below = found in cell.below
+        text = chance(found.estimate) if below else f"{found.estimate:.{max(digits, 6)}g}"
+        ends = ", ".join(f"{end:{'.3f' if below else '.6g'}}" for end in (found.low, found.high))
         interval = f"{100 * found.confidence:g} % interval [{ends}]" if found.replicates else ""
         rows.append((found.metric, Value(text, found.estimate), interval))
-    columns = (Column("of one run", "left"), Column("estimate"), Column("interval", "left"))
+    columns = columns_of("<of one run", "estimate", "<interval")
     return Table(name=name, columns=columns, rows=tuple(rows), headed=False)
 
 
@@ -370,7 +353,6 @@ def _corpus_said(corpus: CorpusSummary) -> str:
 
 
 def _bars(axes: Axes, edges: Array, heights: Array) -> None:
-    """Draw a histogram of shares."""
     axes.y = Scale(0.0, 1.08 * float(heights.max()))
     axes.y_ticks = quantity_ticks(axes.y, "1", 5)
     axes.y_label = "share of samples"
@@ -431,8 +413,8 @@ def _said(cell: MixtureCell) -> str:
     """Say what is drawn, and below it what a reader should know before believing it."""
     k, modes = cell.fitted.components, cell.fitted.modes().size
     title = (
-        f"{shorten(shown(cell.variant), 30)}: {cell.values.size} runs, {k} component{'s' * (k > 1)}, "
-        f"{modes} mode{'s' * (modes > 1)}"
+        f"{shorten(shown(cell.variant), 30)}: {cell.values.size} runs, "
+        f"{figures.counted(k, 'component')}, {figures.counted(modes, 'mode')}"
     )
     return "\n".join([title, *(caution.text for caution in cell.cautions)])
 

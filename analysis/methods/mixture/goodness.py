@@ -193,7 +193,6 @@ def _portion(
     parameters: tuple[Array, Array, Array],
     limits: tuple[int, float, int, int],
 ) -> Array:
-    """Give the distances of some replicates."""
     from .fit_kernel import replicate_distances, work_size
 
     found = np.empty(seeds.size)
@@ -292,7 +291,6 @@ def _fitted(
     scale: Scale,
     test: Mapping[str, Any],
 ) -> CorpusFit:
-    """Fit and test one sample."""
     label, values = one
     mixture, tested, why = None, None, None
     try:

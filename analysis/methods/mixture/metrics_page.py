@@ -29,6 +29,7 @@ from ...pages.model import (
     Value,
     merged,
     page_of,
+    table_of,
 )
 from ...pages.result import Result, plain
 from ...plots.axes import Axes, Key, Scale, quantity_axis
@@ -94,7 +95,6 @@ def _panel(
     units: Sequence[str],
     two: tuple[int, int],
 ) -> Axes:
-    """Draw two of the metrics."""
     pairs = runs[:, list(two)]
     rings = [
         [ellipse(mixture, k, share, two) for share in (0.5, 0.95)]
@@ -455,20 +455,18 @@ def _cell(cell: PlaneCell, units: tuple[str, ...], place: int) -> Section:
 
 def _lines(report: PlaneReport) -> Section:
     """Set a line for each cell, then what the columns mean, then why cells have no fit."""
-    rows: list[tuple[Cell, ...]] = []
-    benchmark = None
+    first: dict[str, PlaneCell] = {}  # whose benchmark is named
     for cell in report.cells:
-        name = "" if cell.benchmark == benchmark else shorten(cell.benchmark, _CELL)
-        benchmark = cell.benchmark
-        size = Value(f"{cell.n}", cell.n)
-        rows.append((name, shorten(cell.variant, _CELL), size, *_fit(cell.mixture)))
-    table = Table(
-        name="cells",
-        columns=(
-            *(Column("benchmark", "left"), Column("variant", "left"), Column("runs")),
-            *(Column("clusters"), Column("r within"), Column("r overall")),
-        ),
-        rows=tuple(rows),
+        first.setdefault(cell.benchmark, cell)
+    table = table_of(
+        "cells",
+        report.cells,
+        ("<benchmark", lambda c: shorten(c.benchmark, _CELL) if first[c.benchmark] is c else ""),
+        ("<variant", lambda cell: shorten(cell.variant, _CELL)),
+        ("runs", "n"),
+        ("clusters", lambda cell: "none" if cell.mixture is None else cell.mixture.components),
+        ("r within", lambda cell: _within(cell.mixture)),
+        ("r overall", lambda cell: _overall(cell.mixture)),
     )
     which = "" if len(report.metrics) == 2 else " (of the two that do most)"
     note = (
@@ -484,18 +482,16 @@ def _lines(report: PlaneReport) -> Section:
     return Section((table, *(Sentence(text) for text in told)))
 
 
-def _fit(mixture: MixtureOfMetrics | None) -> tuple[Cell, ...]:
+def _within(mixture: MixtureOfMetrics | None) -> Cell:
     if mixture is None:
-        return ("none", "", "")
-    k, within = mixture.components, mixture.within_correlation()
-    alone = bool(mixture.sparse.all())
-    return (
-        Value(f"{k}", k),
-        "-" if alone else _strongest(within, mixture),
-        ""
-        if mixture.overall_correlation is None
-        else _strongest(mixture.overall_correlation, mixture),
-    )
+        return ""
+    return "-" if mixture.sparse.all() else _strongest(mixture.within_correlation(), mixture)
+
+
+def _overall(mixture: MixtureOfMetrics | None) -> Cell:
+    if mixture is None or mixture.overall_correlation is None:
+        return ""
+    return _strongest(mixture.overall_correlation, mixture)
 
 
 def _strongest(r: float | Array, mixture: MixtureOfMetrics) -> Value:
@@ -598,7 +594,6 @@ def _lead(mixture: MixtureOfMetrics) -> float | None:
 
 
 def _candidates(mixture: MixtureOfMetrics) -> Iterator[tuple[str, int, float]]:
-    """Give model, number of clusters and BIC of all that could be fitted."""
     for model, row in (mixture.bic_table or {}).items():
         yield from ((model, k, value) for k, value in enumerate(row, 1) if math.isfinite(value))
 
@@ -626,7 +621,6 @@ def _r(r: float, mixture: MixtureOfMetrics, k: int) -> Cell:
 
 
 def _long_table(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:
-    """Set a line for each cluster and metric."""
     rows: list[tuple[Cell, ...]] = []
     for k in range(mixture.components):
         head: tuple[Cell, Cell] = (

@@ -306,7 +306,6 @@ def _detail(report: MixtureReport, one: BenchmarkMixtures, digits: int) -> Page:
 
 
 def _named(cell: MixtureCell, digits: int, place: int) -> Section:
-    """Set one of several variants below its name."""
     name = shorten(cell.variant, _LONG_NAME)
     if cell.mixture is None:
         return Section((Sentence(f"{name}: {modes_said(cell)}"),))
@@ -363,7 +362,6 @@ _LEVELS = ("one mode", "two modes", "three modes")  # levels of variability told
 
 
 def _shape(corpus: CorpusSummary) -> str:
-    """Say how many components and modes the samples have."""
     k = corpus.components
     told = {word: corpus.modes.get(level, 0) for level, word in enumerate(_LEVELS, 1)}
     told["four modes or more"] = corpus.samples - sum(told.values())

@@ -375,7 +375,6 @@ def _check(matrices: Sequence[PerformanceMatrix]) -> None:
 
 
 def _check_any(cells: Sequence[MixtureCell]) -> None:
-    """Refuse to report when nothing could be fitted."""
     if all(cell.mixture is None for cell in cells):
         what = cells[0].problem or "no mixture can be fitted"
         raise AnalysisError(what, f"{cells[0].variant}, {cells[0].benchmark}")

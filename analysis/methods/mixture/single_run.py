@@ -284,7 +284,6 @@ def variability_level(x: Mixture) -> int:
 
 
 def _is_log(mixtures: tuple[Mixture, ...]) -> bool:
-    """Tell whether the mixtures are of logarithms."""
     scales = {mixture.scale for mixture in mixtures}
     if len(scales) > 1:
         raise UsageError(

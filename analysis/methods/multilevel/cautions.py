@@ -18,7 +18,6 @@ from .values import SessionDependence, speeds_of
 if TYPE_CHECKING:
     from ...data.levels import Unit
     from ...data.matrix import PerformanceMatrix
-    from ...data.pair import Match
     from ...stats.samples import Flags
     from .design import Layout, Tables
     from .law import LooksRule
@@ -224,13 +223,6 @@ def of_one_build(layout: Layout, cautions: tuple[Caution, ...]) -> tuple[Caution
     return (ONE_BUILD, *(one for one in cautions if one.code not in _OF_RUNS))
 
 
-def data_cautions(pair: Match) -> Iterator[Caution]:
-    """Hand on what is known of both sides' values."""
-    for matrix in (pair.candidate, pair.baseline):
-        yield from (caution.of(matrix.name) for caution in matrix.cautions)
-    yield from pair.cautions
-
-
 def design_cautions(layout: Layout) -> Iterator[Caution]:
     """Say how far the design carries."""
     a, b = layout.ours.sessions, layout.theirs.sessions
@@ -261,7 +253,7 @@ def design_cautions(layout: Layout) -> Iterator[Caution]:
             names = tuple(layout.labels[k] for k in left)
             yield Caution(
                 "sessions-left-out",
-                f"{_count(left.size, noun)} left out, because only one side has runs {_AT[noun]} "
+                f"{figures.counted(left.size, noun)} left out, because only one side has runs {_AT[noun]} "
                 f"{'it' if left.size == 1 else 'them'}: {figures.listed(names)}",
                 names,
             )
@@ -300,7 +292,7 @@ def benchmark_cautions(
     if uneven:
         yield Caution(
             "sessions-missing",
-            f"judged by fewer than the {_count(sessions, noun)} of the others: {figures.listed(uneven)}",
+            f"judged by fewer than the {figures.counted(sessions, noun)} of the others: {figures.listed(uneven)}",
             tuple(uneven),
         )
     yield from failing_cautions(lines)
@@ -372,7 +364,7 @@ def unequal_cautions(
         lacking = sides[0] if ours < theirs else sides[1]
         yield Caution(
             "unequal-sessions",
-            f"{where}{_count(ours, noun)} against {theirs}: the bound for unequal numbers is taken; "
+            f"{where}{figures.counted(ours, noun)} against {theirs}: the bound for unequal numbers is taken; "
             f"{abs(ours - theirs)} more of {lacking} would make them equal, and narrow it",
             () if all_of_them else tuple(names),
         )
@@ -412,8 +404,4 @@ def suite_cautions(benchmarks: int) -> Iterator[Caution]:
 
 
 def _in(count: int, noun: Unit) -> str:
-    return f"{_AT[noun]} {_count(count, noun)}"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
+    return f"{_AT[noun]} {figures.counted(count, noun)}"

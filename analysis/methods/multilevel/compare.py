@@ -30,7 +30,6 @@ from ...stats.multiplicity import Correction, check_correction
 from ...stats.samples import Array
 from .cautions import (
     benchmark_cautions,
-    data_cautions,
     design_cautions,
     of_one_build,
     session_cautions,
@@ -305,7 +304,7 @@ def multilevel(
     sessions = _sessions(layout)
     cautions: tuple[Caution, ...] = (
         *totals_cautions(layout, lines, (ours.name, theirs.name), ours.better, ours.unit),
-        *data_cautions(pair),
+        *pair.known(),
         *design_cautions(layout),
         *benchmark_cautions(judged, lines, sessions, layout.outermost),
         *unequal_cautions(
@@ -421,7 +420,6 @@ def _sessions(layout: Layout) -> int:
 
 
 def _occasions(layout: Layout, sign: int, law: ErrorLaw, weights: Array) -> str | None:
-    """Say what the runs would give if the sessions of both sides did not differ."""
     if layout.design != "confounded" or not weights.any():
         return None
     ours, theirs = run_tables(layout, sign)

@@ -174,7 +174,6 @@ def _merged(taken: Integers, total: Integers, chance: Array) -> tuple[Integers, 
 
 
 def _drawn(hosts: Sequence[_Host], limit: int) -> float:
-    """Deal the cells out at random."""
     rng = stream(_SEED, "failed runs")
     step = max(1, 2_000_000 // max(host.values.size for host in hosts))  # random numbers at a time
     hits = 0

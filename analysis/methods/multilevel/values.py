@@ -376,7 +376,6 @@ def _places(layout: Layout, matrix: PerformanceMatrix, rows: Integers) -> Indice
 
 
 def _lag1(values: Array) -> Array:
-    """Give the lag-1 autocorrelation of each row."""
     centred = values - values.mean(axis=1, keepdims=True)
     return np.asarray((centred[:, :-1] * centred[:, 1:]).sum(axis=1) / (centred**2).sum(axis=1))
 

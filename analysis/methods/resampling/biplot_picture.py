@@ -69,7 +69,6 @@ def shares_picture(result: Biplot, sheet: Sheet) -> Picture:
 
 
 def _shares(result: Biplot, most: int = _BARS) -> Axes:
-    """Draw the components' shares as bars."""
     shares = (100 * result.explained[: min(max(result.rank, 2), most)]).tolist()
     more = result.rank - len(shares)
     axes = Axes(

@@ -35,7 +35,7 @@ from .assignments import (
     exchangeable_units,
     known_coverage,
 )
-from .cautions import interval_cautions, pair_cautions, scope_cautions, unit_cautions
+from .cautions import interval_cautions, scope_cautions, unit_cautions
 from .draws import DeviationPair, Draws, compare, draw, jackknife, standard_error, strata_sizes
 from .result import INTERVALS, SIDES, BootstrapInterval, Interval, Sides
 
@@ -288,7 +288,7 @@ def bootstrap_speedup(
         replicates=read_only(replicates),
     )
     cautions = (
-        *pair_cautions(question.pair),
+        *question.pair.known(),
         *interval_cautions(result, comparison, known, redrawn=drawn.redrawn),
         *unit_cautions(question.pair, question.units),
         *scope_cautions(question.units, interval, _larger_units(question)),

@@ -20,13 +20,6 @@ if TYPE_CHECKING:
     from .result import BootstrapInterval, EmpiricalDistribution, Interval, RandomizationTest
 
 
-def pair_cautions(pair: Match) -> Iterator[Caution]:
-    """Hand on what is known of both matrices, and of benchmarks that only one of them has."""
-    for matrix in (pair.candidate, pair.baseline):
-        yield from (caution.of(matrix.name) for caution in matrix.cautions)
-    yield from pair.cautions
-
-
 def unit_cautions(pair: Match, units: Units) -> Iterator[Caution]:
     """Say what the choice of units takes for granted, and what the data cannot tell."""
     a, b = pair.candidate, pair.baseline

@@ -38,7 +38,7 @@ from .assignments import (
     ask,
     loops,
 )
-from .cautions import assignment_cautions, pair_cautions, unit_cautions
+from .cautions import assignment_cautions, unit_cautions
 from .result import Alternative, RandomizationTest
 
 _TABLE = 5000  # splits of one benchmark that are listed once and then looked up
@@ -378,7 +378,7 @@ def randomization_test(
     )
     constant = highest - lowest <= TOLERANCE
     cautions = (
-        *pair_cautions(question.pair),
+        *question.pair.known(),
         *assignment_cautions(result, units, constant=constant, partial=done.partial),
         *unit_cautions(question.pair, units),
     )

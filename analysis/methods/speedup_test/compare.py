@@ -345,7 +345,6 @@ def _check_confidence(confidence: float | None, where: str | None = None) -> Non
 
 
 def _judge(pairs: Sequence[_SamplePair], *, compatible: bool) -> tuple[SpeedupTest, ...]:
-    """Judge all pairs; the results stand in the order of the pairs."""
     groups: dict[tuple[int, int], list[int]] = {}
     for k, pair in enumerate(pairs):
         groups.setdefault((pair.baseline.size, pair.candidate.size), []).append(k)

@@ -254,7 +254,6 @@ def _levels(name: str, codes: Array, labels: tuple[str, ...], kind: Kind = "obse
 
 
 def _blocks(trial: Trial, rows: Integers, place: NDArray[Any]) -> list[Integers]:
-    """Give the rows of each block in the order of their places."""
     order = rows[np.lexsort((place[rows], trial.block[rows], trial.session[rows]))]
     new = (np.diff(trial.session[order]) != 0) | (np.diff(trial.block[order]) != 0)
     return np.split(order, np.flatnonzero(new) + 1)

@@ -356,7 +356,6 @@ def _factor(
 
 
 def _varies(runs: CovariateRuns, covariate: Covariate) -> bool:
-    """Tell whether a covariate differs between the runs of some cell."""
     return any(
         np.unique(values[np.isfinite(values)]).size > 1
         for _, _, rows in runs.cells()

@@ -147,7 +147,6 @@ def separation(
 
 
 def _sides(cell: Labelled, values: Array, mode: int) -> tuple[Flags, Flags]:
-    """Give the runs of a mode, and those of the others, of which the value is known."""
     known = np.isfinite(values)
     return (cell.labels == mode) & known, (cell.labels >= 0) & (cell.labels != mode) & known
 

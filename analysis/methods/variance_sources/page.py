@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...pages import number_format as figures
-from ...pages.model import Block, Cell, Column, Page, Section, Sentence, Table, Value, page_of
+from ...pages.model import Block, Cell, Page, Section, Sentence, Table, Value, page_of, table_of
 from ...words import shorten
 from .covariates import AS_LEVELS, spoken
 from .result import ELSEWHERE, Component, Factor, Mode, Source, Sources
@@ -101,17 +101,15 @@ def _fitted(table: Table) -> Table:
 
 def _component_table(groups: _Groups, name: str, cell: Callable[[Component], Cell]) -> Table:
     there = [source for source in _SOURCES if any(source in parts for parts in groups.values())]
-    headings = (_SOURCES[one] if one != "benchmark:session" else "own sessions" for one in there)
-    return Table(
-        name=name,
-        columns=(Column("benchmark", "left"), Column("variant", "left"), *map(Column, headings)),
-        rows=tuple(
-            (
-                _ALL if bench is None else shorten(bench, _NAME),
-                shorten(variant, _NAME),
-                *(cell(parts[source]) if source in parts else "-" for source in there),
-            )
-            for (bench, variant), parts in groups.items()
+    heads = (_SOURCES[one] if one != "benchmark:session" else "own sessions" for one in there)
+    return table_of(
+        name,
+        list(groups.items()),
+        ("<benchmark", lambda one: _ALL if one[0][0] is None else shorten(one[0][0], _NAME)),
+        ("<variant", lambda one: shorten(one[0][1], _NAME)),
+        *(
+            (head, lambda one, s=source: cell(one[1][s]) if s in one[1] else "-")
+            for head, source in zip(heads, there, strict=True)
         ),
     )
 
@@ -197,9 +195,8 @@ def _answer(found: Sources, out: Sequence[Factor]) -> str:
     tests = _tests(found)
     cells = len({(one.benchmark, one.variant) for one in found.factors})
     names = len({one.factor for one in found.factors if one.pvalue is not None})
-    looked = f"{names} factor{'s' * (names != 1)} in {cells} cell{'s' * (cells != 1)} of benchmark and variant"
-    risk = f"{100 * (1 - found.confidence):g} %"
-    looked += f", family-wise risk {risk}"
+    looked = f"{figures.counted(names, 'factor')} in {figures.counted(cells, 'cell')} of benchmark and variant"
+    looked += f", family-wise risk {100 * (1 - found.confidence):g} %"
     if not tests:
         return "no factor could be tested"
     if not out:
@@ -261,30 +258,29 @@ def _ends(one: Factor) -> str:
 
 
 def _factor_table(factors: Sequence[Factor]) -> Table:
-    return Table(
-        name="factors",
-        columns=(
-            *(Column(head, "left") for head in ("benchmark", "variant", "factor", "kind", "of")),
-            *map(Column, ("effect", "interval", "p", "adjusted p")),
-        ),
-        rows=tuple(tuple(_factor_cells(one)) for one in factors),
+    def of(one: Factor) -> str:
+        if one.effect_of == "sd":
+            return "levels" if one.factor.endswith(AS_LEVELS) else "sd"
+        return " : ".join(_levels(one))
+
+    def effect(one: Factor) -> Cell:
+        if one.effect is None:
+            return "-"
+        return Value(figures.ratio_within(one.effect, one.low, one.high), one.effect)
+
+    return table_of(
+        "factors",
+        factors,
+        ("<benchmark", lambda one: shorten(one.benchmark, _FACTOR_NAME)),
+        ("<variant", lambda one: shorten(one.variant, _FACTOR_NAME)),
+        ("<factor", "factor"),
+        ("<kind", lambda one: f"{one.kind}, may follow" if one.may_follow else one.kind),
+        ("<of", of),
+        ("effect", effect),
+        ("interval", _ends),
+        ("p", "pvalue", figures.significant),
+        ("adjusted p", "pvalue_adjusted", figures.significant),
     )
-
-
-def _factor_cells(one: Factor) -> Iterator[Cell]:
-    yield shorten(one.benchmark, _FACTOR_NAME)
-    yield shorten(one.variant, _FACTOR_NAME)
-    yield one.factor
-    yield f"{one.kind}, may follow" if one.may_follow else one.kind
-    if one.effect_of == "sd":
-        yield "levels" if one.factor.endswith(AS_LEVELS) else "sd"
-    else:
-        yield " : ".join(_levels(one))
-    effect = one.effect
-    yield "-" if effect is None else Value(figures.ratio_within(effect, one.low, one.high), effect)
-    yield _ends(one)
-    for p in (one.pvalue, one.pvalue_adjusted):
-        yield "-" if p is None else Value(figures.significant(p), p)
 
 
 def _levels(one: Factor) -> tuple[str, str]:
@@ -313,37 +309,33 @@ def mode_sections(found: Sources) -> tuple[Section, ...]:
 
 
 def _mode_table(found: Sources) -> Table:
-    several = ("trial",) if len(found.of) > 1 else ()
-    return Table(
-        name="modes",
-        columns=(
-            *(
-                Column(heading, "left")
-                for heading in (*several, "benchmark", "variant", "modes", "separated by")
-            ),
-            *map(Column, ("told rightly", "by chance", "p, adjusted")),
-        ),
-        rows=tuple(
-            (*((mode.trial,) if several else ()), *_mode_cells(mode, found.unit))
-            for mode in found.modes
-        ),
-        notes=tuple(_note(mode) for mode in found.modes),
+    def means(mode: Mode) -> str:
+        said = (
+            f"{figures.quantity(c.mean, found.unit)} ({100 * c.share:.0f} %)" for c in mode.classes
+        )
+        return figures.listed(list(said), 4)  # modes whose means are written out
+
+    def separated(mode: Mode) -> str:
+        follows = ", which may follow" if mode.may_follow else ""
+        return "nothing recorded" if mode.factor is None else f"{mode.factor}{follows}"
+
+    table = table_of(
+        "modes",
+        found.modes,
+        ("<trial", "trial") if len(found.of) > 1 else None,
+        ("<benchmark", lambda mode: shorten(mode.benchmark, _NAME)),
+        ("<variant", lambda mode: shorten(mode.variant, _NAME)),
+        ("<modes", means),
+        ("<separated by", separated),
+        ("told rightly", "accuracy", _whole_percent),
+        ("by chance", "chance", _whole_percent),
+        ("p, adjusted", "pvalue", figures.significant),
     )
+    return replace(table, notes=tuple(map(_note, found.modes)))
 
 
-def _mode_cells(mode: Mode, unit: str) -> Iterator[Cell]:
-    yield shorten(mode.benchmark, _NAME)
-    yield shorten(mode.variant, _NAME)
-    means = [
-        f"{figures.quantity(one.mean, unit)} ({100 * one.share:.0f} %)" for one in mode.classes
-    ]
-    yield figures.listed(means, 4)  # modes whose means are written out
-    follows = ", which may follow" if mode.may_follow else ""
-    yield "nothing recorded" if mode.factor is None else f"{mode.factor}{follows}"
-    for share in (mode.accuracy, mode.chance):
-        yield Value("-", None) if share is None else Value(f"{100 * share:.0f} %", share)
-    p = mode.pvalue
-    yield Value("-", None) if p is None else Value(figures.significant(p), p)
+def _whole_percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _note(mode: Mode) -> str:
@@ -351,7 +343,8 @@ def _note(mode: Mode) -> str:
     if mode.classes_by == "order":
         said.append("told apart by the order: the level changes within sessions")
     if mode.aside:
-        said.append(f"{mode.aside} run{'s' * (mode.aside != 1)} lie far from these and are of none")
+        runs = figures.counted(mode.aside, "run")
+        said.append(f"{runs} lie far from these and are of none")
     if mode.others:
         said.append(f"as separating, by the same rules: {figures.listed(mode.others)}")
     return "; ".join(said)

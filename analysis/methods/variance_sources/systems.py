@@ -52,7 +52,6 @@ def _table_cautions(
     families: Indices | None,
     without_family: int,
 ) -> Iterator[Caution]:
-    """Say what the table's columns allow."""
     yield Caution(
         "prediction-is-no-cause",
         "nothing was changed on purpose between these systems: what predicts the response need not "
@@ -303,7 +302,6 @@ def _across(
     step: Callable[[int], None],
     workers: int | None,
 ) -> Across:
-    """Answer for one response."""
     from . import predictions as by
 
     y, logs = response.values, response.kind == "variation"
