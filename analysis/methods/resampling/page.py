@@ -12,7 +12,6 @@ import numpy as np
 from ...errors import InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import (
-    Caution,
     Cell,
     Column,
     Figure as PageFigure,
@@ -23,6 +22,7 @@ from ...pages.model import (
     Value,
     merged,
     page_of,
+    table_of,
 )
 from ...pages.number_format import outcome_word
 from ...pages.result import Result, cautions_to_dict
@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     from ...data.pair import Centre, Mean
     from .assignments import Unit
     from .result import Alternative, Interval, Sides
-
-__all__ = ["resampling_picture"]
 
 # --- The whole answer by resampling: ratio and interval, p-value, and both empirical distributions.
 
@@ -155,21 +153,17 @@ def resampling_report(
         rng=stream(root, "passes"),
     )
     parts = [part for part in (test, found, distributions) if part is not None]
+    # each once, but all of the test's: two sides may bear one name and one caution
+    known, *others_said = (part.cautions for part in parts)
     return ResamplingReport(
         test=test,
         interval=found,
         no_interval=missing,
         distributions=distributions,
         seed=seed,
-        cautions=tuple(_joined(*(part.cautions for part in parts))),
+        cautions=(*known, *(one for one in merged(*others_said) if one not in known)),
         references=tuple(dict.fromkeys(text for part in parts for text in part.references)),
     )
-
-
-def _joined(test: Sequence[Caution], *others: Sequence[Caution]) -> Iterator[Caution]:
-    """Give each caution once, but all of the test's: two sides may bear one name and one caution."""
-    yield from test
-    yield from (caution for caution in merged(*others) if caution not in test)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,15 +207,12 @@ def _null(test: RandomizationTest, interval: BootstrapInterval | None) -> Axes:
     """Draw the ratios under random assignments, the observed one, and its interval."""
     low, high = float(test.null.min()), float(test.null.max())
     vary = high - low > 1e-9 * high
-    counts, edges = (
-        np.histogram(test.null, bins=_BINS) if vary else (np.ones(1), np.array([low, low]))
-    )
+    counts, edges = np.ones(1), np.array([low, low])
+    if vary:
+        counts, edges = np.histogram(test.null, bins=_BINS)
     shares = 100 * counts / counts.sum()
-    ends = (
-        []
-        if interval is None
-        else [v for v in (interval.low, interval.high) if np.isfinite(v) and v]
-    )
+    ends = [] if interval is None else [interval.low, interval.high]
+    ends = [end for end in ends if np.isfinite(end) and end]
     scale = quantity_scale((low, high, test.ratio, 1.0, *ends), log=False, room=0.04)
     axes = Axes(x=scale, y=Scale(0.0, 1.1 * float(shares.max())))
     if vary:
@@ -312,10 +303,6 @@ def _passes(comparison: DistributionComparison) -> tuple[Axes, Axes]:
     return above, below
 
 
-if TYPE_CHECKING:
-    pass
-
-
 _SHOWN = 12  # systems in the table of shares
 
 
@@ -367,48 +354,39 @@ def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> Section:
     n = len(first.benchmarks)
     # as many digits for all as the most consistent system needs
     finest = min((s.q3 - s.q1 for s in systems if s.q3 > s.q1), default=0.0)
-    heads = ("minimum", "Q1", "median", "Q3", "maximum", "mean", "IQR")
-    rows: list[tuple[Cell, ...]] = []
-    for system in systems:
-        numbers = (*system.five, system.observed)
-        cells = map(Value, with_spread(numbers, finest), numbers)
-        share = f"{figures.significant(100 * system.consistency, 2)} %"
-        rows.append((shorten(system.name, 20), *cells, Value(share, system.consistency)))
-    return Section(
-        (
-            Table(
-                name="five-numbers",
-                columns=(Column("", "left"), *map(Column, heads)),
-                rows=tuple(rows),
-            ),
-        ),
-        title=f"{first.mean} means of passes over {n} benchmark{'s' * (n > 1)}"
-        + (f", in {unit}" if unit else ""),
+    written = {id(s): with_spread((*s.five, s.observed), finest) for s in systems}
+    heads = ("minimum", "Q1", "median", "Q3", "maximum", "mean")
+
+    def number(k: int, s: EmpiricalDistribution) -> Value:
+        return Value(written[id(s)][k], (*s.five, s.observed)[k])
+
+    table = table_of(
+        "five-numbers",
+        systems,
+        ("<", lambda s: shorten(s.name, 20)),
+        *((head, partial(number, k)) for k, head in enumerate(heads)),
+        ("IQR", "consistency", lambda share: f"{figures.significant(100 * share, 2)} %"),
     )
+    title = f"{first.mean} means of passes over {figures.counted(n, 'benchmark')}"
+    return Section((table,), title=f"{title}, in {unit}" if unit else title)
 
 
 def _wins(comparison: DistributionComparison) -> Section:
-    marks = [str(k) for k in range(1, len(comparison.systems) + 1)]
-    rows = tuple(
-        (
-            mark,
-            shorten(system.name, 24),
-            *("-" if i == k else Value(percent(share), share) for i, share in enumerate(shares)),
-        )
-        for k, (mark, system, shares) in enumerate(
-            zip(marks, comparison.systems, comparison.wins, strict=True)
-        )
+    count = range(len(comparison.systems))
+
+    def share(i: int, k: int) -> Cell:
+        found = comparison.wins[k][i]
+        return "-" if i == k else Value(percent(found), found)
+
+    table = table_of(
+        "wins",
+        count,
+        ("", lambda k: str(k + 1)),
+        ("<", lambda k: shorten(comparison.systems[k].name, 24)),
+        *((str(i + 1), partial(share, i)) for i in count),
     )
-    return Section(
-        (
-            Table(
-                name="wins",
-                columns=(Column(""), Column("", "left"), *map(Column, marks)),
-                rows=rows,
-            ),
-        ),
-        title="share of pairs of passes in which the row beats the column",
-    )
+    title = "share of pairs of passes in which the row beats the column"
+    return Section((table,), title=title)
 
 
 _KINDS = {
@@ -439,15 +417,18 @@ def _bootstrap_interval_page(interval: BootstrapInterval) -> Page:
 def interval_details(interval: BootstrapInterval) -> Table:
     """Tell what kind of interval it is, of what, and from which data."""
     n = len(interval.benchmarks)
-    least, most = interval.runs
-    count = f"{least}" if least == most else f"{least} to {most}"
+    most = interval.runs[1]
     kind = f"{_KINDS[interval.interval]}, {interval.resamples:,} resamples"
     rows: list[tuple[Cell, Cell]] = [
         ("interval", Value(kind, interval.resamples)),
         ("ratio of", f"{interval.mean} means; {_CENTRES[interval.centre]}"),
         ("resampled", interval.units),
         ("", interval.unit_counts),
-        ("data", f"{n} benchmark{'s' * (n > 1)} x {count} run{'s' * (most > 1)} on each side"),
+        (
+            "data",
+            f"{figures.counted(n, 'benchmark')} x {figures.span(interval.runs)} run{'s' * (most > 1)} "
+            "on each side",
+        ),
     ]
     return _details("interval", rows)
 
