@@ -1,10 +1,5 @@
 """Planning sessions and runs of each: the cheapest design that reaches the goal.
 
-References
-----------
-.. [1] T. Kalibera, R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013 (whose closed form
-   for the runs leaves out the t quantile, and gives no runs or infinitely many where a variance is 0).
-
 Sessions are what a claim rests on: the mean of S of them, with R blocks in each, has the variance
 (between + within / R) / S, and its interval S - 1 degrees of freedom. More runs take away the second
 part only, and many short sessions cost what each needs before its first run. So the cheapest of all
@@ -12,7 +7,8 @@ numbers of sessions and runs is looked for, with the t quantile of each in it.
 
 References
 ----------
-.. [1] T. Kalibera, R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
+.. [1] T. Kalibera, R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013 (whose closed form
+   for the runs leaves out the t quantile, and gives no runs or infinitely many where a variance is 0).
 .. [2] N. L. Johnson, S. Kotz, N. Balakrishnan, "Continuous Univariate Distributions", volume 2, 1995,
    chapter 31.
 """
@@ -28,6 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from ..stats.samples import read_only  # before scipy, which would import what it never uses
+
+# isort: split
 from scipy.special import chdtri, stdtrit
 
 from ..data.matrix import PerformanceMatrix
@@ -39,7 +39,6 @@ from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
-from ..stats.samples import read_only
 from .components import (
     COSTS_UNKNOWN,
     WIDTH,
