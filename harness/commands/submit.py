@@ -135,13 +135,7 @@ def _told(submitted: Submission) -> str:
 
 @command("status")
 def status(
-    *,
-    trial: Path | None,
-    dir: Path,
-    diff: list[Path] | None,
-    json: bool,
-    out: TextIO,
-    err: TextIO,
+    *, trial: Path | None, dir: Path, diff: list[Path] | None, json: bool, out: TextIO, err: TextIO
 ) -> int:
     """Show how far trials are, how they ended, and how to continue them.
 

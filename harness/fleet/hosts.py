@@ -61,13 +61,9 @@ def limit_of(wanted: str | None, expected_s: float | None, longest_run_s: float 
             raise UsageError(f"this is not a time in Slurm's notation: {wanted!r}", "--time", fix)
         return wanted
     if expected_s is None:
-        raise UsageError(
-            "it is unknown how long a host needs, because this campaign was never measured here; "
-            "a job needs a time limit",
-            "--time",
-            "add --time, such as --time 2:00:00; a job that reaches its limit continues in a new "
-            "job",
-        )
+        what = "it is unknown how long a host needs, because this campaign was never measured here; a job needs a time limit"
+        fix = "add --time, such as --time 2:00:00; a job that reaches its limit continues in a new job"
+        raise UsageError(what, "--time", fix)
     return limit_of_seconds(max(_FACTOR * expected_s, least_limit_s(longest_run_s)))
 
 
@@ -118,13 +114,15 @@ def require_time(limit: str, partition: SlurmPartition) -> None:
     """Refuse a time limit that the partition does not allow."""
     wanted, most = seconds_of_limit(limit), seconds_of_limit(partition.max_time)
     if wanted is not None and most is not None and wanted > most:
-        raise UsageError(
-            f"a job would need {limit}, and partition '{partition.name}' allows at most "
-            f"{partition.max_time}",
-            "--time",
-            f"name a shorter time with --time (at most {partition.max_time}): a job that reaches "
-            "its limit continues in a new job; or choose another partition",
+        most_text = partition.max_time
+        what = (
+            f"a job would need {limit}, and partition '{partition.name}' allows at most {most_text}"
         )
+        fix = (
+            f"name a shorter time with --time (at most {most_text}): a job that reaches its limit continues in a new "
+            "job; or choose another partition"
+        )
+        raise UsageError(what, "--time", fix)
 
 
 def partition_of(name: str | None, scheduler: Scheduler) -> SlurmPartition:
@@ -140,14 +138,13 @@ def partition_of(name: str | None, scheduler: Scheduler) -> SlurmPartition:
         raise UsageError(what, "--partition", fix)
     if _is_shared(partition):
         alone = ", ".join(each.name for each in partitions.values() if not _is_shared(each))
+        what = (
+            f"jobs of partition '{partition.name}' share their CPUs with others (OverSubscribe="
+            f"{partition.oversubscribe}), whatever they ask for: measuring next to another job is not measuring"
+        )
+        fix = "ask the administrator for a partition without OverSubscribe=FORCE"
         raise UsageError(
-            f"jobs of partition '{partition.name}' share their CPUs with others "
-            f"(OverSubscribe={partition.oversubscribe}), whatever they ask for: measuring next to "
-            "another job is not measuring",
-            "--partition",
-            f"choose another partition: {alone}"
-            if alone
-            else "ask the administrator for a partition without OverSubscribe=FORCE",
+            what, "--partition", f"choose another partition: {alone}" if alone else fix
         )
     return partition
 

@@ -31,6 +31,7 @@ from .submission import (
     with_slurm,
 )
 
+_UNSAID = {"in_queue", "queue_known"}  # fields that JSON does not have
 _BESIDE = 40  # columns that what is said of a host needs to stand beside its runs
 
 
@@ -57,11 +58,6 @@ class HostStanding:
     node_state: str | None
     in_queue: bool
     queue_known: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        unsaid = {"in_queue", "queue_known"}
-        return {name: value for name, value in asdict(self).items() if name not in unsaid}
 
     @property
     def remarks(self) -> str:
@@ -98,18 +94,18 @@ class FleetStanding:
             "campaign": self.fleet.campaign,
             "identity": self.fleet.identity,
             "submitted_at": self.fleet.submitted_at,
-            "hosts": [one.to_dict() for one in self.hosts],
+            "hosts": [
+                {key: value for key, value in asdict(one).items() if key not in _UNSAID}
+                for one in self.hosts
+            ],
             "problem": self.problem,
         }
 
     def __str__(self) -> str:
         """Write it for a person: a line for each host, and more where what is said of it has no room."""
         counts = Counter(one.state for one in self.hosts)
-        states = ", ".join(
-            f"{counts[state]} {state}"
-            for state in ("complete", "running", "partial", "failed", "missing")
-            if counts[state]
-        )
+        order: tuple[HostState, ...] = ("complete", "running", "partial", "failed", "missing")
+        states = ", ".join(f"{counts[state]} {state}" for state in order if counts[state])
         done = sum(one.done for one in self.hosts)
         known = [one.planned for one in self.hosts if one.planned is not None]
         planned = f"{sum(known)}" if len(known) == len(self.hosts) else "an unknown number of"

@@ -96,14 +96,10 @@ class Wishes:
     @property
     def job_options(self) -> tuple[str, ...]:
         """The options of ``fairtrial run`` that follow from it."""
-        options: list[str] = []
-        if self.wait_s:
-            seconds = "" if math.isinf(self.wait_s) else f"={self.wait_s:g}"
-            options.append(f"--wait-for-lock{seconds}")
-        if self.build == "once":
-            options.append("--built")
-        if self.seed is not None:
-            options.append(f"--seed={self.seed}")
+        seconds = "" if math.isinf(self.wait_s) else f"={self.wait_s:g}"
+        options = [f"--wait-for-lock{seconds}"] * bool(self.wait_s)
+        options += ["--built"] * (self.build == "once")
+        options += [f"--seed={self.seed}"] * (self.seed is not None)
         return tuple(options)
 
 
@@ -160,7 +156,7 @@ def _own_option(word: str) -> str | None:
 SCRIPT = "job.sh"
 CANCELLED = "cancelled"  # a file of the fleet: no job of it comes back
 
-# Where our own defaults and our key are, which every host must share.
+# where our own defaults and our key are, which every host must share
 _OURS = ("FAIRTRIAL_DEFAULTS", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 
 _TEXT = """\
@@ -240,15 +236,15 @@ def estimate_of(campaign: Campaign, runs: Path) -> tuple[float | None, float | N
 
     The earlier trials of the campaign tell, those of fleets among them, the newest first.
     """
-    longest = [cell.timeout_s for cell in campaign.cells]
-    most = max((each for each in longest if each is not None), default=None)
     for trial in _earlier(campaign.name, runs):
         with contextlib.suppress(StoreError):  # 'fairtrial status' tells which cannot be read
             known = read_progress(trial).seconds
             total = expected_seconds(campaign, campaign.protocol.sessions, known)
             if total is not None:
                 return total, max(known.values())
-    return None, None if None in longest else most
+    limits = [cell.timeout_s for cell in campaign.cells]
+    known_limits = [one for one in limits if one is not None]
+    return None, max(known_limits, default=None) if len(known_limits) == len(limits) else None
 
 
 def _earlier(campaign: str, runs: Path) -> Iterator[Path]:
@@ -261,7 +257,6 @@ def _earlier(campaign: str, runs: Path) -> Iterator[Path]:
 
 
 SLURM = "slurm"  # the key of fleet.json with what the scheduler needs
-_PREFIX = "fairtrial:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,7 +287,7 @@ class Submission:
             *("--exclusive", "--mem=0", "--requeue", "--open-mode=append", "--signal=B:TERM@120"),
             *("-t", slurm["time"], f"--export={','.join(slurm['exported']) or 'NONE'}"),
             *((f"--mincpus={slurm['mincpus']}",) if slurm.get("mincpus") else ()),
-            *("--comment", f"{_PREFIX}{slurm['fleet']}", "-p", slurm["partition"]),
+            *("--comment", comment_of(self.fleet), "-p", slurm["partition"]),
             *("-J", self.fleet.campaign, "-D", str(self.folder)),
         )
         found = []
@@ -341,8 +336,7 @@ class Submission:
 
     def _submitted(self, interrupts: Interrupts, say: Callable[[str], object]) -> Submission:
         submitted: list[str] = []
-        fleet = self.fleet
-        asked = False
+        fleet, asked = self.fleet, False
         try:
             path = self.folder / SCRIPT  # stays for a person: Slurm keeps a copy of its own
             with storing(path):
@@ -434,11 +428,9 @@ def _alone(folder: Path) -> Iterator[None]:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(fd)
-        raise StoreError(
-            "another 'fairtrial submit' is submitting jobs for this fleet now",
-            str(folder),
-            f"wait until it has ended; fairtrial status {shlex.quote(str(folder))} tells what it did",
-        ) from None
+        what = "another 'fairtrial submit' is submitting jobs for this fleet now"
+        fix = f"wait until it has ended; fairtrial status {shlex.quote(str(folder))} tells what it did"
+        raise StoreError(what, str(folder), fix) from None
     except OSError:  # a network file system that knows no locks
         pass
     try:
@@ -448,10 +440,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def submission_of(
-    campaign: Campaign,
-    wishes: Wishes,
-    runs: Path,
-    scheduler: Scheduler | None = None,
+    campaign: Campaign, wishes: Wishes, runs: Path, scheduler: Scheduler | None = None
 ) -> Submission:
     """Plan the fleet of a campaign; nothing is written or submitted."""
     scheduler = scheduler or Scheduler()
@@ -526,7 +515,7 @@ def user_name() -> str:
 def comment_of(fleet: Fleet) -> str | None:
     """Give the comment that the jobs of a fleet carry; None where none were submitted."""
     name = slurm_of(fleet).get("fleet")
-    return f"{_PREFIX}{name}" if isinstance(name, str) else None
+    return f"fairtrial:{name}" if isinstance(name, str) else None
 
 
 def at_home(folder: Path, fleet: Fleet) -> bool:
@@ -549,19 +538,20 @@ def _doubts(campaign: Campaign, wishes: Wishes, limit: str, longest_s: float | N
     least = least_limit_s(longest_s)
     if wishes.time is not None and (seconds_of_limit(limit) or 0.0) < least:
         doubts.append(
-            f"--time {limit} is short: Slurm warns a job two minutes before its end, or three, and "
-            f"the run under way is discarded then; {limit_of_seconds(least)} or more leaves room"
+            f"--time {limit} is short: Slurm warns a job two minutes before its end, or three, and the run under way "
+            f"is discarded then; {limit_of_seconds(least)} or more leaves room"
         )
+    place = campaign.source.parent
     if campaign.built_each_session:
         doubts.append(
-            f"every host builds its programs before each session in {campaign.source.parent}: where that "
-            "folder is shared, hosts change each other's programs while they are measured; name one host, "
-            "or let the path be one of each host's own disk"
+            f"every host builds its programs before each session in {place}: where that folder is shared, hosts "
+            "change each other's programs while they are measured; name one host, or let the path be one of each "
+            "host's own disk"
         )
     elif campaign.builds and wishes.build == "node":
         doubts.append(
-            f"every host builds its programs in {campaign.source.parent}: where that folder is "
-            "shared they overwrite each other's; --build once builds them here, before submission"
+            f"every host builds its programs in {place}: where that folder is shared they overwrite each other's; "
+            "--build once builds them here, before submission"
         )
     return doubts
 
@@ -582,10 +572,7 @@ def _least_cpus(campaign: Campaign) -> dict[str, int]:
 
 
 def _exported(campaign: Campaign) -> list[str]:
-    """Name the variables that go with the jobs: those that the campaign keeps by name.
-
-    Their values go through Slurm, and into no file of ours: one of them may be a secret.
-    """
+    """Name the variables that go with the jobs, those that the campaign keeps by name; values may be secrets."""
     if isinstance(campaign.isolation.keep_environment, str):
         return []
     kept = base_environment(campaign.isolation, os.environ).keys() & os.environ.keys()
