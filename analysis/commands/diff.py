@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ..options import command
 from .options import Metric, show
@@ -25,15 +25,13 @@ def write_comparison(
     trials: tuple[Path, Path],
     out: TextIO,
     *,
-    metric: str | None = None,
-    confidence: float = 0.95,
-    margin: float = 0.01,
+    as_json: bool,
     level: str = "process",
     better: Better | None = None,
     decimal: Decimal | None = None,
-    as_json: bool,
+    **how: Any,  # noqa: ANN401 - what it takes
 ) -> int:
-    """Compare two trials, write the answer to `out`, and give its exit code."""
+    """Compare two trials as `compare_trials` does, write the answer, and give its exit code."""
     from ..errors import UsageError
     from ..importers.reader import open_trial, trial_and_variant
     from ..verdict.comparison import compare_trials
@@ -46,12 +44,8 @@ def write_comparison(
                 str(path),
                 f"name {named[0]}; 'fairtrial verdict' compares two variants",
             )
-    answer = compare_trials(
-        *(open_trial(path, level, better, decimal=decimal) for path in trials),
-        metric=metric,
-        confidence=confidence,
-        margin=margin,
-    )
+    opened = (open_trial(path, level, better, decimal=decimal) for path in trials)
+    answer = compare_trials(*opened, **how)
     metric = None if answer.metric == "wall" else answer.metric
     show(answer, out, as_json=as_json, metric=metric)
     return answer.exit_code
@@ -70,6 +64,6 @@ def diff(
     exit code: 0 if they were compared, whatever the answer; with --exit-code: 0 reproduced, 1 partly
     or not reproduced, 7 undecided
     """
-    how = {name: value for name, value in vars(asked).items() if name != "warmup_iterations"}
+    how = asked.some("metric", "confidence", "margin", "level", "better", "decimal")
     code = write_comparison((first, second), out, as_json=json, **how)
     return code if exit_code else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from ..errors import UsageError
 from ..options import Given, command
@@ -48,16 +48,8 @@ def merge(
         if asked == "fleet"
         else merge_trials([one.path for one in named], output, accept_drift=accept_drift)
     )
-    _write_made(merged, out, as_json=json)
+    show(merged, out, as_json=json)
     return 0
-
-
-def _write_made(made: Any, out: TextIO, *, as_json: bool, text: str | None = None) -> None:  # noqa: ANN401 - with to_dict()
-    """Write what was made: as JSON, or as a text."""
-    if as_json:
-        show(made, out, as_json=True)
-    else:
-        out.write(f"{made if text is None else text}\n")
 
 
 class _Keys(Given):
@@ -108,9 +100,11 @@ def import_(
         show(told, out, as_json=json)
         return 0
     made = import_files(gathered, output, baseline=baseline, better=keys.better)
+    if json:
+        show(made, out, as_json=True)
+        return 0
     following = "\n".join(next_lines(("fairtrial", "verdict", str(made.trial))))
-    text = f"{told}\n\nwritten: {made.trial}\n{following}"
-    _write_made(made, out, as_json=json, text=text)
+    out.write(f"{told}\n\nwritten: {made.trial}\n{following}\n")
     return 0
 
 
