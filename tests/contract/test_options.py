@@ -70,8 +70,7 @@ def test_a_parameter_is_annotated_as_its_row_reads_words(name):
 
 def test_an_option_touches_its_row_and_the_function_that_reads_it(tmp_path):
     for folder in ("analysis", "harness", "docs/distribution"):
-        there = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=there)
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     for place, old, new in (
         ("analysis/option_rows.py", "[init]\n", "[init]\n--loud N  int = 1\n    say it N times\n"),
         ("harness/commands/first_steps.py", "path: Path, err", "path: Path, loud: int, err"),
@@ -84,13 +83,10 @@ def test_an_option_touches_its_row_and_the_function_that_reads_it(tmp_path):
         text = (tmp_path / place).read_text()
         assert old in text
         (tmp_path / place).write_text(text.replace(old, new, 1))
+    asked = [sys.executable, "-c", ASKED]
+    env = {"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        [sys.executable, "-c", ASKED],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
+        asked, cwd=tmp_path, env=env, check=True, stdout=subprocess.PIPE, text=True
     )
     helped, *scripts, told = done.stdout.split("==\n")
     assert "--loud N" in helped
