@@ -422,7 +422,7 @@ def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]
             told = f"{', '.join(names)}: {text}"
             short = None if caution.short is None else caution.short.about(*names)
             yield Caution(caution.code, told, (*names, *caution.about), short)
-    if results and (count := results[0].candidates) > 1:
+    if (count := max((one.candidates for one in results), default=1)) > 1:
         risk = f"{100 * (1 - results[0].confidence):.3g} %"
         told = f"{count} candidates share the {risk}: --candidate NAME judges one alone"
         yield Caution("shared-risk", told)

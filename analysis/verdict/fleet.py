@@ -272,9 +272,17 @@ def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
     info, first, question = found.info, found.judged[0].manifest, found.question
     assert info is not None  # a host was judged
     looks = looks_at_hosts([one.manifest for one in found.judged], question.looks)
-    candidates = tuple(
-        _candidate(variant, found, looks) for variant in found.chosen if variant != first.baseline
-    )
+    names = [variant for variant in found.chosen if variant != first.baseline]
+    candidates = tuple(_candidate(name, found, looks) for name in names)
+    known = [(one.variant, one.multilevel, one.hosts) for one in candidates if one.multilevel]
+    by_plan = any(
+        one.manifest.looks_plan for one in found.judged
+    )  # then they share the risk already
+    if len(known) > 1 and not by_plan:
+        candidates = tuple(
+            _candidate(name, found, looks, [(one, on) for x, one, on in known if x != name])
+            for name in names
+        )
     told: tuple[Caution, ...] = ()
     if question.explain:
         candidates, told = _explained(candidates, opened, found)
@@ -304,12 +312,19 @@ def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
     )
 
 
-def _candidate(variant: str, found: _Hosts, looks: Looks) -> CandidateVerdict:
+def _candidate(
+    variant: str,
+    found: _Hosts,
+    looks: Looks,
+    beside: Sequence[tuple[Multilevel, HostLevel | None]] = (),
+) -> CandidateVerdict:
     results = {one.host: one.results[variant] for one in found.judged if variant in one.results}
     whole: Multilevel | None = next(iter(results.values()), None)
     level: HostLevel | None = None
     if len(results) > 1:
-        whole, level = over_hosts(results, weights=found.question.weights, looks=looks)
+        whole, level = over_hosts(
+            results, weights=found.question.weights, looks=looks, beside=beside
+        )
     crashed = [one.crashed[variant] for one in found.judged if variant in one.crashed]
     if whole is not None and crashed:
         whole = undecided_by(whole, sum(crashed, Counter()))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.hosts import over_hosts
 from analysis.verdict.gate import gate
 from tests.calibration.made_pairs import lower, side
 
@@ -57,3 +58,28 @@ def test_some_word_or_proof_is_false_as_often_as_it_may_be(candidates, sessions,
     assert lower(new, trials) <= risk
     if candidates > 2:
         assert lower(old, trials) > (1 if trials < 100 else 2) * risk
+
+
+@pytest.mark.parametrize(
+    ("candidates", "hosts", "trials"),
+    [(5, 4, 300), (2, 8, 300)],
+)
+def test_over_hosts_too(candidates, hosts, trials):
+    # equal programs in the mean of hosts like these, which differ by three times what sessions do
+    rng, found = np.random.default_rng([SEED, candidates, hosts]), [0, 0]
+    for _ in range(trials):
+        results = []
+        for _ in range(hosts):
+            logs = 0.01 * rng.standard_normal((candidates + 1, 1, 3, 1))
+            logs += 0.03 * rng.standard_normal((candidates + 1, 1, 1, 1))
+            base, *ours = (side(f"v{k}", np.exp(one)) for k, one in enumerate(logs))
+            results.append([multilevel(one, base, margin=0.0) for one in ours])
+        each = [dict(enumerate(one)) for one in zip(*results, strict=True)]
+        alone = [over_hosts(one) for one in each]
+        shared = [over_hosts(one, beside=alone[:k] + alone[k + 1 :]) for k, one in enumerate(each)]
+        for place, those in enumerate((shared, alone)):
+            lines = [line for one, _ in those for line in one.benchmarks]
+            found[place] += any(line.outcome != "undecided" for line in lines)
+    assert lower(found[0], trials) <= 0.05
+    if candidates > 2:
+        assert lower(found[1], trials) > 0.05

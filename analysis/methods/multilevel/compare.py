@@ -266,6 +266,7 @@ def multilevel(
     layout, dark = replace(layout, arithmetic=exact.arithmetic), zeroed & ~exact.arithmetic
     tables = tables_of(layout, sign, dark)
     resolution = resolution_of(layout, tables, sign=sign, exact=exact.flags, zeroed=dark)
+    those = [one.benchmarks for one in beside]
     judged = LineParts(
         design=layout.design,
         tables=tables,
@@ -282,9 +283,9 @@ def multilevel(
         correction=correction,
         totals=totals_table(layout),
         candidates=1 + len(beside),
-        beside=(family_of(beside, "pvalue"), family_of(beside, "pvalue_equivalent")),
+        beside=(family_of(those, "pvalue"), family_of(those, "pvalue_equivalent")),
     )
-    fails = [line.pvalue_fails for one in beside for line in one.benchmarks]
+    fails = [line.pvalue_fails for lines in those for line in lines]
     failing = failing_of(*whole, risk=law.alpha / 2, always_valid=always_valid, beside=fails)
     lines = (
         *benchmark_lines(judged, ours, theirs, failing),

@@ -318,14 +318,17 @@ def _sessions(matrix: PerformanceMatrix, name: str) -> int:
 
 
 def failing_over_hosts(
-    hosts: Sequence[Mapping[str, BenchmarkLine]], *, risk: float
+    hosts: Sequence[Mapping[str, BenchmarkLine]],
+    *,
+    risk: float,
+    beside: Sequence[float | None] = (),
 ) -> dict[str, Failing]:
-    """Judge the failures on all hosts together, cells dealt out within each host."""
+    """Judge the failures on all hosts together, cells dealt out within each host; `beside` as of `failing_of`."""
     lines = {
         name: [host[name] for host in hosts if name in host]
         for name in dict.fromkeys(name for host in hosts for name in host)
     }
-    found = _judged({name: _counts_of(those) for name, those in lines.items()}, risk)
+    found = _judged({name: _counts_of(those) for name, those in lines.items()}, risk, beside)
     for name, one in found.items():
         dead = [x for x in lines[name] if x.reason == "fails-always"]
         if dead:

@@ -15,8 +15,9 @@ import numpy as np
 
 from ...stats.samples import Array, Flags, Integers
 from .design import PAIRS
-from .estimates import ErrorParts, Estimates, of_sides, suite_of_differences
+from .estimates import ErrorParts, Estimates, number_of, of_sides, suite_of_differences
 from .law import ErrorLaw, decide
+from .lines import end_of
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
@@ -244,6 +245,40 @@ def table_of(results: Mapping[str, Multilevel], weights: Mapping[str, float] | N
         suite=_suites(tuple(results.values()), rows, estimate, share),
         sessions=sessions,
         suite_sessions=used.min(axis=1),
+    )
+
+
+def effects_of(table: HostTable, alpha: float) -> tuple[HostEffect, ...]:
+    """Give each host's own speedups, benchmark by benchmark, and its mean over the common ones."""
+    law = ErrorLaw(alpha=alpha)
+    names: list[str | None] = list(table.benchmarks)
+    each = table.each
+    half = law.half(each.error, each.freedom, each.parts) + each.widening
+    if int(table.common.sum()) > 1:
+        names.append(None)
+        suites = table.suite
+        own = law.half(suites.error, suites.freedom, suites.parts) + suites.widening
+        half = np.column_stack([half, own])
+        each = Estimates(
+            estimate=np.column_stack([each.estimate, suites.estimate]),
+            error=np.column_stack([each.error, suites.error]),
+            freedom=np.column_stack([each.freedom, suites.freedom]),
+            values=np.column_stack([each.values, suites.values]),
+        )
+    return tuple(
+        HostEffect(
+            host=host,
+            benchmark=name,
+            speedup=math.exp(each.estimate[i, k]),
+            low=end_of(each.estimate[i, k] - half[i, k]),
+            high=end_of(each.estimate[i, k] + half[i, k]),
+            error=number_of(each.error[i, k]),
+            freedom=number_of(each.freedom[i, k]),
+            sessions=int(each.values[i, k]),
+        )
+        for i, host in enumerate(table.hosts)
+        for k, name in enumerate(names)
+        if not math.isnan(each.estimate[i, k])
     )
 
 

@@ -13,7 +13,7 @@ of the latter.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,15 +33,23 @@ from .failures import failing_over_hosts
 from .host_effects import (
     Disagreement,
     HostDifferences,
-    HostEffect,
     HostLevel,
     HostTable,
     MoreHosts,
     differences_of,
+    effects_of,
     table_of,
 )
 from .law import Decisions, ErrorLaw, Looks, decide
-from .lines import TAKEN_BACK, corrected, decided, end_of, similar_line, spread_of, steady_suite
+from .lines import (
+    TAKEN_BACK,
+    corrected,
+    decided,
+    family_of,
+    similar_line,
+    spread_of,
+    steady_suite,
+)
 from .result import BenchmarkLine, Group, Line
 
 if TYPE_CHECKING:
@@ -64,7 +72,8 @@ class HostEstimates:
 
     `found` are those of the benchmarks, `suite` that of their mean, arrays of one entry; `groups` and
     `suite_groups` are the hosts' (`combine.groups_of`); `outer` tells whether the values are those of
-    hosts, and the lines of hosts like these; `weights` are 0 for what some host lacks; `identities` are by benchmark.
+    hosts, and the lines of hosts like these; `weights` are 0 for what some host lacks; `identities` are by benchmark;
+    `beside` are the lines of the other candidates on the same level, each by itself.
     """
 
     table: HostTable
@@ -79,6 +88,17 @@ class HostEstimates:
     correction: Correction
     sign: int
     identities: Mapping[int, Identity]
+    beside: Sequence[Sequence[BenchmarkLine]]
+
+    def decided(self) -> Decisions:
+        """Judge the benchmarks, in one family with those of the other candidates."""
+        others = family_of(self.beside, "pvalue"), family_of(self.beside, "pvalue_equivalent")
+        return decide(self.found, self.law, self.margin, self.correction, beside=others)
+
+    @property
+    def sharing(self) -> int:
+        """How many candidates share the risk of the suite's words."""
+        return 1 if self.correction == "none" else 1 + len(self.beside)
 
 
 def with_identities(level: HostEstimates) -> HostEstimates:
@@ -107,7 +127,7 @@ def benchmark_lines(
     level: HostEstimates, failing: Mapping[str, Failing]
 ) -> tuple[BenchmarkLine, ...]:
     """Give a line for each benchmark."""
-    d = decide(level.found, level.law, level.margin, level.correction)
+    d = level.decided()
     return tuple(
         bounded(
             _line(level, d, k, failing[name]),
@@ -208,7 +228,9 @@ def suite_lines(level: HostEstimates) -> tuple[Line, Line] | None:
     """Give the lines of these benchmarks and of others like them; None unless hosts share two."""
     if int((level.weights > 0).sum()) < 2:
         return None
-    d = decide(level.suite, level.law, level.margin, "none")
+    count, more = level.sharing, np.ones(level.sharing - 1)
+    rule: Correction = "holm" if count > 1 else "none"
+    d = decide(level.suite, level.law, level.margin, rule, beside=(more, more))
     these = Line(
         **_decided(level, level.suite, d, 0, "these"),
         groups=_groups(level, level.suite, level.suite_groups, 0),
@@ -219,41 +241,15 @@ def suite_lines(level: HostEstimates) -> tuple[Line, Line] | None:
     each = np.where(level.weights > 0, level.found.estimate, np.nan)
     wide = float(similar_half(each, level.weights, half[0], level.law.alpha))
     centre = float(level.suite.estimate[0])
-    return these, similar_line(these.speedup, centre, wide, level.margin)
-
-
-def effects_of(table: HostTable, alpha: float) -> tuple[HostEffect, ...]:
-    """Give each host's own speedups, benchmark by benchmark, and its mean over the common ones."""
-    law = ErrorLaw(alpha=alpha)
-    names: list[str | None] = list(table.benchmarks)
-    each = table.each
-    half = law.half(each.error, each.freedom, each.parts) + each.widening
-    if int(table.common.sum()) > 1:
-        names.append(None)
-        suites = table.suite
-        own = law.half(suites.error, suites.freedom, suites.parts) + suites.widening
-        half = np.column_stack([half, own])
-        each = Estimates(
-            estimate=np.column_stack([each.estimate, suites.estimate]),
-            error=np.column_stack([each.error, suites.error]),
-            freedom=np.column_stack([each.freedom, suites.freedom]),
-            values=np.column_stack([each.values, suites.values]),
-        )
-    return tuple(
-        HostEffect(
-            host=host,
-            benchmark=name,
-            speedup=math.exp(each.estimate[i, k]),
-            low=end_of(each.estimate[i, k] - half[i, k]),
-            high=end_of(each.estimate[i, k] + half[i, k]),
-            error=number_of(each.error[i, k]),
-            freedom=number_of(each.freedom[i, k]),
-            sessions=int(each.values[i, k]),
-        )
-        for i, host in enumerate(table.hosts)
-        for k, name in enumerate(names)
-        if not math.isnan(each.estimate[i, k])
-    )
+    similar = similar_line(these.speedup, centre, wide, level.margin)
+    if count > 1:
+        own = replace(level.law, alpha=level.law.alpha / count)
+        half = own.half(level.suite.error, level.suite.freedom, level.suite.parts)
+        half = np.where(np.isnan(d.low), np.nan, half + level.suite.widening)
+        wide = float(similar_half(each, level.weights, half[0], own.alpha))
+        word = similar_line(these.speedup, centre, wide, level.margin).outcome
+        similar = replace(similar, outcome=word)
+    return these, similar
 
 
 def more_hosts(
@@ -264,7 +260,7 @@ def more_hosts(
     suite: tuple[Line, Line] | None,
 ) -> tuple[MoreHosts, ...]:
     """Advise how many more hosts would decide the lines on hosts like these that are undecided."""
-    d = decide(level.found, level.law, level.margin, level.correction)
+    d = level.decided()
     asked = np.array([line.outcome == "undecided" and line.reason is None for line in lines])
     some = asked & (outer.error > 0)
     found: list[MoreHosts] = []
@@ -277,7 +273,8 @@ def more_hosts(
         )
     open_ = suite is not None and suite[0].outcome == "undecided" and suite[0].cut is None
     if open_ and outer_suite.error[0] > 0:
-        found += _advice(level, [None], outer_suite, (np.ones(1), np.ones(1)))
+        steps = np.full(1, float(level.sharing))
+        found += _advice(level, [None], outer_suite, (steps, steps))
     return tuple(found)
 
 
@@ -436,8 +433,9 @@ def over_hosts(
     *,
     weights: Mapping[str, float] | None = None,
     looks: int | Looks = 1,
+    beside: Sequence[tuple[Multilevel, HostLevel | None]] = (),
 ) -> tuple[Multilevel, HostLevel]:
-    """Put the verdicts of several hosts on one candidate together."""
+    """Put the verdicts of several hosts on one candidate together; `beside` are those on others that share the risk."""
     if len(results) < 2:
         raise InsufficientDataError(
             "hosts are compared with each other, and there is one",
@@ -449,9 +447,11 @@ def over_hosts(
     look = Looks.of(looks, always_valid=False)
     alpha = look.alpha(first.confidence)
     table = table_of(results, weights)
-    on_these, like_these, outer, outer_suite = _levels(table, first, weights, alpha)
+    on_these, like_these, outer, outer_suite = _levels(table, first, weights, alpha, beside)
     failing = failing_over_hosts(
-        [{line.name: line for line in one.benchmarks} for one in results.values()], risk=alpha / 2
+        [{line.name: line for line in one.benchmarks} for one in results.values()],
+        risk=alpha / 2,
+        beside=[line.pvalue_fails for one, _ in beside for line in one.benchmarks],
     )
     lines = benchmark_lines(like_these, failing)
     suite = bounded_suite(steady_suite(suite_lines(like_these), lines), lines)
@@ -478,6 +478,7 @@ def over_hosts(
     whole = replace(
         first,
         design="hosts",
+        candidates=1 + len(beside),
         **look.fields(first.confidence),
         sessions=level.sessions,
         sessions_candidate=sum(one.sessions_candidate for one in results.values()),
@@ -498,7 +499,11 @@ def over_hosts(
 
 
 def _levels(
-    table: HostTable, first: Multilevel, weights: Mapping[str, float] | None, alpha: float
+    table: HostTable,
+    first: Multilevel,
+    weights: Mapping[str, float] | None,
+    alpha: float,
+    beside: Sequence[tuple[Multilevel, HostLevel | None]],
 ) -> tuple[HostEstimates, HostEstimates, Estimates, Estimates]:
     """Give what the lines on these hosts and on hosts like these are made of, and what hosts alone say."""
     groups = groups_of(table.each, table.sessions)
@@ -520,12 +525,14 @@ def _levels(
         correction=first.correction,
         sign=1 if first.better == "higher" else -1,
         identities={},
+        beside=[(own or one).benchmarks for one, own in beside],
     )
     like_these = replace(
         on_these,
         found=outer_of(inner, outer),
         suite=outer_of(inner_suite, outer_suite),
         outer=True,
+        beside=[one.benchmarks for one, _ in beside],
     )
     return with_identities(on_these), with_identities(like_these), outer, outer_suite
 

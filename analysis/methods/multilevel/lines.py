@@ -35,7 +35,7 @@ from .exact import (
 )
 from .failures import fisher
 from .law import Decisions, ErrorLaw, decide, word_by_interval
-from .result import BenchmarkLine, Line, MoreSessions, Multilevel
+from .result import BenchmarkLine, Line, MoreSessions
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
@@ -136,9 +136,9 @@ class LineParts:
     beside: tuple[Array, Array]
 
 
-def family_of(beside: Sequence[Multilevel], name: str) -> Array:
+def family_of(beside: Sequence[Sequence[BenchmarkLine]], name: str) -> Array:
     """Give the p-values of other candidates' benchmarks; what does not vary takes part with 1."""
-    found = [(getattr(x, name), x.reason) for one in beside for x in one.benchmarks]
+    found = [(getattr(x, name), x.reason) for lines in beside for x in lines]
     return np.array(
         [1.0 if p is None else p for p, r in found if p is not None or r == "no-spread"]
     )

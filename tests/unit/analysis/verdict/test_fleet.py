@@ -34,7 +34,7 @@ BENCHMARKS = ("text", "logs", "random")
 def fleet(fleet_folder, synthetic):
     """Write a fleet: a shift of the logs a host, and what its environment has."""
 
-    def make(shifts, *, sessions=4, environments=None, absent=(), change=None):
+    def make(shifts, *, sessions=4, environments=None, absent=(), change=None, others=()):
         names = [f"lab{k}" for k in range(1, len(shifts) + 1)]
         folder = fleet_folder(names)
         rng = np.random.default_rng(20261122)
@@ -48,6 +48,11 @@ def fleet(fleet_folder, synthetic):
                 times["new"][bench] = (
                     0.02 * np.exp(moved + rng.normal(0, 0.01, 4 * sessions))
                 ).tolist()
+            for other in others:
+                times[other] = {
+                    bench: (0.02 * np.exp(rng.normal(-shift, 0.01, 4 * sessions))).tolist()
+                    for bench in BENCHMARKS
+                }
             made = synthetic(times, sessions=sessions, warmup=1, host=name, trial=f"t-{name}")
             record = {
                 "session": 1,
@@ -80,6 +85,46 @@ def test_it_is_the_hosts_own_verdicts_put_together(fleet):
     assert [(one.host, one.state, one.done, one.planned) for one in answer.hosts] == [
         (name, "complete", 120, 120) for name in own
     ]
+
+
+def test_several_candidates_share_the_risk_over_hosts_too(fleet):
+    # authority: rules-2, section 9, and Holm's method by hand; alone each has the whole risk
+    folder = fleet([0.006, 0.008, 0.007], sessions=3, others=("other", "third"))
+    whole = judge_fleet(folder, margin=0.0)
+    alone = [
+        judge_fleet(folder, margin=0.0, variants=[x.variant]).candidates[0]
+        for x in whole.candidates
+    ]
+    words = set()
+    for level in ("multilevel", "hosts"):
+        apart, shared = (
+            [line for x in those for line in getattr(x, level).benchmarks]
+            for those in (alone, whole.candidates)
+        )
+        for name in ("pvalue", "pvalue_equivalent"):
+            p = np.array([getattr(line, name) for line in apart])
+            order = np.argsort(p)
+            by_hand = np.empty(9)
+            by_hand[order] = np.maximum.accumulate(np.minimum(p[order] * np.arange(9, 0, -1), 1))
+            assert [getattr(line, name) for line in shared] == p.tolist()
+            told = [getattr(line, f"{name}_adjusted") for line in shared]
+            assert told == pytest.approx(by_hand.tolist(), rel=1e-12)
+        suites = [
+            (getattr(x, level), getattr(y, level))
+            for x, y in zip(alone, whole.candidates, strict=True)
+        ]
+        for mine, ours in suites:
+            assert replace(ours.these, outcome=mine.these.outcome) == mine.these  # not adjusted
+            assert (ours.these.outcome == "faster") == (3 * mine.these.pvalue <= 0.05)
+        words |= {
+            (getattr(mine, name).outcome, getattr(ours, name).outcome)
+            for mine, ours in suites
+            for name in ("these", "similar")
+        }
+    assert ("faster", "undecided") in words
+    assert ("undecided", "faster") not in words
+    assert "shared-risk" in [one.code for one in whole.cautions]
+    assert [x.multilevel.candidates for x in (*alone, *whole.candidates)] == [1] * 3 + [3] * 3
 
 
 def test_the_json_has_every_host_and_missing_ones_are_never_averaged_over(fleet):
