@@ -323,11 +323,8 @@ def _asked(
         pvalues["t-scores"] = _on_scores(on_scores, alternative)
     if "interval" in tests:
         one = _on_scores(on_scores, "candidate")
-        pvalues["interval"] = (
-            interval_pvalue(one)
-            if alternative == "candidate"
-            else _on_scores(on_scores, "two-sided")
-        )
+        both = _on_scores(on_scores, "two-sided")
+        pvalues["interval"] = interval_pvalue(one) if alternative == "candidate" else both
     if "randomization" in tests:
         factor = speedup if drawn.better == "lower" else 1 / speedup
         scaled = dataclasses.replace(drawn, candidate=drawn.candidate * factor).sides()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import InsufficientDataError, UsageError
+from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..pages.result import Result, plain
 from ..record.run_numbers import Better
@@ -94,22 +95,23 @@ def drawn_pairs(
     """
     names = population.benchmarks
     speedups = np.broadcast_to(np.asarray(factors, dtype=np.float64), (simulations, len(names)))
-    scales = speedups if population.better == "higher" else 1.0 / speedups
-    more = np.zeros(speedups.shape) if added is None else added
-    ours_more, theirs_more = (
-        (more, np.zeros_like(more))
-        if population.better == "higher"
-        else (np.zeros_like(more), more)
-    )
+    higher, none = population.better == "higher", np.zeros(speedups.shape)
+    scales = speedups if higher else 1.0 / speedups
+    more = none if added is None else added
+    ours_more, theirs_more = (more, none) if higher else (none, more)
     sources = [_rows_of(m, draws) for m in (population, baseline or population)]
     labels = ["blocks"] * len(names) if draws == "block" else names
 
     def places(side: str, rows: list[NDArray[np.float64]], count: int) -> list[NDArray[np.intp]]:
-        streams = [stream(root, "draw", side, label, str(runs)) for label in labels]
-        return [
-            _places(rng, row.size, (simulations, count), replace=replace)
-            for rng, row in zip(streams, rows, strict=True)
-        ]
+        found = []
+        for label, row in zip(labels, rows, strict=True):
+            rng = stream(root, "draw", side, label, str(runs))
+            if replace:
+                found.append(rng.integers(row.size, size=(simulations, count)))
+            else:
+                each = range(simulations)
+                found.append(np.array([rng.choice(row.size, count, replace=False) for _ in each]))
+        return found
 
     if replace or baseline is not None:
         ours_at, theirs_at = (
@@ -136,15 +138,6 @@ def drawn_pairs(
         )
 
 
-def _places(
-    rng: np.random.Generator, size: int, shape: tuple[int, int], *, replace: bool
-) -> NDArray[np.intp]:
-    """Draw places of values, a row for each pair."""
-    if replace:
-        return rng.integers(size, size=shape)
-    return np.array([rng.choice(size, shape[1], replace=False) for _ in range(shape[0])])
-
-
 def _rows_of(population: PerformanceMatrix, draws: Draws) -> list[NDArray[np.float64]]:
     """Give each benchmark's values, of which one place is drawn at a time."""
     return _by_block(population) if draws == "block" else list(population.samples)
@@ -164,16 +157,16 @@ def check_enough(
     for population in sides:
         rows = _rows_of(population, draws)
         least = min(range(len(rows)), key=lambda k: rows[k].size)
-        if rows[least].size < needed:
+        size = rows[least].size
+        if size < needed:
             what = "blocks" if draws == "block" else "runs"
             of = " for both sides together" if len(sides) == 1 else ""
             where = "" if draws == "block" else f", benchmark {population.benchmarks[least]!r}"
             raise InsufficientDataError(
-                f"{needed} {what} would be drawn without replacement{of}, and there are "
-                f"{rows[least].size}",
+                f"{needed} {what} would be drawn without replacement{of}, and there are {size}",
                 f"{population.name}{where}",
                 "draw fewer runs, or with replacement",
-                n=rows[least].size,
+                n=size,
                 needed=needed,
             )
 
@@ -189,20 +182,13 @@ def _by_block(population: PerformanceMatrix) -> list[NDArray[np.float64]]:
     ):
         found = dict(zip(ids.tolist(), values.tolist(), strict=True))
         if len(found) != values.size:
-            raise UsageError(
-                "a block holds more than one run of the benchmark",
-                f"{population.name}, benchmark {name!r}",
-                "draw runs instead",
-            )
+            where = f"{population.name}, benchmark {name!r}"
+            what = "a block holds more than one run of the benchmark"
+            raise UsageError(what, where, "draw runs instead")
         rows.append(np.array([found[block] for block in common]))
     if len(common) < 2:
-        raise InsufficientDataError(
-            "fewer than two blocks hold all benchmarks",
-            population.name,
-            "draw runs instead",
-            n=len(common),
-            needed=2,
-        )
+        what, fix = "fewer than two blocks hold all benchmarks", "draw runs instead"
+        raise InsufficientDataError(what, population.name, fix, n=len(common), needed=2)
     return rows
 
 
@@ -437,6 +423,6 @@ def few_benchmarks_cautions(
     if "hpt" in tests and beyond:
         yield Caution(
             "level-out-of-reach",
-            f"HPT cannot reject at {' or '.join(beyond)} with {benchmarks} "
-            f"benchmark{'s' * (benchmarks != 1)}: its smallest p is {least:g}",
+            f"HPT cannot reject at {' or '.join(beyond)} with "
+            f"{figures.counted(benchmarks, 'benchmark')}: its smallest p is {least:g}",
         )
