@@ -96,11 +96,7 @@ os.environ["PATH"] = f"{_JAVA.parent}:{os.environ.get('PATH', os.defpath)}"
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[object]:
-    """Look for no garbage while tests are collected, and never at what stays from then on.
-
-    The collector went through all that is loaded again and again: a third of the CPU of a first
-    collection, which writes the bytecode of all tests.
-    """
+    """Look for no garbage while tests are collected: a third of the CPU of a first collection."""
     gc.disable()
     try:
         return (yield)

@@ -196,7 +196,9 @@ class Lab:
 
         def reached():
             if process.poll() is not None:
-                raise AssertionError(f"it ended before: {process.err_path.read_text()}")
+                err = process.err_path  # what a terminal shows has no end
+                said = err.read_text() if err.is_file() else f"code {process.wait()}"
+                raise AssertionError(f"it ended before: {said}")
             return (self.folder / "reached").exists()
 
         processes.wait_until(reached, "the target starts to wait")
