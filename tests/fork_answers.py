@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 COMMANDS = (["bundle"], ["reproduce"])
-HIGH = 300  # descriptors from here on are closed by no command that begins
+HIGH = 210  # descriptors from here on, also of 256, are closed by no command that begins
 _DEATH_SIGNAL = 1
 _MESSAGE = 1 << 20
 
