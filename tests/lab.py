@@ -197,7 +197,7 @@ class Lab:
         def reached():
             if process.poll() is not None:
                 err = process.err_path  # what a terminal shows has no end
-                said = err.read_text() if err.is_file() else f"code {process.wait()}"
+                said = err.read_text() if err.is_file() else process.wait()
                 raise AssertionError(f"it ended before: {said}")
             return (self.folder / "reached").exists()
 

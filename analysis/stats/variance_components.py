@@ -32,7 +32,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from scipy.optimize import brentq
 
 from .samples import Array, Integers
 
@@ -327,13 +326,14 @@ def one_way(values: Array, groups: Integers) -> OneWay:
 
 def _root(best: int, sizes: Array, shifts: Array, inside: float) -> float:
     """Refine the grid's best ratio to where the derivative is 0; 0 where it rises from there."""
+    from scipy.optimize import brentq
+
     low, high = float(_RATIOS[max(best - 1, 0)]), float(_RATIOS[min(best + 1, _RATIOS.size - 1)])
     if _slope(low, sizes, shifts, inside) >= 0:
         return low
     if _slope(high, sizes, shifts, inside) <= 0:
         return high
-    found: float = brentq(_slope, low, high, args=(sizes, shifts, inside), xtol=1e-300, rtol=1e-15)
-    return found
+    return float(brentq(_slope, low, high, (sizes, shifts, inside), xtol=1e-300, rtol=1e-15))
 
 
 def _criterion(ratio: Array, sizes: Array, shifts: Array, inside: float) -> Array:

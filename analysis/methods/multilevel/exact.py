@@ -18,7 +18,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import xlogy
 
 from ...pages.number_format import is_time
@@ -203,6 +202,7 @@ def counted_fields(
 
 def _ends(judged: LineParts, k: int, middle: float) -> dict[str, float]:
     """Give the ends of the speedups that E does not reject; nothing where they go on without end."""
+    from scipy.optimize import brentq  # a third of what a verdict takes to start
 
     def left(log: float, way: int) -> float:
         p = float(above(judged, k, math.exp(log)))
