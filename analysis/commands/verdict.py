@@ -52,7 +52,7 @@ def verdict(*, args: _Asked, out: TextIO) -> int:
         if is_fleet(folder):
             return _fleet(folder, variant, args, out)
         trial = open_trial(folder, args.level, args.better, decimal=args.decimal)
-        metrics = metrics_of(args.metric, lambda: trial.asked)
+        metrics = metrics_of(args.metric, lambda: trial.judge)
         if args.gate is not None and args.metric is None:
             refuse_unasked(trial.unasked, str(trial.path))
         variants = candidates_of(args.variant, variant)
@@ -96,7 +96,7 @@ def _fleet(folder: Path, variant: str | None, args: _Asked, out: TextIO) -> int:
     opened = open_fleet(folder)
     if args.gate is not None and args.metric is None:
         refuse_unasked(opened.unasked(), str(folder))
-    for k, metric in enumerate(metrics_of(args.metric, opened.asked)):
+    for k, metric in enumerate(metrics_of(args.metric, opened.judge)):
         _apart(out, k, as_json=args.json)
         answer = judge_fleet(
             folder,

@@ -131,8 +131,6 @@ class OpenedFleet:
             raise differing(str(self.path), asked_now(found))
         return metrics
 
-    asked = judge  # its name before 0.3.0
-
     def question(self) -> str:
         """Give the metric that is judged where nobody names one. Raises what `judge` does."""
         return next(iter(self.judge()), "wall")

@@ -274,7 +274,7 @@ def asked_of(sources: Sequence[str], how: Reading, opened: OpenedTrials | None =
     trials = [opened.read(path) for path in ours]
     if not trials:
         return how
-    question = question_of(trials) if any(one.asked for one in trials) else None
+    question = question_of(trials) if any(one.judge for one in trials) else None
     declared = dict.fromkeys(name for trial in trials for name in trial.unasked)
     return replace(how, question=question, unasked=tuple(declared))
 
