@@ -279,7 +279,7 @@ class Columns:
             one = shaped(StoredSamples, about)
             none = one.form == "percentiles"  # these are in no file
             pairs = one.form == "counts"
-            if (one.count < 1) != none or (pairs and one.count % 2) or name not in self._values:
+            if one.count < (not none) or (pairs and one.count % 2) or name not in self._values:
                 raise ValueError(f"samples of {name!r} are {about!r}")
             self.stored.setdefault(name, {})[len(self._counted) - 1] = one
         if kind:

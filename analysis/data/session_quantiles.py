@@ -77,17 +77,20 @@ class QuantileBasis:
 
 
 class ValuesOf(NamedTuple):
-    """How many values a benchmark's sessions have on average, and the least number at which one is compared."""
+    """How many values a benchmark's sessions have on average, and the least number at which one is compared.
+
+    None where percentiles were printed: nothing is corrected there.
+    """
 
     mean: float
-    compared_at: int
+    compared_at: int | None
 
 
 class SessionQuantiles(NamedTuple):
     """The basis, and where it is the session the column: a value at the first run of each cell in each session.
 
     `apart` tells which runs have no value by design, as the first one of their session has it. `sizes` are how many values each
-    rests on, by that run, `compared_at` at how many they are compared.
+    rests on, by that run, `compared_at` at how many they are compared; empty of printed percentiles.
     """
 
     basis: QuantileBasis
@@ -102,7 +105,8 @@ class SessionQuantiles(NamedTuple):
         if not there:
             return None
         mean = math.fsum(self.sizes[row] for row in there) / len(there)
-        return ValuesOf(mean, min(self.compared_at[row] for row in there))
+        at = min(self.compared_at[row] for row in there) if self.compared_at else None
+        return ValuesOf(mean, at)
 
 
 def session_quantiles(
@@ -224,11 +228,16 @@ def quantiles_of(trial: Trial, metric: str) -> SessionQuantiles | None:
     if said is None or metric not in trial.metrics or said[0] not in trial.metrics:
         return None
     of, share = said
+    printed = {
+        row: one.about.count
+        for row, one in trial.stored.get(of, {}).items()
+        if one.about.form == "percentiles" and one.about.count
+    }
     if trial.own_quantiles:
-        return SessionQuantiles(QuantileBasis(metric=of, share=share, level="run"))
+        return SessionQuantiles(QuantileBasis(metric=of, share=share, level="run"), sizes=printed)
     cells = trial.benchmark * len(trial.manifest.variants) + trial.variant
     rows = Rows(cells, trial.session, trial.judged(metric))
-    return session_quantiles(
+    found = session_quantiles(
         of,
         share,
         trial.metrics[metric],
@@ -237,6 +246,7 @@ def quantiles_of(trial: Trial, metric: str) -> SessionQuantiles | None:
         variants=len(trial.manifest.variants),
         most={trial.manifest.benchmarks.index(b): n for b, n in trial.compared_at.items()},
     )
+    return found._replace(sizes=printed) if printed else found
 
 
 def of_one_basis(trials: Sequence[Trial], metric: str) -> tuple[Trial, ...]:

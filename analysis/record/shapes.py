@@ -403,7 +403,8 @@ _MOST_SAMPLES = 1 << 24  # doubles of one run: what a row says came with the fil
 class StoredSamples:
     """What a row says of values that do not stand in it; without `sha256` they were not kept.
 
-    `count` is how many doubles the file holds: the values, or of a histogram each bucket's value and count.
+    `count` is how many doubles the file holds: the values, or of a histogram each bucket's value and count. Printed percentiles
+    have no file: of how many values they are, 0 where nobody says.
     """
 
     count: int

@@ -65,7 +65,12 @@ def with_numbers(
         return basis
     a, b = max(pairs, key=lambda pair: abs(math.log(pair[0].mean / pair[1].mean)))
     values = (round(a.mean), round(b.mean))
-    return replace(basis, values=values, compared_at=min(a.compared_at, b.compared_at))
+    at = (
+        None
+        if a.compared_at is None or b.compared_at is None
+        else min(a.compared_at, b.compared_at)
+    )
+    return replace(basis, values=values, compared_at=at)
 
 
 def quantile_sentences(metric: str, basis: QuantileBasis | None) -> tuple[str, ...]:

@@ -327,12 +327,13 @@ class Distribution:
 
     `mean` is None where it does not say. `quantiles` holds those that were asked for, None where there are too few values.
     `counts` are the values of a histogram and how often each was counted, by value; None of printed percentiles, which
-    cannot be put together with those of other runs.
+    cannot be put together with those of other runs: `requests` is how many values are behind them, 0 where nobody says.
     """
 
     mean: float | None
     quantiles: Mapping[float, float | None]
     counts: tuple[tuple[float, int], ...] | None
+    requests: int = 0
 
 
 def is_distribution(rule: MetricRule) -> bool:
@@ -380,4 +381,6 @@ def _of_table(table: Percentiles, rule: MetricRule) -> Distribution:
             more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
             told = ", ".join(there[:_NAMED]) + more
             raise DistributionError(f"the table has no {float(exact * 100):g} %: it has {told}")
-    return Distribution(mean=table.mean, quantiles=quantiles, counts=None)
+    return Distribution(
+        mean=table.mean, quantiles=quantiles, counts=None, requests=table.requests or 0
+    )

@@ -64,7 +64,7 @@ class RunValues:
                 samples[name] = self._kept(run, name, values)
         for name, one in (distributions or {}).items():
             if one.counts is None:
-                samples[name] = StoredSamples(count=0, form="percentiles")
+                samples[name] = StoredSamples(count=one.requests, form="percentiles")
             else:
                 pairs = [number for pair in one.counts for number in pair]
                 samples[name] = replace(self._kept(run, name, pairs), form="counts")

@@ -11,7 +11,7 @@ import numpy as np
 from ...pages import number_format as figures
 from ...pages.model import Caution, ShortSentence, plain
 from .failures import fisher
-from .lines import UNEQUAL_VALUES, LineParts, spread_of, times_as_many
+from .lines import UNEQUAL_VALUES, LineParts, is_printed, spread_of, times_as_many
 from .page import failed_text
 from .values import SessionDependence, speeds_of
 
@@ -201,6 +201,7 @@ def _few(
 
 
 _FEW_BENCHMARKS = 5  # benchmarks below which a law of others like them is little known
+_PRINTED = 1.05  # times as many values as the other side
 _NUMBERS = 3  # pairs of unequal numbers of which each is told
 _AT: dict[Unit, str] = {"session": "in", "host": "on"}
 
@@ -382,7 +383,8 @@ def values_cautions(
 ) -> Iterator[Caution]:
     """Say of quantiles of unequal numbers of values at which they are compared, or that they are not."""
     for line in lines:
-        if times_as_many(ours, theirs, line.name) == 1.0:
+        printed = is_printed(ours, line.name)
+        if times_as_many(ours, theirs, line.name) <= (_PRINTED if printed else 1.0):
             continue
         sides = [(round(one.values_of[line.name].mean), one) for one in (ours, theirs)]
         (few, lean), (many, rich) = sorted(sides, key=lambda pair: pair[0])
@@ -390,6 +392,8 @@ def values_cautions(
         said = f"compared at the smaller number of values ({few:,} of {many:,})"
         if line.reason == UNEQUAL_VALUES:
             said = f"{many:,} values of {rich.name} against {few:,} of {lean.name}: measure both for equally many"
+        if printed:
+            said = f"printed of {many:,} values of {rich.name} and {few:,} of {lean.name}: the larger number alone makes its side look slower"
         short = ShortSentence.of(plain(f"{where}{said}"))
         yield Caution(UNEQUAL_VALUES, f"{where}{said}", (line.name,), short)
 

@@ -232,7 +232,9 @@ def without_unequal_values(
     """Take back the word of each quantile of which one side has more than twice as many values."""
     return tuple(
         replace(line, outcome="undecided", reason=UNEQUAL_VALUES, more_sessions=None)
-        if line.reason is None and times_as_many(ours, theirs, line.name) > _TWICE
+        if line.reason is None
+        and not is_printed(ours, line.name)
+        and times_as_many(ours, theirs, line.name) > _TWICE
         else line
         for line in lines
     )
@@ -242,6 +244,11 @@ def times_as_many(ours: PerformanceMatrix, theirs: PerformanceMatrix, name: str)
     """Give how many times as many values one side of a quantile has; 1 where nobody knows."""
     sizes = [side.values_of[name].mean for side in (ours, theirs) if name in side.values_of]
     return max(sizes) / min(sizes) if len(sizes) > 1 else 1.0
+
+
+def is_printed(side: PerformanceMatrix, name: str) -> bool:
+    """Tell whether a quantile was printed: how many values are behind it is known, and nothing is corrected."""
+    return name in side.values_of and side.values_of[name].compared_at is None
 
 
 def steady_suite(

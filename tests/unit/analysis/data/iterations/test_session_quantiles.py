@@ -131,6 +131,26 @@ def test_the_steady_state_of_all_runs_of_a_session_counts_not_that_of_its_first(
     assert told == {"v0": (24, 0), "v1": (24, 18)}
 
 
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [((5000, 4700), True), ((5000, 4800), False), ((0, 0), False), ((5000, 100), True)],
+)
+def test_unequal_numbers_behind_printed_percentiles_are_said_and_take_no_word(numbers, said):
+    trial, values = with_values(sessions=6)
+    means = column([np.array([one.mean()]) for one in values])
+    abouts = [
+        StoredSamples(count=numbers[variant], form="percentiles") for variant in trial.variant
+    ]
+    stored = {row: StoredRun(Path("none"), about) for row, about in enumerate(abouts)}
+    trial = replace(trial, metrics={**trial.metrics, "t": means}, stored={"t": stored})
+    verdict = judge(trial, metric=NAME)
+    assert verdict.quantile.why == "printed"
+    assert (
+        "unequal-values" in {one.code for one in verdict.candidates[0].multilevel.cautions}
+    ) is said
+    assert verdict.candidates[0].multilevel.benchmarks[0].reason is None
+
+
 @pytest.mark.parametrize("form", ["counts", "percentiles"])
 def test_what_tells_only_how_values_are_distributed_has_no_warm_up_to_look_for(tmp_path, form):
     made, values = with_values()
