@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from analysis.record.json_paths import JsonPathError, parse_path
 from analysis.record.manifest import quantile_metric
 from analysis.record.trial_files import ENERGY_METRICS
 from analysis.record.yaml_reader import Document, Location, quote
@@ -36,7 +37,7 @@ from .model import (
 )
 from .scalar_kinds import NAME, known_here, nearest
 from .target_schema import EXPECT, METRIC, VARIANT
-from .templates import SEED_NAME, Filler, JsonPathError, TemplateError, parse_path, parse_template
+from .templates import SEED_NAME, Filler, TemplateError, parse_template
 
 if TYPE_CHECKING:
     from analysis.errors import Problem

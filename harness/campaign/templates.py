@@ -1,16 +1,12 @@
-"""What the texts of a campaign may hold: placeholders and what fills them in, and paths into JSON documents.
-
-A path is keys with dots, ``[3]`` for an item of a list, ``[*]`` for all, ``["any key"]`` for a key with a dot.
-"""
+"""What the texts of a campaign may hold: placeholders and what fills them in."""
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from analysis.record.yaml_reader import Document, Location, quote
 
@@ -223,67 +219,3 @@ def _misplaced_seed(path: Location) -> tuple[str, str]:
         return f"{said}, and this build is executed once for all of them", fix
     fix = "it may stand in 'env', and in the 'run' of a build with 'each: session'"
     return f"{said}, and cannot stand here", fix
-
-
-_STEP = re.compile(
-    r"""(?P<dot>\.)?(?P<key>[^.\[\]"\s][^.\[\]"]*)"""
-    r"""|\[(?P<index>0|[1-9][0-9]{0,8})\]|\[(?P<all>\*)\]|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]"""
-)
-
-
-class JsonPathError(ValueError):
-    """A path is wrong, or a document has nothing there."""
-
-
-_Step = str | int | None  # a key, an index, or every item of a list
-
-
-def parse_path(path: str) -> tuple[_Step, ...]:
-    """Parse a path into keys, indexes and None for all items."""
-    steps: list[_Step] = []
-    at = 0
-    while at < len(path):
-        match = _STEP.match(path, at)
-        if match is None or (match["key"] and bool(match["dot"]) != bool(at)):
-            raise JsonPathError(f"not understood from character {at + 1} on: '{path[at:]}'")
-        steps.append(_step(match, at))
-        at = match.end()
-    if not steps:
-        raise JsonPathError("the path is empty")
-    return tuple(steps)
-
-
-def _step(match: re.Match[str], at: int) -> _Step:
-    if match["all"]:
-        return None
-    if match["index"]:
-        return int(match["index"])
-    if match["quoted"]:
-        try:
-            return str(json.loads(match["quoted"]))
-        except ValueError:
-            raise JsonPathError(f"not a JSON string at character {at + 1}") from None
-    return match["key"]
-
-
-def find(data: Any, path: str) -> list[Any]:  # noqa: ANN401 - any JSON document
-    """Give every value that the path names, in the document's order."""
-    found: list[tuple[str, Any]] = [("", data)]
-    for step in parse_path(path):
-        found = [pair for where, value in found for pair in _descend(where, value, step)]
-    return [value for _, value in found]
-
-
-def _descend(where: str, value: Any, step: _Step) -> list[tuple[str, Any]]:  # noqa: ANN401 - JSON
-    here = where or "the document"
-    if isinstance(step, str):
-        if not isinstance(value, dict) or step not in value:
-            raise JsonPathError(f"{here} has no key '{step}'")
-        return [(f"{where}.{step}" if where else step, value[step])]
-    if not isinstance(value, list):
-        raise JsonPathError(f"{here} is not a list")
-    if step is None:
-        return [(f"{where}[{index}]", item) for index, item in enumerate(value)]
-    if step >= len(value):
-        raise JsonPathError(f"{here} has no item {step}")
-    return [(f"{where}[{step}]", value[step])]

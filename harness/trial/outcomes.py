@@ -12,6 +12,7 @@ from pathlib import Path
 from signal import SIGKILL, Signals
 from typing import TYPE_CHECKING, NamedTuple
 
+from analysis.record.json_paths import JsonPathError, find
 from analysis.record.manifest import quantile_of
 
 from ..campaign.distributions import (
@@ -27,7 +28,6 @@ from ..campaign.metric_checks import (
     quantiles_of,
     with_quantiles,
 )
-from ..campaign.templates import JsonPathError, find
 from ..launch.matching import Matching, NotMatched, as_written
 
 if TYPE_CHECKING:
