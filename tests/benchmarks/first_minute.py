@@ -127,7 +127,7 @@ class Place:
 
     def _spin(self) -> str:
         compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
-        source = Path(__file__).with_name("c") / "spin.c"
+        source = Path(__file__).with_name("c") / "drawn_spin.c"
         binary = self.folder / "spin"
         words = [compiler or "", "-O2", "-o", str(binary), str(source), "-lm"]
         if compiler and subprocess.run(words, check=False, capture_output=True).returncode == 0:
