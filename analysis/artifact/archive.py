@@ -16,6 +16,7 @@ import stat
 import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,10 +42,12 @@ _FIX = "use a bundle as 'fairtrial bundle' wrote it: fetch it again, or ask who 
 _PLAIN, _EXECUTABLE = stat.S_IFREG | 0o644, stat.S_IFREG | 0o755
 _ZIP64 = 4 + 3 * 8  # bytes of the field with numbers of more than 32 bits
 _UTF8 = 0x0800  # the flag of a name that is not ASCII
+_PACKED = 0x0006  # flags of how thoroughly it was compressed
+_TIMES_DEFLATED = 1032  # no byte of deflate holds more
 # what `zipfile` raises on bytes that are no archive
 _DAMAGE = (
     *(zipfile.BadZipFile, struct.error, EOFError, ValueError, OverflowError),
-    *(RuntimeError, OSError),  # encryption, and seeking to a place that cannot be
+    *(RuntimeError, OSError, zlib.error),  # encryption, and seeking to a place that cannot be
 )
 
 
@@ -120,7 +123,7 @@ class Archive:
 
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
         self.path = path
-        self._infos = {info.filename: info for info in file.infolist()}
+        self._infos = {info.filename: info for info in file.infolist() if not _is_folder(info)}
         self.entries: Mapping[str, int] = {name: one.file_size for name, one in self._infos.items()}
         self._file = file
 
@@ -161,7 +164,8 @@ class Archive:
         if any(folder.iterdir()):
             raise UsageError("the folder is not empty", str(folder), "name a new one")
         for name, info in self._infos.items():
-            _write(folder / name, self.pieces(name), info.external_attr >> 16 & 0o777)
+            mode = _EXECUTABLE if info.external_attr >> 16 & 0o100 else _PLAIN
+            _write(folder / name, self.pieces(name), stat.S_IMODE(mode))
 
 
 @contextmanager
@@ -204,7 +208,10 @@ class _Bounded(io.FileIO):
 def _accept(
     infos: Sequence[zipfile.ZipInfo], size: int, where: str, max_entries: int, max_bytes: int
 ) -> None:
-    """Refuse an archive of `size` bytes that may not be unpacked; nothing of its files was read yet."""
+    """Refuse an archive of `size` bytes that may not be unpacked; nothing of its files was read yet.
+
+    Somebody may have packed it again: compressed, with folders, and with the modes of the files there.
+    """
 
     def refused(what: str, fix: str = _FIX) -> StoreError:
         return StoreError(f"the archive is refused: {what}", where, fix)
@@ -217,6 +224,7 @@ def _accept(
         if number > most:
             what = f"it has {number:,} {noun}, more than {most:,}"
             raise refused(what, f"if that is expected, allow it with {option}")
+    infos = [info for info in infos if not _is_folder(info)]
     for info in infos:
         name = info.orig_filename
         fault = fault_of_name(name)
@@ -228,15 +236,33 @@ def _accept(
         other = taken.clash(name)
         if other is not None:
             raise refused(_beside(name, other))
-        if info.compress_type or info.flag_bits & ~_UTF8 or info.file_size != info.compress_size:
-            what = f"{name} is compressed or encrypted; a bundle stores its files as they are"
-            raise refused(what)
-        if info.comment or len(info.extra) > _ZIP64:
-            raise refused(f"{name} has a comment, or fields that no bundle has")
-        if info.external_attr >> 16 not in {_PLAIN, _EXECUTABLE}:
-            raise refused(f"{name} is no plain file of mode 0644 or 0755; a bundle holds no others")
-    if total > size:
-        raise refused(f"its files claim {total:,} bytes, more than it has: they overlap, or lie")
+        fault = _fault_of_kind(info)
+        if fault is not None:
+            raise refused(f"{name} {fault}")
+    packed = sum(info.compress_size for info in infos)
+    if packed > size:
+        raise refused(f"its files claim {packed:,} bytes, more than it has: they overlap, or lie")
+
+
+def _fault_of_kind(info: zipfile.ZipInfo) -> str | None:
+    """Say why a file must not be unpacked, by its sizes and its kind; None where it may."""
+    most = info.compress_size
+    if info.compress_type == zipfile.ZIP_DEFLATED:
+        most *= _TIMES_DEFLATED
+    elif info.compress_type or info.file_size != info.compress_size:
+        return "is compressed in a way that no bundle is"
+    if info.flag_bits & ~(_UTF8 | _PACKED) or info.file_size > most:
+        return "is encrypted, or claims more than it holds"
+    if info.comment or len(info.extra) > _ZIP64:
+        return "has a comment, or fields that no bundle has"
+    if stat.S_IFMT(info.external_attr >> 16) not in {0, stat.S_IFREG}:
+        return "is a link, a device or a folder; a bundle holds no others than files"
+    return None
+
+
+def _is_folder(info: zipfile.ZipInfo) -> bool:
+    """Tell whether a line of the directory is a folder, which follows from the names of its files."""
+    return info.is_dir() and not info.file_size and stat.S_ISDIR(info.external_attr >> 16)
 
 
 def _beside(name: str, other: str) -> str:

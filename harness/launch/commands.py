@@ -49,8 +49,12 @@ def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
     if "/" in argv0:
         path = cwd / argv0
         if not path.exists():
-            raise LaunchError(f"command '{argv0}' not found", str(path), "check the path")
-        if path.is_dir() or not os.access(path, os.X_OK):
+            tilde = "only a shell makes a home of ~: write the path, or {shell: ...}"
+            fix = tilde if argv0.startswith("~") else "check the path"
+            raise LaunchError(f"command '{argv0}' not found", str(path), fix)
+        if path.is_dir():
+            raise LaunchError(f"'{argv0}' is a folder", str(path), "name the program in it")
+        if not os.access(path, os.X_OK):
             raise LaunchError(
                 f"'{argv0}' is not executable", str(path), f"chmod +x {shlex.quote(str(path))}"
             )

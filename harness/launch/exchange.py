@@ -11,6 +11,7 @@ import ctypes
 import errno
 import os
 import resource
+import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -176,8 +177,9 @@ def _asleep() -> tuple[int, int]:
     return boot - time.monotonic_ns(), boot - before
 
 
+_SHEBANG = 256  # bytes of a first line that the kernel reads
 _SPAWN_FIXES = {
-    errno.ENOENT: ("not found, or the interpreter in its first line is missing", "check the path"),
+    errno.ENOENT: ("not found", "check the path"),
     errno.EACCES: ("not executable by you", "chmod +x it, or check the folders' permissions"),
     errno.ENOEXEC: (
         "no program that the kernel can execute",
@@ -194,6 +196,33 @@ def more_files(number: int | None) -> str | None:
     return "raise the limit (ulimit -n 1024), or close what holds so many"
 
 
+def _of_its_first_line(path: str) -> tuple[str, str] | None:
+    """Say what the kernel does not like of a script's first line; None where nothing is known of it."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - it may be bytes that no Path takes
+            line = file.readline(_SHEBANG)
+    except OSError:
+        return None
+    if line.startswith(b"\xef\xbb\xbf#!"):
+        return "a script with a byte order mark before its '#!'", "save it without one"
+    interpreter = line[2:].split()[:1]
+    if not line.startswith(b"#!") or not interpreter:
+        return None
+    if line.endswith(b"\r\n"):
+        how = f"sed -i 's/\\r$//' {shlex.quote(path)}"
+        return (
+            "a script whose lines end as on Windows (CRLF), which its interpreter's name takes in",
+            how,
+        )
+    name = interpreter[0].decode(errors="replace")
+    if os.path.exists(name):  # noqa: PTH110 - as above
+        return None
+    return (
+        f"a script whose interpreter {name!r} is missing",
+        "install it, or mend the script's first line",
+    )
+
+
 def not_started(request: LaunchRequest, stage: str, number: int) -> LaunchError:
     """Say why a launcher did not execute a program: what it was doing then."""
     name, reason = request.argv[0], os.strerror(number)
@@ -206,6 +235,8 @@ def not_started(request: LaunchRequest, stage: str, number: int) -> LaunchError:
         return LaunchError(f"'{name}' is not started: {reason}", "isolation.limits", how)
     if stage == "spawn":
         what, fix = _SPAWN_FIXES.get(number, (f"not started: {reason}", None))
+        if number in (errno.ENOENT, errno.ENOEXEC):
+            what, fix = _of_its_first_line(request.path) or (what, fix)
         return LaunchError(f"'{name}' is {what}", request.path, fix)
     places = {
         "stdin": request.stdin,

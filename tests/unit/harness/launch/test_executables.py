@@ -65,13 +65,17 @@ def test_missing_command_says_where_it_was_sought(tmp_path):
     assert caught.value.where == f"{tmp_path}/tool"
 
 
-@pytest.mark.parametrize("kind", ["file", "folder"])
-def test_what_is_not_executable_is_refused_with_the_remedy(tmp_path, kind):
-    path = tmp_path / "tool"
-    program(path, 0o644) if kind == "file" else path.mkdir()
-    with pytest.raises(LaunchError, match="is not executable") as caught:
-        resolve("./tool", tmp_path, {})
-    assert "chmod +x" in caught.value.fix
+def test_what_is_not_executable_is_refused_with_the_remedy(tmp_path):
+    program(tmp_path / "tool", 0o644)
+    (tmp_path / "folder").mkdir()
+    for name, what, fix in (
+        ("./tool", "is not executable", "chmod +x"),
+        ("./folder", "is a folder", "the program in it"),
+        ("~/tool", "not found", "only a shell"),
+    ):
+        with pytest.raises(LaunchError, match=what) as caught:
+            resolve(name, tmp_path, {})
+        assert fix in caught.value.fix
 
 
 def test_all_missing_commands_are_named_at_once(make_campaign, make_cell):

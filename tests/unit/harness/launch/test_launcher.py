@@ -423,7 +423,7 @@ def test_cpu_that_does_not_exist_is_a_host_error(open_launcher):
 
 
 def _script(path: Path, text: str, mode: int = 0o755) -> str:
-    path.write_text(text)
+    path.write_text(text, newline="")
     path.chmod(mode)
     return str(path)
 
@@ -434,7 +434,14 @@ def _script(path: Path, text: str, mode: int = 0o755) -> str:
         ("missing", None, 0, "not found"),
         ("plain", "#!/bin/sh\n", stat.S_IRUSR, "not executable by you"),
         ("garbage", "neither a script nor a program", 0o755, "no program that the kernel"),
-        ("orphan", "#!/nonexistent/interpreter\n", 0o755, "interpreter in its first line"),
+        (
+            "orphan",
+            "#!/nonexistent/interpreter -x\n",
+            0o755,
+            "interpreter '/nonexistent/interpreter'",
+        ),
+        ("windows", "#!/bin/sh\r\nexit 0\r\n", 0o755, "CRLF"),
+        ("marked", "\ufeff#!/bin/sh\n", 0o755, "byte order mark"),
     ],
 )
 def test_what_cannot_be_executed_is_named(
