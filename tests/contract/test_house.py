@@ -50,7 +50,7 @@ OPENERS = {
     "analysis/methods/resampling/assignments.py:1 analysis/report/methods_text.py:1",
     "a file that the command line or the campaign names": "analysis/record/yaml_reader.py:1 "
     "harness/commands/comparing.py:1 harness/commands/first_steps.py:1 harness/host/commits.py:1 "
-    "harness/host/executables.py:3 harness/trial/builds.py:1 analysis/artifact/archive.py:6 "
+    "harness/host/executables.py:3 harness/launch/exchange.py:1 harness/trial/builds.py:1 analysis/artifact/archive.py:6 "
     "analysis/artifact/bundle.py:1 "
     "analysis/artifact/reproduce.py:1 analysis/commands/exchange.py:1 "
     "analysis/commands/options.py:1 analysis/commands/gate.py:1 "
