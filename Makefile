@@ -102,6 +102,7 @@ near: $(READY)
 accept: generated
 	$(BIN)/python tests/unchanged/answers.py
 	$(BIN)/python -m tests.golden.test_bisections_golden
+	$(BIN)/python -m tests.golden.test_readings
 	git --no-pager diff --stat
 
 # FLAKE="--whole 2 --short 9" executes fewer; an interrupted one goes on with build/flake.tsv.
