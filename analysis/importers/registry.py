@@ -68,7 +68,7 @@ TOOLS: tuple[Tool, ...] = (
         "criterion's folder, sample.json or raw.csv",
         "analysis.importers.criterion",
     ),
-    Tool("asv", "asv's results", "analysis.importers.python"),
+    Tool("asv", "asv's results", "analysis.importers.asv"),
     Tool("benchexec", "BenchExec's XML or table CSV", "analysis.importers.xml_results"),
     Tool("perf-stat", "perf stat -x, -j or --table", "analysis.importers.command_line"),
     Tool("spec-cpu", "SPEC CPU's CSV or raw file", "analysis.importers.suites"),
