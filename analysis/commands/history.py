@@ -14,14 +14,18 @@ from .options import Metric, check_file, show, write_file
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ..record.run_numbers import Better
     from ..stats.multiplicity import Correction
 
 _FOLDER = "runs"
 # options of nights, which ordered variants of one trial do not have
-_OF_NIGHTS = ("since", "gate", "allow_missing", "horizon", "independent", "plain", "output")
+_OF_NIGHTS = (
+    *("better", "since", "gate", "allow_missing", "horizon", "independent", "plain", "output"),
+)
 
 
 class _Asked(Metric):
+    better: Better | None
     benchmark: list[str] | None
     variant: list[str] | None
     risk: float
@@ -67,8 +71,7 @@ def history(*, places: list[str], args: _Asked, out: TextIO, err: TextIO) -> int
         places,
         benchmarks=args.benchmark,
         variant=variants[0] if variants else None,
-        metric=args.metric,
-        plain=args.plain,
+        **args.some("metric", "better", "plain"),
         least=1 if args.gate is not None and _is_filling(places) else 2,
     )
     found = judge_nights(
@@ -147,7 +150,7 @@ def _again(args: _Asked, places: Sequence[str]) -> Iterator[str]:
         yield from ("--benchmark", name)
     for name in args.variant or ():
         yield from ("--variant", name)
-    for option in ("metric", "correction", "since", "gate"):
+    for option in ("metric", "better", "correction", "since", "gate"):
         if (value := getattr(args, option)) is not None:
             yield from (f"--{option}", value)
     yield from allow_missing_words(args.allow_missing)

@@ -52,22 +52,22 @@ class _Found:
 
 
 def read_imported(
-    places: Sequence[NightPlace], given: Sequence[Path], metric: str | None
-) -> tuple[list[RawNight], list[tuple[str, str]]]:
+    places: Sequence[NightPlace], given: Sequence[Path], chosen: ReadingChoices
+) -> tuple[list[RawNight], list[tuple[str, FairtrialError]]]:
     """Read files of other tools in the order of their dates or commits; the others are named, with why.
 
     Raises UsageError where files cannot be ordered.
     """
     found: list[_Found] = []
-    left_out: list[tuple[str, str]] = []
+    left_out: list[tuple[str, FairtrialError]] = []
     for k, place in enumerate(places):
         doing("reading", k, len(places), "files")
         try:
             with as_one():
-                found += _nights(place, metric)
+                found += _nights(place, chosen)
         except FairtrialError as error:
             if "no format is known" not in error.what:
-                left_out.append((place.name, error.what))
+                left_out.append((place.name, error))
     return [_raw(one, date) for one, date in _ordered(found, given)], left_out
 
 
@@ -81,13 +81,13 @@ def _raw(one: _Found, date: str | None) -> RawNight:
     )
 
 
-def _nights(place: NightPlace, metric: str | None) -> Iterator[_Found]:
+def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
     """Read a file; each commit in it is a night of its own."""
     file = read_foreign(open_foreign(str(place.path)))
     if file.format in _BARE:
         raise AnalysisError("no format is known for this file", str(place.path))
-    gathered = gather([file], ReadingChoices(metric=metric))
-    metric = metric or gathered.metrics[0]
+    gathered = gather([file], chosen)
+    metric = chosen.metric or gathered.metrics[0]
     mine = [one for one in gathered.cells if one.cell.metric == metric]
     cells = [one for one in mine if one.cell.values or one.cell.cut]
     if not cells:
@@ -95,7 +95,9 @@ def _nights(place: NightPlace, metric: str | None) -> Iterator[_Found]:
     better = next((one.cell.better for one in cells if one.cell.better is not None), None)
     if better is None:
         raise AnalysisError(
-            f"the file does not say which direction of {metric!r} is better", str(place.path)
+            f"the file does not say which direction of {metric!r} is better",
+            str(place.path),
+            "add --better lower (times) or --better higher (scores, rates)",
         )
     commits: dict[str | None, list[NamedCell]] = {}
     for one in cells:

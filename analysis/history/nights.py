@@ -8,6 +8,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..announcing import meanwhile
 from ..data.protocol import ordered_variants_of
@@ -18,6 +19,9 @@ from ..record.asking_git import NO_PROGRAMS, for_reading, is_cut_off, remedy_in,
 from ..record.bisections import way_to_bisections
 from .night_values import NIGHTS_MOST, NightPlace, Nights, NightSeries, places_in, without_copies
 from .series import NightReader, RawNight, SeriesMaker, figures_of, keeping
+
+if TYPE_CHECKING:
+    from ..record.run_numbers import Better
 
 # --- Orders commits as a repository's history does; git is asked, and nothing is written.
 
@@ -128,6 +132,7 @@ def read_nights(
     benchmarks: Sequence[str] | None = None,
     variant: str | None = None,
     metric: str | None = None,
+    better: Better | None = None,
     plain: bool = False,
     least: int = 2,
 ) -> Nights:
@@ -146,6 +151,8 @@ def read_nights(
         Take this candidate alone.
     metric : str, optional
         By default, for each campaign, the first that its newest trial's `judge` names.
+    better : {"lower", "higher"}, optional
+        Which direction is better, where files of other tools do not say it.
     plain : bool
         Take the values of each variant by itself, not its difference from the baseline.
     least : int
@@ -160,25 +167,39 @@ def read_nights(
     ------
     UsageError
         If there are fewer than `least` nights; if a benchmark or variant is unknown; if files of other tools
-        cannot be ordered.
+        cannot be ordered; if trials contradict `better`.
     InsufficientDataError
         If no night has a value.
     """
     with meanwhile("reading"):
         found = places_in(places)
+    fix = "name complete trials"
+    if metric is not None:
+        fix = "leave out --metric, or name one that all of them have"
     _require_several(found, places, least)
     if found[0].kind == "file":
+        from ..importers.naming import ReadingChoices
         from .imported_nights import read_imported
 
+        chosen = ReadingChoices(metric=metric, better=better)
         with meanwhile("reading"):
-            raws, left_out = read_imported(found, [Path(one) for one in places], metric)
+            raws, refused = read_imported(found, [Path(one) for one in places], chosen)
+        left_out = [(name, error.what) for name, error in refused]
+        fix = next((error.fix for _, error in refused if error.fix), fix)
         cut = max(0, len(raws) - NIGHTS_MOST)
         raws = raws[cut:]
     else:
         kept, cut = _newest(without_copies(found))
         raws, left_out = _read(kept, metric)
     if not raws:
-        raise _without_values(places, found, left_out, metric)
+        raise _without_values(places, found, left_out, fix)
+    said = {raw.first.better for raw in raws} - {better}
+    if better is not None and said:
+        raise UsageError(
+            f"in these nights {said.pop()} values are better",
+            str(places[0]),
+            f"leave out --better {better}",
+        )
     maker = SeriesMaker(plain=plain)
     with meanwhile("ordering nights"):
         for raw in raws:
@@ -201,7 +222,7 @@ def _without_values(
     given: Sequence[str | Path],
     found: Sequence[NightPlace],
     left_out: Sequence[tuple[str, str]],
-    metric: str | None,
+    fix: str,
 ) -> FairtrialError:
     """Say why no night has a value: a reason that all have is said once."""
     where = " ".join(str(one) for one in given[:3])
@@ -214,9 +235,6 @@ def _without_values(
     told = "; ".join(f"{name}: {why}" for name, why in left_out[:3])
     if len(left_out) > 1 and len({why for _, why in left_out}) == 1:
         told = f"in each of {counted(len(left_out), 'night')}, {left_out[0][1]}"
-    fix = "name complete trials"
-    if metric is not None:
-        fix = "leave out --metric, or name one that all of them have"
     return InsufficientDataError(f"no night has a value: {told}", where, fix, n=0, needed=2)
 
 

@@ -10,7 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from analysis.errors import InsufficientDataError, UsageError
+from analysis.errors import FairtrialError, InsufficientDataError, UsageError
 from analysis.history import imported_nights
 from analysis.history.night_values import date_in, first_date
 from analysis.history.nights import read_nights
@@ -340,4 +340,31 @@ def test_a_metric_that_nobody_has_is_said_once(files):
         read_nights([files(made)], metric="user")
     assert refused.value.what.count("'user'") == 1
     assert "in each of 3 nights" in refused.value.what
-    assert "--metric" in refused.value.fix
+    assert refused.value.fix == "known here: time"
+
+
+def test_a_direction_that_no_file_says_is_asked_for_and_taken(tmp_path, night):
+    # authority: docs/verdict.md, --better says the direction where the file does not
+    folder = tmp_path / "results"
+    folder.mkdir()
+    for k in (1, 2):
+        (folder / f"2026-11-0{k}.csv").write_text(f"benchmark,run,score\nx,1,{k}0\nx,2,{k}0\n")
+    with pytest.raises(InsufficientDataError, match="in each of 2 nights, .* 'score'") as refused:
+        read_nights([folder])
+    assert refused.value.fix == "add --better lower (times) or --better higher (scores, rates)"
+    for better, sign in (("lower", 1), ("higher", -1)):
+        (series,) = read_nights([folder], better=better).series
+        assert (series.better, series.unit) == (better, "")
+        assert series.logs == pytest.approx([sign * math.log(10), sign * math.log(20)])
+
+
+@pytest.mark.parametrize("kind", ["trials", "files"])
+def test_a_direction_that_nights_contradict_is_refused(files, night, tmp_path, kind):
+    night(1)
+    night(2)
+    made = {f"2026-11-0{k}.json": hyperfine(k) for k in (1, 2)}
+    place = tmp_path / "runs" if kind == "trials" else files(made)
+    assert read_nights([place], better="lower").series
+    with pytest.raises(FairtrialError, match="lower values") as refused:
+        read_nights([place], better="higher")
+    assert refused.value.fix == "leave out --better higher"
