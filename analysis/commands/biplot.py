@@ -111,7 +111,7 @@ def _read(args: Systems) -> _Systems:
 
 
 def _table(path: Path, args: Systems) -> _Systems:
-    from ..importers.systems_table import read_systems
+    from ..data.systems_table import read_systems
 
     for option in args.not_for_tables():
         raise UsageError(

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
     from .trial import Trial
 
+READ_AS = "read-as"  # the code of what the columns of a table were guessed to be
+UNREAD = "columns-unread"  # and of those that no role is known of
 CHANGED = "benchmark-changed"  # the code of a benchmark that was measured in several ways
+_SHOWN = (CHANGED, READ_AS, UNREAD)  # of an import, on a first screen
 DEFINITIONS = "definitions"  # key of an imported trial's manifest: benchmark -> how it was measured
 _BESIDE = (CAMPAIGN, ENVIRONMENT, FINDINGS)  # files that the judge does not read
 
@@ -245,7 +248,7 @@ def imported_cautions(trial: Path, manifest: Manifest) -> Iterator[Caution]:
     told = [f"imported from {kind} files", *(["; ".join(told)] if told else [])]
     yield Caution("imported", ": ".join(told))
     for code, text in noted:
-        short = ShortSentence.of(plain(str(text))) if code == CHANGED else None
+        short = ShortSentence.of(plain(str(text))) if code in _SHOWN else None
         yield Caution(str(code), str(text), short=short)
 
 

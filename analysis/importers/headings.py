@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..pages import number_format as figures
 from .parsing import SIZES, TIMES, in_base_unit
@@ -16,29 +16,46 @@ if TYPE_CHECKING:
     from ..record.run_numbers import Better
 
 _NAMES: dict[str, tuple[str, ...]] = {
-    "benchmark": ("benchmark", "bench", "test", "workload", "program", "task", "name"),
-    "variant": ("variant", "system", "computer", "config", "configuration", "version", "build", "tool"),
-    "session": ("session", "occasion", "day", "night", "boot"),
-    "block": ("block",),
-    "process": ("process", "invocation", "fork", "run", "execution", "repetition", "rep", "pid"),
-    "iteration": ("iteration", "iter", "round"),
-    "value": (
-        "value", "time", "wall", "walltime", "wall_time", "elapsed", "duration", "seconds", "runtime",
-        "real", "real_time", "score", "measurement",
-    ),
-    "unit": ("unit", "units", "time_unit", "time_units", "timeunit"),
-    "metric": ("metric", "criterion", "measure"),
-    "better": ("better", "direction", "lower_is_better", "higher_is_better"),
-    "ok": (
-        "ok", "success", "passed", "failed", "outcome", "status", "exit_code", "exit_status",
-        "exitcode", "returncode", "return_code", "error_occurred",
-    ),
-    "warmup": ("warmup", "warm_up", "is_warmup"),
-}  # fmt: skip
-HOSTS = (
-    "host", "hostname", "host_name", "machine", "machine_name", "node", "nodename", "node_name",
-)  # fmt: skip
+    role: tuple(names.split())
+    for role, names in {
+        "benchmark": "benchmark bench test workload program task name benchmark_name test_name testcase test_case case "
+        "case_name task_name problem query function filename file path src_dir casename label scenario "
+        "operation url uri dataset",
+        "variant": "variant system computer config configuration version build tool binary tool_name "
+        "implementation impl algorithm algo method language lang compiler compiler_path engine framework "
+        "library lib solver runtime_name interpreter shell shell_name sh_path backend jvm vm php loader "
+        "agent model compressor encoding database db",
+        "session": "session occasion day night boot",
+        "block": "block",
+        "process": "process invocation fork run execution repetition rep pid",
+        "iteration": "iteration iter round",
+        "value": "value time wall walltime wall_time elapsed duration seconds runtime real real_time score "
+        "measurement",
+        "unit": "unit units time_unit time_units timeunit",
+        "metric": "metric criterion measure",
+        "better": "better direction lower_is_better higher_is_better",
+        "ok": "ok success passed failed outcome status exit_code exit_status exitcode returncode return_code "
+        "error_occurred",
+        "warmup": "warmup warm_up is_warmup",
+        "time": "timestamp time_stamp datetime date started started_at start_time ts created_at when",
+        "commit": "commit commit_hash commit_id sha revision git_commit githash git_sha",
+        "host": "host hostname host_name machine machine_name node nodename node_name",
+    }.items()
+}
 # what values may be totals of, beside its own name
+_TOO = (
+    "valid",
+    "is_valid",
+    "correct",
+    "timed_out",
+    "timeout_hit",
+    "crashed",
+    "pass",
+    "result",
+)  # of outcomes
+_ONE = (
+    "session", "block", "process", "iteration", "unit", "metric", "better", "warmup", "time", "commit", "host",
+)  # fmt: skip
 TOTALS = ("iterations", "iters", "loops", "inner_loops", "ops", "operations", "weight", "repeats")
 # in a column of such words alone these are units; the others may be a class, a clock's or a statistic
 _UNIT_WORDS = frozenset((*TIMES, *SIZES)) - {"s", "B", "h", "min", "day", "days"}
@@ -58,7 +75,7 @@ _SIZED = frozenset(("memory", "mem", "rss", "maxrss", "heap"))
 _NO_VALUES = frozenset(
     (
         "timeout", "limit", "interval", "budget", "deadline", "offset", "timestamp",
-        "start", "started", "end", "ended", "finished",
+        "start", "started", "end", "ended", "finished", "size", "count",
     )
 )  # fmt: skip
 _SUMMARY = frozenset(
@@ -75,29 +92,52 @@ _RANGE = frozenset(("range", "±", "+/_"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnRoles:
-    """The place of each role's column, None where there is none.
+    """The places of each role's columns; none, or None, where there is none.
 
-    `unit`, `metric`, `better`: The columns that say it of each row. `values`: Each value column: its place, its
-    metric's name, and the unit in its heading ("" for none). `rest`: Columns that are keys only.
+    `benchmark`, `variant`: The columns whose texts name it. `factors`: Columns that tell rows apart and are part of
+    the benchmark's name; those of `of_variant` of the variant's. `values`: Each value column: its place, its metric's
+    name, and the unit in its heading ("" for none). `unit`, `metric`, `better`: The columns that say it of each row.
+    `ok`: All of them must say that a run is good. `said`: Roles that a person gave a text instead of a column.
+    `stated`: Columns of which a person said what they are. `rest`: Columns that are keys only, those of
+    `time`, `commit` and `host` among them, or are ignored.
     """
 
-    benchmark: int | None
-    variant: int | None
-    session: int | None
-    block: int | None
-    process: int | None
-    iteration: int | None
-    values: tuple[tuple[int, str, str], ...]
-    unit: int | None
-    metric: int | None
-    better: int | None
-    ok: int | None
-    warmup: int | None
-    rest: tuple[int, ...]
+    benchmark: tuple[int, ...] = ()
+    variant: tuple[int, ...] = ()
+    factors: tuple[int, ...] = ()
+    of_variant: tuple[int, ...] = ()
+    values: tuple[tuple[int, str, str], ...] = ()
+    ok: tuple[int, ...] = ()
+    session: int | None = None
+    block: int | None = None
+    process: int | None = None
+    iteration: int | None = None
+    unit: int | None = None
+    metric: int | None = None
+    better: int | None = None
+    warmup: int | None = None
+    time: int | None = None
+    commit: int | None = None
+    host: int | None = None
+    said: Mapping[str, str] = field(default_factory=dict)
+    stated: frozenset[int] = frozenset()
+    rest: tuple[int, ...] = ()
+
+    @property
+    def naming(self) -> tuple[int, ...]:
+        """The columns that tell cells apart."""
+        single = (self.session, self.unit, self.metric, self.better)
+        names = (*self.benchmark, *self.variant, *self.factors, *self.of_variant)
+        return (*names, *(place for place in single if place is not None))
+
+    @property
+    def fates(self) -> tuple[int, ...]:
+        """The columns that say what became of a run."""
+        return (*self.ok, *(() if self.warmup is None else (self.warmup,)))
 
     def unit_of(self, said: str, heading: str) -> tuple[float, str, Better | None]:
         """Give factor, unit and direction of values: by the heading's unit, else by the row's own."""
-        factor, unit = in_base_unit(heading or said)
+        factor, unit = in_base_unit(self.said.get("unit") or heading or said)
         return factor, unit, "lower" if unit == "s" else None
 
     def is_of_rows(self, heading: str) -> bool:
@@ -108,32 +148,62 @@ class ColumnRoles:
         return not heading or all(unit for _, _, unit in self.values)
 
 
-def mapped(headings: Sequence[str]) -> ColumnRoles | None:
-    """Map the columns of a long table; None where no column holds values.
+def mapped(
+    headings: Sequence[str],
+    stated: Mapping[str, tuple[int, ...]] | None = None,
+    said: Mapping[str, str] | None = None,
+) -> ColumnRoles | None:
+    """Map the columns of a long table, those that nobody stated; None where no column holds values.
 
     Headings are compared without case, blanks and hyphens; a unit may follow a value's heading:
     ``time_ms``, ``walltime (s)``. Summaries are no values (`summaries`).
     """
+    stated, said = stated or {}, said or {}
     plain = [plain_heading(heading) for heading in headings]
-    place = _places(plain)
-    taken = {k for k in place.values() if k is not None}
-    summed = summaries(headings)
-    bases = {_summary(heading)[0] for heading in summed}
-    values = [
-        (k, heading.strip(), unit)
-        for k, heading in enumerate(headings)
-        if k not in taken
-        and (unit := _value(plain[k], heading)) is not None
-        and heading not in summed
-        and not bases & {"", _base(heading)}  # beside their extremes these are means
-    ]
-    # the first one is judged where nobody says which: a wall time, not the size of an input
-    values.sort(key=lambda one: _base(one[1]) not in {*_NAMES["value"], *_ALONE})
+    taken = {place for places in stated.values() for place in places}
+    free = ["" if k in taken else name for k, name in enumerate(plain)]
+    place: dict[str, Any] = {
+        role: next(iter(stated[role])) if role in stated else None if role in said else first
+        for role, first in _places(free).items()
+        if role in _ONE
+    }
+    for role in ("benchmark", "variant", "ok"):
+        first = _places(free)[role]
+        place[role] = stated.get(role, () if first is None else (first,))
+    taken |= {
+        k for role in _ONE[:-3] if (k := place[role]) is not None
+    }  # the last three are keys too
+    taken.update(place["benchmark"], place["variant"], place["ok"])
+    if "value" in stated:
+        values = [
+            (k, headings[k].strip(), _value(headings[k], stated=True) or "")
+            for k in stated["value"]
+        ]
+    else:
+        summed = summaries(headings)
+        bases = {_summary(heading)[0] for heading in summed}
+        values = [
+            (k, heading.strip(), unit)
+            for k, heading in enumerate(headings)
+            if k not in taken
+            and (unit := _value(heading)) is not None
+            and heading not in summed
+            and not bases & {"", _base(heading)}  # beside their extremes these are means
+        ]
+        # the first one is judged where nobody says which: a wall time, not the size of an input
+        values.sort(key=lambda one: _base(one[1]) not in {*_NAMES["value"], *_ALONE})
     if not values:
         return None
-    used = taken | {k for k, _, _ in values}
-    rest = tuple(k for k in range(len(headings)) if k not in used)
-    return ColumnRoles(**place, values=tuple(values), rest=rest)
+    factors = stated.get("factor", ())
+    used = {*taken - set(stated.get("ignored", ())), *(k for k, _, _ in values)}
+    return ColumnRoles(
+        **place,
+        values=tuple(values),
+        factors=factors,
+        said=said,
+        stated=frozenset(k for places in stated.values() for k in places),
+        rest=tuple(k for k in range(len(headings)) if k not in used),
+    )
 
 
 def holds_units(heading: str, texts: Sequence[str]) -> bool:
@@ -146,6 +216,27 @@ def holds_units(heading: str, texts: Sequence[str]) -> bool:
 def plain_heading(heading: str) -> str:
     """Give a heading in small letters, with underscores for blanks and hyphens."""
     return re.sub(r"[ \-]+", "_", heading.strip().lower())
+
+
+def is_role_word(heading: str) -> bool:
+    """Tell whether a heading is a word of some role, which another column may have."""
+    plain = plain_heading(heading)
+    return plain in TOTALS or any(plain in names for names in _NAMES.values())
+
+
+def is_guess(found: ColumnRoles, headings: Sequence[str]) -> bool:
+    """Tell whether benchmark, variant or outcome stands under a heading that may mean something else."""
+    return any(
+        place not in found.stated and plain_heading(headings[place]) not in _NAMES[role][:sure]
+        for role, sure in (("benchmark", 7), ("variant", 8), ("ok", 99))
+        for place in getattr(found, role)
+    )
+
+
+def may_be_outcome(heading: str) -> bool:
+    """Tell whether a heading may say what became of a run, if the words below it do."""
+    plain = plain_heading(heading)
+    return plain in {*_NAMES["ok"], *_TOO} or plain.endswith("_status") or plain.startswith("pass_")
 
 
 def summaries(headings: Sequence[str]) -> tuple[str, ...]:
@@ -163,7 +254,7 @@ def summaries(headings: Sequence[str]) -> tuple[str, ...]:
     for _, base, word in found:
         if word:
             words.setdefault(base, set()).add(word)
-    values = {_base(one) for one in headings if _value(plain_heading(one), one) is not None}
+    values = {_base(one) for one in headings if _value(one) is not None}
     return tuple(
         heading
         for heading, base, word in found
@@ -183,16 +274,16 @@ def is_long(headings: Sequence[str]) -> bool:
     """Tell whether the headings name a benchmark and a value, or what looks like one."""
     found = mapped(headings)
     if found is not None:
-        return found.benchmark is not None
+        return bool(found.benchmark or found.variant)
     about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
-    named = about is not None and about.benchmark is not None
+    named = about is not None and bool(about.benchmark)
     return named and (bool(summaries(headings)) or _unclear(headings) is not None)
 
 
 def long_mapping(opened: Opened, headings: Sequence[str], *, at: str = "") -> ColumnRoles:
     """Find which column is what."""
     found = mapped(headings)
-    if found is not None and found.benchmark is not None:
+    if found is not None and (found.benchmark or found.variant):
         return found
     if summed := summaries(headings):
         raise opened.fail(
@@ -246,8 +337,9 @@ def _summary(heading: str) -> tuple[str, str]:
     return base, ""
 
 
-def _value(plain: str, heading: str) -> str | None:
+def _value(heading: str, *, stated: bool = False) -> str | None:
     """Give the unit in the heading of a value column, "" for none; None for another column."""
+    plain = plain_heading(heading)
     if plain in _NAMES["value"]:
         return "s" if plain == "seconds" else ""
     if plain in _ALONE:
@@ -257,7 +349,7 @@ def _value(plain: str, heading: str) -> str | None:
         return None
     base, unit = plain_heading(match[1]), match[2] or match[3]
     last = base.rpartition("_")[2]
-    if last in _NO_VALUES:
+    if last in _NO_VALUES and not stated:
         return None
     if base.endswith("_per") and _is_unit(unit):
         return f"{base.removesuffix('_per')}/{unit}"
@@ -290,6 +382,7 @@ _BAD = frozenset(
         "segfault", "memout", "out of memory",
     )
 )  # fmt: skip
+_NEGATED = frozenset(("failed", "error_occurred", "timed_out", "timeout_hit", "crashed"))
 _KNOWN = 256  # words that are not looked up again
 # columns whose numbers are a process's: 0 is good
 _CODES = frozenset(("status", "exit_code", "exit_status", "exitcode", "returncode", "return_code"))
@@ -302,7 +395,7 @@ def is_good(heading: str, text: str) -> bool | None:
     if is_cut(plain):
         return False
     number = _number(plain)
-    if column in ("failed", "error_occurred"):
+    if column in _NEGATED:
         if plain in _NO | _GOOD | {""} or number == 0:
             return True
         return False if plain in _YES | _BAD or number is not None else None
@@ -311,6 +404,11 @@ def is_good(heading: str, text: str) -> bool | None:
             return number == 0
         return {0: False, 1: True}.get(number) if column != "outcome" else None
     return True if plain in _YES | _GOOD else False if plain in _NO | _BAD else None
+
+
+def is_outcome(text: str) -> bool:
+    """Tell whether a word says by itself, under any heading, what became of a run."""
+    return text.strip().lower() in _GOOD | _BAD or is_cut(text)
 
 
 def is_cut(text: str) -> bool:
@@ -324,12 +422,13 @@ _HIGHER = ("higher", "more", "larger", "bigger", "max", "maximize", "maximise")
 
 def better_said(headings: Sequence[str], found: ColumnRoles, text: str) -> Better | None:
     """Give the direction that a row's own column says; None where it says none."""
-    if found.better is None:
+    text = found.said.get("better", text)
+    if found.better is None and "better" not in found.said:
         return None
     plain = re.sub(r"[_ ]is[_ ]better$", "", text.strip().lower())
     if plain in _LOWER or plain in _HIGHER:
         return "lower" if plain in _LOWER else "higher"
-    heading = headings[found.better].strip().lower()
+    heading = "" if found.better is None else headings[found.better].strip().lower()
     if not heading.endswith("better") or heading == "better":
         return None  # of a direction, neither yes nor no says which
     if plain not in ("true", "false", "1", "0", "yes", "no"):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..data.opening import readable
 from ..data.trial import read_trial
-from ..data.trial_cautions import DEFINITIONS
+from ..data.trial_cautions import DEFINITIONS, READ_AS
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, Column, Page, Section, Sentence, Table, Value, page_of
@@ -146,9 +146,10 @@ def _inspected_page(found: Inspected) -> Page:
     last = [Sentence(f"and {more} more")] * (more > 0)
     sections = [Section((Sentence(said), _table(found.cells[:_SHOWN]), *last))]
     if found.cannot_recover:
-        told = tuple(map(Sentence, found.cannot_recover))
-        sections.append(Section(told, title="cannot be told from them"))
-    return Page(title="What the files hold", sections=tuple(sections), cautions=found.cautions)
+        lost = tuple(map(Sentence, found.cannot_recover))
+        sections.append(Section(lost, title="cannot be told from them"))
+    told = tuple(one for one in found.cautions if one.code != READ_AS)  # the first line says it
+    return Page(title="What the files hold", sections=tuple(sections), cautions=told)
 
 
 def _table(cells: tuple[InspectedCell, ...]) -> Table:

@@ -84,6 +84,7 @@ class ForeignFile:
     `cells`: At least one, in the file's order. Cells of one name are kept apart. `losses`: What the
     file cannot tell. `notes`: What was met and left out, or looks odd: each becomes a caution.
     `variant_rule`: Which key is the variant, in words: ``the command``, ``the file's name``.
+    `read_as`: Of a table, as what each column was read: a sentence.
     `facts`: What the file says of the host and the tool, such as ``cpu_model``, and of the whole file its
     ``date`` or ``commit``.
     """
@@ -94,6 +95,7 @@ class ForeignFile:
     losses: tuple[Caution, ...] = ()
     notes: tuple[Caution, ...] = ()
     variant_rule: str = "the file's name"
+    read_as: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -87,7 +87,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "long-csv",
         "a long CSV (benchmark, variant, value, ...)",
-        "analysis.importers.long_table",
+        "analysis.importers.typed_rows",
         generic=True,
     ),
     Tool("wide-csv", "a wide CSV", "analysis.importers.typed_rows", generic=True),

@@ -1,26 +1,31 @@
-"""Long tables whose cells have types: JSON objects, SQLite and Parquet."""
+"""Rows of tables: bare numbers, a long CSV, JSON objects, SQLite and Parquet."""
 
 from __future__ import annotations
 
 import csv
+import gc
 import io
 import json
 import os
 import re
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..data.matrix_file import Dress, TextTable, read_text
+from ..data.number_text import commas_of, two_readings
 from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError
 from ..pages.model import Caution
-from .headings import is_long, long_mapping
-from .long_table import Coded, LongTable, all_numbers, float_of, long_file, role_places
+from .columns import Coded
+from .headings import ColumnRoles, is_long, long_mapping
+from .long_table import LongTable, float_of, long_file
 from .parsing import ForeignCell, ForeignFile, cautions_of
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
@@ -47,7 +52,7 @@ def dress_of(opened: Opened) -> Dress | None:
     if len(head) >= _CUT:
         head = head.rpartition("\n")[0]
     try:
-        found = _table(opened, head)
+        found = _bare(opened, head)
     except AnalysisError as error:
         ambiguous = "--decimal" in (error.fix or "") or "--layout" in (error.fix or "")
         return "matrix" if ambiguous else None
@@ -57,7 +62,7 @@ def dress_of(opened: Opened) -> Dress | None:
 
 def read_matrix(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark; lines of one number each are one, called ``values``."""
-    found = _table(opened, opened.text())
+    found = _bare(opened, opened.text())
     cells = tuple(
         ForeignCell(
             benchmark=name,
@@ -84,7 +89,7 @@ def read_matrix(opened: Opened) -> ForeignFile:
     )
 
 
-def _table(opened: Opened, text: str) -> TextTable:
+def _bare(opened: Opened, text: str) -> TextTable:
     if text.lstrip()[:1] in ("{", "[", "<"):
         raise opened.fail("it begins as JSON or XML", "name its format with --format")
     return read_text(text, opened.source, layout=opened.layout, decimal=opened.decimal)
@@ -179,6 +184,224 @@ def numbers_of(opened: Opened) -> tuple[float, ...]:
 read_numbers = read_wide_csv = read_matrix
 
 
+# --- A long CSV: a row for each value, columns that say which benchmark, variant, session and run.
+#
+# The separator is a comma, a semicolon, a tab or a bar, whichever the line of headings has most. Where it
+# is no comma, the commas of a column of values are the decimal sign, if they can be nothing else.
+
+
+_NEWLINE = "\n"
+_SEPARATORS = ",;\t|"
+_DISTINCT = 1024  # texts of a column that may be a key of some cells
+_ROWS, _CHARACTERS = 4096, 65536  # at once: few enough to stay in the processor's cache
+
+
+def knows_long_csv(opened: Opened) -> bool:
+    """Tell by headings of which one is a benchmark's and one a value's."""
+    if opened.is_folder:
+        return False
+    line = next((one for one in opened.head().split("\n") if one.strip() and one[0] != "#"), "")
+    if line.lstrip()[:1] in ("{", "[", "<") or not line:
+        return False
+    return is_long(next(csv.reader([line], delimiter=_separator(line)), []))
+
+
+def read_long_csv(opened: Opened) -> ForeignFile:
+    """Give a cell for each benchmark, variant, session and metric."""
+    with _no_collections():
+        return long_file(_table(opened))
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Rows are made and dropped by the million, none of them in a cycle."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _table(opened: Opened) -> LongTable:
+    text = opened.text()
+    start = 0
+    while text.startswith("#", start):
+        start = text.find("\n", start) + 1 or len(text)
+    first = text[start : text.find("\n", start) if "\n" in text[start:] else None]
+    separator = _separator(first)
+    headings = next(opened.rows(csv.reader([first], delimiter=separator)), [])
+    found = long_mapping(opened, headings, at=f"{text.count(_NEWLINE, 0, start) + 1}")
+    rows = _CsvRows(opened, text, start, separator, len(headings))
+    return _coded(rows, headings, found)
+
+
+class _CsvRows:
+    """The rows behind the headings; blank lines are none.
+
+    `plain`: Whether no cell stands in quotes: then lines are split, which takes a third of csv's
+    time, and each text of the first column has a newline before it.
+    """
+
+    def __init__(self, opened: Opened, text: str, start: int, separator: str, width: int) -> None:
+        self.opened, self.separator, self.width = opened, separator, width
+        self._text, self._start = text, start
+        self.plain = '"' not in text and "\0" not in text and width > 1
+
+    def chunks(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
+        """Give columns of so many rows at once."""
+        return self._split() if self.plain else self._parsed()
+
+    def _split(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
+        text, separator, width = self._text, self.separator, self.width
+        end = text.find("\n", self._start)
+        while 0 <= end < len(text) - 1:
+            start, end = end, text.find("\n", end + _CHARACTERS)
+            part = text[start : end if end >= 0 else len(text)].rstrip("\n")
+            count = part.count("\n")
+            cells = part.replace("\n", f"{separator}\n").split(separator)
+            # every newline begins a cell: if all of them are in the first column no line is short
+            if len(cells) != count * width + 1 or "".join(cells[1::width]).count("\n") != count:
+                rows = [line.split(separator) for line in part.split("\n") if line]
+                if any(len(row) != width for row in rows):
+                    raise self._short()
+                if rows:
+                    first, *others = zip(*rows, strict=True)
+                    yield len(rows), ([f"\n{one}" for one in first], *others)
+            elif count:
+                yield count, [cells[1 + k :: width] for k in range(width)]
+
+    def _parsed(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
+        width = {self.width}
+        rows = self.opened.rows(self._reader(), before=self._before())
+        while chunk := list(islice(rows, _ROWS)):
+            if set(map(len, chunk)) != width:
+                chunk = [row for row in chunk if row]
+                if any(len(row) != self.width for row in chunk):
+                    raise self._short()
+            if chunk:
+                yield len(chunk), list(zip(*chunk, strict=True))
+
+    def _reader(self) -> Any:  # noqa: ANN401 - csv gives its readers no public name
+        lines = io.StringIO(self._text, newline="\n")
+        lines.seek(self._start)
+        reader = csv.reader(lines, delimiter=self.separator)
+        next(reader, None)
+        return reader
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """Give each row with its line, slowly."""
+        reader, before = self._reader(), self._before()
+        for row in self.opened.rows(reader, before=before):
+            if row:
+                yield before + reader.line_num, row
+
+    def _before(self) -> int:
+        return self._text.count("\n", 0, self._start)
+
+    def at(self, number: int) -> tuple[int, list[str]]:
+        """Give a row by its number, with its line."""
+        return next(islice(iter(self), number, None))
+
+    def _short(self) -> AnalysisError:
+        line, row = next((k, row) for k, row in self if len(row) != self.width)
+        return self.opened.fail(
+            f"the line has {len(row)} cells, the headings {self.width}",
+            "is the file cut off, or a text not in quotes?",
+            at=f"{line}",
+        )
+
+
+class _Numbers(dict[Any, int]):
+    """Gives everything that it has not seen the next number."""
+
+    def __missing__(self, key: object) -> int:
+        number = self[key] = len(self)
+        return number
+
+
+def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongTable:
+    """Give each text of a column a number, a part of the rows at a time: no row is kept."""
+    values = {place for place, _, _ in found.values}
+    texts = {place: _Numbers() for place in range(len(headings)) if place not in values}
+    parts: defaultdict[int, list[np.ndarray[Any, Any]]] = defaultdict(list)
+    total = 0
+    for count, columns in rows.chunks():
+        total += count
+        for place in values:
+            parts[place].append(_floats(columns[place], count))
+        most = max(_DISTINCT, total // 4, *(len(texts[k]) for k in found.benchmark))
+        for place, numbers in list(texts.items()):
+            parts[place].append(_codes(numbers, columns[place], count))
+            if len(numbers) > most and place in found.rest and place not in found.stated:
+                del texts[place], parts[place]  # neither a key nor a factor
+    whole = {place: np.concatenate(column) for place, column in parts.items()}
+    for place, name, _ in found.values:
+        column = whole.setdefault(place, np.zeros(0))
+        if np.isinf(column).any() or (len(column) and rows.opened.decimal == "comma"):
+            whole[place] = _with_commas(rows, place, name, column)
+    nothing = np.zeros(0, np.int16)
+    return LongTable(
+        opened=rows.opened,
+        headings=headings,
+        found=found,
+        columns={
+            place: Coded(whole.get(place, nothing), [text.removeprefix("\n") for text in numbers])
+            for place, numbers in texts.items()
+        },
+        values={place: whole[place] for place, _, _ in found.values},
+        line_of=lambda row: f"{rows.at(row)[0]}",
+        text_of=lambda row, place: rows.at(row)[1][place],
+    )
+
+
+def _codes(
+    numbers: _Numbers, texts: Sequence[str], count: int
+) -> np.ndarray[Any, np.dtype[np.signedinteger[Any]]]:
+    found = np.fromiter(map(numbers.__getitem__, texts), np.int32, count)
+    return found.astype(np.int16) if len(numbers) < 2**15 else found
+
+
+def _floats(texts: Sequence[str], count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Give the numbers, NaN for what is none: only rows that count are asked for it later."""
+    try:
+        found = np.fromiter(map(float, texts), np.float64, count)
+    except ValueError:
+        pass
+    else:
+        joined = "".join(texts)
+        if joined.isascii() and "_" not in joined and found.all() and not np.isnan(found).any():
+            return found  # a 0 may be a number that is too small
+    return np.array([float_of(text) for text in texts], np.float64)
+
+
+def _with_commas(
+    rows: _CsvRows, place: int, name: str, plain: np.ndarray[Any, np.dtype[np.float64]]
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Read a column again of which some cells are no plain numbers: they may have decimal commas."""
+    said = rows.opened.decimal
+    if said is None and rows.separator == ",":
+        return plain  # a comma in quotes: the cell is refused where it counts
+    texts = [(line, row[place].strip()) for line, row in rows]
+    commas = commas_of((text for _, text in texts), said)
+    if commas.decimal is None:
+        line = next(line for line, text in texts if text == commas.example)
+        raise rows.opened.fail(
+            f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}",
+            "say which with --decimal comma or --decimal point",
+            at=f"{line}",
+        )
+    return np.array([float_of(text, commas.decimal) for _, text in texts], np.float64)
+
+
+def _separator(line: str) -> str:
+    return max(_SEPARATORS, key=line.count)
+
+
+# --- Rows whose cells have types.
+
+
 def file_of_rows(
     opened: Opened, headings: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> ForeignFile:
@@ -187,24 +410,17 @@ def file_of_rows(
     columns = list(zip(*(map(_rows_text, row) for row in rows), strict=True))
     if not columns:
         raise opened.fail("the table has no rows", "is the file whole?")
-    keys: dict[tuple[str, ...], int] = {}
-    named = zip(*(columns[place] for place in role_places(found)), strict=True)
-    groups = [keys.setdefault(key, len(keys)) for key in named]
+    values = {place for place, _, _ in found.values}
     return long_file(
         LongTable(
             opened=opened,
             headings=list(headings),
             found=found,
-            groups=np.array(groups, np.int64),
-            keys=list(keys),
+            columns={k: _rows_coded(one) for k, one in enumerate(columns) if k not in values},
             values={
                 place: np.array([float_of(text) for text in columns[place]], np.float64)
                 for place, _, _ in found.values
             },
-            process=None if found.process is None else _rows_coded(columns[found.process]),
-            block=None if found.block is None else _rows_coded(columns[found.block]),
-            rest={place: _rows_coded(columns[place]) for place in found.rest},
-            numeric=[place for place in found.rest if all_numbers(columns[place])],
             line_of=lambda row: f"row {row + 1}",
             text_of=lambda row, place: columns[place][row],
         ),
@@ -347,10 +563,7 @@ def _without_journal(data: bytes) -> bytes:
 
 
 _PARQUET_MAGIC = b"PAR1"
-_KEYS = 1024  # texts of a column that may be a key of some cells
 _WORD = 8  # bytes of a number, or of what stands for a text
-_TABLE = 1_000_000  # numbers up to here are looked up, not sorted
-_Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
 
 def knows_parquet(opened: Opened) -> bool:
@@ -371,20 +584,16 @@ def read_parquet(opened: Opened) -> ForeignFile:
         table: Any = parquet_file(read_dictionary=texts).read()
     headings = [str(name) for name in table.column_names]
     found = long_mapping(opened, headings)
-    groups, keys = _grouped([_parquet_coded(table.column(place)) for place in role_places(found)])
-    rest = {place: _parquet_coded(table.column(place)) for place in found.rest}
+    values = {place for place, _, _ in found.values}
     return long_file(
         LongTable(
             opened=opened,
             headings=headings,
             found=found,
-            groups=groups,
-            keys=keys,
-            values={place: _floats(table.column(place)) for place, _, _ in found.values},
-            process=None if found.process is None else _parquet_coded(table.column(found.process)),
-            block=None if found.block is None else _parquet_coded(table.column(found.block)),
-            rest={place: one for place, one in rest.items() if len(one.texts) <= _KEYS + len(keys)},
-            numeric=[place for place, one in rest.items() if all_numbers(one.texts)],
+            columns={
+                k: _parquet_coded(table.column(k)) for k in range(len(headings)) if k not in values
+            },
+            values={place: _parquet_floats(table.column(place)) for place, _, _ in found.values},
             line_of=lambda row: f"row {row + 1}",
             text_of=lambda row, place: _parquet_text(table.column(place)[row].as_py()),
         ),
@@ -425,35 +634,12 @@ def _parquet_coded(column: Any) -> Coded:  # noqa: ANN401 - pyarrow's
     return Coded(codes.astype(np.int64), [*texts, ""])
 
 
-def _grouped(columns: list[Coded]) -> tuple[_Whole, list[tuple[str, ...]]]:
-    """Give the group of each row, and the texts of each group, in the order of their first rows."""
-    groups, first = np.zeros(len(columns[0].codes), np.int64), np.zeros(1, np.int64)
-    for column in columns:
-        groups, first = _numbered(groups * len(column.texts) + column.codes)
-    keys = [tuple(column.texts[column.codes[row]] for column in columns) for row in first.tolist()]
-    return groups, keys
-
-
-def _numbered(codes: _Whole) -> tuple[_Whole, _Whole]:
-    """Give what is different numbers in the order of its first rows, and these rows."""
-    count = len(codes)
-    if count and codes.max() >= max(_TABLE, count):
-        _, codes = np.unique(codes, return_inverse=True)
-    first = np.full(int(codes.max(initial=-1)) + 1, count)
-    first[codes[::-1]] = np.arange(count)[::-1]  # of several writes the last one stays
-    there = np.flatnonzero(first < count)
-    there = there[np.argsort(first[there])]
-    number = np.empty_like(first)
-    number[there] = np.arange(len(there))
-    return number[codes], first[there]
-
-
-def _floats(column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN401 - pyarrow's
+def _parquet_floats(column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN401 - pyarrow's
     import pyarrow
 
     kind = column.type
     if pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind):
-        plain: np.ndarray[Any, Any] = column.to_numpy()
-        return plain.astype(np.float64)
+        plain: np.ndarray[Any, Any] = column.to_numpy().astype(np.float64)
+        return np.where(np.isnan(plain) & ~column.is_null().to_numpy(), np.inf, plain)
     coded = _parquet_coded(column)
     return np.array([float_of(text) for text in coded.texts], np.float64)[coded.codes]

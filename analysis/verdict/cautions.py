@@ -440,7 +440,7 @@ _GRAVEST = (
     "metric-not-asked benchmark-changed confounded two-binaries binary-differs input-changed "
     "outputs-differ one-variant-twice two-trials sessions-apart one-session one-build "
     "rows-reordered session-misstated iterations-pooled order-unknown order-of-file "
-    "benchmarks-of-one-side floored not-positive below-resolution means-of-zeros without-ratio "
+    "columns-unread read-as benchmarks-of-one-side floored not-positive below-resolution means-of-zeros without-ratio "
     "closed-loop layout-not-varied no-steady-state no-iteration-left no-iterations",
     # sides that are unlike
     "waited-unequally unequal-values modes",

@@ -32,8 +32,8 @@ def test_each_column_has_one_role(headings: list[str]) -> None:
     roles = [
         place
         for place in (
-            found.benchmark, found.variant, found.session, found.block, found.process, found.iteration,
-            found.unit, found.metric, found.better, found.ok, found.warmup,
+            *found.benchmark, *found.variant, found.session, found.block, found.process, found.iteration,
+            found.unit, found.metric, found.better, *found.ok, found.warmup,
         )
         if place is not None
     ]  # fmt: skip

@@ -120,8 +120,8 @@ def test_a_rate_has_no_direction_of_its_own(tmp_path) -> None:
 
 def test_the_wall_time_is_first() -> None:
     """The first metric is judged where nobody says which."""
-    assert values("size_MB", "user_s", "real_s", "time_ms") == [
-        ("real_s", "s"), ("time_ms", "ms"), ("size_MB", "MB"), ("user_s", "s"),
+    assert values("heap_MB", "user_s", "real_s", "size_MB", "time_ms") == [
+        ("real_s", "s"), ("time_ms", "ms"), ("heap_MB", "MB"), ("user_s", "s"),
     ]  # fmt: skip
 
 

@@ -90,14 +90,6 @@ def test_each_row_has_its_own_unit(heading: str) -> None:
     assert gathered.metrics == ("value",)
 
 
-@pytest.mark.parametrize("heading", ["scale", "u", "unit of time"])
-def test_units_under_a_heading_that_says_nothing_are_refused(heading: str) -> None:
-    with pytest.raises(AnalysisError, match=r"holds units, and nothing says of what"):
-        values(f"name,value,{heading}\nx,12,ns\nx,13,us\n")
-    # the heading of the values says it
-    assert values(f"name,time_ms,{heading}\nx,12,ms\nx,13,ms\n") == [0.012, 0.013]
-
-
 def test_words_that_may_be_something_else_are_no_units() -> None:
     """NAS classes, aggregates, days."""
     for cells in ("B", "min", "day", "s"):
@@ -159,16 +151,6 @@ def test_pyperf_runs_of_several_hosts_are_said() -> None:
         run["metadata"] = {"hostname": "h0"}
     found = read_foreign(opened(json.dumps({"version": "1.0", "benchmarks": [bench]})))
     assert found.notes == ()
-
-
-def test_numbers_that_nobody_reads_are_named() -> None:
-    text = "benchmark,threads,run,time_ns,iterations,cpu_time\n"
-    text += "x,4,1,12000,1000,3\nx,4,2,24000,2000,4\n"
-    assert notes(text)["columns-unread"].endswith("iterations, cpu_time")
-    # the same in all runs of a cell: a parameter, by which --variant may choose
-    assert "columns-unread" not in notes("benchmark,threads,run,time_ns\nx,4,1,5\nx,4,2,6\n")
-    many = "benchmark,run,time_ns,odd\n" + "".join(f"x,{k},5,{k * 7}\n" for k in range(3000))
-    assert notes(many)["columns-unread"].endswith(": odd")
 
 
 def test_names_that_differ_in_blanks_only_are_said() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
-from analysis.importers.systems_table import read_systems
+from analysis.data.systems_table import read_systems
 
 
 @pytest.fixture

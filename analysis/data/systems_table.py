@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..data.matrix_file import utf8_text
-from ..data.number_text import Decimal, commas_of, number_in, two_readings
+from .matrix_file import utf8_text
+from .number_text import Decimal, commas_of, number_in, two_readings
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
 

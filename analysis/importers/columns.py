@@ -1,0 +1,233 @@
+"""What the columns are that no heading names: by what stands in them, so that nothing is pooled in silence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..data.number_text import number_in
+from .headings import (
+    ColumnRoles,
+    holds_units,
+    is_good,
+    is_outcome,
+    is_role_word,
+    is_warmup,
+    may_be_outcome,
+    plain_heading,
+)
+
+_Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+_Truth = np.ndarray[Any, np.dtype[np.bool_]]
+_TABLE = 1_000_000  # numbers up to here are looked up, not sorted
+_WORDS = 12  # words of a column that says what became of a run; numbers of a setting that has no such heading
+_SETTING = re.compile(
+    r"(?:^|_)(threads?|n|sizes?|cores|cpus|jobs|batch|workers|params?|concurrency|range|length|len|depth|dim|args?\d*"
+    r"|nodes|clients|users|connections|groups|grid|level|scale|elements|items|[xyz])(?:_|$)"
+)
+# whole numbers that are a place in an order tell no rows apart, however often each stands there
+_ORDER = frozenset(
+    (
+        "order", "position", "seed", "index", "idx", "id", "no", "nr", "number", "step", "row", "i",
+        "sample", "attempt", "trial", "try", "repeat",
+    )
+)  # fmt: skip
+_MEASURED = frozenset(
+    [
+        "time",
+        "wall",
+        "elapsed",
+        "duration",
+        "latency",
+        "score",
+        "runtime",
+        "memory",
+        "rss",
+        "energy",
+        "power",
+        "cycles",
+        "faults",
+    ]
+)
+_HASH = re.compile(r"[0-9a-fA-F]{7,64}")
+_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T _]\d\d[:\-]?\d\d.*)?")
+MISSING = frozenset(("", "na", "n/a", "null", "none", "-", "--"))
+
+
+@dataclass(slots=True, eq=False)
+class Coded:
+    """A column of texts: the number of each row's text, and the texts by their numbers."""
+
+    codes: _Whole
+    texts: Sequence[str]
+
+    def of(self, rows: _Truth) -> Coded:
+        """Give some rows."""
+        return self if rows.all() else Coded(self.codes[rows], self.texts)
+
+    def among(self) -> list[str]:
+        """Give the texts that stand there."""
+        there = np.bincount(self.codes, minlength=len(self.texts))
+        return [text for text, count in zip(self.texts, there.tolist(), strict=True) if count]
+
+
+def settled(
+    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], there: _Truth
+) -> ColumnRoles:
+    """Give the columns behind the known headings a role by their cells.
+
+    `columns`: Those that may have one, by place. `there`: The rows that have a value. Outcomes are columns of such words, units one of units. Of the others those that tell rows apart are factors:
+    texts, and whole numbers of a setting. What is no factor is the same within each benchmark and variant, or ignored.
+    """
+    rest = [k for k in found.rest if k in columns and k not in found.stated]
+    found = _by_words(found, headings, columns, rest)
+    counts = there & _that_count(found, headings, columns, len(there))
+    rows = int(counts.sum())
+    if not rows:
+        return found
+    some = {k: column.of(counts) for k, column in columns.items()}
+    groups = grouped([some[k] for k in found.benchmark], rows)
+    own = (*found.variant, *found.benchmark)
+    if (
+        found.benchmark
+        and found.variant
+        and not {plain_heading(headings[k]) for k in found.variant} & {"variant"}
+        and not found.stated & {*found.variant}
+        and len(some[found.variant[0]].among()) > 1
+        and all(_follows(some[k].codes, *groups) for k in found.variant)
+    ):  # each benchmark has one: nothing can be compared by it
+        found = replace(found, variant=(), rest=(*found.rest, *found.variant))
+        own = found.benchmark
+    groups = grouped([some[k] for k in own], rows)
+    several = found.variant and len(some[found.variant[0]].among()) > 1
+    keys = {k for k in (found.time, found.commit, found.host) if k is not None}
+    texts = {k: some[k].among() for k in rest if k in found.rest}
+    for k in sorted(
+        texts, key=lambda k: (_is_hash(texts[k]), len(texts[k]), all_numbers(texts[k]))
+    ):
+        codes, many = some[k].codes, len(texts[k])
+        if many < 2 or _follows(codes, *groups):
+            continue
+        if k in keys and not all_numbers(texts[k]):
+            continue
+        if not _tells(headings[k], texts[k], codes, rows, len(groups[1])):
+            continue
+        side = bool(several) and _follows(some[found.variant[0]].codes, *grouped([some[k]], rows))
+        found = replace(
+            found,
+            of_variant=(*found.of_variant, *((k,) if side else ())),
+            factors=(*found.factors, *(() if side else (k,))),
+            rest=tuple(j for j in found.rest if j != k),
+        )
+        own = (*own, k)
+        groups = grouped([some[k] for k in own], rows)
+    return found
+
+
+def _by_words(
+    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], rest: list[int]
+) -> ColumnRoles:
+    """Take the columns whose words say that they are outcomes, or units."""
+    for k in rest:
+        texts = columns[k].among()
+        words = {text.strip().lower() for text in texts} - {""}
+        if not words or len(words) > _WORDS:
+            continue
+        named = may_be_outcome(headings[k])
+        known = [is_good(headings[k], text) is not None for text in words]
+        if (
+            all(map(is_outcome, words))
+            if not named
+            else all(known) or (any(known) and not all_numbers(words))
+        ):
+            found = replace(found, ok=(*found.ok, k), rest=tuple(j for j in found.rest if j != k))
+        elif (
+            found.unit is None
+            and "unit" not in found.said
+            and not all(unit for _, _, unit in found.values)
+            and holds_units(headings[k], texts)
+        ):
+            found = replace(found, unit=k, rest=tuple(j for j in found.rest if j != k))
+    return found
+
+
+def _that_count(
+    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], rows: int
+) -> _Truth:
+    """Tell which rows are neither failed nor warm-ups: only these are told apart."""
+    good = np.ones(rows, np.bool_)
+    for k in found.ok:
+        said = [is_good(headings[k], text) is not False for text in columns[k].texts]
+        good &= np.array(said, np.bool_)[columns[k].codes]
+    if found.warmup is not None:
+        column = columns[found.warmup]
+        good &= np.array([is_warmup(text) is not True for text in column.texts], np.bool_)[
+            column.codes
+        ]
+    return good
+
+
+def _tells(heading: str, texts: Sequence[str], codes: _Whole, rows: int, names: int) -> bool:
+    """Tell whether a column that does not follow from the names so far tells rows apart."""
+    plain, many = plain_heading(heading), len(texts)
+    if many > max(2, rows // 2) or all(
+        _DATE.fullmatch(text.strip()) or not text.strip() for text in texts
+    ):
+        return False
+    if not all_numbers(texts):
+        return many <= max(20, rows // 4)
+    words = plain.split("_")
+    if is_role_word(heading) or words[-1] in _ORDER or _MEASURED & set(words):
+        return False
+    if not all((value := number_in(text)) is None or value == int(value) for text in texts):
+        return False
+    counts = np.bincount(codes)
+    even = counts.max() <= 2 * counts[counts > 0].min()
+    return bool(_SETTING.search(plain)) or (many <= _WORDS and many * 2 <= rows / names and even)
+
+
+def _is_hash(texts: Sequence[str]) -> bool:
+    return all(_HASH.fullmatch(text.strip()) for text in texts)
+
+
+def all_numbers(texts: Sequence[str] | set[str]) -> bool:
+    """Tell whether the cells of a column that hold something hold numbers."""
+    there = [text for text in texts if text.strip().lower() not in MISSING]
+    return bool(there) and all(number_in(text) is not None for text in there)
+
+
+def _follows(codes: _Whole, groups: _Whole, first: _Whole) -> bool:
+    """Tell whether a column has one text in each group."""
+    return bool((codes[first][groups] == codes).all())
+
+
+def differs(column: Coded, groups: _Whole, first: _Whole) -> bool:
+    """Tell whether a column has several texts in one of the groups."""
+    return not _follows(column.codes, groups, first)
+
+
+def grouped(columns: Sequence[Coded], rows: int) -> tuple[_Whole, _Whole]:
+    """Give the group of each row, in the order of their first rows, and these rows."""
+    groups, first = np.zeros(rows, np.int32), np.zeros(min(rows, 1), np.int64)
+    for column in columns:
+        if len(column.texts) > 1:
+            groups, first = numbered(groups.astype(np.int64) * len(column.texts) + column.codes)
+    return groups, first
+
+
+def numbered(codes: _Whole) -> tuple[_Whole, _Whole]:
+    """Give what is different numbers in the order of its first rows, and these rows."""
+    count = len(codes)
+    if count and codes.max() >= max(_TABLE, count):
+        _, codes = np.unique(codes, return_inverse=True)
+    first = np.full(int(codes.max(initial=-1)) + 1, count)
+    first[codes[::-1]] = np.arange(count)[::-1]  # of several writes the last one stays
+    there = np.flatnonzero(first < count)
+    there = there[np.argsort(first[there])]
+    number = np.empty(len(first), np.int32)
+    number[there] = np.arange(len(there), dtype=np.int32)
+    return number[codes], first[there]
