@@ -22,7 +22,7 @@ from ..errors import AnalysisError, FairtrialError, UsageError
 from ..importers.gathering import GatheredCells, gather
 from ..importers.importing import joined_processes
 from ..importers.naming import NamedCell, ReadingChoices, Sitting, name_of
-from ..importers.registry import read_foreign
+from ..importers.registry import UNKNOWN, read_foreign
 from ..pages.number_format import listed
 from .kept_nights import KeptTrial, VariantValues, imported_campaign
 from .night_values import NightPlace, date_in, first_date, without_dates
@@ -66,7 +66,7 @@ def read_imported(
             with as_one():
                 found += _nights(place, chosen)
         except FairtrialError as error:
-            if "no format is known" not in error.what:
+            if UNKNOWN not in error.what:
                 left_out.append((place.name, error))
     return [_raw(one, date) for one, date in _ordered(found, given)], left_out
 
@@ -85,7 +85,7 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
     """Read a file; each commit in it is a night of its own."""
     file = read_foreign(open_foreign(str(place.path)))
     if file.format in _BARE:
-        raise AnalysisError("no format is known for this file", str(place.path))
+        raise AnalysisError(f"{UNKNOWN} file", str(place.path))
     gathered = gather([file], chosen)
     metric = chosen.metric or gathered.metrics[0]
     mine = [one for one in gathered.cells if one.cell.metric == metric]

@@ -102,13 +102,13 @@ def _is_foreign(path: str, _mtime: int, _size: int) -> bool:
     if os.path.lexists(os.path.join(path, MANIFEST)) or is_fleet(path):  # noqa: PTH118 - a trial; most sources are
         return False
     from ..data.opening import open_foreign
-    from .registry import tool_of
+    from .registry import UNKNOWN, tool_of
 
     try:
         return tool_of(open_foreign(path)).name not in _BARE
     except FairtrialError as error:
         # what is damaged, unreadable or of two formats is told by who reads it as such
-        return "no format is known" not in error.what and "trials of fairtrial" not in error.what
+        return UNKNOWN not in error.what and "trials of fairtrial" not in error.what
 
 
 def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
@@ -525,16 +525,14 @@ def _from_file(source: str, how: Reading) -> _Read:
         raise UsageError("--metric is for trials; a file has one metric", source)
     from ..data.matrix_file import table_in
     from ..data.opening import open_foreign
+    from .registry import tool_of
 
     opened = open_foreign(source)
     try:
         table = table_in(opened.text(), opened.source, how.layout, how.decimal)
     except FairtrialError as error:
-        pointer = (
-            f"a file of another tool is described by 'fairtrial import {opened.source} "
-            "--dry-run', with --format if its content does not show which tool wrote it"
-        )
-        error.fix = f"{error.fix}; {pointer}" if error.fix else pointer
+        if re.search(r":[12](:\d+)?$", error.where or "") or opened.looks_like_json():
+            tool_of(opened)  # says so where nothing in it was a table of numbers
         raise
     if None not in (how.better, table.better) and how.better != table.better:
         raise UsageError(

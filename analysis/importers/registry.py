@@ -12,15 +12,22 @@ To add one, write them and its row. Importing this table imports none of them.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple, cast
 
 from ..data.opening import Opened, trials_within
 from ..errors import AnalysisError, UsageError
+from ..pages.number_format import listed
 from ..registry import load
 from .parsing import ForeignFile
 
+UNKNOWN = "no tool is known for this"
+_DEEPEST = 20
+_JSON = re.compile(r'\s*[\[{]\s*["\[{]')
+_PLAIN = re.compile(r"[^.\[\]\"\s@^$|'][^.\[\]\"]*\Z")
 _STRANGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
@@ -72,15 +79,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool("benchexec", "BenchExec's XML or table CSV", "analysis.importers.xml_results"),
     Tool("perf-stat", "perf stat -x, -j or --table", "analysis.importers.command_line"),
     Tool("spec-cpu", "SPEC CPU's CSV or raw file", "analysis.importers.suites"),
-    Tool("phoronix", "Phoronix Test Suite's composite.xml", "analysis.importers.xml_results"),
-    Tool("catch2", "Catch2's XML", "analysis.importers.summaries"),
     Tool("speedup-test", "the Speedup-Test's configuration", "analysis.importers.typed_rows"),
-    Tool(
-        "summaries",
-        "a summary of Bencher, github-action-benchmark, k6, fio or sysbench",
-        "analysis.importers.summaries",
-    ),
-    Tool("libtest", "libtest's bench output", "analysis.importers.summaries"),
     Tool("parquet", "Parquet", "analysis.importers.typed_rows"),
     Tool("sqlite", "SQLite", "analysis.importers.typed_rows"),
     Tool("json", "JSON, an object a value", "analysis.importers.typed_rows", generic=True),
@@ -98,11 +97,11 @@ TOOLS: tuple[Tool, ...] = (
 
 def tool_of(opened: Opened, name: str | None = None) -> Tool:
     """Find the format of a foreign file."""
-    known = ", ".join(tool.name for tool in TOOLS)
     if name is not None:
         for tool in TOOLS:
             if tool.name == name:
                 return tool
+        known = ", ".join(tool.name for tool in TOOLS)
         raise UsageError(f"there is no format {name!r}", opened.source, f"known: {known}")
     # of general tables the first one that fits: numbers may be headings, or values
     found = _knowing(opened, generic=False) or _knowing(opened, generic=True)[:1]
@@ -131,11 +130,41 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
             f"say which with --format ({', '.join(tool.name for tool in found)})"
             + (", or name the folder of the results" if opened.is_folder else ""),
         )
+    if _JSON.match(opened.head()):
+        opened.json()  # says where it is damaged
+    lists = [path or "$" for path in sorted(_lists(opened.structure()))]
     raise UsageError(
-        f"no format is known for this {what}",
+        f"{UNKNOWN} {what}" + (f"; lists of numbers lie at {listed(lists, 3)}" if lists else ""),
         opened.source,
-        f"if it is one of these, say which with --format: {known}",
+        "name the file of the results in it"
+        if opened.is_folder
+        else "give its single runs as a long CSV: benchmark, variant, run, value",
     )
+
+
+def _lists(data: object, depth: int = 0) -> set[str]:
+    """Give the paths to lists of numbers; where all parts of an object have the same, its keys are names."""
+    parts = data.items() if isinstance(data, dict) else ()
+    if isinstance(data, list):
+        if data and all(type(one) in (int, float) for one in data):
+            return {""}
+        parts = (("", one) for one in data)
+    found: dict[str, set[str]] = {}
+    for key, part in parts if depth < _DEEPEST else ():
+        if isinstance(part, (dict, list)):
+            found.setdefault(key, set()).update(_lists(part, depth + 1))
+    shapes = list(found.values())
+    if isinstance(data, list) or (len(shapes) > 1 and all(one == shapes[0] for one in shapes)):
+        return {f"[*]{_joined(path)}" for one in shapes for path in one}
+    return {
+        (key if _PLAIN.match(key) else f"[{json.dumps(key)}]") + _joined(path)
+        for key, paths in found.items()
+        for path in paths
+    }
+
+
+def _joined(path: str) -> str:
+    return path if path[:1] in ("", "[") else f".{path}"
 
 
 def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:

@@ -1,11 +1,8 @@
-"""Tools that write XML: BenchExec and the Phoronix Test Suite; nothing in it is fetched or expanded.
+"""BenchExec's XML and table CSV; nothing in the XML is fetched or expanded.
 
 A task is executed once in a file: repetitions are several files. The status is read before the times:
 a task that failed has times that say nothing, one that its time limit ended lower bounds. The environment that the file stores is
 not read.
-
-How many runs there are depends on how much they differ: the suite goes on until they agree. So counts
-are no plan, and intervals from them are too narrow.
 """
 
 from __future__ import annotations
@@ -14,16 +11,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
 from ..data.opening import Opened, files_in, open_in_folder
 from ..errors import FairtrialError
 from .parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, number_or_text
-
-if TYPE_CHECKING:
-    from ..record.run_numbers import Better
 
 
 def xml_of(opened: Opened) -> ET.Element:
@@ -303,97 +296,3 @@ def _groups_of(lines: Sequence[list[str]]) -> list[_Group]:
         (tool, run_set, name if counts[tool, run_set] > 1 else None, columns)
         for tool, run_set, name, columns in found
     ]
-
-
-_KEYS = ("Identifier", "Title", "AppVersion", "Arguments", "Description", "Scale")
-_BETTER: dict[str, Better] = {"LIB": "lower", "HIB": "higher"}
-_CPU = re.compile(r"Processor: ([^,]+)")
-
-
-def knows_phoronix(opened: Opened) -> bool:
-    """Tell by the root element."""
-    return "<PhoronixTestSuite" in opened.head()
-
-
-def read_phoronix(opened: Opened) -> ForeignFile:
-    """Give a cell for each test and system."""
-    root = xml_of(opened)
-    times = {
-        name: time
-        for system in root.iter("System")
-        if (name := system.findtext("Identifier")) and (time := system.findtext("TimeStamp"))
-    }
-    left: list[str] = []
-    cells = [
-        cell
-        for number, one in enumerate(root.iter("Result"), 1)
-        for cell in _phoronix_cells(opened, one, number, times, left)
-    ]
-    if not any(cell.values for cell in cells):
-        raise opened.fail(
-            "no result keeps its single runs",
-            "use a composite.xml of the suite itself: it holds them as RawString",
-        )
-    hardware = root.findtext("System/Hardware") or ""
-    cpu = _CPU.search(hardware)
-    return ForeignFile(
-        cells=tuple(cells),
-        variant_rule="the system's identifier",
-        losses=cautions_of(
-            {
-                "order-unknown": "the order of the runs is not in the file",
-                "no-sessions": "all runs of a system are from one occasion",
-            }
-        ),
-        notes=cautions_of(
-            {
-                "runs-by-data": "how many runs there are depends on the values (the suite repeats "
-                "what differs): intervals that take their number as planned are too narrow",
-                "no-single-runs": left != []
-                and "left out, for no single runs are kept of: "
-                + ", ".join(list(dict.fromkeys(left))[:8]),
-            }
-        ),
-        facts={"cpu_model": cpu[1].strip()} if cpu else {},
-    )
-
-
-def _phoronix_cells(
-    opened: Opened, result: ET.Element, number: int, times: Mapping[str, str], left: list[str]
-) -> Iterator[ForeignCell]:
-    title = result.findtext("Title") or result.findtext("Identifier")
-    if not title:
-        raise opened.fail("a result has no title", at=f"result {number}")
-    about = result.findtext("Description") or result.findtext("Arguments") or ""
-    name = f"{title} ({about})" if about else title
-    scale = (result.findtext("Scale") or "").strip()
-    factor, unit = in_base_unit(scale)
-    shown = (result.findtext("DisplayFormat") or "BAR_GRAPH").strip()
-    keys = {key: text for key in _KEYS if (text := result.findtext(key))}
-    for entry in result.iter("Entry"):
-        system = entry.findtext("Identifier") or "unknown"
-        raw = (entry.findtext("RawString") or "").strip()
-        at = f"{title}, {system}"
-        if shown not in ("BAR_GRAPH", "HORIZONTAL_BAR_GRAPH", "HORIZONTAL_BOX_PLOT") or (
-            not raw and (entry.findtext("Value") or "").strip()
-        ):
-            left.append(name)  # a curve, a picture, or a mean of nobody knows how many
-            continue
-        time = {"timestamp": times[system]} if system in times else {}
-        values = [
-            opened.value(number_or_text(text), at, factor=factor)
-            for text in raw.split(":")
-            if text.strip()
-        ]
-        yield ForeignCell(
-            benchmark=name,
-            variant=system,
-            metric="time" if unit == "s" else scale or "value",
-            unit=unit,
-            better=_BETTER.get((result.findtext("Proportion") or "").strip()),
-            processes=tuple((value,) for value in values),
-            known=True,
-            inner=1,
-            failed=None if values else 1,
-            keys=keys | {"system": system} | time,
-        )

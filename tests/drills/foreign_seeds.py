@@ -147,13 +147,6 @@ FOREIGN: dict[str, str] = {
     "spec.cpu2006.results.462_libquantum.base.000.valid: S\n"
     "spec.cpu2006.results.462_libquantum.base.001.reported_time: --\n"
     "spec.cpu2006.results.462_libquantum.base.001.valid: RE\n",
-    "phoronix/composite.xml": """<?xml version="1.0"?>
-<PhoronixTestSuite><Generated><Title>t</Title></Generated>
-<System><Identifier>a</Identifier><Hardware>Processor: m</Hardware></System>
-<Result><Identifier>pts/x</Identifier><Title>X</Title><AppVersion>1</AppVersion>
-<Arguments>-a</Arguments><Description>d</Description><Scale>Seconds</Scale>
-<Proportion>LIB</Proportion><Data><Entry><Identifier>a</Identifier><Value>1.5</Value>
-<RawString>1.25:1.5:1.75</RawString></Entry></Data></Result></PhoronixTestSuite>""",
     "benchmarkdotnet/b-report-full.json": """{
  "Title": "T-20260102-030405", "HostEnvironmentInfo": {"ProcessorName": "m"},
  "Benchmarks": [
@@ -202,11 +195,6 @@ FOREIGN: dict[str, str] = {
     '"sort(x)",10,1µs,2µs,3.5,1KB,0,2,0,3µs, 950ns,0,"none"\n"rev",10,1µs,2µs,3.5,1KB,0,2,0,3µs,2e-06,0,'
     '"level0"\n',
     "r-bench/m.csv": '"","expr","time"\n"1","a",1500\n"2","b",2500\n"3","a",1600.5\n',
-    "summaries/g.json": '[{"name": "a", "unit": "ns", "value": 1.5, "range": "± 2"}]',
-    "catch2/c.xml": '<?xml version="1.0"?>\n<Catch2TestRun name="t"><TestCase name="c">'
-    '<BenchmarkResults name="b" samples="10"><mean value="1.5"/></BenchmarkResults></TestCase>'
-    "</Catch2TestRun>\n",
-    "libtest/l.txt": "running 1 test\ntest a ... bench:       1,234 ns/iter (+/- 56)\n",
     "long-csv/l.csv": "benchmark,variant,session,run,iteration,value,unit,ok,warmup\n"
     "x,a,1,1,1,0.5,ms,true,0\nx,a,1,1,2,0.75,ms,true,0\nx,b,1,1,1,0.25,ms,false,0\n"
     'x,b,2,2,1,0.25,ms,true,1\n"y, z",b,2,2,1,2,ms,true,0\n',

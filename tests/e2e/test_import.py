@@ -179,7 +179,7 @@ def test_a_folder_is_read(tmp_path):
 
 def test_what_cannot_be_read_is_said_with_a_remedy(tmp_path):
     (tmp_path / "what.bin").write_bytes(b"\x00\x01 nothing of ours")
-    assert "--format" in refused("import", "what.bin", "--dry-run", code=2)
+    assert "long CSV" in refused("import", "what.bin", "--dry-run", code=2)
     path = two(tmp_path / "cut.json")
     path.write_text(path.read_text()[:-20])
     assert "cut" in refused("import", path, "--dry-run", code=6)

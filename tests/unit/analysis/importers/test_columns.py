@@ -106,7 +106,7 @@ def test_minutes_or_minimum_is_not_guessed(tmp_path) -> None:
 def test_a_table_without_values_is_no_long_one(tmp_path) -> None:
     path = tmp_path / "r.csv"
     path.write_text("benchmark,config_B\na,1\n")
-    with pytest.raises(UsageError, match="no format"):
+    with pytest.raises(UsageError, match="no tool is known"):
         read_foreign(open_foreign(str(path)))
 
 

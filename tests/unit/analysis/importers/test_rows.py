@@ -46,8 +46,8 @@ def test_objects_are_rows_of_a_long_table():
 
 
 def test_objects_that_are_no_long_table_are_not_taken():
-    for data in (b"[1, 2]", b"[{}]", b'[{"benchmark": "b", "value": [1]}]', b"[{", b"[]"):
-        with pytest.raises(UsageError, match="no format"):
+    for data in (b"[1, 2]", b"[{}]", b'[{"benchmark": "b", "value": [1]}]', b"[]"):
+        with pytest.raises(UsageError, match="no tool is known"):
             tool_of(opened(data))
 
 

@@ -83,6 +83,6 @@ def test_a_tools_own_format_wins_over_a_table(tmp_path: Path) -> None:
     assert tool_of(open_foreign(put(tmp_path, "long.csv", text))).name == "long-csv"
     text = "benchmark,run1,run2\nb,1,2.0\n"
     assert tool_of(open_foreign(put(tmp_path, "wide.csv", text))).name == "wide-csv"
-    with pytest.raises(UsageError, match="no format is known") as told:
+    with pytest.raises(UsageError, match="no tool is known") as told:
         tool_of(open_foreign(put(tmp_path, "x.md", "| a | b |\n|---|---|\n")))
-    assert "--format" in str(told.value.fix)
+    assert "long CSV" in str(told.value.fix)

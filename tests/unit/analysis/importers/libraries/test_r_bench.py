@@ -77,5 +77,5 @@ def test_what_cannot_be_read_is_refused_with_its_line(foreign, text, said) -> No
 
 
 def test_a_table_of_ones_own_is_none_of_these(foreign) -> None:
-    with pytest.raises(UsageError, match="no format is known"):
+    with pytest.raises(UsageError, match="no tool is known"):
         foreign("expr,seconds spent\na,1\n", "t.csv")

@@ -252,5 +252,5 @@ def test_a_json_of_nobody_is_known_to_none(tmp_path: Path) -> None:
         [],
     ):
         path.write_text(json.dumps(data))
-        with pytest.raises(FairtrialError, match="no format is known"):
+        with pytest.raises(FairtrialError, match="no tool is known"):
             read_foreign(open_foreign(str(path)))

@@ -175,7 +175,7 @@ def test_files_of_several_hosts_are_said() -> None:
 
 
 def test_a_file_of_no_known_format_is_told_shortly() -> None:
-    with pytest.raises(UsageError, match="no format is known") as told:
+    with pytest.raises(UsageError, match="no tool is known") as told:
         read_foreign(opened("| a | b |\n"))
     assert len(str(told.value)) < 450
 

@@ -1,0 +1,68 @@
+"""A file of no known tool: one sentence with the lists of numbers in it and the remedy, no list of formats.
+
+What Catch2, libtest, Benchmark.js, nonius, k6, fio and sysbench print or write keeps no runs; so none of them
+has a reader of its own.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from analysis.errors import UsageError
+
+CATCH = '<?xml version="1.0"?>\n<Catch2TestRun name="t"><TestCase name="c">\n<mean value="12.5"/></TestCase></Catch2TestRun>\n'
+PRINTED = (
+    "running 1 test\ntest sort ... bench:       1,234 ns/iter (+/- 56)\n",
+    "sort x 1,234 ops/sec ±0.5% (90 runs sampled)\nFastest is sort\n",
+    "benchmarking sort\ncollecting 100 samples, 1 iterations each, in estimated 3 ms\nmean: 12 ns\n",
+    "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\nGeneral statistics:\n",
+    "x: (g=0): rw=read, bs=(R) 4096B-4096B\nfio-3.33\nStarting 1 process\n",
+    "     data_sent....: 9 kB\n     iteration_duration...: avg=6.4s min=4s med=6s max=9s p(90)=9s\n",
+    '<?xml version="1.0"?>\n<PhoronixTestSuite><Result/></PhoronixTestSuite>\n',
+    CATCH,
+)
+
+
+@pytest.mark.parametrize("text", PRINTED)
+def test_a_text_gets_one_sentence_and_the_remedy(foreign, text) -> None:
+    with pytest.raises(UsageError) as told:
+        foreign(text, "r.out")
+    assert told.value.what == "no tool is known for this file"
+    assert "long CSV" in told.value.fix
+    assert "benchexec" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "lists"),
+    [
+        ({"results": [{"name": "a", "times": [1, 2.5]}, {"name": "b", "times": [3]}]}, "results[*].times"),
+        ({"sort": {"runs": [1, 2]}, "hash": {"runs": [3, 4]}}, "[*].runs"),
+        ({"sort": [1, 2], "hash": [3, 4]}, "[*]"),
+        ({"old": {"b": [[1, 2], [3]]}, "about": "x"}, "old.b[*]"),
+        ([[["a", 1], [1, 2]]], "[*][*]"),
+        ([1, 2], "$"),
+        ({"a.b": {"c": [1, 2]}}, '["a.b"].c'),
+        ({"a": {"v": [1]}, "b": [1], "c": {"w": [1]}, "d": {"x": [1]}}, "a.v, b, c.w and 1 more"),
+    ],
+)  # fmt: skip
+def test_lists_of_numbers_are_named_by_their_paths(foreign, content, lists) -> None:
+    with pytest.raises(UsageError) as told:
+        foreign(json.dumps(content), "r.json")
+    assert told.value.what == f"no tool is known for this file; lists of numbers lie at {lists}"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"b": {"latency": {"value": 1.0, "lower_value": 0.5}}},  # Bencher
+        {"metrics": {"http_req_duration": {"avg": 1.5, "p(90)": 2}}},  # k6
+        {"fio version": "fio-3.33", "jobs": [{"read": {"iops": 3.5}}]},
+        {"b": [True, None], "c": ["1", "2"], "d": []},
+    ],
+)  # fmt: skip
+def test_single_numbers_are_no_list(foreign, content) -> None:
+    with pytest.raises(UsageError) as told:
+        foreign(json.dumps(content), "r.json")
+    assert told.value.what == "no tool is known for this file"
