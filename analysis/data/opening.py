@@ -438,6 +438,7 @@ def _clean(text: str) -> str:
 
 _NARROWER = "name the folder of the results, not one above it"
 DEEPEST = 6
+ASV = ".asv"
 MOST_ENTRIES = 20_000
 
 
@@ -458,6 +459,12 @@ def trials_within(opened: Opened) -> tuple[str, ...]:
     return tuple(str(folder) for folder, entries in _folders(opened) if _is_trial(entries))
 
 
+def results_within(folder: Path) -> Path:
+    """Give the folder itself; of one of asv's own the results in it, as whole environments lie beside them."""
+    results = folder / "results"
+    return results if folder.name == ASV and results.is_dir() else folder
+
+
 def _is_trial(entries: list[os.DirEntry[str]]) -> bool:
     return {MANIFEST, MEASUREMENTS} <= {entry.name for entry in entries}
 
@@ -467,7 +474,7 @@ def _folders(opened: Opened) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
     if opened.path is None or not opened.is_folder:
         return
     count = 0
-    waiting = deque([(opened.path, 1)])
+    waiting = deque([(results_within(opened.path), 1)])
     while waiting:
         folder, depth = waiting.popleft()
         try:
@@ -484,9 +491,11 @@ def _folders(opened: Opened) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
         yield folder, entries
         if depth < DEEPEST and not _is_trial(entries):
             waiting.extend(
-                (Path(entry.path), depth + 1)
+                (results_within(Path(entry.path)), depth + 1)
                 for entry in entries
-                if entry.is_dir(follow_symlinks=False) and not is_profiles(entry.path)
+                if entry.is_dir(follow_symlinks=False)
+                and entry.name != ".git"
+                and not is_profiles(entry.path)
             )
 
 

@@ -7,10 +7,11 @@ log of processes.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean
@@ -45,6 +46,7 @@ class _Found:
     date: str | None
     commit: str | None
     trial: KeptTrial
+    environment: str | None
 
     @property
     def named_date(self) -> str | None:
@@ -68,7 +70,7 @@ def read_imported(
         except FairtrialError as error:
             if UNKNOWN not in error.what:
                 left_out.append((place.name, error))
-    return [_raw(one, date) for one, date in _ordered(found, given)], left_out
+    return [_raw(one, date) for one, date in _ordered([*_apart(found)], given)], left_out
 
 
 def _raw(one: _Found, date: str | None) -> RawNight:
@@ -87,11 +89,12 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
     if file.format in _BARE:
         raise AnalysisError(f"{UNKNOWN} file", str(place.path))
     gathered = gather([file], chosen)
-    metric = chosen.metric or gathered.metrics[0]
+    metric = chosen.metric or _asked(gathered, chosen)
     mine = [one for one in gathered.cells if one.cell.metric == metric]
     cells = [one for one in mine if one.cell.values or one.cell.cut]
     if not cells:
-        raise AnalysisError(f"no run has a value of {metric!r}", str(place.path))
+        fix = "measure again: did every benchmark fail?"
+        raise AnalysisError(f"no run has a value of {metric!r}", str(place.path), fix)
     better = next((one.cell.better for one in cells if one.cell.better is not None), None)
     if better is None:
         raise AnalysisError(
@@ -110,7 +113,31 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
             or first_date(one.cell.session for one in own),
             commit=commit,
             trial=_trial(name, gathered, own, metric, better),
+            environment=file.facts.get("environment"),
         )
+
+
+def _asked(gathered: GatheredCells, chosen: ReadingChoices) -> str:
+    """Give the metric that nobody named: the time, else the first whose direction is known, or is the one that was said."""
+    known = [
+        one.cell for one in gathered.cells if one.cell.better == (chosen.better or one.cell.better)
+    ]
+    metrics = [*dict.fromkeys(cell.metric for cell in known if cell.better), *gathered.metrics]
+    return "time" if known and "time" in metrics[: -len(gathered.metrics)] else metrics[0]
+
+
+def _apart(found: Sequence[_Found]) -> Iterator[_Found]:
+    """Name series by environment and host where nights of asv are of several."""
+    parts = [(one.environment, one.trial.host) for one in found if one.environment is not None]
+    several = [len({*column}) > 1 for column in zip(*parts, strict=True)]
+    for one in found:
+        trial = one.trial
+        if one.environment is not None and any(several):
+            name = ", ".join(itertools.compress((one.environment, trial.host), several))
+            campaign = imported_campaign(name, trial.metric, trial.unit, trial.better)
+            values = dict(zip((name,), trial.values.values(), strict=True))
+            trial = replace(trial, variants=(name,), values=values, campaign=campaign)
+        yield replace(one, trial=trial)
 
 
 def _commit(one: NamedCell) -> str | None:
@@ -148,6 +175,12 @@ def _trial(
         for key, sittings in groups.items()
     }
     unit = next((one.cell.unit for one in cells if one.cell.unit), "")
+    # of asv alone: what other tools say of the way may be another one each night, such as a path
+    ways = {
+        _benchmark(one, file.format): one.cell.definition
+        for one in cells
+        if one.cell.definition and file.format == "asv"
+    }
     none, zeros = (None,) * len(benchmarks), (0,) * len(benchmarks)
 
     def values_of(variant: str) -> VariantValues:
@@ -180,7 +213,7 @@ def _trial(
         sessions=max(len(one) for one in own.values()),
         planned=max(len(one) for one in own.values()),
         values={variant: values_of(variant) for variant in variants},
-        inputs=tuple({} for _ in benchmarks),
+        inputs=tuple({"": ways[bench]} if bench in ways else {} for bench in benchmarks),
         campaign=imported_campaign(file.format, metric, unit, better),
         host_record={},
         cut=tuple(
@@ -261,4 +294,4 @@ def _by_commit(
 
 
 def _with_commit(one: _Found, commit: str) -> _Found:
-    return _Found(place=one.place, date=one.date, commit=one.commit or commit, trial=one.trial)
+    return replace(one, commit=one.commit or commit)

@@ -20,6 +20,7 @@ from ..data.columns import read_plan
 from ..data.host_record import BOOT_ARGUMENTS, SessionEnvironment, read_environments
 from ..data.matrix import cut_rows
 from ..data.merging import StatedCampaign
+from ..data.opening import ASV, results_within
 from ..data.protocol import settings_of
 from ..data.trial import Trial, read_trial
 from ..errors import InsufficientDataError, StoreError, UsageError
@@ -580,11 +581,12 @@ def _below(folder: Path) -> Iterator[NightPlace]:
         yield _trial(folder)
         return
     files: list[Path] = []
-    trials = [*_walk(folder, 1, files)]
+    trials = [*_walk(results_within(folder), 1, files)]
     if trials:
         yield from trials
         return
-    for path in sorted(files):
+    asv = [path for path in files if ASV in path.parts]
+    for path in sorted(asv or files):
         yield NightPlace(path=path, kind="file", name=str(path.relative_to(folder)))
 
 
@@ -597,8 +599,8 @@ def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[NightPlace]:
     if depth > 1 and BISECTION in {entry.name for entry in entries}:
         return
     for entry in entries:
-        path = folder / entry.name
-        if entry.name.startswith(".") or entry.is_symlink():
+        path = results_within(folder / entry.name)
+        if path.name.startswith(".") or entry.is_symlink():
             continue
         if entry.is_file(follow_symlinks=False):
             files.append(path)

@@ -8,7 +8,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..announcing import meanwhile
 from ..data.protocol import ordered_variants_of
@@ -22,6 +22,8 @@ from .series import NightReader, RawNight, SeriesMaker, figures_of, keeping
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
+
+_Place = TypeVar("_Place", NightPlace, RawNight)
 
 # --- Orders commits as a repository's history does; git is asked, and nothing is written.
 
@@ -186,8 +188,7 @@ def read_nights(
             raws, refused = read_imported(found, [Path(one) for one in places], chosen)
         left_out = [(name, error.what) for name, error in refused]
         fix = next((error.fix for _, error in refused if error.fix), fix)
-        cut = max(0, len(raws) - NIGHTS_MOST)
-        raws = raws[cut:]
+        raws, cut = _newest(raws)
     else:
         kept, cut = _newest(without_copies(found))
         raws, left_out = _read(kept, metric)
@@ -260,7 +261,7 @@ def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path], l
     )
 
 
-def _newest(places: Sequence[NightPlace]) -> tuple[list[NightPlace], int]:
+def _newest(places: Sequence[_Place]) -> tuple[list[_Place], int]:
     """Take the newest nights of each campaign, and count the others."""
     count = Counter(place.campaign for place in places)
     kept = []

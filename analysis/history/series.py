@@ -438,4 +438,6 @@ def _inputs_differ(a: KeptTrial, b: KeptTrial, benchmark: str) -> str | None:
     changed = [name for name in one if name in other and one[name] != other[name]]
     if not changed:
         return None
+    if changed == [""]:
+        return f"{benchmark} is measured in another way: {other['']}, which was {one['']}"
     return f"the input {listed(changed, _SHOWN)} of {benchmark} is another one"

@@ -2,20 +2,23 @@
 
 A benchmark's columns are named by ``result_columns``, and columns at the end may be cut; version 1 of
 the file (before asv 0.4) has an object or a plain number instead. Parameters are crossed: result k
-belongs to the k-th combination; null is a failure, NaN one that was skipped. ``samples`` are there only
-if they were recorded; what has none has one value, its result, unless it is a time: that is a summary.
+belongs to the k-th combination; null is a failure, alone that of all combinations, and NaN one that was
+skipped. ``samples`` are there only if they were recorded; what has none has one value, its result.
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import ChainMap, Counter
+from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..data.opening import Opened, files_in, open_foreign, open_in_folder
 from ..errors import FairtrialError
@@ -25,6 +28,7 @@ from .parsing import (
     cautions_of,
     count_of,
     in_base_unit,
+    single,
     text_of,
     texts_of,
     within,
@@ -50,11 +54,27 @@ _TYPES = {
     "track": "track_",
 }
 _LEFT = {
-    "summaries-left-out": "{} times have no samples and are left out: asv run --record-samples",
     "skipped": "{} combinations of parameters were skipped by their benchmarks",
+    "left-out": "{} results are left out: they are no numbers of at least 0",
 }
 _DIGITS = 12  # of a version's hash
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_RESULT = re.compile(r"\.json(\.(gz|bz2|xz|zst|zstd))?$")
+
+
+class _Kind(NamedTuple):
+    """What is the same of a benchmark in each file: the names of its combinations, and what is measured."""
+
+    names: tuple[str, ...]
+    keys: tuple[dict[str, str], ...]
+    metric: str
+    unit: str
+    factor: float
+    better: Better | None
+
+
+_Said = tuple[str | None, str | None, tuple[str, ...]]  # a benchmark's type, unit and parameters
+_UNSAID: _Said = (None, None, ())
 
 
 def knows_asv(opened: Opened) -> bool:
@@ -63,7 +83,7 @@ def knows_asv(opened: Opened) -> bool:
         return _knows_file(opened)
     for path in files_in(opened):
         try:
-            if _is_result(opened, path):
+            if _result(opened, path) is not None:
                 return True
         except FairtrialError:  # it cannot be read: whether it matters is known when all are read
             continue
@@ -81,42 +101,50 @@ def _knows_file(opened: Opened) -> bool:
     )
 
 
-def _is_result(opened: Opened, path: Path) -> bool:
-    if path.suffix != ".json" or path.name in (_BENCHMARKS, "machine.json"):
-        return False
+def _result(opened: Opened, path: Path) -> Opened | None:
+    """Open a file of the folder that is a result; None for another one."""
+    if not _RESULT.search(path.name) or path.name in (_BENCHMARKS, "machine.json"):
+        return None
     one = open_in_folder(opened, path)
-    return one.looks_like_json() and b'"commit_hash"' in one.data and _knows_file(one)
+    known = one.looks_like_json() and b'"commit_hash"' in one.data and _knows_file(one)
+    return one if known else None
 
 
 def read_asv(opened: Opened) -> ForeignFile:
-    """Give a cell for each benchmark, combination of parameters, and commit."""
-    left: Counter[str] = Counter()  # what is left out, by the reason
-    files: list[tuple[Opened, str | None]] = [(opened, None)]
+    """Give a cell for each benchmark, combination of parameters, and commit; one file is held at a time."""
+    met: Counter[str] = Counter()
     if opened.is_folder:
-        paths = [path for path in files_in(opened) if _is_result(opened, path)]
-        if not paths:
+        results = ((_result(opened, path), str(path)) for path in files_in(opened))
+        files = [_cells(one, session, met) for one, session in results if one is not None]
+        if not files:
             raise opened.fail("there is no result of asv in the folder", "name the folder results/")
-        files = [(open_in_folder(opened, path), str(path)) for path in paths]
-    cells = [cell for file, session in files for cell in _asv_cells(file, session, left)]
-    if not any(cell.values or cell.failed for cell in cells):
-        raise opened.fail(
-            "the results hold summaries only, no samples",
-            "measure with 'asv run --record-samples', or --append-samples",
-        )
-    several = [key for key in ("env_name", "machine") if len({c.keys.get(key) for c in cells}) > 1]
-    if several:
-        cells = [
-            replace(c, variant=", ".join([str(c.variant), *(c.keys.get(k, "?") for k in several)]))
-            for c in cells
-        ]
-    rule = " and ".join(
-        ["the commit", *(key.replace("env_name", "environment") for key in several)]
-    )
+    else:
+        files = [_cells(opened, None, met)]
+    keys = [about for about, _ in files]
+    several = [key for key in ("env_name", "machine") if len({one.get(key) for one in keys}) > 1]
+    cells = [
+        replace(cell, variant=", ".join((str(cell.variant), *(about.get(k, "?") for k in several))))
+        if several
+        else cell
+        for about, own in files
+        for cell in own
+    ]
+    if not any(cell.processes or cell.failed for cell in cells):
+        raise opened.fail("no result is a number", "was every benchmark skipped?")
+    rule = ["the commit", *(key.replace("env_name", "environment") for key in several)]
+    facts = {"host": keys[0].get("machine"), "environment": keys[0].get("env_name")}
+    if len(files) == 1:
+        facts |= {"date": keys[0].get("date"), "commit": keys[0]["commit"]}
     return ForeignFile(
         cells=tuple(cells),
-        variant_rule=rule,
+        variant_rule=" and ".join(rule),
         losses=cautions_of(
             {
+                "single": met["single"] > 0
+                and single(
+                    f"{met['single']} times without samples are",
+                    "asv run --record-samples keeps them",
+                ),
                 "processes-unknown": "each sample is the mean of several calls; which samples stem "
                 "from one process is not in the file: variation between processes cannot be "
                 "estimated",
@@ -125,125 +153,164 @@ def read_asv(opened: Opened) -> ForeignFile:
                 "warm-ups-unknown": "the warm-up is not in the file",
             }
         ),
-        notes=cautions_of({c: left[c] > 0 and text.format(left[c]) for c, text in _LEFT.items()}),
-        facts={"host": cells[0].keys["machine"]} if "machine" in cells[0].keys else {},
+        notes=cautions_of({c: met[c] > 0 and text.format(met[c]) for c, text in _LEFT.items()}),
+        facts={key: text for key, text in facts.items() if text is not None},
     )
 
 
-def _asv_cells(opened: Opened, session: str | None, left: Counter[str]) -> Iterator[ForeignCell]:
+def _cells(
+    opened: Opened, session: str | None, met: Counter[str]
+) -> tuple[dict[str, str], list[ForeignCell]]:
+    """Give what a result file says of all its cells, and the cells."""
     data = opened.json()
     results = within(data, "results")
     if not isinstance(results, dict):
         raise opened.fail("it has no results", "is it a result file of asv?")
-    columns = data.get("result_columns")
-    about = _about(opened)
+    said = _said_of(opened)
     commit = text_of(data.get("commit_hash")) or "unknown"
     keys = texts_of(data.get("params")) | {"commit": commit}
-    keys |= texts_of({key: data.get(key) for key in ("env_name", "python")})
+    named = opened.stem.partition("-")[2]  # where version 1 has the environment alone
+    keys |= texts_of({"env_name": data.get("env_name") or named or None})
+    keys |= texts_of({"python": data.get("python")}) | _date(data)
+    versions = within(data, "benchmark_version")
+    cells: list[ForeignCell] = []
     for name, given in results.items():
         at = f"results[{name!r}]"
-        row = _row(opened, given, columns, at)
-        kind = about.get(name, {})
-        for cell in _combinations(opened, name, row, kind, at, left):
-            version = (text_of(row.get("version")) or "")[:_DIGITS]
-            way = f"version {version}" if version else ""
-            keyed = {**keys, **cell.keys}
-            yield replace(cell, variant=commit, session=session, keys=keyed, definition=way)
+        row = _row(opened, given, data.get("result_columns"), at)
+        version = (text_of(row.get("version") or within(versions, name)) or "")[:_DIGITS]
+        way = f"version {version}" if version else ""
+        kind, columns = _crossed(opened, name, row, said.get(name, _UNSAID), at)
+        metric, unit, better = kind.metric, kind.unit, kind.better
+        for k, (value, own, number) in enumerate(zip(*columns, strict=True)):
+            values: tuple[float, ...] = ()
+            if isinstance(value, float) and math.isnan(value):
+                met["skipped"] += 1
+                continue
+            if isinstance(own, list) and own:
+                values = opened.values(own, f"{at}[{k}]", factor=kind.factor)
+            elif value is not None:
+                number_ = type(value) in (int, float)
+                if not number_ or (metric != "time" and not 0 <= value < math.inf):
+                    met["left-out"] += 1
+                    continue
+                values = (opened.value(value, f"{at}[{k}]", factor=kind.factor),)
+                met["single"] += metric == "time"
+            cells.append(
+                ForeignCell(
+                    benchmark=kind.names[k],
+                    variant=commit,
+                    metric=metric,
+                    unit=unit,
+                    better=better,
+                    processes=(values,) if values else (),
+                    inner=count_of(number),
+                    failed=0 if values else 1,
+                    session=session,
+                    keys=ChainMap(kind.keys[k], keys),
+                    definition=way,
+                )
+            )
+    return keys, cells
+
+
+def _date(data: Mapping[str, Any]) -> dict[str, str]:
+    """Give when the commit was made: asv counts milliseconds."""
+    found = count_of(data.get("date"))
+    try:
+        return {"date": datetime.fromtimestamp(found // 1000, UTC).isoformat()} if found else {}
+    except (OverflowError, ValueError, OSError):  # beyond all calendars
+        return {}
 
 
 def _row(opened: Opened, given: object, columns: object, at: str) -> dict[str, Any]:
     """Give a benchmark's columns by their names, whatever the version."""
-    if isinstance(columns, list) and isinstance(given, list):
+    if isinstance(columns, list) and (given is None or isinstance(given, list)):
         named = all(isinstance(name, str) for name in columns)
         opened.require(named, "a column has no name", at="result_columns")
-        return {str(k): v for k, v in zip(columns, given, strict=False)}
+        return dict(zip(columns, given or (), strict=False))
     if columns is not None:
         raise opened.fail("a result does not fit its columns", at=at)
-    row = dict(given) if isinstance(given, dict) else {"result": given}
-    if not isinstance(row.get("result"), list):
-        row["result"] = [row.get("result")]
+    row = dict(given) if isinstance(given, dict) and "result" in given else {"result": given}
     stats = row.get("stats")
+    stats = [stats] if isinstance(stats, dict) else stats
     if isinstance(stats, list):
-        numbers = [one.get("number") if isinstance(one, dict) else None for one in stats]
-        row["stats_number"] = numbers
+        row["stats_number"] = [within(one, "number") for one in stats]
     return row
 
 
-def _combinations(  # noqa: PLR0917 - all of one benchmark
-    opened: Opened,
-    name: str,
-    row: Mapping[str, Any],
-    kind: Mapping[str, Any],
-    at: str,
-    left: Counter[str],
-) -> Iterator[ForeignCell]:
+def _crossed(
+    opened: Opened, name: str, row: Mapping[str, Any], said: _Said, at: str
+) -> tuple[_Kind, list[list[Any]]]:
+    """Give the combinations of a benchmark; then results, samples and loops, an entry a combination."""
     axes = row.get("params") or []
     if not isinstance(axes, list) or not all(isinstance(axis, list) for axis in axes):
         raise opened.fail("its parameters are not lists", at=at)
     count = math.prod(map(len, axes))
-    columns = [row.get(key) for key in ("result", "samples", "stats_number")]
+    result = row.get("result")
+    if result in (None, [None]):  # all of them failed
+        result = None
+    elif not isinstance(result, list):
+        result = [result]
+    columns = [result, row.get("samples"), row.get("stats_number")]
+    columns = [None if column == [None] else column for column in columns]
     wrong = [c for c in columns if c is not None and not (isinstance(c, list) and len(c) == count)]
     if wrong or count > _MOST:
         raise opened.fail(
             f"its parameters have {count} combinations, its results do not fit", at=at
         )
-    results, samples, numbers = (c or [None] * count for c in columns)
-    names = kind.get("param_names")
-    names = [str(n) for n in names] if isinstance(names, list) else []
-    names += [f"param{k}" for k in range(len(names) + 1, len(axes) + 1)]
-    metric, unit, factor, better = _metric(name, kind)
-    for k, combination in enumerate(itertools.product(*axes)):
-        value, own = results[k], samples[k]
-        own = own if isinstance(own, list) and own else None
-        if own is None and isinstance(value, float) and math.isnan(value):
-            left["skipped"] += 1
-            continue
-        if own is None and metric == "time" and value is not None:
-            left["summaries-left-out"] += 1
-            continue
-        taken = own if own is not None else [] if value is None else [value]
-        texts = [_ADDRESS.sub("", text_of(one) or "?") for one in combination]
-        named = dict(zip(names, texts, strict=False))
-        values = [opened.value(v, f"{at}[{k}][{j}]", factor=factor) for j, v in enumerate(taken)]
-        yield ForeignCell(
-            benchmark=f"{name}({', '.join(f'{n}={v}' for n, v in named.items())})"
-            if named
-            else name,
-            metric=metric,
-            unit=unit,
-            better=better,
-            processes=(tuple(values),) if values else (),
-            known=False,
-            inner=count_of(numbers[k]),
-            failed=int(value is None and own is None),
-            keys={"name": name, **named},
-        )
+    return _kind(name, said, json.dumps(axes)), [c or [None] * count for c in columns]
 
 
-def _metric(name: str, kind: Mapping[str, Any]) -> tuple[str, str, float, Better | None]:
-    """Give metric, unit, factor and direction: by the kind of benchmark, else by its name."""
-    short = _TYPES.get(text_of(kind.get("type")) or "", name.rpartition(".")[2])
-    given = kind.get("unit")
-    factor, base = in_base_unit(given) if isinstance(given, str) else (1.0, None)
-    for prefix, metric, unit, better in _KINDS:
-        if short.startswith(prefix):
-            found = unit if base is None else "" if base == "unit" else base
-            return metric, found, factor, better
-    return "value", base or "", factor, None
+@lru_cache(maxsize=8192)
+def _kind(name: str, said: _Said, axes: str) -> _Kind:
+    """Name the combinations of a benchmark, once for all files; metric, unit and direction by its kind, else by its name."""
+    kind, given, names = said
+    crossed = json.loads(axes)
+    names += tuple(f"param{k}" for k in range(len(names) + 1, len(crossed) + 1))
+    texts = [[_ADDRESS.sub("", text_of(one) or "?") for one in axis] for axis in crossed]
+    keys = [dict(zip(names, row, strict=False)) for row in itertools.product(*texts)]
+    short = _TYPES.get(kind or "", name.rpartition(".")[2])
+    factor, base = (1.0, None) if given is None else in_base_unit(given)
+    found = (one for one in _KINDS if short.startswith(one[0]))
+    _, metric, unit, better = next(found, ("", "value", "", None))
+    return _Kind(
+        names=tuple(
+            f"{name}({', '.join(f'{n}={v}' for n, v in own.items())})" if own else name
+            for own in keys
+        ),
+        keys=tuple({"name": name, **own} for own in keys),
+        metric=metric,
+        unit=unit if base is None else "" if base == "unit" else base,
+        factor=factor,
+        better=better,
+    )
 
 
-def _about(opened: Opened) -> dict[str, Mapping[str, Any]]:
+def _said_of(opened: Opened) -> Mapping[str, _Said]:
     """Read ``benchmarks.json`` beside the file or one folder above it, where there is one."""
-    if opened.path is None:
-        return {}
-    for folder in (opened.path.parent, opened.path.parent.parent):
+    for folder in () if opened.path is None else (opened.path.parent, opened.path.parent.parent):
         path = folder / _BENCHMARKS
-        if path.is_symlink() or not path.is_file():
-            continue
-        try:
-            data = open_foreign(str(path)).json()
-        except FairtrialError:
-            continue
-        if isinstance(data, dict):
-            return {str(name): one for name, one in data.items() if isinstance(one, dict)}
+        if (
+            path.is_file()
+            and not path.is_symlink()
+            and (said := _said_in(path, path.stat().st_mtime_ns))
+        ):
+            return said
     return {}
+
+
+@lru_cache(maxsize=4)
+def _said_in(path: Path, _changed: int) -> Mapping[str, _Said]:
+    try:
+        data = open_foreign(str(path)).json()
+    except FairtrialError:
+        return {}
+    found = {}
+    for name, one in data.items() if isinstance(data, dict) else ():
+        names, unit = within(one, "param_names"), within(one, "unit")
+        found[name] = (
+            text_of(within(one, "type")),
+            unit if isinstance(unit, str) else None,
+            tuple(map(str, names)) if isinstance(names, list) else (),
+        )
+    return found

@@ -153,6 +153,11 @@ def one_process(what: str) -> str:
     return f"{what}: variation between processes cannot be estimated"
 
 
+def single(what: str, keeps: str) -> str:
+    """Say what follows from one number for each benchmark, the sentence of the loss ``single``."""
+    return f"{what} one number each: enough for a history, no more ({keeps})"
+
+
 def several_hosts(what: str, hosts: tuple[str, ...], fix: str) -> Caution:
     """Say that a file holds runs of several hosts."""
     named = f"{what} {len(hosts)} hosts ({figures.listed(hosts, 3)})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -368,3 +369,64 @@ def test_a_direction_that_nights_contradict_is_refused(files, night, tmp_path, k
     with pytest.raises(FairtrialError, match="lower values") as refused:
         read_nights([place], better="higher")
     assert refused.value.fix == "leave out --better higher"
+
+
+ASV = ["result", "params", "version", "started_at", "duration", "samples"]
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Write an asv tree: a machine, an environment and results for each night, the newest first."""
+
+    def write(results, *, below="results", machines=("box",), samples=False):
+        for (k, machine), env in itertools.product(
+            itertools.product(range(4), machines),
+            ("py3",) if len(machines) == 1 else ("py3", "a-b"),
+        ):
+            data = {
+                "commit_hash": f"{9 - k:040x}", "date": 1500000000000 + k * 86400000, "env_name": env,
+                "params": {"machine": machine}, "result_columns": ASV, "version": 2,
+                "results": {name: [one, [], *way, 1, 1.0, *([one] if samples else ())]
+                            for name, (one, *way) in results(k).items()},
+            }  # fmt: skip
+            path = tmp_path / "project" / below / machine / f"{9 - k:08x}-{env}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(data))
+            (path.parent / "machine.json").write_text('{"machine": "x", "version": 1}')
+        (tmp_path / "project" / below / "benchmarks.json").write_text('{"version": 2}')
+        return tmp_path / "project"
+
+    return write
+
+
+@pytest.mark.parametrize("below", ["results", ".asv/results", "benchmarks/.asv/results"])
+@pytest.mark.parametrize("samples", [True, False])
+def test_a_tree_of_asv_gives_its_nights_by_the_dates_of_its_commits(tree, below, samples):
+    # authority: the result is the number of the night
+    def results(k):
+        return {"mem_b": ([100 + k], "v"), "time_a": ([0.5 + k], "v"), "time_none": (None, "v"), "track_c": ([k], "v")}  # fmt: skip
+
+    (series,) = read_nights([tree(results, below=below, samples=samples)]).series
+    assert (series.benchmark, series.variant, series.metric) == ("time_a", "asv", "time")
+    assert series.logs == pytest.approx([math.log(0.5 + k) for k in range(4)], abs=1e-12)
+    assert [night.commit for night in series.nights] == [f"{9 - k:040x}" for k in range(4)]
+    (rate,) = read_nights([tree(results, below=below)], better="higher").series
+    assert (rate.benchmark, len(rate.nights)) == ("track_c", 3)  # zero has no log
+
+
+def test_machines_and_environments_of_a_tree_are_series_of_their_own(tree):
+    found = read_nights([tree(lambda k: {"time_a": ([0.5 + k], "v")}, machines=("box", "lab"))])
+    names = ["a-b, box", "a-b, lab", "py3, box", "py3, lab"]
+    assert sorted(one.variant for one in found.series) == names
+    assert [len(one.nights) for one in found.series] == [4] * 4
+
+
+def test_a_new_version_of_a_benchmark_begins_a_series(tree):
+    old, new = read_nights([tree(lambda k: {"time_a": ([0.5], f"v{k // 2}")})]).series
+    assert (old.ended, len(old.nights), len(new.nights)) == ("inputs", 2, 2)
+    assert "another way: version v1, which was version v0" in old.changed
+
+
+def test_a_tree_without_a_value_is_refused_with_what_helps(tree):
+    with pytest.raises(InsufficientDataError, match="measure again: did every benchmark fail"):
+        read_nights([tree(lambda _: {"time_a": (None, "v")})])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -36,50 +37,83 @@ TIME = {"b.time_x": row([0.5], samples=[[0.25, 0.5, 0.75]], number=[7])}
 @pytest.mark.parametrize("source", ["asv", "asv/lab1-existing-py_python3.json"])
 def test_sample(read_sample, source: str) -> None:
     found = read_sample(source)
-    small, large, memory, track = found.cells
     assert found.variant_rule == "the commit"
-    for cell, n, values in (
-        (small, "100", (0.25, 0.5, 0.75)),
-        (large, "1000", (4.0, 5.0, 4.5)),
-    ):
-        assert cell.benchmark == f"b.Suite.time_sort(n={n})"
-        assert cell.values == values
-        assert (cell.metric, cell.unit, cell.better) == ("time", "s", "lower")
-        assert (cell.known, cell.inner, cell.warmups, cell.failed) == (False, 50, None, 0)
-        assert cell.variant == "c0ffee" * 6 + "c0ff"
-        assert (cell.keys["n"], cell.keys["env_name"]) == (n, "existing-py_python3")
-    assert (memory.values, memory.metric, memory.unit, memory.better) == (
-        (8056.0,),
-        "memory",
-        "B",
-        "lower",
-    )
-    assert (track.values, track.metric, track.unit, track.better) == ((42.0,), "value", "", None)
-
-
-def test_combinations_that_failed_were_skipped_or_have_no_samples(foreign) -> None:
-    axes = [["1", "2"], ["'a'", "'b'"]]
-    samples = [[0.5, 0.6], None, None, None]
-    results = {
-        "b.time_x": row([0.5, None, NAN, 0.7], axes, samples, [3, None, None, 4]),
-        "b.track_y": row([1.0, NAN], [["1", "2"]]),
-        "b.time_z": row(None, [["1", "2"]]),
-    }
-    found = foreign(whole(results))
-    told = [(c.benchmark, c.values, c.failed, c.inner) for c in found.cells]
-    assert told == [
-        ("b.time_x(param1=1, param2='a')", (0.5, 0.6), 0, 3),
-        ("b.time_x(param1=1, param2='b')", (), 1, None),
-        ("b.track_y(param1=1)", (1.0,), 0, None),
-        ("b.time_z(param1=1)", (), 1, None),
-        ("b.time_z(param1=2)", (), 1, None),
+    assert [(c.benchmark, c.values, c.metric, c.unit, c.better) for c in found.cells] == [
+        ("b.Suite.time_sort(n=100)", (0.25, 0.5, 0.75), "time", "s", "lower"),
+        ("b.Suite.time_sort(n=1000)", (4.0, 5.0, 4.5), "time", "s", "lower"),
+        ("b.mem_list", (8056.0,), "memory", "B", "lower"),
+        ("b.track_value", (42.0,), "value", "", None),
     ]
-    assert [note.code for note in found.notes] == ["summaries-left-out", "skipped"]
+    for cell, n in zip(found.cells, ("100", "1000"), strict=False):
+        assert (cell.known, cell.inner, cell.warmups, cell.failed) == (False, 50, None, 0)
+        assert (cell.variant, cell.keys["n"]) == ("c0ffee" * 6 + "c0ff", n)
 
 
-def test_times_without_samples_only_are_refused_with_the_option(foreign) -> None:
-    with pytest.raises(AnalysisError, match="--record-samples"):
-        foreign(whole({"b.time_x": row([0.5])}))
+AXES = [["1", "2"], ["'a'", "'b'"]]
+V1 = {"result_columns": None, "version": 1}
+OBJECT = {"result": [0.5], "params": [], "samples": [[0.25, 0.75]], "stats": [{"number": 4}]}
+
+
+def told(found) -> list:
+    return [(c.benchmark.removeprefix("b."), c.values, c.failed, c.inner) for c in found.cells]
+
+
+@pytest.mark.parametrize(
+    ("results", "more", "cells", "codes"),
+    [
+        (
+            {"time_x": row([0.5, None, NAN, 0.7], AXES, [[0.5, 0.6], None, None, None], [3, None, None, 4])},
+            {},
+            [("time_x(param1=1, param2='a')", (0.5, 0.6), 0, 3), ("time_x(param1=1, param2='b')", (), 1, None),
+             ("time_x(param1=2, param2='b')", (0.7,), 0, 4)],
+            ["single", "skipped"],
+        ),
+        (
+            {"track_y": row([1.0, NAN], AXES[:1]), "time_z": row(None, AXES[:1]), "time_n": None},
+            {},
+            [("track_y(param1=1)", (1.0,), 0, None), ("time_z(param1=1)", (), 1, None),
+             ("time_z(param1=2)", (), 1, None), ("time_n", (), 1, None)],
+            ["skipped"],
+        ),
+        ({"mem_a": row([None], AXES[:1], [None])}, {}, [("mem_a(param1=1)", (), 1, None), ("mem_a(param1=2)", (), 1, None)], []),
+        (
+            {"track_a": row([{"x": 1}]), "track_b": row(["text"]), "track_c": row([-1.5]), "track_d": row([True]), "track_e": row([2])},
+            {},
+            [("track_e", (2.0,), 0, None)],
+            ["left-out"],
+        ),
+        (
+            {"time_x": [[[0.5, 0.6]], [], [0.5]]},
+            {"result_columns": ["samples", "params", "result"]},
+            [("time_x", (0.5, 0.6), 0, None)],
+            [],
+        ),
+        (
+            {"time_x": OBJECT, "time_y": 0.5, "time_z": None, "track_t": 7, "track_o": {"a": 1}, "time_n": NAN,
+             "time_p": {"result": None, "params": AXES[:1]}, "time_s": {"result": 0.5, "stats": {"number": 2}}},
+            V1,
+            [("time_x", (0.25, 0.75), 0, 4), ("time_y", (0.5,), 0, None), ("time_z", (), 1, None),
+             ("track_t", (7.0,), 0, None), ("time_p(param1=1)", (), 1, None), ("time_p(param1=2)", (), 1, None),
+             ("time_s", (0.5,), 0, 2)],
+            ["single", "skipped", "left-out"],
+        ),
+    ],
+)  # fmt: skip
+def test_results_of_every_kind(foreign, results, more, cells, codes) -> None:
+    data = whole({f"b.{name}": given for name, given in results.items()}) | more
+    found = foreign({key: value for key, value in data.items() if value is not None})
+    assert told(found) == cells
+    known = ("processes-unknown", "no-sessions", "warm-ups-unknown")
+    assert [c.code for c in (*found.losses, *found.notes) if c.code not in known] == codes
+
+
+def test_what_is_known_of_the_whole_file(foreign) -> None:
+    found = foreign(whole(TIME | {"b.time_y": row([0.5])}) | {"date": 1500000000000})
+    facts = {"host": "m", "environment": "e1", "commit": "c1"}
+    assert found.facts == facts | {"date": "2017-07-14T02:40:00+00:00"}
+    assert "asv run --record-samples keeps them" in found.losses[0].text
+    with pytest.raises(AnalysisError, match="no result is a number"):
+        foreign(whole({"b.time_x": row([NAN])}))
 
 
 def test_units_stand_in_the_file_of_the_benchmarks(foreign, tmp_path: Path) -> None:
@@ -87,51 +121,17 @@ def test_units_stand_in_the_file_of_the_benchmarks(foreign, tmp_path: Path) -> N
              "b.track_t": {"type": "track", "unit": "ms"}, "b.track_r": {"type": "track", "unit": "req/s"},
              "b.peakmem_p": {"type": "peakmemory", "unit": "bytes"}, "version": 2}  # fmt: skip
     (tmp_path / "benchmarks.json").write_text(json.dumps(about))
-    found = foreign(
-        whole({
-            "b.fast": row([0.5], [["9"]], [[0.5]]),
-            "b.track_t": row([3.0]),
-            "b.track_r": row([4.0]),
-            "b.peakmem_p": row([5]),
-        })
-    )  # fmt: skip
-    told = [(c.benchmark, c.metric, c.unit, c.better, c.values) for c in found.cells]
-    assert told == [
+    results = {"b.fast": row([0.5], [["9"]], [[0.5]]), "b.track_t": row([3.0]),
+               "b.track_r": row([4.0]), "b.peakmem_p": row([5])}  # fmt: skip
+    found = foreign(whole(results))
+    assert [(c.benchmark, c.metric, c.unit, c.better, c.values) for c in found.cells] == [
         ("b.fast(n=9)", "time", "s", "lower", (0.5,)),
         ("b.track_t", "value", "s", None, (0.003,)),
         ("b.track_r", "value", "req/s", None, (4.0,)),
         ("b.peakmem_p", "peak_memory", "B", "lower", (5.0,)),
     ]
-
-
-def test_a_benchmarks_file_that_is_damaged_is_not_needed(foreign, tmp_path: Path) -> None:
-    (tmp_path / "benchmarks.json").write_text("{")
+    (tmp_path / "benchmarks.json").write_text("{")  # damaged: it is not needed
     assert foreign(whole(TIME)).cells[0].unit == "s"
-
-
-def test_other_columns_in_another_order(foreign) -> None:
-    data = whole({"b.time_x": [[[0.5, 0.6]], [], [0.5]]}) | {
-        "result_columns": ["samples", "params", "result"]
-    }
-    assert foreign(data).cells[0].values == (0.5, 0.6)
-
-
-def test_version_1_had_no_columns(foreign) -> None:
-    old = {
-        "commit_hash": "c", "date": 1, "params": {"machine": "m"}, "python": "2.7", "version": 1,
-        "results": {
-            "b.time_x": {"result": [0.5], "params": [], "samples": [[0.25, 0.75]], "stats": [{"number": 4}]},
-            "b.time_y": 0.5,
-            "b.time_z": None,
-            "b.track_t": 7,
-        },
-    }  # fmt: skip
-    found = foreign(old)
-    assert [(c.benchmark, c.values, c.failed, c.inner) for c in found.cells] == [
-        ("b.time_x", (0.25, 0.75), 0, 4),
-        ("b.time_z", (), 1, None),
-        ("b.track_t", (7.0,), 0, None),
-    ]
 
 
 def folder(path: Path, *files: dict) -> Path:
@@ -144,43 +144,35 @@ def folder(path: Path, *files: dict) -> Path:
     return path
 
 
-def test_a_folder_of_commits(tmp_path: Path) -> None:
+def test_a_folder_of_commits_and_environments(tmp_path: Path) -> None:
     other = {"b.time_x": row([0.5], samples=[[0.3, 0.4]])}
-    made = folder(tmp_path / "results", whole(TIME), whole(other, commit="c2"))
-    found = gather([read_foreign(open_foreign(str(made)))], ReadingChoices())
-    assert found.variants == ("c1", "c2")
-    assert [one.cell.session for one in found.cells] == ["m/0-env.json", "m/1-env.json"]
-    assert not any(caution.code == "equal-names" for caution in found.cautions)
-
-
-def test_environments_of_one_commit_are_variants(tmp_path: Path) -> None:
-    other = {"b.time_x": row([0.5], samples=[[0.3, 0.4]])}
-    made = folder(tmp_path / "r", whole(TIME), whole(other, env="e2"))
-    found = gather([read_foreign(open_foreign(str(made)))], ReadingChoices())
-    assert found.variants == ("c1, e1", "c1, e2")
-    assert "the commit and environment" in found.rule
+    third = whole({"b.time_x": 0.7}, env="") | {"version": 1}
+    del third["result_columns"]
+    made = folder(tmp_path / ".asv" / "results", whole(TIME), whole(other, commit="c2"), third)
+    packed = made / "m" / "1-env.json"
+    packed.with_suffix(".json.gz").write_bytes(gzip.compress(packed.read_bytes()))
+    packed.unlink()
+    for source, below in ((tmp_path, ".asv/results/"), (made, "")):  # a project's root, or the tree
+        found = gather([read_foreign(open_foreign(str(source)))], ReadingChoices())
+        assert found.variants == ("c1, e1", "c2, e1", "c1, env")
+        assert "the commit and environment" in found.rule
+        names = [f"{below}m/{name}" for name in ("0-env.json", "1-env.json.gz", "2-env.json")]
+        assert [one.cell.session for one in found.cells] == names
+        assert not any(caution.code == "equal-names" for caution in found.cautions)
 
 
 def test_a_file_of_the_folder_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     made = folder(tmp_path / "r", whole(TIME))
-    (made / "a.json").write_bytes(b"\x1f\x8bdamaged")  # before the others
-    with pytest.raises(AnalysisError, match=r"r/a\.json: the \.gz file is damaged"):
-        read_foreign(open_foreign(str(made)))
+    cut = json.dumps(whole(TIME))[:-20].encode()
+    for data, said in (
+        (b"\x1f\x8bdamaged", r"r/a\.json: the \.gz file is damaged"),  # before the others
+        (cut, r"r/a\.json:1: the file is cut off"),
+    ):
+        (made / "a.json").write_bytes(data)
+        with pytest.raises(AnalysisError, match=said):
+            read_foreign(open_foreign(str(made)))
     (made / "a.json").write_text('{"what": "else"}')
     assert read_foreign(open_foreign(str(made))).format == "asv"
-
-
-def test_a_result_of_the_folder_that_is_cut_off_is_named(tmp_path: Path) -> None:
-    made = folder(tmp_path / "r", whole(TIME))
-    (made / "a.json").write_text(json.dumps(whole(TIME))[:-20])
-    with pytest.raises(AnalysisError, match=r"r/a\.json:1: the file is cut off"):
-        read_foreign(open_foreign(str(made)))
-
-
-def test_so_many_combinations_are_no_result(foreign) -> None:
-    axes = [[str(k) for k in range(100)]] * 6
-    with pytest.raises(AnalysisError, match="combinations"):
-        foreign(whole(TIME | {"b.time_y": row(None, axes)}))
 
 
 @pytest.mark.parametrize(
@@ -193,6 +185,7 @@ def test_so_many_combinations_are_no_result(foreign) -> None:
         (row([0.5, 0.6], samples=[[0.5]]), "1 combinations, its results do not fit"),
         (row([0.5], ["n"]), "parameters are not lists"),
         (5, "does not fit its columns"),
+        (row(None, [[str(k) for k in range(100)]] * 6), "combinations"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(foreign, change, said) -> None:
