@@ -2,8 +2,7 @@
 
 Every command reads its sources here, by the same rules. Direction: a trial knows which values are
 better, a file may; else ``--better`` says it, else the sources beside it, and a comparison without
-either is refused. Unit: the source's own, else that of the sources beside it, else seconds where
-``--better lower`` was said and "score" where ``--better higher`` was; otherwise it stays unknown.
+either is refused. Unit: the source's own, else that of the sources beside it; otherwise it stays unknown.
 """
 
 from __future__ import annotations
@@ -562,8 +561,6 @@ def _agreeing(found: Sequence[_Read], stated: Better | None) -> list[Performance
     sure = next((one.matrix for one in found if one.sure), None)
     direction: Better = stated or (sure.better if sure is not None else "lower")
     unit = next((one.matrix.unit for one in found if one.matrix.unit), "")
-    if not unit and stated is not None:
-        unit = "s" if stated == "lower" else "score"
     return [
         replace(
             one.matrix,

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from ..pages import number_format as figures
 from ..pages.model import Column, Section, Sentence, Table, Value
 from ..verdict.cautions import shown_cautions
-from ..words import shown
+from ..words import shortened, shown
 from . import answer_forest as drawing
 from .answer_forest import DENSE, NOTHING, columns_of
 from .answer_headline import about, headline, level, measured, reading, text_of
 from .page import Chapter
-from .subject import Name, abridging, names_of, shortened
+from .subject import Name, abridging, names_of
 from .written import few_sessions
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from ..record.trial_files import RESOLVED
 from ..verdict.hosts import like_these_text
 from ..verdict.result import layouts_sentences
 from ..verdict.sentence import amount_on_hosts, leading, sentence_of
-from ..words import shorten, shown
-from .subject import level_of, shortened, standing_of
+from ..words import shorten, shortened, shown
+from .subject import level_of, standing_of
 from .written import column_of, few_sessions, written
 
 if TYPE_CHECKING:

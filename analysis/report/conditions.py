@@ -14,10 +14,10 @@ from ..pages import number_format as figures
 from ..pages.model import Block, Cell, Section, Sentence, Table, Value, columns_of
 from ..record.environment import diff
 from ..verdict.sentence import amount_on_hosts
-from ..words import shorten, shown
+from ..words import shorten, shortened, shown
 from .condition_records import UNKNOWN, Source, facts_of, recorded, sessions_told, source_of
 from .page import Chapter
-from .subject import first_host, level_of, shortened
+from .subject import first_host, level_of
 
 if TYPE_CHECKING:
     from ..data.columns import FailedRun

@@ -21,11 +21,10 @@ from ..pages.number_format import quantity
 from ..plots.axes import quantity_scale, quantity_ticks
 from ..record.manifest import needed, quantile_said
 from ..verdict.sentence import quantile_sentences
-from ..words import shown
+from ..words import shortened, shown
 from .figures.panels import word_styles
 from .page import Chapter, table_of
 from .runs import Area, Label, labels_of, shares, up_labels
-from .subject import shortened
 
 if TYPE_CHECKING:
     from ..data.trial import Trial

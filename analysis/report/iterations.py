@@ -13,12 +13,11 @@ from ..errors import AnalysisError
 from ..pages.model import CommandLine, Section, Sentence, Value
 from ..plots.axes import quantity_scale, quantity_ticks, read_out
 from ..record.manifest import asked_words
-from ..words import shown
+from ..words import shortened, shown
 from .figures.iterations import RunIterations, runs_of_variants, thinned
 from .figures.panels import cells_and_styles, word_styles
 from .page import Chapter, table_of
 from .runs import Area, shares, up_labels, upright_labels
-from .subject import shortened
 
 if TYPE_CHECKING:
     from ..data.warmup import IterationsOfCell

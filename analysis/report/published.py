@@ -26,7 +26,7 @@ from ..pages.model import (
 from ..plots.marks import style_of
 from ..record.manifest import asked_words
 from ..verdict.panel import ONE_VALUE
-from ..words import shown
+from ..words import shortened, shown
 from .methods_text import Span, name_html, sentence_html, spoken_html
 from .page import Chapter
 from .published_answers import (
@@ -41,7 +41,6 @@ from .published_answers import (
     reliability_plot,
 )
 from .published_paths import path_of
-from .subject import shortened
 from .written import written_of
 
 if TYPE_CHECKING:

@@ -18,10 +18,9 @@ from ..pages.number_format import bare_pvalue, decimals, outcome_word, span
 from ..plots.marks import style_of
 from ..record.manifest import asked_words
 from ..verdict.ranking import RANKS_ALARM, Ranking, rank_variants
-from ..words import shown
+from ..words import shortened, shown
 from .methods_text import Span, name_html, sentence_html, spoken_html, spoken_text
 from .page import Chapter, table_of
-from .subject import shortened
 from .suite_boxes import boxes_plots, columns_of as boxes_of, ratio_text
 from .written import Written, decimals_of, written_of
 

@@ -19,10 +19,10 @@ from ..plots.axes import Scale, read_out
 from ..plots.labels import InRow, RowLabel, in_rows, text_width
 from ..plots.marks import Mark, band, cross, dots, label, line, stroke
 from ..plots.svg import plot
-from ..words import shown
+from ..words import shortened, shown
 from .conditions import brief_outcome
 from .page import Chapter
-from .subject import hosts_of, level_of, shortened
+from .subject import hosts_of, level_of
 from .timeline_runs import (
     Runs,
     Timeline,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..diagnose.result import movers_text
 from ..pages.number_format import counted, significant
 from ..plots.axes import Scale
-from ..words import shown
-from .subject import abridging, shortened
+from ..words import shortened, shown
+from .subject import abridging
 
 if TYPE_CHECKING:
     from ..data.columns import FailedRun

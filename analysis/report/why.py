@@ -26,9 +26,9 @@ from ..plots.marks import Mark, again, arrow, dot, line, shared, style_of, uprig
 from ..plots.svg import cell, ticks_below
 from ..record.fleet import is_fleet
 from ..record.profiles import PROFILE, StoredProfile, profiles_of, read_profile
-from ..words import shown
+from ..words import shortened, shown
 from .page import Chapter, table_of
-from .subject import abridging, shortened
+from .subject import abridging
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

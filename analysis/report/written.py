@@ -16,8 +16,7 @@ from ..pages.number_format import significant
 from ..verdict.judging import judge_alone
 from ..verdict.one_candidate import advice, word
 from ..verdict.sentence import heading
-from ..words import shorten, shown
-from .subject import shortened
+from ..words import shorten, shortened, shown
 
 if TYPE_CHECKING:
     from ..methods.multilevel.result import Line, Multilevel

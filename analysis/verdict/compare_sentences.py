@@ -48,7 +48,7 @@ from ..pages.model import (
 from ..pages.number_format import counted, listed, significant
 from ..pages.result import Result
 from ..stats.arguments import stream
-from ..words import shorten, shown
+from ..words import apart, shorten, shown
 from .sentence import REASONS
 
 if TYPE_CHECKING:
@@ -625,7 +625,7 @@ def _of_resampling(report: ResamplingReport) -> PairLine:
 
 @page_of.register(PairTable)
 def _pair_table_page(result: PairTable) -> Page:
-    ours, theirs = (shorten(name, _NAME) for name in (result.candidate, result.baseline))
+    ours, theirs = apart((result.candidate, result.baseline), _NAME)
     n, r = len(result.benchmarks), f"{result.required:g}"
     columns = ("speedup", f"{r} interval", "confidence", "of")
     table = Table(

@@ -29,7 +29,7 @@ from ..pages.model import (
     page_of,
 )
 from ..record.manifest import asked_words
-from ..words import shorten, shown
+from ..words import shortened
 from .cautions import host_cautions_in
 from .gate import (
     LABELS,
@@ -155,10 +155,11 @@ def notes_of(gate: Gate) -> Iterator[str]:
 
 def _candidates(gate: Gate) -> Table:
     rows = []
+    called = shortened([one.candidate for one in gate.candidates], _NAME)
     for one in gate.candidates:
         cells = ("-", "-") if one.suite is None else cells_of(gate, one, one.suite)
         told = "" if one.suite is not None else sentence_of_candidate(gate, one)
-        rows.append((shorten(shown(one.candidate), _NAME), *cells, SAID[one.outcome], told))
+        rows.append((called[one.candidate], *cells, SAID[one.outcome], told))
     heading = heading_of(gate, gate.candidates[0])
     columns = columns_of("<", heading, level_of(gate), f"<{gate.condition}", "<")
     return Table(name="candidates", columns=columns, rows=tuple(rows))
@@ -173,12 +174,13 @@ def _evidence(gate: Gate, one: GatedCandidate, number: int) -> Iterator[Block]:
     lines = [line for line in one.benchmarks if line in kept]
     if one.suite is not None and one.suite.name == "suite":
         lines.append(one.suite)
+    called = shortened([line.name for line in lines], _NAME)
     yield Table(
         name=f"benchmarks-{number}",
         columns=columns_of("<", heading_of(gate, one), level_of(gate), f"<{gate.condition}", "<"),
         rows=tuple(
             (
-                shorten(shown(line.name), _NAME),
+                called[line.name],
                 *cells_of(gate, one, line),
                 SAID[line.outcome],
                 _remark(gate, line),

@@ -20,7 +20,7 @@ from ..pages.as_text import natural_width
 from ..pages.difference import stuff_of
 from ..pages.model import Cell, Column, Sentence, Table, Value, value_of
 from ..pages.number_format import outcome_word
-from ..words import WIDTH, shorten, shown
+from ..words import WIDTH, apart, shorten, shortened, shown
 from .sentence import difference, unanswered
 
 if TYPE_CHECKING:
@@ -170,7 +170,8 @@ def _table(
     marks: Mapping[str, str],
     number: int,
 ) -> Table:
-    rows = [_row(line, verdict, marks.get(line.name, "")) for line in lines]
+    called = shortened([line.name for line in result.benchmarks], _NAME)
+    rows = [(called[line.name], *_row(line, verdict), marks.get(line.name, "")) for line in lines]
     rows += [
         (
             name,
@@ -184,7 +185,7 @@ def _table(
         )
         for name, line in suite_lines(result)
     ]
-    theirs, ours = (shorten(shown(name), _VARIANT) for name in (result.baseline, result.candidate))
+    theirs, ours = apart((result.baseline, result.candidate), _VARIANT)
     table = Table(
         name=f"benchmarks-{number}",
         columns=(
@@ -208,16 +209,14 @@ def with_short_suite(table: Table) -> Table:
     return replace(table, rows=tuple(rows))
 
 
-def _row(line: BenchmarkLine, verdict: Verdict, mark: str) -> tuple[Cell, ...]:
+def _row(line: BenchmarkLine, verdict: Verdict) -> tuple[Cell, ...]:
     spreads = [s for s in (line.spread_candidate, line.spread_baseline) if s is not None]
     return (
-        shorten(shown(line.name), _NAME),
         *(mean_cell(line, side, verdict.unit) for side in (1, 0)),
         change(line, verdict),
         change_interval(line, verdict),
         value_of(max(spreads, default=None), spread_text),
         f"{word(line, verdict.unit)}{'*' * corrected(line)}",
-        mark,
     )
 
 

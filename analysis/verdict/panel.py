@@ -12,7 +12,7 @@ from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.model import Section, Sentence, Table, columns_of
 from ..pages.number_format import Word
-from ..words import shorten, shown
+from ..words import apart, shorten, shown
 from .hosts import disagreeing_sentences, more_hosts_text
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def panel_section(
     variant: str, baseline: str, panel: Panel, number: int, note: str = ""
 ) -> Section:
     """Set what the methods say of one candidate, the trial's `number`-th, and why they differ."""
-    ours, theirs = (shorten(name, _NAME) for name in (variant, baseline))
+    ours, theirs = apart((variant, baseline), _NAME)
     table = Table(
         name=f"methods-{number}",
         columns=columns_of("<method", "<unit; estimand", "<answer"),

@@ -49,7 +49,7 @@ from ..record.manifest import asked_words
 from ..stats.arguments import checks_arguments, counted
 from ..stats.multiplicity import adjusted
 from ..stats.ranks import Friedman, friedman, nemenyi_difference
-from ..words import shorten
+from ..words import apart, shortened
 from .cautions import question_cautions
 from .sides import VariantSide, comparable, looks_at, sides_of
 
@@ -463,13 +463,14 @@ def _metric(metric: str) -> str:
 
 
 def _places_table(result: Ranking) -> Table:
+    called = shortened(result.variants, _NAME)
     return Table(
         name="places",
         columns=columns_of("rank", "<"),
         rows=tuple(
             (
                 f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}",
-                shorten(one.variant, _NAME),
+                called[one.variant],
             )
             for one in result.places
         ),
@@ -478,8 +479,7 @@ def _places_table(result: Ranking) -> Table:
 
 def _published(variants: tuple[str, ...], found: Friedman, difference: float) -> str:
     ranks = ", ".join(
-        f"{shorten(name, _NAME)} {rank:.2f}"
-        for name, rank in zip(variants, found.ranks, strict=True)
+        f"{name} {rank:.2f}" for name, rank in zip(apart(variants, _NAME), found.ranks, strict=True)
     )
     p = found.pvalue if found.pvalue_tied is None else found.pvalue_tied
     return (
@@ -489,14 +489,14 @@ def _published(variants: tuple[str, ...], found: Friedman, difference: float) ->
 
 
 def _pairs(result: Ranking) -> Table:
-    level = level_text(result.look_alpha)
+    level, called = level_text(result.look_alpha), shortened(result.variants, _NAME)
     return Table(
         name="pairs",
         columns=columns_of("<", "<against", "speedup", f"<{level}", "<", "<benchmarks"),
         rows=tuple(
             (
-                shorten(one.candidate, _NAME),
-                shorten(one.baseline, _NAME),
+                called[one.candidate],
+                called[one.baseline],
                 _speedup(one),
                 ("-" if one.low is None or one.high is None else figures.ends(one.low, one.high)),
                 outcome_word(one.outcome, timed=result.timed),
@@ -523,15 +523,16 @@ def _counts(one: PairLine, *, timed: bool) -> str:
 def _best_of_page(result: BestOf) -> Page:
     many = "one run" if result.runs == 1 else f"the best of {result.runs} runs"
     rows = [("mean of all", result.mean)] if len(result.benchmarks) > 1 else []
+    called = shortened([one.benchmark for one in result.benchmarks], _NAME)
     table = Table(
         name="chances",
         columns=(
             Column("", "left"),
-            *(Column(shorten(name, _NAME)) for name in result.variants),
+            *map(Column, apart(result.variants, _NAME)),
         ),
         rows=tuple(
             (
-                shorten(name, _NAME),
+                called.get(name, name),
                 *(Value(f"{chances[v]:.3f}", chances[v]) for v in result.variants),
             )
             for name, chances in (

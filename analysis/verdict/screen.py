@@ -29,7 +29,7 @@ from ..pages.model import (
     value_of,
 )
 from ..pages.number_format import outcome_word
-from ..words import shorten, shown
+from ..words import apart, shorten, shortened, shown
 from .cautions import shown_cautions
 from .hosts import hosts_tables, on_hosts_sentences, standing_sentences
 from .next_command import next_of
@@ -89,7 +89,8 @@ def several(
 def _corrected(known: _Known) -> Iterator[Sentence]:
     """Say why a word may be "undecided" beside an interval that decides: there is no column for it."""
     counts = {one.variant: sum(map(corrected, result.benchmarks)) for one, result in known}
-    told = [f"{shorten(shown(name), _SHORT_NAME)} {n}" for name, n in counts.items() if n]
+    called = shortened([*counts], _SHORT_NAME)
+    told = [f"{called[name]} {n}" for name, n in counts.items() if n]
     if told:
         most = max(len(result.benchmarks) for _, result in known)
         yield Sentence(
@@ -120,11 +121,12 @@ def _side_by_side(
 ) -> Table:
     """Set a row for each benchmark: the baseline's time, and of each candidate its time and the difference."""
     rows: list[tuple[Cell, ...]] = []
+    called = shortened(names, _SHORT_NAME)
     for name in names:
         lines = [_line(result, name) for _, result in known]
         first = next((line for line in lines if line is not None), None)
         base = Value("-", None) if first is None else mean_cell(first, 1, verdict.unit)
-        cells: list[Cell] = [shorten(shown(name), _SHORT_NAME), base]
+        cells: list[Cell] = [called[name], base]
         for line in lines:
             if line is None:
                 cells += ["-", ""]
@@ -139,12 +141,10 @@ def _side_by_side(
         if any(line is not None for line in suite):
             told = [_suite_cells(line, verdict) for line in suite]
             rows.append((label, "", *(cell for pair in told for cell in pair), ""))
-    columns = [
-        Column("", "left"),
-        Column(shorten(shown(verdict.baseline), _SHORT_NAME)),
-    ]
-    for one, _ in known:
-        columns += [Column(shorten(shown(one.variant), _SHORT_NAME)), Column("")]
+    theirs, *each = apart([verdict.baseline, *(one.variant for one, _ in known)], _SHORT_NAME)
+    columns = [Column("", "left"), Column(theirs)]
+    for ours in each:
+        columns += [Column(ours), Column("")]
     return Table(name="candidates-1", columns=(*columns, Column("", "left")), rows=tuple(rows))
 
 
@@ -174,9 +174,10 @@ def _listed(verdict: Verdict, known: _Known) -> Table:
     words = [each for each in ("faster", "slower", "equivalent", "undecided") if each in words]
     timed = figures.timed(verdict.unit)
     rows = []
+    called = shortened([one.variant for one, _ in known], _LONG_NAME)
     for one, result in known:
         line = leading(result)
-        cells: list[Cell] = [shorten(shown(one.variant), _LONG_NAME)]
+        cells: list[Cell] = [called[one.variant]]
         if not suite:
             mean = line.mean_candidate if isinstance(line, BenchmarkLine) else None
             cells.append(value_of(mean, partial(figures.quantity, unit=verdict.unit)))
@@ -307,6 +308,13 @@ def _numbered(
 ) -> tuple[Section, list[tuple[str, Caution]]]:
     """Set the evidence, and number the cautions that are about a row of it."""
     about = {name: "" for caution in cautions for name in caution.about}
+    each = [
+        line.name
+        for one in verdict.candidates
+        if one.multilevel
+        for line in one.multilevel.benchmarks
+    ]
+    called = shortened(each, _NAME)
     plain = _evidence(verdict, about, most)
     rows = {str(row[0]) for block in plain if isinstance(block, Table) for row in block.rows}
     marks = dict(about)
@@ -314,7 +322,9 @@ def _numbered(
     number = 0
     for caution in cautions:
         mark = ""
-        if those := [name for name in caution.about if shorten(shown(name), _NAME) in rows]:
+        if those := [
+            name for name in caution.about if called.get(name, shorten(shown(name), _NAME)) in rows
+        ]:
             number += 1
             mark = f"[{number}] "
             for name in those:

@@ -16,7 +16,7 @@ from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Caution, Sentence, ShortSentence, plain
-from ..words import WIDTH, shorten, shown
+from ..words import WIDTH, shorten, shortened, shown
 
 if TYPE_CHECKING:
     from ..data.levels import Unit
@@ -257,16 +257,19 @@ def difference(line: Line, verdict: Verdict) -> Difference:
     return Difference.of(line, metric=verdict.metric, unit=verdict.unit, better=verdict.better)
 
 
-def sentence_of(verdict: Verdict, named: NameOf = short_name) -> str:
+def sentence_of(verdict: Verdict, named: NameOf | None = None) -> str:
     """Say the answer in one sentence, without a full stop.
 
     Parameters
     ----------
     verdict : Verdict
         Of a trial, a fleet or two sides.
-    named : function
+    named : function, optional
         How a variant is called.
     """
+    if named is None:
+        sides = [verdict.baseline, *(one.variant for one in verdict.candidates)]
+        named = shortened(sides, _NAME).__getitem__
     if not verdict.candidates:
         return _alone(verdict, named)
     known = [one for one in verdict.candidates if one.multilevel is not None]

@@ -17,7 +17,7 @@ from ...pages.number_format import outcome_word
 from ...pages.result import Result, cautions_to_dict, plain
 from ...stats.arguments import checks_arguments
 from ...stats.samples import Array, median
-from ...words import shorten
+from ...words import apart, shorten, shortened
 from .compare import HptQuestion, Scores, answer, ask
 from .result import REFERENCES, Alternative, HptResult, Ties
 from .speedup import HptSpeedup, OtherRule, largest_speedup, other_rules
@@ -336,15 +336,16 @@ def _title(result: HptResult | HptSpeedup | HptContext) -> str:
 
 
 def _rank_table(result: HptResult) -> Section:
-    a, b = (shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
+    a, b = apart((result.candidate, result.baseline), _VARIANT)
     tested = result.speedup_under_test
     by = "" if tested == 1 else f"/{tested:g}"
     names = {"candidate": a, "baseline": b, "tie": "tie"}
     four = partial(figures.significant, digits=4)
+    called = shortened([row.name for row in result.benchmarks], _BENCHMARK)
     table = table_of(
         "rank-table",
         result.benchmarks,
-        ("<", lambda row: shorten(row.name, _BENCHMARK)),
+        ("<", lambda row: called[row.name]),
         (f"score {a}{by}", "median_candidate", four),
         (f"score {b}", "median_baseline", four),
         ("<winner", lambda row: names[row.winner]),

@@ -12,7 +12,7 @@ from ...pages.model import Caution
 from ...pages.number_format import Word, outcome_word, word_of
 from ...pages.result import Result
 from ...stats.ranks import TIE_TOLERANCE, smallest_rank_sum_pvalue
-from ...words import shorten
+from ...words import apart
 
 if TYPE_CHECKING:
     from ...data.pair import Match
@@ -129,7 +129,7 @@ class HptResult(Result):
         return self._proposition("less", outcome_word("slower", timed=self.timed))
 
     def _proposition(self, than: str, comparative: str) -> str:
-        ours, theirs = (shorten(name, _NAME) for name in (self.candidate, self.baseline))
+        ours, theirs = apart((self.candidate, self.baseline), _NAME)
         if self.speedup_under_test == 1:
             return f"{ours} is {comparative} than {theirs}"
         good = "fast" if self.timed else "good"
@@ -138,7 +138,7 @@ class HptResult(Result):
     @property
     def _unequal(self) -> str:
         """The two-sided proposition, in words."""
-        ours, theirs = (shorten(name, _NAME) for name in (self.candidate, self.baseline))
+        ours, theirs = apart((self.candidate, self.baseline), _NAME)
         if self.speedup_under_test == 1:
             return f"{ours} and {theirs} are not equivalent"
         times = f"{self.speedup_under_test:g} times {theirs}"
@@ -285,7 +285,7 @@ def speedup_cautions(result: HptSpeedup, n: int) -> Iterator[Caution]:
         )
         yield Caution("no-speedup", f"no speedup reaches reliability {required:g}{reason}")
     elif value < 1:
-        ours, theirs = (shorten(name, _NAME) for name in (result.candidate, result.baseline))
+        ours, theirs = apart((result.candidate, result.baseline), _NAME)
         fast = "fast" if result.timed else "good"
         yield Caution(
             "speedup-below-1",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from ...pages import number_format as figures
 from ...pages.model import Cell, Column, Page, Section, Sentence, Table, Value, page_of
 from ...pages.number_format import outcome_word
-from ...words import shorten
+from ...words import apart, shortened
 from .result import MANY_SESSIONS, MOST_TOLD, BenchmarkLine, Line, MoreSessions, Multilevel
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _multilevel_page(result: Multilevel) -> Page:
 
 
 def _answer(result: Multilevel) -> str:
-    ours, theirs = (shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
+    ours, theirs = apart((result.candidate, result.baseline), _VARIANT)
     line = result.these
     if line is None:
         line = next((one for one in result.benchmarks if one.speedup is not None), None)
@@ -221,8 +221,9 @@ def _basis(result: Multilevel) -> str:
 
 
 def _table(result: Multilevel) -> Table:
-    ours, theirs = (shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
-    rows = [_row(result, line) for line in result.benchmarks]
+    ours, theirs = apart((result.candidate, result.baseline), _VARIANT)
+    called = shortened([line.name for line in result.benchmarks], _BENCHMARK)
+    rows = [(called[line.name], *_row(result, line)) for line in result.benchmarks]
     known = sum(line.speedup is not None for line in result.benchmarks)
     for name, line in ((f"these {known}", result.these), ("others like them", result.similar)):
         if line is not None:
@@ -251,7 +252,6 @@ def mean_cell(line: BenchmarkLine, side: int, unit: str) -> Value:
 
 def _row(result: Multilevel, line: BenchmarkLine) -> tuple[Cell, ...]:
     return (
-        shorten(line.name, _BENCHMARK),
         *(mean_cell(line, side, result.unit) for side in (1, 0)),
         *_verdict(result, line),
     )

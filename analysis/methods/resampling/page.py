@@ -39,7 +39,7 @@ from ...plots.axes import (
 from ...plots.chart import Sheet, arranged
 from ...plots.paper import Picture
 from ...stats.arguments import stream
-from ...words import shorten, shown
+from ...words import apart, shorten, shown
 from .bootstrap import bootstrap_speedup
 from .distribution import compare_distributions
 from .randomization import randomization_test
@@ -191,9 +191,7 @@ def resampling_picture(report: ResamplingReport) -> Picture:
     """Draw the ratio beside those of random assignments, and the empirical distributions."""
     boxes = 0.5 + 0.3 * min(len(report.distributions.systems), _MOST_BOXES)
     curves, summaries = _passes(report.distributions)
-    ours, theirs = (
-        shorten(shown(name), _NAME) for name in (report.test.candidate, report.test.baseline)
-    )
+    ours, theirs = apart((report.test.candidate, report.test.baseline), _NAME)
     return arranged(
         _SHEET,
         [[_null(report.test, report.interval)], [curves], [summaries]],

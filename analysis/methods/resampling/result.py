@@ -13,7 +13,7 @@ from ...pages import number_format as figures
 from ...pages.number_format import Word, outcome_word
 from ...pages.result import Result, plain
 from ...stats.samples import Array, read_only
-from ...words import shorten
+from ...words import apart, shorten
 
 if TYPE_CHECKING:
     from ...data.pair import Centre, Mean
@@ -101,7 +101,7 @@ class RandomizationTest(Result):
     @property
     def conclusion(self) -> str:
         """What the test says, in one sentence."""
-        ours, theirs = (shorten(x, _RANDOMIZATION_NAME) for x in (self.candidate, self.baseline))
+        ours, theirs = apart((self.candidate, self.baseline), _RANDOMIZATION_NAME)
         n = len(self.benchmarks)
         over = f"these {n} benchmarks" if n > 1 else "this benchmark"
         good = "fast" if self.timed else "good"
@@ -212,7 +212,7 @@ class BootstrapInterval(Result):
     @property
     def conclusion(self) -> str:
         """The interval, in one sentence."""
-        ours, theirs = (shorten(name, _INTERVAL_NAME) for name in (self.candidate, self.baseline))
+        ours, theirs = apart((self.candidate, self.baseline), _INTERVAL_NAME)
         n = len(self.benchmarks)
         over = f"over {f'these {n} benchmarks' if n > 1 else 'this benchmark'}"
         value, low, high = self._numbers()
@@ -463,7 +463,7 @@ class DistributionComparison(Result):
         """How often a pass of the first system beats one of each other."""
         if len(self.systems) == 1:
             return self.systems[0].conclusion
-        first, *others = (shorten(system.name, _NAME) for system in self.systems)
+        first, *others = apart([system.name for system in self.systems], _NAME)
         word = outcome_word("faster", timed=figures.timed(self.systems[0].unit))
         shares = ", ".join(
             f"{percent(share)} of pairs against {name}"

@@ -17,7 +17,7 @@ from ...pages.model import (
     table_of,
     value_of,
 )
-from ...words import shorten
+from ...words import apart, shorten
 from .result import (
     CENTRES,
     F_TEST,
@@ -128,7 +128,7 @@ def _path(word: str, decision: Decision) -> Section:
 @page_of.register(SpeedupSuite)
 def _speedup_suite_page(suite: SpeedupSuite) -> Page:
     weights = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
-    ours, theirs = (shorten(name, _VARIANT) for name in (suite.candidate, suite.baseline))
+    ours, theirs = apart((suite.candidate, suite.baseline), _VARIANT)
     n, slower = len(suite.benchmarks), suite.slower
     said = (
         f"{ours} against {theirs}: the speedup of the mean is significant on "

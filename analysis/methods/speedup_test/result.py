@@ -345,10 +345,11 @@ _SESSIONS = (
 
 def data_cautions(both: Match) -> Iterator[Caution]:
     """Say what became of the data before any test."""
+    unit = both.candidate.unit
     if both.candidate.better == "higher":
         yield Caution(
             "rates-as-times",
-            f"more is better here ({both.candidate.unit}), so the reciprocals were judged as times: the "
+            f"more is better here{unit and f' ({unit})'}, so the reciprocals were judged as times: the "
             "mean is the harmonic mean of the values",
         )
     yield from merged(both.cautions, both.baseline.cautions, both.candidate.cautions)

@@ -20,9 +20,9 @@ from ...pages.model import Value
 from ...pages.number_format import is_time, outcome_word, quantity, significant, timed
 from ...plots.marks import style_of
 from ...stats.multiplicity import adjusted
-from ...words import shorten, shown
+from ...words import shorten, shortened, shown
 from ..runs import failed_of, frame_of, ran_together, row_scales, shift_between
-from ..subject import hosts_of, shortened
+from ..subject import hosts_of
 from ..written import written_of
 
 if TYPE_CHECKING:

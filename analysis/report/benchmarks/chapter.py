@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ...pages.model import Cell, Column, Section, Sentence, Table, Value
-from ...words import shorten, shown
+from ...words import shorten, shortened, shown
 from ..page import Chapter
 from ..runs import Grounds, Modes, cells_of, modes_of
-from ..subject import shortened
 from . import against, pictures
 from .benchmarks import Benchmark, Known
 

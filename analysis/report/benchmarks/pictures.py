@@ -13,7 +13,7 @@ from ... import plots
 from ...pages.number_format import quantity
 from ...plots.axes import quantity_scale, quantity_ticks, read_out
 from ...plots.labels import text_width
-from ...words import shown
+from ...words import shortened, shown
 from ..runs import (
     Area,
     Grounds,
@@ -30,7 +30,6 @@ from ..runs import (
     up_labels,
     upright_labels,
 )
-from ..subject import shortened
 
 if TYPE_CHECKING:
     from ..runs import Cell, Floats

@@ -15,7 +15,7 @@ from ...plots.chart import POINT, arranged
 from ...plots.marks import COLOURS, style_of
 from ...plots.svg import wide
 from ...stats.samples import bandwidth_of, kernel_density
-from ...words import shorten
+from ...words import shorten, shortened
 from ..runs import (
     Cell,
     Frame,
@@ -27,7 +27,6 @@ from ..runs import (
     ran_together,
     session_means,
 )
-from ..subject import shortened
 
 if TYPE_CHECKING:
     from ...diagnose.result import Finding

@@ -48,7 +48,7 @@ def test_hpt_of_files(files: tuple[str, str]) -> None:
     _, text = execute("hpt", *files, "--better", "lower", "--alpha", "0.01", "--json")
     assert {row["winner"] for row in json.loads(text)["benchmarks"]} == {"tie"}
     _, text = execute("hpt", *files, "--better", "lower", "--scores", "raw", "--ties", "exact")
-    assert "x is faster than y" in text
+    assert "x is better than y" in text
 
 
 def test_hpt_gives_the_three_conclusions_and_the_context(files: tuple[str, str]) -> None:

@@ -7,8 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis.report.subject import shortened
-from analysis.words import shown
+from analysis.words import shortened, shown
 
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # UAX 9, 2
 
