@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 READ_AS = "read-as"  # the code of what the columns of a table were guessed to be
 UNREAD = "columns-unread"  # and of those that no role is known of
+SINGLE = "single"  # and of values that are the only one of their benchmark
 CHANGED = "benchmark-changed"  # the code of a benchmark that was measured in several ways
 _SHOWN = (CHANGED, READ_AS, UNREAD)  # of an import, on a first screen
 DEFINITIONS = "definitions"  # key of an imported trial's manifest: benchmark -> how it was measured

@@ -246,7 +246,7 @@ def read_perf_stat(opened: Opened) -> ForeignFile:
         cells=tuple(_cells(opened, counters)),
         losses=cautions_of(
             {
-                "no-runs": "one value for each event"
+                "single": "one value for each event"
                 + (", the mean of the repetitions" if repeated else "")
                 + ": single runs are not in the file, so their variation is unknown "
                 "(perf stat -r N --table keeps the elapsed times)",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..data.opening import readable
 from ..data.trial import read_trial
-from ..data.trial_cautions import DEFINITIONS, READ_AS
+from ..data.trial_cautions import DEFINITIONS, READ_AS, SINGLE
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, Column, Page, Section, Sentence, Table, Value, page_of
@@ -93,8 +93,14 @@ class Inspected(Result):
 def inspect_files(gathered: GatheredCells) -> Inspected:
     """Count what the files hold."""
     formats = list(dict.fromkeys(file.format for file in gathered.files))
-    losses = dict.fromkeys(loss.text for file in gathered.files for loss in file.losses)
-    lost = {loss.code for file in gathered.files for loss in file.losses}
+    every = [loss for file in gathered.files for loss in file.losses]
+    losses = dict.fromkeys(loss.text for loss in every if loss.code != SINGLE)
+    lost = {loss.code for loss in every}
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for one in gathered.cells:
+        counts[one.benchmark, one.variant, one.cell.metric] += len(one.cell.values)
+    if 1 in counts.values():  # else several files have the values together
+        lost -= {SINGLE}
     return Inspected(
         format=formats[0] if len(formats) == 1 else "several",
         rule=gathered.rule,

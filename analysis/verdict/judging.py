@@ -54,6 +54,7 @@ from .sides import (
     counts_of,
     known_names,
     looks_at,
+    refuse_single,
     session_seconds,
     sides_of,
     without,
@@ -522,6 +523,9 @@ def judge_sources(
     trials = tuple(
         open_trial(folder, how.level, how.better, decimal=how.decimal) for folder in folders
     )
+    both = (sides.candidate, sides.baseline)
+    if all(one.manifest.origin == "imported" for one in trials):
+        refuse_single(both, [c for one in both for c in one.cautions], candidate)
     sides, changed = _measured_alike(sides, trials)
     answer = judge_sides(
         sides.candidate,

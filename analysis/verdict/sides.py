@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..data.matrix import cut_rows
 from ..data.stored_iterations import printed_counts
+from ..data.trial_cautions import SINGLE
 from ..errors import InsufficientDataError, UsageError
 from ..methods.multilevel.law import Looks
 from ..pages import number_format as figures
@@ -134,7 +135,31 @@ def sides_of(
             n=0,
             needed=1,
         )
+    if trial.manifest.origin == "imported":
+        there = [one.matrix for one in sides.values() if one.matrix is not None]
+        refuse_single(there, trial.cautions, str(trial.path))
     return sides
+
+
+def refuse_single(
+    matrices: Sequence[PerformanceMatrix], cautions: Iterable[Caution], where: str
+) -> None:
+    """Refuse other tools' files with one value of each benchmark and variant."""
+    for one in matrices:
+        if (
+            one.failed
+            or one.with_zeros is not None
+            or max(map(len, one.iterations or one.samples)) > 1
+        ):
+            return
+    keeps = [one.text for one in cautions if one.code == SINGLE] or ["measure each several times"]
+    raise InsufficientDataError(
+        "there is one value of each benchmark, and nothing says how far a second one would lie from it",
+        where,
+        f"{keeps[0]}; many such files are a series: fairtrial history FOLDER",
+        n=1,
+        needed=2,
+    )
 
 
 def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | None) -> VariantSide:

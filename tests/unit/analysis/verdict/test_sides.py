@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.importers.reader import Reading
+from analysis.errors import InsufficientDataError
+from analysis.importers.reader import Reading, open_trial
 from analysis.pages.model import Caution
-from analysis.verdict.judging import judge_sides, judge_sources
+from analysis.verdict.judging import judge, judge_sides, judge_sources
 from analysis.verdict.sides import without
 
 
@@ -103,3 +104,48 @@ def test_what_is_left_out_is_left_out_of_all_that_a_side_holds():
     assert without(one, ()).with_zeros.benchmarks == ("text", "logs")
     assert without(replace(one, with_zeros=zeros.select(["text"])), {"text"}).with_zeros is None
     assert without(whole, {"text"}).with_zeros is None
+
+
+ONE = "benchmark,variant,time_ms\nx,old,10\nx,new,12\ny,old,20\ny,new,25\n"
+ALONE = [
+    pytest.param({"a.csv": ONE}, id="two variants in one table"),
+    pytest.param({"a.csv": "benchmark,time_ms\nx,10\n", "b.csv": "benchmark,time_ms\nx,11\n"}, id="two tables"),
+    pytest.param({"a.csv": "x,10\ny,20\n", "b.csv": "x,11\ny,21\n"}, id="bare numbers"),
+    pytest.param({"a.csv": "benchmark,time_ms\nx,10\ny,20\n"}, id="one variant"),
+]  # fmt: skip
+ENOUGH = [
+    pytest.param({"a.csv": ONE + "y,new,26\n"}, id="a second value"),
+    pytest.param({"a.csv": "benchmark,variant,status,time_ms\nx,old,ok,9\nx,new,error,\nx,new,ok,8\n"}, id="a failed run"),
+    pytest.param({"a.csv": "x,10,11\n", "b.csv": "x,11\n"}, id="bare numbers, one side more"),
+    pytest.param({"a.csv": "benchmark,variant,session,time_ms\n" + "".join(f"x,{v},{s},{s + 9}\n" for s in (1, 2) for v in "on")}, id="two sessions"),
+    pytest.param({"a.json": '{"benchmarks": [{"metadata": {"name": "x"}, "runs": [{"values": [1.0, 1.1]}]}], "version": "1.0"}'}, id="one process of two values"),
+]  # fmt: skip
+
+
+def judged(files, folder):
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    first, *second = (folder / name for name in files)
+    if second:
+        return judge_sources(str(first), str(second[0]), Reading(better="lower")).verdict
+    return judge(open_trial(first))
+
+
+@pytest.mark.parametrize("files", ALONE)
+def test_one_value_of_each_benchmark_is_no_verdict(files, tmp_path):
+    with pytest.raises(InsufficientDataError, match="one value of each benchmark") as refused:
+        judged(files, tmp_path)
+    assert "fairtrial history" in refused.value.fix
+
+
+@pytest.mark.parametrize("files", ENOUGH)
+def test_a_second_value_anywhere_is_judged(files, tmp_path):
+    assert judged(files, tmp_path).cautions
+
+
+def test_the_option_that_keeps_runs_is_named_as_the_reader_said_it(tmp_path):
+    path = tmp_path / "perf.csv"
+    path.write_text("0.5,msec,task-clock,500000,100.00,0.5,CPUs utilized\n")
+    with pytest.raises(InsufficientDataError) as refused:
+        judge(open_trial(path))
+    assert "perf stat -r N --table" in refused.value.fix

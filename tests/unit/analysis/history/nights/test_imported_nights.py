@@ -350,7 +350,7 @@ def test_a_direction_that_no_file_says_is_asked_for_and_taken(tmp_path, night):
     folder.mkdir()
     for k in (1, 2):
         (folder / f"2026-11-0{k}.csv").write_text(f"benchmark,run,score\nx,1,{k}0\nx,2,{k}0\n")
-    with pytest.raises(InsufficientDataError, match="in each of 2 nights, .* 'score'") as refused:
+    with pytest.raises(InsufficientDataError, match=r"in each of 2 nights, .* 'score'") as refused:
         read_nights([folder])
     assert refused.value.fix == "add --better lower (times) or --better higher (scores, rates)"
     for better, sign in (("lower", 1), ("higher", -1)):

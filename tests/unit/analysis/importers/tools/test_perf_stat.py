@@ -25,7 +25,7 @@ def test_the_means_of_repetitions(read_sample) -> None:
         (False, None, "lower"), (False, None, None), (False, None, None),
     ]  # fmt: skip
     (loss,) = file.losses
-    assert loss.code == "no-runs"
+    assert loss.code == "single"
     assert "mean of the repetitions" in loss.text
 
 
