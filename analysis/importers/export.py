@@ -1,28 +1,25 @@
-"""Targets whose values are nanoseconds: Google Benchmark's JSON and text for benchstat.
+"""Files for other tools: text for benchstat, the JSON of hyperfine and pyperf, a long CSV, and Parquet.
 
-Its compare.py prints times without decimals: they are nanoseconds, as the library's own default.
+For benchstat, the k-th runs of all benchmarks stand together and end with ``PASS``, as one execution of a test
+binary does. Several variants are told apart by the configuration key ``variant`` (``benchstat -col variant``).
 
-The k-th runs of all benchmarks stand together and end with ``PASS``, as one execution of a test binary
-does. Several variants are told apart by the configuration key ``variant`` (``benchstat -col variant``).
+In hyperfine's file times of failed runs stand among the others, as hyperfine has them; its means here are
+without them. Benchmark and variant stand in ``parameters``, as those of a parameter list would.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import re
-import sqlite3
 import statistics
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from typing import Any
 
 from ..errors import UsageError, library_needed
 from ..pages import number_format as figures
 from ..pages.model import Caution
-from ..record.manifest import utc_now
 from .export_data import ExportedCell, ExportedData, ExportedProcess, Metric
 from .parsing import cautions_of
 from .targets import (
@@ -30,7 +27,6 @@ from .targets import (
     WALL,
     Written,
     json_bytes,
-    kept_apart,
     lost,
     mean_of,
     names_lost,
@@ -67,122 +63,6 @@ class Nanoseconds:
                 "values-rounded",
                 f"the last binary digit of {told}: the file's times are nanoseconds",
             )
-
-
-_SAID = "Google Benchmark's JSON"
-_CPU = "cpu_time"
-_TAKEN = frozenset((
-    "name", "run_name", "run_type", "repetitions", "repetition_index", "threads", "iterations",
-    "real_time", "time_unit", "family_index", "per_family_instance_index", "aggregate_name",
-    "aggregate_unit", "error_occurred", "error_message", "skipped", "skip_message", "label", "big_o",
-    "rms", "cpu_coefficient", "real_coefficient",
-))  # fmt: skip
-_TOLD = (
-    Metric(name=_CPU, unit="s", better="lower"),
-    Metric(name="bytes_per_second", unit="B/s", better="higher"),
-    Metric(name="items_per_second", unit="1/s", better="higher"),
-)
-
-
-def write_google_benchmark(exported: ExportedData) -> Written:
-    """Make the file."""
-    variant = one_variant(exported, _SAID)
-    metric, renamed = time_of(exported, _SAID)
-    rows: list[dict[str, Any]] = []
-    further = tuple(
-        one
-        for one in exported.metrics[1:]
-        if one.name not in _TAKEN
-        and (one.name != _CPU or one.unit == "s")
-        and _aligned(exported, metric.name, one.name)
-    )
-    names = tuple(one.name for one in further)
-    times = Nanoseconds()
-    for family, sample in enumerate(exported.samples):
-        rows += _rows(sample, metric.name, names, (family, times))
-    context: dict[str, Any] = {"caches": [], "library_build_type": "unknown", "variant": variant}
-    if exported.host:
-        context["host_name"] = exported.host
-    unknown = any(row[_CPU] == 0.0 for row in rows if "error_occurred" not in row) and (
-        _CPU not in names
-    )
-    unsaid = tuple(one.name for one in further if one not in _TOLD)
-    text = f"unit and direction of {figures.listed(unsaid)}: counters have none"
-    return Written(
-        data=json_bytes({"context": context, "benchmarks": rows}),
-        lost=(
-            *lost(exported, metric.name, "failed", metrics=(metric.name, *names)),
-            *cautions_of({"units-lost": unsaid != () and text}),
-            *times.lost(),
-            *renamed,
-        ),
-        notes=cautions_of(
-            {
-                "cpu-time-unknown": unknown
-                and "cpu_time is 0, which compare.py needs: it was not measured",
-                "failed-as-zero": any("error_occurred" in row for row in rows)
-                and "failed runs are written as the library writes them, with times of 0",
-            }
-        ),
-    )
-
-
-def _aligned(exported: ExportedData, metric: str, other: str) -> bool:
-    """Tell whether each value of the metric has one of the other, of the same run."""
-    return all(
-        len(run.values.get(metric, ())) == len(run.values.get(other, ()))
-        for sample in exported.samples
-        for run in sample.counted
-    )
-
-
-def _rows(
-    sample: ExportedCell, metric: str, further: tuple[str, ...], shared: tuple[int, Nanoseconds]
-) -> Iterator[dict[str, Any]]:
-    family, nanoseconds = shared
-    processes = sample.processes(metric)
-    columns = {
-        name: kept_apart(sample.processes(name)) if processes else () for name in (metric, *further)
-    }
-    values = columns[metric]
-    good = [run for run in sample.counted if run.values.get(metric)]
-    # the kernel's account is of a whole run
-    cpu = [_cpu(run) for run in good] if len(good) == len(values) else [0.0] * len(values)
-    count = len(values) + len(sample.failed)
-
-    def row(index: int) -> dict[str, Any]:
-        return {
-            "name": sample.benchmark,
-            "family_index": family,
-            "per_family_instance_index": 0,
-            "run_name": sample.benchmark,
-            "run_type": "iteration",
-            "repetitions": count,
-            "repetition_index": index,
-            "threads": 1,
-            "iterations": 1,
-        }
-
-    for k, value in enumerate(values):
-        times = {
-            "real_time": nanoseconds.of(value),
-            _CPU: nanoseconds.of(columns[_CPU][k] if _CPU in further else cpu[k]),
-            "time_unit": "ns",
-        }
-        counters = {name: columns[name][k] for name in further if name != _CPU}
-        yield row(k) | times | counters
-    for k, _ in enumerate(sample.failed, len(values)):
-        yield row(k) | {
-            "error_occurred": True,
-            "error_message": "the run failed",
-            "real_time": 0.0,
-            _CPU: 0.0,
-            "time_unit": "ns",
-        }
-
-
-def _cpu(run: ExportedProcess) -> float:
-    return 0.0 if run.user is None or run.system is None else run.user + run.system
 
 
 _ENDING = re.compile(r"-\d+$")
@@ -286,22 +166,6 @@ def _lost(
     if unsaid:
         text = f"unit and direction of {figures.listed(unsaid)}: go knows the name only"
         yield Caution("units-lost", text)
-
-
-# --- Targets whose values are seconds: the JSON of hyperfine, pyperf and pytest-benchmark.
-#
-# Times of failed runs stand among the others, as hyperfine has them; its means here are without
-# them. Benchmark and variant stand in ``parameters``, as those of a parameter list would.
-
-
-def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
-    """Give the quartiles: medians of the halves, the middle value in neither."""
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    middle = statistics.median(ordered)
-    if not half:
-        return middle, middle, middle
-    return statistics.median(ordered[:half]), middle, statistics.median(ordered[-half:])
 
 
 _HYPERFINE_SAID = "hyperfine's JSON"
@@ -454,86 +318,6 @@ def _clean(name: str) -> str:
     return re.sub(r"[\r\n]+", " ", name).strip() or "-"
 
 
-_PYTEST_SAID = "pytest-benchmark's JSON"
-
-
-def write_pytest_benchmark(exported: ExportedData) -> Written:
-    """Make the file."""
-    variant = one_variant(exported, _PYTEST_SAID)
-    metric, renamed = time_of(exported, _PYTEST_SAID)
-    at = utc_now()
-    benchmarks = [
-        {
-            "group": None,
-            "name": sample.benchmark,
-            "fullname": sample.benchmark,
-            "params": None,
-            "param": None,
-            "extra_info": {"variant": variant},
-            "options": {
-                "disable_gc": False,
-                "timer": "unknown",
-                "min_rounds": 1,
-                "max_time": 0.0,
-                "min_time": 0.0,
-                "warmup": False,
-            },
-            "stats": _stats(kept_apart(processes)),
-        }
-        for sample in exported.samples
-        if (processes := sample.processes(metric.name))
-    ]
-    whole = {
-        "machine_info": {
-            "node": exported.host or "unknown",
-            "cpu": {"brand_raw": exported.cpu_model} if exported.cpu_model else {},
-        },
-        "commit_info": {"id": "unknown", "time": None, "dirty": False, "branch": "unknown"},
-        "benchmarks": benchmarks,
-        "datetime": at,
-        "version": "5.0.0",
-    }
-    zero = any(one["stats"]["ops"] == 0.0 for one in benchmarks)  # type: ignore[index]
-    return Written(
-        data=json_bytes(whole),
-        lost=(*lost(exported, metric.name, metrics=(metric.name,)), *renamed),
-        notes=cautions_of({"no-rate": zero and "a mean of 0 has no rate: ops is 0"}),
-    )
-
-
-def _stats(values: Sequence[float]) -> dict[str, Any]:
-    mean = statistics.fmean(values)
-    spread = statistics.stdev(values) if len(values) > 1 else 0.0
-    low, middle, high = quartiles(values)
-    reach = 1.5 * (high - low)
-    near = [value for value in values if low - reach <= value <= high + reach]
-    outside = len(values) - len(near)
-    far = sum(abs(value - mean) > spread for value in values)
-    return {
-        "min": min(values),
-        "max": max(values),
-        "mean": mean,
-        "stddev": spread,
-        "rounds": len(values),
-        "median": middle,
-        "iqr": high - low,
-        "q1": low,
-        "q3": high,
-        "iqr_outliers": outside,
-        "stddev_outliers": far,
-        "outliers": f"{far};{outside}",
-        "ld15iqr": min(near, default=min(values)),
-        "hd15iqr": max(near, default=max(values)),
-        "ops": 1 / mean if mean else 0.0,
-        "total": sum(values),
-        "data": list(values),
-        "iterations": 1,
-    }
-
-
-# --- Tables for other tools: long CSV, JSON, Parquet and SQLite with a row for each value, and wide CSV.
-
-
 HEADINGS = (
     "benchmark", "variant", "session", "block", "run", "iteration", "metric", "value", "unit",
     "better", "outcome", "warmup",
@@ -583,22 +367,13 @@ def write_long_csv(exported: ExportedData) -> Written:
     return Written(data=out.getvalue().encode())
 
 
-def write_json(exported: ExportedData) -> Written:
-    """Make the file: one object a line."""
-    lines = (
-        json.dumps(dict(zip(HEADINGS, row, strict=True)), allow_nan=False, ensure_ascii=False)
-        for row in rows_of(exported)
-    )
-    return Written(data=("[\n" + ",\n".join(lines) + "\n]\n").encode())
-
-
 def write_parquet(exported: ExportedData) -> Written:
     """Make the file."""
     try:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError as error:
-        fix = "pip install 'fairtrial[parquet]', or write --to sqlite or long-csv"
+        fix = "pip install 'fairtrial[parquet]', or write --to long-csv"
         raise library_needed("writing Parquet", "pyarrow", error, fix=fix) from None
     kinds = (
         pa.string(), pa.string(), pa.string(), pa.int64(), pa.int64(), pa.int64(), pa.string(),
@@ -614,55 +389,3 @@ def write_parquet(exported: ExportedData) -> Written:
     sink = pa.BufferOutputStream()
     parquet.write_table(table, sink)
     return Written(data=sink.getvalue().to_pybytes())
-
-
-_KINDS = (
-    "TEXT NOT NULL", "TEXT NOT NULL", "TEXT", "INTEGER", "INTEGER NOT NULL", "INTEGER NOT NULL",
-    "TEXT NOT NULL", "REAL", "TEXT NOT NULL", "TEXT NOT NULL", "TEXT NOT NULL", "INTEGER NOT NULL",
-)  # fmt: skip
-
-
-def write_sqlite(exported: ExportedData) -> Written:
-    """Make the file; ``warmup`` is 0 or 1."""
-    columns = ", ".join(f'"{name}" {kind}' for name, kind in zip(HEADINGS, _KINDS, strict=True))
-    marks = ", ".join("?" * len(HEADINGS))
-    with closing(sqlite3.connect(":memory:")) as base:
-        base.execute(f"CREATE TABLE runs ({columns})")
-        base.executemany(f"INSERT INTO runs VALUES ({marks})", rows_of(exported))  # noqa: S608 - marks only
-        base.commit()
-        return Written(data=base.serialize())
-
-
-def write_wide_csv(exported: ExportedData) -> Written:
-    """Make the file; rows of fewer runs end in empty cells."""
-    one_variant(exported, "a wide CSV")
-    metric = exported.metrics[0]
-    names = renamed(exported.benchmarks, _unquoted_name, exported.name)
-    table = [
-        (names[sample.benchmark], kept_apart(processes))
-        for sample in exported.samples
-        if (processes := sample.processes(metric.name))
-    ]
-    most = max(len(values) for _, values in table)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("benchmark", *(f"run{k}" for k in range(1, most + 1))))
-    quoting = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    for name, values in table:
-        row = (name, *values, *[""] * (most - len(values)))
-        (quoting if name.startswith("#") else writer).writerow(row)  # no comment
-    text = (
-        f"unit ({metric.unit or 'none'}), direction ({metric.better}) and the name {metric.name!r}"
-    )
-    return Written(
-        data=out.getvalue().encode(),
-        lost=(
-            *lost(exported, metric.name, metrics=(metric.name,)),
-            *names_lost("in which blanks around them, and empty ones, are not kept", names),
-            Caution("units-lost", text),
-        ),
-    )
-
-
-def _unquoted_name(name: str) -> str:
-    return name.strip().strip('"').strip() or "unnamed"

@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from ..data.opening import Opened, trials_within
 from ..errors import AnalysisError, UsageError
@@ -142,13 +142,11 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     )
 
 
-def _lists(data: object, depth: int = 0) -> set[str]:
+def _lists(data: dict[str, Any] | list[Any] | None, depth: int = 0) -> set[str]:
     """Give the paths to lists of numbers; where all parts of an object have the same, its keys are names."""
-    parts = data.items() if isinstance(data, dict) else ()
-    if isinstance(data, list):
-        if data and all(type(one) in (int, float) for one in data):
-            return {""}
-        parts = (("", one) for one in data)
+    if isinstance(data, list) and data and all(type(one) in (int, float) for one in data):
+        return {""}
+    parts = data.items() if isinstance(data, dict) else [("", one) for one in data or ()]
     found: dict[str, set[str]] = {}
     for key, part in parts if depth < _DEEPEST else ():
         if isinstance(part, (dict, list)):

@@ -1,6 +1,6 @@
-"""Which formats can be written: one row a target; its module is imported when it is wanted.
+"""Which formats can be written: one row a target, and what each cannot hold.
 
-A target is a function ``write_NAME(exported)`` in `analysis.importers.exports`, which gives a `Written`.
+A target is a function ``write_NAME(exported)`` in `analysis.importers.export`, which gives a `Written`.
 To add one, write it and its row.
 """
 
@@ -135,17 +135,6 @@ def never_held(exported: ExportedData) -> tuple[Caution, ...]:
     )
 
 
-def kept_apart(processes: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
-    """Give the values for a target that knows one process only.
-
-    One process keeps its iterations. Of several each gives its mean: their iterations in one row
-    would be taken for independent of each other.
-    """
-    if len(processes) == 1:
-        return processes[0]
-    return tuple(mean_of(process) for process in processes)
-
-
 def mean_of(values: tuple[float, ...]) -> float:
     """Give the arithmetic mean."""
     first = values[0]  # added to the first value: equal iterations have exactly it as the mean
@@ -201,10 +190,10 @@ class Target(NamedTuple):
 
     name: str
     said: str
-    module: str
     endings: tuple[str, ...] = ()
     binary: bool = False
     also: str = ""  # another name for --to
+    module: str = "analysis.importers.export"
 
     @property
     def writer(self) -> Callable[[ExportedData], Written]:
@@ -219,34 +208,11 @@ class Target(NamedTuple):
 
 
 TARGETS: tuple[Target, ...] = (
-    Target("hyperfine", "hyperfine's JSON", "analysis.importers.export"),
-    Target("pyperf", "pyperf's JSON", "analysis.importers.export"),
-    Target("google-benchmark", "Google Benchmark's JSON", "analysis.importers.export"),
-    Target("pytest-benchmark", "pytest-benchmark's JSON", "analysis.importers.export"),
-    Target(
-        "go-bench",
-        "text for benchstat",
-        "analysis.importers.export",
-        endings=(".txt",),
-        also="benchstat",
-    ),
-    Target("long-csv", "a CSV, one value a row", "analysis.importers.export", endings=(".csv",)),
-    Target("wide-csv", "a CSV, one benchmark a row", "analysis.importers.export"),
-    Target("json", "JSON, one object a value", "analysis.importers.export", endings=(".json",)),
-    Target(
-        "parquet",
-        "Parquet",
-        "analysis.importers.export",
-        endings=(".parquet",),
-        binary=True,
-    ),
-    Target(
-        "sqlite",
-        "SQLite",
-        "analysis.importers.export",
-        endings=(".sqlite", ".sqlite3", ".db"),
-        binary=True,
-    ),
+    Target("hyperfine", "hyperfine's JSON"),
+    Target("pyperf", "pyperf's JSON"),
+    Target("go-bench", "text for benchstat", (".txt",), also="benchstat"),
+    Target("long-csv", "a CSV, one value a row", (".csv",)),
+    Target("parquet", "Parquet", (".parquet",), binary=True),
 )
 
 

@@ -244,16 +244,23 @@ def _of_table(opened: Opened) -> Iterator[ForeignCell]:
     width = len(lines[2])
     several = len({(tool, run_set) for tool, run_set, _, _ in groups}) > 1
     measured = {place for *_, columns in groups for place in columns}
-    for number, row in enumerate(lines[3:], 4):
-        if not any(cell.strip() for cell in row):
+    starts = {width, *(min(columns) for *_, columns in groups)}
+    for number, given in enumerate(lines[3:], 4):
+        if not any(cell.strip() for cell in given):
             continue
-        if len(row) != width:
+        # no empty cells stand at a line's end; what a run set begins with is a place where one may end
+        if len(given) > width or (number == len(lines) and len(given) not in starts):
             raise opened.fail(
-                "the line is cut off", "remove it, or make the table again", at=f"{number}"
+                "the line has more cells than the headings"
+                if len(given) > width
+                else "the line is cut off",
+                "remove it, or make the table again",
+                at=f"{number}",
             )
+        row = given + [""] * (width - len(given))
         labels = [cell for k, cell in enumerate(row) if k not in measured and cell]
         for tool, run_set, execution, columns in groups:
-            given = {
+            quantities = {
                 title: row[place] if title == "status" else f"{row[place]}{unit}"
                 for place, (title, unit) in columns.items()
                 if row[place]
@@ -262,7 +269,7 @@ def _of_table(opened: Opened) -> Iterator[ForeignCell]:
                 opened,
                 " ".join(labels),
                 f"{tool} {run_set}" if several else tool,
-                given,
+                quantities,
                 {"tool": tool, "name": run_set, "task": labels[0] if labels else ""},
                 execution,
             )

@@ -116,7 +116,7 @@ TABLE = """
 0   merge runs/one runs/two -o merged --as sessions --accept-drift --json
 0   import new.csv -o imported --format matrix --better lower --layout rows --decimal point --encoding utf-8 --metric value
 0   import long.csv --dry-run --format long-csv --variant program --benchmark file --session folder --baseline old --better lower --json
-0   export runs/one:a -o e.json --to json --metric wall --strict --json
+0   export runs/one:a -o e.json --to pyperf --metric wall --strict --json
 0   export new.csv -o e.csv --better lower --layout rows --decimal point
 2   bundle runs/one -o w.zip --why
 0   bundle runs/one -o b.zip --claims claims.yaml --about about.yaml --campaign c.yaml --binaries --redact host --max-bytes 99M --seed 3 --json

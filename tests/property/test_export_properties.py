@@ -5,14 +5,8 @@ Authority: the definition itself. The readers are held to real files of the tool
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
-import sqlite3
 import tempfile
-from contextlib import closing
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -37,7 +31,7 @@ from analysis.importers.targets import TARGETS
 from tests.examples import examples
 
 READ_BACK = tuple(one.name for one in TARGETS)
-TABLES = ("long-csv", "parquet", "json", "sqlite")
+TABLES = ("long-csv", "parquet")
 # what became of a failed run -> the limit that ended it
 FATES = {"failed": None, "timeout": None, "timeout of 0.5 s": 0.5}
 WRITERS = {one.name: one.writer for one in TARGETS}
@@ -185,14 +179,8 @@ def _compare(name, cell, sample, processes, runs, metric, lost):
             assert cell.variant == sample.variant
     if "processes-lost" in lost and name != "hyperfine":
         expected = [one_row(processes)]
-    elif name in ("hyperfine", "google-benchmark", "pytest-benchmark", "wide-csv"):
-        expected = (
-            [[value] for value in one_row(processes)]
-            if name == "hyperfine"
-            else [one_row(processes)]
-        )
-        if name == "hyperfine":
-            expected = [[one_row([one, one])[0]] for one in processes]
+    elif name == "hyperfine":
+        expected = [[one_row([one, one])[0]] for one in processes]
     else:
         expected = [list(one) for one in processes]
     actual = [list(one) for one in cell.processes]
@@ -222,7 +210,7 @@ def _compare_counts(name, cell, runs, metric, lost):
         assert len({run.session for run in runs}) == 1
     if "units-lost" not in lost:
         assert (cell.unit, cell.better) == (metric.unit, metric.better)
-    said = {"metric-name-lost", "names-changed"} & lost or name in ("go-bench", "wide-csv")
+    said = {"metric-name-lost", "names-changed"} & lost or name == "go-bench"
     if not said:
         assert cell.metric == metric.name or {cell.metric, metric.name} <= WALL
 
@@ -245,35 +233,11 @@ def test_over_all_pairs_what_was_read_is_written_and_read_again(data):
     with tempfile.TemporaryDirectory() as place:
         import_files(gathered, Path(place) / "trial", better="lower")
         exported = exported_trial(read_trial(Path(place) / "trial"), [gathered.metrics[0]])
-    if first == "wide-csv":  # it names no unit; --better lower says that these are seconds
-        exported = replace(exported, metrics=(replace(exported.metrics[0], unit="s"),))
     assert_is_there(second, exported)
 
 
-@settings(max_examples=examples(40), deadline=None)
-@given(exported=exports())
-def test_the_tables_hold_the_same_rows(exported):
-    # read by the standard library
-    text = WRITERS["long-csv"](exported).data.decode()
-    rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    objects = json.loads(WRITERS["json"](exported).data)
-    with closing(sqlite3.connect(":memory:")) as base:
-        base.deserialize(WRITERS["sqlite"](exported).data)
-        base.row_factory = sqlite3.Row
-        stored = [dict(row) for row in base.execute("SELECT * FROM runs ORDER BY rowid")]
-    assert [dict(row) | {"warmup": bool(row["warmup"])} for row in stored] == [
-        one | {"session": str(one["session"])} for one in objects
-    ]
-    assert [(row["benchmark"], row["variant"], row["metric"]) for row in rows] == [
-        (one["benchmark"], one["variant"], one["metric"]) for one in objects
-    ]
-    assert [float(row["value"]) if row["value"] else None for row in rows] == [
-        one["value"] for one in objects
-    ]
-
-
 def test_a_loss_that_is_not_told_is_found():
-    # negative control: processes of a pyperf file taken for known in a target without them
+    # negative control: the processes that hyperfine's file has no place for
     sample = ExportedCell(
         benchmark="b",
         variant="v",
@@ -284,7 +248,7 @@ def test_a_loss_that_is_not_told_is_found():
     )
     metric = Metric(name="time", unit="s", better="lower")
     exported = ExportedData(name="x", metrics=(metric,), samples=(sample,))
-    made = WRITERS["pytest-benchmark"](exported)
-    (cell,) = read_back("pytest-benchmark", made.data).cells
+    made = WRITERS["hyperfine"](exported)
+    (cell,) = read_back("hyperfine", made.data).cells
     with pytest.raises(AssertionError):
         _compare("pyperf", cell, sample, sample.processes("time"), sample.runs, metric, set())

@@ -535,25 +535,22 @@ SHARING: tuple[Row, ...] = (
     (
         "export {} -o - --to {}",
         ("@pair:new", "@iterations:new --metric step", "@new.csv --better lower", "@failing:new"),
-        (
-            *("hyperfine", "pyperf", "google-benchmark", "pytest-benchmark", "go-bench"),
-            *("long-csv", "wide-csv", "json"),
-        ),
+        (*("hyperfine", "pyperf", "go-bench", "long-csv"),),
     ),
-    ("export {} -o f.{}", ("@pair", "@fleet"), ("txt", "csv", "json", "parquet", "sqlite", "xyz")),
-    ("export @pair:new --to {} {}", ("parquet", "sqlite"), ("-o f", "-o -")),
+    ("export {} -o f.{}", ("@pair", "@fleet"), ("txt", "csv", "parquet", "xyz")),
+    ("export @pair:new --to {} {}", ("parquet",), ("-o f", "-o -")),
     (
         "export @three --to long-csv -o f.csv {}",
         ("--json", "--strict", "--metric user --warmup-iterations 3", "--metric none"),
     ),
     (
-        "export {} -o f.json",
+        "export {} -o f.csv",
         (
             "@old-columns.txt --layout columns --better lower",
             "@old-comma.csv --decimal comma --better lower",
         ),
     ),
-    ("export {} --to json -o -", TOOLS[::3]),
+    ("export {} --to long-csv -o -", TOOLS[::3]),
     (
         "bundle @small -o a.zip {}",
         ("", "--json", "--seed 3", "--redact user,host,paths,env", "--max-bytes 1K"),

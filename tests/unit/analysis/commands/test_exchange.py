@@ -18,7 +18,7 @@ def execute(out, *words):
     return args.run(args, printer_on(out), io.StringIO())  # as the command line has it
 
 
-@pytest.mark.parametrize("target", ["long-csv", "hyperfine", "sqlite"])
+@pytest.mark.parametrize("target", ["long-csv", "hyperfine", "parquet"])
 def test_a_standard_output_of_bytes_gets_those_of_the_file(synthetic, tmp_path, target):
     times = {name: {"x": [1.0, 1.1, 0.9]} for name in ("old", "new")}
     trial = synthetic(times).write(tmp_path / "runs" / "one")
@@ -43,10 +43,10 @@ def test_a_terminal_gets_cleaned_text_and_no_bytes(synthetic, tmp_path):
     out.flush()
     assert b"new\\x1b[2J" in raw.getvalue()
     with pytest.raises(UsageError, match="not text"):
-        execute(out, "export", str(trial), "--to", "sqlite", "-o", "-")
+        execute(out, "export", str(trial), "--to", "parquet", "-o", "-")
 
 
-@pytest.mark.parametrize("target", ["long-csv", "sqlite"])
+@pytest.mark.parametrize("target", ["long-csv", "parquet"])
 def test_a_standard_output_without_room_is_told(synthetic, tmp_path, target):
     trial = synthetic({"old": {"x": [1.0]}, "new": {"x": [1.0]}}).write(tmp_path / "t")
     # its end writes what is still buffered, and finds no room either

@@ -12,17 +12,18 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, FairtrialError
 from analysis.importers.export_data import exported_trial
-from analysis.importers.reader import open_trial
+from analysis.importers.reader import Reading, open_trial, read_sources
 from analysis.importers.targets import TARGETS
 from analysis.verdict.judging import judge
 from tests.examples import examples
 
-TABLES = [one for one in TARGETS if one.name in ("long-csv", "parquet", "json", "sqlite")]
+TABLES = [one for one in TARGETS if one.name in ("long-csv", "parquet")]
 
 
 def drawn(synthetic, rng: Random):
@@ -141,7 +142,58 @@ def test_what_no_table_holds_is_said_to_be_lost(synthetic, tmp_path) -> None:
         ({"never_ok": 1}, "never-ok-lost"),
     ):
         for target in TARGETS:
-            if target.name in ("long-csv", "json", "sqlite"):
-                assert {one.code for one in target.write(replace(exported, **change)).lost} == {
-                    code
-                }
+            if target in TABLES:
+                lost = target.write(replace(exported, **change)).lost
+                assert {one.code for one in lost} == {code}
+
+
+LOST = {
+    "long-csv": set(),
+    "parquet": set(),
+    "hyperfine": {"limits-lost", "sessions-lost", "blocks-lost", "warm-ups-lost", "metrics-lost"},
+    "pyperf": {"failed-lost", "limits-lost", "sessions-lost", "blocks-lost", "warm-ups-lost", "metrics-lost"},
+    "go-bench": {"failed-lost", "limits-lost", "sessions-lost", "blocks-lost", "warm-ups-lost", "names-changed", "units-lost"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda one: one.name)
+def test_a_trial_of_all_kinds_of_runs_comes_back_but_for_what_is_said_to_be_lost(
+    synthetic, tmp_path, target
+) -> None:
+    """Sessions, blocks, warm-ups, a failed run, one at its limit, and a second metric."""
+    rng = Random(8)
+    times = {
+        name: {"b": [math.exp(k + rng.gauss(0, 0.01)) for _ in range(24)]}
+        for name, k in (("old", 0.0), ("new", 0.2))
+    }
+    rss = {"rss": {"unit": "B", "better": "lower"}}
+    made = synthetic(times, sessions=6, warmup=1, metrics=rss)
+    made.rows = [replace(row, metrics={"rss": (float(2**20 + row.position),)}) for row in made.rows]
+    cut = {"outcome": "timeout", "exit_code": None, "detail": "ended after its timeout of 10 s"}
+    for place, ends in (
+        (-1, {**cut, "wall_ns": 10**10 + 9}),
+        (-3, {"outcome": "exit", "exit_code": 3}),
+    ):
+        made.rows[place] = replace(made.rows[place], **ends)
+    trial = read_trial(made.write(tmp_path / "one"))
+    written, files = [], []
+    for name in ((), ("old",), ("new",))[target.name == "pyperf" :][
+        : 1 + (target.name == "pyperf")
+    ]:
+        written.append(target.write(exported_trial(trial, (), name)))
+        files.append(tmp_path / f"{'-'.join(name) or 'both'}{(*target.endings, '.json')[0]}")
+        files[-1].write_bytes(written[-1].data)
+    assert {one.code for made in written for one in made.lost} == LOST[target.name]
+    matrices = {
+        matrix.name.removesuffix(" b"): matrix
+        for path in files
+        for matrix in read_sources([str(path)], Reading()).matrices
+    }
+    for name in ("old", "new"):
+        ours, theirs = trial.matrix(name, "wall"), matrices[name]
+        assert theirs.samples[0].tolist() == ours.samples[0].tolist()
+        assert target.name in ("pyperf", "go-bench") or sum(theirs.failed.values()) == sum(
+            ours.failed.values()
+        )
+    if not LOST[target.name]:
+        assert conclusions(open_trial(files[0])) == conclusions(trial)

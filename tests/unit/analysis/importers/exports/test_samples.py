@@ -30,7 +30,7 @@ FILES = (
 )
 OURS = ("r-bench.csv", "benchmarkdotnet-0.15.json", "mitata.json", "tinybench.json")
 # what holds processes and their values as they are
-WHOLE = ("long-csv", "json", "parquet", "sqlite", "go-bench")
+WHOLE = ("long-csv", "parquet", "go-bench")
 
 
 def cells_of(gathered, metric):

@@ -143,6 +143,31 @@ def test_a_table_of_several_tools_and_run_sets_with_labels(foreign) -> None:
     assert file.variant_rule == "the tool and the run set"
 
 
+@pytest.mark.parametrize(
+    ("row", "values"),
+    [
+        ("a.c\treach\ttrue\t1.5\t2.5\ttrue\t9", [1.5, 2.5, 0.009]),
+        ("a.c\treach\ttrue\t1.5\t2.5\ttrue", [1.5, 2.5]),
+        ("a.c\treach\ttrue\t1.5\t2.5", [1.5, 2.5]),
+        ("a.c\treach\ttrue\t1.5", [1.5]),
+        ("a.c\treach\ttrue", []),
+        ("a.c\treach", []),
+        ("a.c", []),
+        ("a.c\treach\t\t\t2.5", [2.5]),
+    ],
+)
+@pytest.mark.parametrize("after", ["", "b.c\t\ttrue\t8\n"])
+def test_empty_cells_at_the_end_of_a_row_may_be_left_out(foreign, row, values, after) -> None:
+    """As table-generator writes tasks that the last run sets lack."""
+    full = "z.c\t\ttrue\t7\t\t\t\n"
+    file = foreign(f"{TABLE}{full}{row}\n{after}", "t.csv")
+    found = [
+        cell.values[0] for cell in file.cells if cell.benchmark.startswith("a.c") and cell.values
+    ]
+    assert found == pytest.approx(values, rel=1e-15)
+    assert len(file.cells) == 1 + len(values) + (after != "")
+
+
 def test_files_of_one_tool_and_run_set_in_a_table_are_repetitions(foreign) -> None:
     text = "tool\tT\tT\tT\tT\nrun set\ts\ts\ts\ts\n\tstatus\twalltime (s)\tstatus\twalltime (s)\n"
     file = foreign(text + "a\ttrue\t1\ttrue\t2\n", "t.csv")
@@ -163,7 +188,8 @@ def test_files_of_one_tool_and_run_set_in_a_table_are_repetitions(foreign) -> No
         (result(run("")), "no name"),
         (result("<run/>"), "no name"),
         (result(), "no format|no run"),
-        (TABLE + "a.c\t\ttrue\t1.5\n", "cut off"),
+        (TABLE + "a.c\t\ttrue", "cut off"),
+        (TABLE + "a.c\t\ttrue\t1\t2\ttrue\t3\t4\n", "more cells"),
     ],
 )
 def test_damage_is_an_error_with_its_place(foreign, text, said) -> None:
