@@ -93,6 +93,20 @@ class MetricColumn:
         return self.values[self.offsets[:-1][rows][place] + within], place
 
 
+def metric_column(values: array[float], counts: array[int]) -> MetricColumn:
+    """Give the column of the values of all runs, and how many each has."""
+    return MetricColumn(
+        values=read_only(np.array(values, dtype=np.float64)),
+        offsets=read_only(np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))),
+    )
+
+
+def unknown_numbers(runs: int) -> dict[str, Floats]:
+    """Give the numbers of so many runs of another tool: nan, but no process was left over."""
+    nan, zero = (read_only(np.broadcast_to(one, runs)) for one in (math.nan, 0.0))
+    return {name: zero if name == "orphans" else nan for name in _NUMBERS}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedRun:
     """One run whose outcome is not ``ok``."""
@@ -320,13 +334,7 @@ class Columns:
     def metrics(self) -> dict[str, MetricColumn]:
         """Give the metrics parsed from output."""
         return {
-            name: MetricColumn(
-                values=read_only(np.array(values, dtype=np.float64)),
-                offsets=read_only(
-                    np.concatenate(([0], np.cumsum(self._counts[name], dtype=np.int64)))
-                ),
-            )
-            for name, values in self._values.items()
+            name: metric_column(values, self._counts[name]) for name, values in self._values.items()
         }
 
     @property

@@ -236,19 +236,22 @@ def imported_cautions(trial: Path, manifest: Manifest) -> Iterator[Caution]:
     path = trial / IMPORT
     try:
         with opened(path) as file:
-            found: Any = json.loads(file.read())
-        told = [str(text) for text in found["cannot_recover"]]
-        noted = list(zip(found["caution_codes"], found["cautions"], strict=True))
-        kind = str(found["format"])
+            found = tuple(imported_said(json.loads(file.read())))
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreError(
             f"the loss report of the imported trial cannot be read: {error}",
             str(path),
             "restore the file, or import again",
         ) from None
-    told = [f"imported from {kind} files", *(["; ".join(told)] if told else [])]
+    yield from found
+
+
+def imported_said(found: Mapping[str, Any]) -> Iterator[Caution]:
+    """Give what the loss report of an import says."""
+    told = [str(text) for text in found["cannot_recover"]]
+    told = [f"imported from {found['format']} files", *(["; ".join(told)] if told else [])]
     yield Caution("imported", ": ".join(told))
-    for code, text in noted:
+    for code, text in zip(found["caution_codes"], found["cautions"], strict=True):
         short = ShortSentence.of(plain(str(text))) if code in _SHOWN else None
         yield Caution(str(code), str(text), short=short)
 

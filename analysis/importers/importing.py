@@ -5,21 +5,32 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import chain, count, repeat, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from ..data.columns import OUTCOMES, FailedRun, metric_column, unknown_numbers
 from ..data.opening import readable
-from ..data.trial import read_trial
-from ..data.trial_cautions import DEFINITIONS, READ_AS, SINGLE
+from ..data.trial import Trial
+from ..data.trial_cautions import DEFINITIONS, READ_AS, SINGLE, imported_said, name_cautions
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, Column, Page, Section, Sentence, Table, Value, page_of
 from ..pages.result import Result
-from ..record.manifest import appearing, manifest_text, utc_now, write_hashed
+from ..record.manifest import (
+    appearing,
+    asked_warmup,
+    manifest_of,
+    manifest_text,
+    utc_now,
+    write_hashed,
+)
 from ..record.run_numbers import Better, Measurement, Outcome
 from ..record.shapes import encode_checked
 from ..record.trial_files import (
@@ -33,6 +44,7 @@ from ..record.trial_files import (
     Manifest,
     Stored,
 )
+from ..stats.samples import read_only
 from ..version import VERSION
 from ..words import shorten
 from .naming import NamedCell, Sitting, require_agreement
@@ -201,6 +213,10 @@ class Joined:
     block: int = 0
 
 
+_Cell = tuple[int, str, str]  # session, benchmark, variant
+_Run = tuple[Outcome, str | None, Joined]  # with what the file says of its end
+
+
 class _Block:
     """Processes with all the metrics that could be joined to them."""
 
@@ -260,11 +276,11 @@ def joined_processes(cells: Sequence[ForeignCell]) -> list[Joined]:
             labels = None  # two processes of one name
         if rows and not any(block.join(cell.metric, labels, rows) for block in blocks):
             blocks.append(_Block(labels, rows))
-    return [
-        Joined({metric: values for metric, values in row.values.items() if values}, row.block)
-        for block in blocks
-        for row in block.rows
-    ]
+    joined = [row for block in blocks for row in block.rows]
+    for row in joined:
+        if not all(row.values.values()):
+            row.values = {metric: values for metric, values in row.values.items() if values}
+    return joined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,13 +307,7 @@ def import_files(
     A process becomes a run, with its values as the iterations of a metric; where the file does not
     know processes each value is a run. Failed runs keep their outcome and have no value.
     """
-    if not any(one.cell.values for one in gathered.cells):
-        raise AnalysisError(
-            "no run counts: all failed, or the files hold none",
-            gathered.files[0].source,
-            "look at what the programs wrote, and measure again",
-        )
-    gathered, metrics = _directed(gathered, better)
+    gathered, _ = _directed(gathered, better)
     if baseline is not None and baseline not in gathered.variants:
         left_out = [
             caution.text
@@ -311,30 +321,29 @@ def import_files(
             "; ".join((*left_out, known)),
         )
     told = inspect_files(gathered)
-    at = utc_now()
+    trial = trial_of(gathered, Path(folder), better=better)
     with appearing(Path(folder)) as fresh:
-        rows = list(_rows(gathered))
         hashes = {
             name: write_hashed(fresh / name, data)
             for name, data in (
                 (ENVIRONMENT, ()),
                 (PLAN, ()),
-                (MEASUREMENTS, (encode_checked(row.to_dict()) + b"\n" for row in rows)),
+                (MEASUREMENTS, _lines(gathered)),
                 (FINDINGS, ()),
                 (IMPORT, [json.dumps(told.to_dict(), indent=2, allow_nan=False).encode() + b"\n"]),
             )
         }
         (fresh / OUTPUTS).mkdir(mode=0o700)
-        manifest = _manifest(gathered, readable(Path(folder).absolute().name), rows, baseline)
-        whole = manifest | {"metrics": metrics, "started": at, "finished": at, "files": hashes}
-        write_hashed(fresh / MANIFEST, [manifest_text(Manifest(**whole))])
-        read_trial(fresh)  # what was written can be read
+        manifest = replace(
+            trial.manifest, baseline=baseline or trial.manifest.baseline, files=hashes
+        )
+        write_hashed(fresh / MANIFEST, [manifest_text(manifest)])
     return Imported(
         trial=str(folder),
         variants=gathered.variants,
         benchmarks=gathered.benchmarks,
         metrics=gathered.metrics,
-        rows=len(rows),
+        rows=len(trial),
         cannot_recover=told.cannot_recover,
     )
 
@@ -343,6 +352,12 @@ def _directed(
     gathered: GatheredCells, better: Better | None
 ) -> tuple[GatheredCells, dict[str, dict[str, str]]]:
     """Give each metric its unit and direction; a further one without a direction is left out."""
+    if not any(one.cell.values for one in gathered.cells):
+        raise AnalysisError(
+            "no run counts: all failed, or the files hold none",
+            gathered.files[0].source,
+            "look at what the programs wrote, and measure again",
+        )
     require_agreement(gathered.cells, better)
     found: dict[str, dict[str, str]] = {}
     without = []
@@ -376,59 +391,130 @@ def _directed(
 
 
 def _manifest(
-    gathered: GatheredCells, name: str, rows: Sequence[Measurement], baseline: str | None
-) -> dict[str, Any]:
+    gathered: GatheredCells, name: str, counts: Counter[_Cell], metrics: dict[str, dict[str, str]]
+) -> Manifest:
     identity = hashlib.sha256()
     for file in gathered.files:
         identity.update(f"{file.format}\0{readable(file.source)}\0".encode())
     facts: dict[str, str] = {}
     for file in gathered.files:
         facts |= file.facts
-    counts: dict[tuple[int, str, str], int] = {}
-    for row in rows:
-        key = (row.session, row.benchmark, row.variant)
-        counts[key] = counts.get(key, 0) + 1
     ways = {one.benchmark: one.cell.definition for one in gathered.cells if one.cell.definition}
-    return {
-        "further": {DEFINITIONS: ways} if ways else {},
-        "trial": name,
-        "tool_version": VERSION,
-        "campaign_name": name,
-        "campaign_sha256": identity.hexdigest(),
-        "campaign_identity": 2,
-        "campaign_path": ", ".join(dict.fromkeys(readable(file.source) for file in gathered.files)),
-        "baseline": baseline or gathered.variants[0],
-        "variants": gathered.variants,
-        "benchmarks": gathered.benchmarks,
-        "seed": 0,
-        "sessions": max(row.session for row in rows),
-        "runs": max(counts.values()),
-        "warmup": 0,
-        "planned": 0,
-        "host": facts.get("host", "unknown"),
-        "host_id": "unknown",
-        "cpu_model": facts.get("cpu_model"),
-        "targets": {},
-        "status": "complete",
-        "origin": "imported",
-    }
+    at = utc_now()
+    return Manifest(
+        further={DEFINITIONS: ways} if ways else {},
+        trial=name,
+        tool_version=VERSION,
+        campaign_name=name,
+        campaign_sha256=identity.hexdigest(),
+        campaign_identity=2,
+        campaign_path=", ".join(dict.fromkeys(readable(file.source) for file in gathered.files)),
+        baseline=gathered.variants[0],
+        variants=gathered.variants,
+        benchmarks=gathered.benchmarks,
+        metrics=metrics,
+        seed=0,
+        sessions=max(session for session, _, _ in counts),
+        runs=max(counts.values()),
+        warmup=0,
+        planned=0,
+        host=facts.get("host", "unknown"),
+        host_id="unknown",
+        cpu_model=facts.get("cpu_model"),
+        targets={},
+        started=at,
+        finished=at,
+        status="complete",
+        files={},
+        origin="imported",
+    )
 
 
-def _rows(gathered: GatheredCells) -> Iterator[Measurement]:
-    """Give a row for each process, then one for each failed run of the cell; of a cut one with its lower bounds.
+def trial_of(gathered: GatheredCells, path: Path, *, better: Better | None = None) -> Trial:
+    """Give the trial that `import_files` would write, without writing it; `path` is where the files lie.
 
-    The metrics of one process stand in one row, as far as it can be told that they are of one.
+    Raises what `import_files` raises.
     """
+    gathered, metrics = _directed(gathered, better)
+    places = [
+        {name: k for k, name in enumerate(of)} for of in (gathered.benchmarks, gathered.variants)
+    ]
+    columns = {name: array("q") for name in ("session", "benchmark", "variant", "block", "outcome")}
+    values = {metric: array("d") for metric in metrics}
+    lengths = {metric: array("q") for metric in metrics}
+    failed: list[FailedRun] = []
+    counts: Counter[_Cell] = Counter()
+    for cell, runs in _groups(gathered):
+        session, benchmark, variant = cell
+        failed += (
+            FailedRun(
+                position=k,
+                session=session,
+                benchmark=benchmark,
+                variant=variant,
+                warmup=False,
+                outcome=outcome,
+                detail=detail,
+            )
+            for k, (outcome, detail, _) in enumerate(runs, len(columns["block"]))
+            if outcome != "ok"
+        )
+        counts[cell] += len(runs)
+        whole = (session, places[0][benchmark], places[1][variant])
+        for column, number in zip(columns.values(), whole, strict=False):
+            column.extend(repeat(number, len(runs)))
+        columns["block"].extend([run.block for _, _, run in runs])
+        columns["outcome"].extend([OUTCOMES.index(outcome) for outcome, _, _ in runs])
+        for metric in metrics:
+            given = [run.values.get(metric, ()) for _, _, run in runs]
+            lengths[metric].extend(map(len, given))
+            values[metric].extend(chain.from_iterable(given))
+    manifest = _manifest(gathered, readable(path.name) or "imported", counts, metrics)
+    manifest = manifest_of(json.loads(manifest_text(manifest)), path)
+    none = np.zeros(counts.total(), dtype=np.int64)
+    arrays: dict[str, Any] = {
+        name: read_only(np.array(column, dtype=np.int64)) for name, column in columns.items()
+    }
+    return Trial(
+        path=path,
+        manifest=manifest,
+        cautions=(*name_cautions(manifest), *imported_said(inspect_files(gathered).to_dict())),
+        planned_runs=0,
+        position=read_only(np.arange(none.size)),
+        segment=read_only(none),
+        warmup=read_only(none.astype(np.bool_)),
+        start_ns=read_only(none - 1),
+        numbers=unknown_numbers(none.size),
+        absent=frozenset(),
+        metrics={name: metric_column(values[name], lengths[name]) for name in metrics},
+        warmup_iterations=asked_warmup(),
+        failed=tuple(failed),
+        **arrays,
+    )
+
+
+def _groups(gathered: GatheredCells) -> Iterator[tuple[_Cell, list[_Run]]]:
+    """Give the runs of each session, benchmark and variant that has some: those that count, then the failed ones."""
     numbers: dict[str, int] = {}  # occasions without a run are none
     groups: dict[tuple[Sitting, str, str], list[NamedCell]] = {}
     for one in gathered.cells:
         groups.setdefault((one.sitting, one.benchmark, one.variant), []).append(one)
-    position = 0
     for (sitting, benchmark, variant), cells in groups.items():
-        for outcome, detail, run in _runs(cells):
+        if runs := list(_runs(cells)):
             session = numbers.setdefault(sitting[0], len(numbers) + 1)
-            yield Measurement(
-                position=position,
+            yield (session, benchmark, variant), runs
+
+
+def _lines(gathered: GatheredCells) -> Iterator[bytes]:
+    """Give a line for each process, then one for each failed run of the cell; of a cut one with its lower bounds.
+
+    The metrics of one process stand in one row, as far as it can be told that they are of one.
+    """
+    position = count()
+    for (session, benchmark, variant), runs in _groups(gathered):
+        for outcome, detail, run in runs:
+            row = Measurement(
+                position=next(position),
                 session=session,
                 segment=0,
                 block=run.block,
@@ -441,10 +527,10 @@ def _rows(gathered: GatheredCells) -> Iterator[Measurement]:
                 detail=detail,
                 metrics=run.values,
             )
-            position += 1
+            yield encode_checked(row.to_dict()) + b"\n"
 
 
-def _runs(cells: Sequence[NamedCell]) -> Iterator[tuple[Outcome, str | None, Joined]]:
+def _runs(cells: Sequence[NamedCell]) -> Iterator[_Run]:
     """Give the runs of one benchmark, variant and sitting: those that count, that were cut, that failed otherwise."""
     for process in joined_processes([one.cell for one in cells]):
         yield "ok", None, process

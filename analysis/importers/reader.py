@@ -11,7 +11,6 @@ import contextlib
 import functools
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,8 +38,7 @@ if TYPE_CHECKING:
 
 # --- Trials as sources: how one is named, the newest where none is, and each read once.
 #
-# A file, or a folder, of another tool is a trial as well: it is imported when it is read, into a place
-# that is gone afterwards. What it cannot tell is one of the trial's cautions.
+# A file, or a folder, of another tool is a trial as well: the one that its import would write. What it cannot tell is one of the trial's cautions.
 
 
 def newest_trial(folder: Path = Path("runs")) -> Path:
@@ -193,7 +191,7 @@ def _imported(path: Path, better: Better | None, decimal: Decimal | None) -> Tri
     """Read a foreign file as the trial that ``fairtrial import`` would make of it."""
     from ..data.opening import open_foreign
     from .gathering import gather
-    from .importing import import_files
+    from .importing import trial_of
     from .naming import ReadingChoices
     from .registry import read_foreign
 
@@ -204,11 +202,7 @@ def _imported(path: Path, better: Better | None, decimal: Decimal | None) -> Tri
             error.fix = f"{error.fix}: fairtrial import {path} -o runs/NAME"
         raise
     gathered = gather([file], ReadingChoices(better=better))
-    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
-        folder = Path(place) / (path.name or "imported")
-        import_files(gathered, folder, better=better)
-        trial = read_trial(folder)
-    return replace(trial, path=path)
+    return trial_of(gathered, path, better=better)
 
 
 class OpenedTrials:

@@ -20,7 +20,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from ..errors import StoreError, UsageError
 from ..words import command_line
@@ -206,7 +206,11 @@ def read_manifest(trial: Path) -> Manifest:
             "what ended before it had a manifest measured nothing, and may be removed; a folder of "
             "another tool becomes a trial with 'fairtrial import FOLDER -o runs/NAME'",
         )
-    data = document_of(path, "manifest", RESTORE)
+    return manifest_of(document_of(path, "manifest", RESTORE), path)
+
+
+def manifest_of(data: dict[str, Any], path: Path) -> Manifest:
+    """Read what ``manifest.json`` holds; `path` is where it stands."""
     if data["schema"] > SCHEMA:
         raise StoreError(
             f"the trial has schema {data['schema']}, newer than {SCHEMA}, the newest known here"

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from analysis.data.trial import read_trial
-from analysis.errors import AnalysisError, StoreError, UsageError
+from analysis.data.opening import open_foreign
+from analysis.data.trial import Trial, read_trial
+from analysis.errors import AnalysisError, FairtrialError, StoreError, UsageError
 from analysis.importers.gathering import gather
-from analysis.importers.importing import import_files
+from analysis.importers.importing import import_files, trial_of
 from analysis.importers.naming import ReadingChoices
 from analysis.importers.parsing import ForeignCell, ForeignFile
+from analysis.importers.registry import read_foreign
 from analysis.pages.model import Caution
 from analysis.verdict.judging import judge
 
@@ -61,6 +64,40 @@ def test_a_process_is_a_row_with_its_iterations(tmp_path: Path) -> None:
     assert trial.manifest.host == "unknown"
     assert not (tmp_path / "t/campaign.yaml").exists()
     assert (tmp_path / "t/plan.jsonl").read_bytes() == b""
+
+
+TESTS = Path(__file__).resolve().parents[3]
+SAMPLES = sorted({*TESTS.glob("golden/foreign/*.*"), *TESTS.glob("data/tools/**/*.*")})
+
+
+def plain(trial: Trial) -> dict:
+    """Give all that a trial holds, its arrays as lists."""
+
+    def of(value: object) -> object:
+        parts = {
+            name: getattr(value, name) for name in ("values", "offsets") if hasattr(value, name)
+        }
+        return {k: v.tolist() for k, v in parts.items()} if "offsets" in parts else value
+
+    found = {one.name: getattr(trial, one.name) for one in fields(trial) if one.init}
+    found["manifest"] = replace(trial.manifest, files={}, started="", finished="")
+    found["metrics"] = {name: of(column) for name, column in trial.metrics.items()}
+    found["numbers"] = {name: repr(column.tolist()) for name, column in trial.numbers.items()}
+    return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in found.items()}
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_what_is_read_where_it_lies_is_the_trial_that_an_import_writes(
+    path: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / path.name
+    try:
+        found = gather([read_foreign(open_foreign(str(path)))], ReadingChoices(better="lower"))
+        import_files(found, folder, better="lower")
+    except FairtrialError:
+        return  # it is no sample of what can be imported
+    stored = replace(read_trial(folder), path=path)
+    assert plain(trial_of(found, path, better="lower")) == plain(stored)
 
 
 def test_the_loss_report_is_part_of_it_and_of_every_verdict(tmp_path: Path) -> None:
