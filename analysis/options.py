@@ -84,6 +84,9 @@ CANDIDATE
     number on each line has the runs of one benchmark)
 --decimal {comma,point}
     the decimal sign in files whose numbers can be read in two ways, such as 1,234
+--columns ROLES  columns
+    what columns of a table are, 'benchmark=path, value=elapsed_ms, variant=shell'; in JSON paths,
+    'benchmark=results[*].name, value=results[*].times, unit=ms'
 --level {process,iteration}  = process
     what counts as one run: a process, with the mean of its iterations (default), or each
     iteration, as if they were independent
@@ -377,6 +380,15 @@ def named(text: str) -> str:
     from .words import normal
 
     return normal(text)
+
+
+def columns(text: str) -> dict[str, str]:
+    """Read roles of columns, ``benchmark=path, value=a+b``: a comma in a heading parts nothing."""
+    parts = re.split(r",\s*(?=[a-z]+\s*=)", text.strip())
+    found = [part.partition("=") for part in parts]
+    if not all(role.strip() and name.strip() for role, _, name in found):
+        raise argparse.ArgumentTypeError(f"{text!r} is not ROLE=COLUMN, such as value=time_ms")
+    return {role.strip(): name.strip() for role, _, name in found}
 
 
 def warmup(text: str) -> WarmupIterations:

@@ -12,7 +12,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -89,6 +89,15 @@ def _judging(warmup: WarmupIterations | None) -> contextlib.AbstractContextManag
     return judging_with(warmup)
 
 
+def _reading(columns: Mapping[str, str] | None) -> contextlib.AbstractContextManager[None]:
+    """Read the columns of tables in these roles."""
+    if columns is None:
+        return contextlib.nullcontext()
+    from analysis.record.json_paths import reading_columns
+
+    return reading_columns(columns)
+
+
 def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     """Execute one command line; give its exit code."""
     intruder = _other_analysis()
@@ -119,7 +128,10 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
             with announced(err, words[0], quiet=getattr(args, "quiet", False)):
                 if words[0] in _BEGINNINGS:  # before anything that takes time to import
                     doing(_BEGINNINGS[words[0]])
-                with _judging(getattr(args, "warmup_iterations", None)):
+                with (
+                    _judging(getattr(args, "warmup_iterations", None)),
+                    _reading(getattr(args, "columns", None)),
+                ):
                     code = args.run(args, out, err)
         out.flush()
     except SystemExit as stop:  # argparse has said why

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from ..errors import UsageError
 from ..options import Given, command
@@ -12,6 +12,8 @@ from ..words import next_lines
 from .options import show, write_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..data.number_text import Decimal, Layout
     from ..record.run_numbers import Better
 
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 class _Texts(Given):
     layout: Layout | None
     decimal: Decimal | None
+    columns: Mapping[str, str] | None  # `harness.cli` makes it hold
+
+    def how(self) -> dict[str, Any]:
+        return self.some("layout", "decimal")
 
 
 @command("merge")
@@ -90,8 +96,10 @@ def import_(
             "no folder is named for the new trial",
             fix="add -o runs/NAME, or --dry-run to see what the files hold",
         )
+    named = keys.some("benchmark", "variant").items()
+    columns = {role: key for role, key in named if key not in (None, "file", "folder")}
     files = [
-        read_foreign(open_foreign(source, encoding=encoding, **vars(texts)), format)
+        read_foreign(open_foreign(source, encoding=encoding, keys=columns, **texts.how()), format)
         for source in sources
     ]
     gathered = gather(files, ReadingChoices(**vars(keys)))
@@ -147,7 +155,7 @@ def export(
     target = target_for(output, to)
     if json and output == _STDOUT:
         raise UsageError("--json and -o - both write to the standard output", fix="name a FILE")
-    how = Reading(better=better, **vars(texts))
+    how = Reading(better=better, **texts.how())
     exported, cautions = read_exported(source, how, metric or ())
     made = target.write(exported)
     if not json:

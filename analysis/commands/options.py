@@ -41,10 +41,11 @@ if TYPE_CHECKING:
 
 
 class Metric(Given):
-    """What is compared, and of which iterations; `harness.cli` makes the second hold."""
+    """What is compared, of which iterations, and in which columns; `harness.cli` makes the last two hold."""
 
     metric: str | None
     warmup_iterations: WarmupIterations | None
+    columns: Mapping[str, str] | None
 
 
 class Source(Metric):

@@ -18,12 +18,13 @@ import stat
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from ..errors import AnalysisError, FairtrialError, UsageError, library_needed
+from ..record.json_paths import stated_columns
 from ..record.profiles import is_profiles
 from ..record.trial_files import MANIFEST, MEASUREMENTS
 from ..words import shorten
@@ -72,7 +73,8 @@ class Opened:
 
     `source`: As it was given; ``-`` for the standard input. `name`: The file's name without the
     ending of a packer. `path`: Where it lies; None for the standard input. `data`: The unpacked
-    content; a folder has none. `memo`: What was parsed of it: several formats ask for the same.
+    content; a folder has none. `columns`: The roles that a person gave columns of a table, by role; `keys`: what is to
+    be the benchmark and the variant, where the file has such a column. `memo`: What was parsed of it: several formats ask for the same.
     """
 
     source: str
@@ -82,6 +84,8 @@ class Opened:
     encoding: str | None = None
     layout: Layout | None = None
     decimal: Decimal | None = None
+    columns: Mapping[str, str] = field(default_factory=stated_columns)
+    keys: Mapping[str, str] = field(default_factory=dict)
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -288,6 +292,7 @@ def _shown(value: object) -> str:
 def open_foreign(
     source: str,
     *,
+    keys: Mapping[str, str] | None = None,
     encoding: str | None = None,
     layout: Layout | None = None,
     decimal: Decimal | None = None,
@@ -305,6 +310,7 @@ def open_foreign(
         encoding=encoding,
         layout=layout,
         decimal=decimal,
+        keys=keys or {},
     )
 
 

@@ -9,10 +9,10 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from .matrix_file import utf8_text
-from .number_text import Decimal, commas_of, number_in, two_readings
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
+from .matrix_file import utf8_text
+from .number_text import Decimal, commas_of, number_in, two_readings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

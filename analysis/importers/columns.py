@@ -14,21 +14,20 @@ from .headings import (
     ColumnRoles,
     holds_units,
     is_good,
+    is_measured,
     is_outcome,
     is_role_word,
+    is_setting,
     is_warmup,
     may_be_outcome,
     plain_heading,
 )
+from .parsing import MISSING
 
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 _Truth = np.ndarray[Any, np.dtype[np.bool_]]
 _TABLE = 1_000_000  # numbers up to here are looked up, not sorted
 _WORDS = 12  # words of a column that says what became of a run; numbers of a setting that has no such heading
-_SETTING = re.compile(
-    r"(?:^|_)(threads?|n|sizes?|cores|cpus|jobs|batch|workers|params?|concurrency|range|length|len|depth|dim|args?\d*"
-    r"|nodes|clients|users|connections|groups|grid|level|scale|elements|items|[xyz])(?:_|$)"
-)
 # whole numbers that are a place in an order tell no rows apart, however often each stands there
 _ORDER = frozenset(
     (
@@ -36,26 +35,8 @@ _ORDER = frozenset(
         "sample", "attempt", "trial", "try", "repeat",
     )
 )  # fmt: skip
-_MEASURED = frozenset(
-    [
-        "time",
-        "wall",
-        "elapsed",
-        "duration",
-        "latency",
-        "score",
-        "runtime",
-        "memory",
-        "rss",
-        "energy",
-        "power",
-        "cycles",
-        "faults",
-    ]
-)
 _HASH = re.compile(r"[0-9a-fA-F]{7,64}")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T _]\d\d[:\-]?\d\d.*)?")
-MISSING = frozenset(("", "na", "n/a", "null", "none", "-", "--"))
 
 
 @dataclass(slots=True, eq=False)
@@ -181,13 +162,13 @@ def _tells(heading: str, texts: Sequence[str], codes: _Whole, rows: int, names: 
     if not all_numbers(texts):
         return many <= max(20, rows // 4)
     words = plain.split("_")
-    if is_role_word(heading) or words[-1] in _ORDER or _MEASURED & set(words):
+    if is_role_word(heading) or words[-1] in _ORDER or is_measured(heading):
         return False
     if not all((value := number_in(text)) is None or value == int(value) for text in texts):
         return False
     counts = np.bincount(codes)
     even = counts.max() <= 2 * counts[counts > 0].min()
-    return bool(_SETTING.search(plain)) or (many <= _WORDS and many * 2 <= rows / names and even)
+    return is_setting(heading) or (many <= _WORDS and many * 2 <= rows / names and even)
 
 
 def _is_hash(texts: Sequence[str]) -> bool:

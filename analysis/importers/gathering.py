@@ -394,11 +394,11 @@ def _only(placed: Sequence[NamedCell], metric: str) -> list[NamedCell]:
 
 
 def _rule(files: Sequence[ForeignFile], chosen: ReadingChoices) -> str:
-    if chosen.variant is not None:
-        return f"the variant is the key {chosen.variant!r} (--variant)"
     tables = dict.fromkeys(file.read_as for file in files)
     if "" not in tables:
         return " / ".join(tables)
+    if chosen.variant is not None:
+        return f"the variant is the key {chosen.variant!r} (--variant)"
     rules = dict.fromkeys(file.variant_rule for file in files)
     return f"the variant is {' or '.join(rules)}; --variant KEY takes another"
 

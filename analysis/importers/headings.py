@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ..data.number_text import is_numeric
+from ..errors import UsageError
 from ..pages import number_format as figures
-from .parsing import SIZES, TIMES, in_base_unit
+from .parsing import MISSING, SIZES, TIMES, in_base_unit, is_quantity
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
@@ -60,6 +63,7 @@ TOTALS = ("iterations", "iters", "loops", "inner_loops", "ops", "operations", "w
 # in a column of such words alone these are units; the others may be a class, a clock's or a statistic
 _UNIT_WORDS = frozenset((*TIMES, *SIZES)) - {"s", "B", "h", "min", "day", "days"}
 _SHOWN = 8
+SAMPLE = 200  # rows that tell whether a column holds numbers
 _SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(]([A-Za-zµμ/]+)[\])]|_([A-Za-zµμ]+))$")
 # headings that are a unit and nothing else; "hour" and "second" may be a clock's
 _ALONE = frozenset(TIMES) - {
@@ -78,6 +82,16 @@ _NO_VALUES = frozenset(
         "start", "started", "end", "ended", "finished", "size", "count",
     )
 )  # fmt: skip
+_MEASURED = frozenset(
+    (
+        "time", "wall", "walltime", "elapsed", "duration", "latency", "score", "runtime", "throughput", "memory",
+        "rss", "energy", "power", "cycles", "instructions", "faults",
+    )
+)  # fmt: skip
+_SETTING = re.compile(
+    r"(?:^|_)(threads?|n|sizes?|cores|cpus|jobs|batch|workers|params?|concurrency|range|length|len|depth|dim|args?\d*"
+    r"|nodes|clients|users|connections|groups|grid|level|scale|elements|items|[xyz])(?:_|$)"
+)
 _SUMMARY = frozenset(
     (
         "mean", "avg", "average", "median", "min", "minimum", "max", "maximum", "std", "stddev",
@@ -150,15 +164,16 @@ class ColumnRoles:
 
 def mapped(
     headings: Sequence[str],
-    stated: Mapping[str, tuple[int, ...]] | None = None,
-    said: Mapping[str, str] | None = None,
+    stated: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
+    said: Mapping[str, str] = MappingProxyType({}),
+    numeric: Collection[int] = (),
 ) -> ColumnRoles | None:
     """Map the columns of a long table, those that nobody stated; None where no column holds values.
 
     Headings are compared without case, blanks and hyphens; a unit may follow a value's heading:
-    ``time_ms``, ``walltime (s)``. Summaries are no values (`summaries`).
+    ``time_ms``, ``walltime (s)``. Summaries are no values (`summaries`). Where no heading is one of a value, columns of
+    numbers (`numeric`) are that have a word of one, else the only such column.
     """
-    stated, said = stated or {}, said or {}
     plain = [plain_heading(heading) for heading in headings]
     taken = {place for places in stated.values() for place in places}
     free = ["" if k in taken else name for k, name in enumerate(plain)]
@@ -192,6 +207,14 @@ def mapped(
         ]
         # the first one is judged where nobody says which: a wall time, not the size of an input
         values.sort(key=lambda one: _base(one[1]) not in {*_NAMES["value"], *_ALONE})
+        if not (values or summed or _unclear(headings)):
+            left = [k for k in numeric if k not in taken]
+            worded = [k for k in left if is_measured(headings[k])]
+            named = place["benchmark"] or place["variant"]
+            values = [
+                (k, headings[k].strip(), _value(headings[k], stated=True) or "")
+                for k in worded or (left if len(left) == 1 and named else [])
+            ]
     if not values:
         return None
     factors = stated.get("factor", ())
@@ -216,6 +239,17 @@ def holds_units(heading: str, texts: Sequence[str]) -> bool:
 def plain_heading(heading: str) -> str:
     """Give a heading in small letters, with underscores for blanks and hyphens."""
     return re.sub(r"[ \-]+", "_", heading.strip().lower())
+
+
+def is_measured(heading: str) -> bool:
+    """Tell whether a heading has a word of what is measured, and none of what was set."""
+    words = plain_heading(heading).split("_")
+    return bool(_MEASURED & {*words}) and words[-1] not in _NO_VALUES
+
+
+def is_setting(heading: str) -> bool:
+    """Tell whether a heading is one of a setting, such as a number of threads."""
+    return _SETTING.search(plain_heading(heading)) is not None
 
 
 def is_role_word(heading: str) -> bool:
@@ -270,38 +304,158 @@ def _unclear(headings: Sequence[str]) -> str | None:
     return next((one for one in headings if plain_heading(one) in ends), None)
 
 
-def is_long(headings: Sequence[str]) -> bool:
-    """Tell whether the headings name a benchmark and a value, or what looks like one."""
-    found = mapped(headings)
-    if found is not None:
-        return bool(found.benchmark or found.variant)
+def is_long(
+    opened: Opened, headings: Sequence[str], columns: Sequence[Sequence[str]], *, bare: bool = False
+) -> bool:
+    """Tell whether the headings name a value, or what looks like one, and what it is of.
+
+    `columns`: The first cells of each column. `bare`: Whether the file can be read as bare numbers: then no table of
+    other headings is one.
+    """
+    stated, said = stated_roles(opened, headings)
+    if stated or said:
+        return True
+    numeric = _numeric(columns)
+    found = mapped(headings, numeric=numeric)
+    texts = [
+        k for k, cells in enumerate(columns) if k not in numeric and any(map(str.strip, cells))
+    ]
+    if found is not None and (found.benchmark or found.variant):
+        return True
+    values = [k for k, _, _ in found.values] if found is not None else []
+    rest = (one for k, one in enumerate(headings) if k not in values)
+    if (
+        values
+        and len(headings) > 1
+        and not texts
+        and all(is_role_word(one) or is_setting(one) for one in rest)
+    ):
+        return True  # the file is the benchmark
     about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
     named = about is not None and bool(about.benchmark)
-    return named and (bool(summaries(headings)) or _unclear(headings) is not None)
+    if named and (bool(summaries(headings)) or _unclear(headings) is not None):
+        return True
+    return bool(
+        not bare
+        and texts
+        and numeric
+        and len({*headings}) == len(headings)
+        and _are_names(headings)
+    )
 
 
-def long_mapping(opened: Opened, headings: Sequence[str], *, at: str = "") -> ColumnRoles:
-    """Find which column is what."""
-    found = mapped(headings)
-    if found is not None and (found.benchmark or found.variant):
+def _are_names(headings: Sequence[str]) -> bool:
+    return all(
+        re.search(r"[^\W\d]", heading) and not is_numeric(heading.strip()) for heading in headings
+    )
+
+
+def _numeric(columns: Sequence[Sequence[str]]) -> list[int]:
+    """Give the columns whose first cells are numbers, in any notation."""
+    plain = [
+        [one for cell in cells if (one := cell.strip()).lower() not in MISSING] for cells in columns
+    ]
+    return [k for k, cells in enumerate(plain) if cells and all(map(is_quantity, cells))]
+
+
+def long_mapping(
+    opened: Opened, headings: Sequence[str], columns: Sequence[Sequence[str]], *, at: str = ""
+) -> ColumnRoles:
+    """Find which column is what, by what was stated, the headings and the first cells of each column."""
+    stated, said = stated_roles(opened, headings)
+    numeric = _numeric(columns)
+    found = mapped(headings, stated, said, numeric)
+    texts = [
+        k for k, cells in enumerate(columns) if k not in numeric and any(map(str.strip, cells))
+    ]
+    if found is not None and (found.benchmark or found.variant or stated or not texts):
         return found
-    if summed := summaries(headings):
+    if found is None and (summed := summaries(headings)):
         raise opened.fail(
             f"the table holds summaries only, no runs: {figures.listed(summed, _SHOWN)}",
-            "give a row for each run; if each row is one, number them in a column 'run'",
+            "give a row for each run; if each row is one, number them in a column 'run', or say which column is "
+            f"judged: --columns 'value={summed[0]}'",
             at=at,
         )
-    if (one := _unclear(headings)) is not None:
+    if found is None and (one := _unclear(headings)) is not None:
         raise opened.fail(
             f"the heading {one!r} may mean minutes or the minimum",
             f"write {one[:-4] + ' (min)'!r} for minutes",
             at=at,
         )
-    raise opened.fail(
-        "no heading names a benchmark and a value",
-        "name the columns benchmark, variant, session, run, value (or time_ms, ...)",
-        at=at,
+    free = [
+        k for k in numeric if k not in {place for places in stated.values() for place in places}
+    ]
+    value = headings[found.values[0][0]] if found else headings[free[0]] if free else "HEADING"
+    name = next(
+        (f"benchmark={headings[k]}, " for k in texts if not found or k not in found.stated), ""
     )
+    if found is None:
+        hold = (
+            f": {figures.listed([headings[k] for k in free], _SHOWN)} hold numbers" if free else ""
+        )
+        what = f"no heading names a value{hold}"
+    else:
+        hold = figures.listed([headings[k] for k in texts], _SHOWN)
+        what = f"no heading names a benchmark or a variant: {hold} hold text"
+    raise opened.fail(what, f"say which: --columns '{name}value={value}'", at=at)
+
+
+_ROLES = {
+    **{name: name for name in ("benchmark", "variant", "value", *_ONE, "factor", "ignored")},
+    "run": "process",
+    "outcome": "ok",
+}
+_LITERAL = ("unit", "metric", "better")
+
+
+def stated_roles(
+    opened: Opened, headings: Sequence[str]
+) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
+    """Give the places of the columns that a person gave a role, and the texts that stand for one.
+
+    `Opened.keys` are names of keys that are no columns in every file: those without a heading are nothing here.
+    """
+    stated: dict[str, tuple[int, ...]] = {}
+    said: dict[str, str] = {}
+    for role, text in opened.columns.items():
+        name = _ROLES.get(role)
+        if name is None or role in ("process", "ok"):
+            known = ", ".join(one for one in _ROLES if one not in ("process", "ok"))
+            raise UsageError(
+                f"there is no role {role!r} of a column", "--columns", f"roles: {known}"
+            )
+        parts = [text] if text in headings else text.split("+")
+        places = [_place(headings, one) for one in parts]
+        if name in _LITERAL and (text[:1] == text[-1:] == "'" or places == [None]):
+            said[name] = text.strip("'")
+        elif None in places:
+            one = parts[places.index(None)].strip()
+            what = f"there is no column {one!r}"
+            raise UsageError(what, opened.source, f"columns: {figures.listed(headings, 20)}")
+        elif name in _ONE and len(places) > 1:
+            raise UsageError(f"one column can be the {role}, not {text!r}", "--columns")
+        else:
+            stated[name] = tuple(place for place in places if place is not None)
+    for role, key in opened.keys.items():
+        if role not in stated and (place := _place(headings, key)) is not None:
+            stated[role] = (place,)
+    given = [place for places in stated.values() for place in places]
+    twice = next((headings[place] for place in given if given.count(place) > 1), None)
+    if twice is not None:
+        raise UsageError(f"the column {twice!r} has two roles", "--columns", "give it one")
+    if said.get("better", "lower") not in _LOWER + _HIGHER:
+        raise UsageError(f"better is lower or higher, not {said['better']!r}", "--columns")
+    return stated, said
+
+
+def _place(headings: Sequence[str], name: str) -> int | None:
+    """Find a column by its heading, else by its plain form."""
+    for form in (str, str.strip, plain_heading):
+        forms = [form(heading) for heading in headings]
+        if form(name) in forms:
+            return forms.index(form(name))
+    return None
 
 
 def _places(plain: Sequence[str]) -> dict[str, int | None]:

@@ -15,7 +15,7 @@ from ..data.trial_cautions import READ_AS, UNREAD
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..record.run_numbers import limit_of
-from .columns import MISSING, Coded, all_numbers, grouped, settled
+from .columns import Coded, all_numbers, grouped, settled
 from .headings import (
     TOTALS,
     ColumnRoles,
@@ -26,7 +26,7 @@ from .headings import (
     is_warmup,
     plain_heading,
 )
-from .parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, several_hosts
+from .parsing import MISSING, ForeignCell, ForeignFile, cautions_of, in_base_unit, several_hosts
 
 if TYPE_CHECKING:
     from ..data.opening import Opened

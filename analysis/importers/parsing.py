@@ -7,12 +7,13 @@ or of trials: that is decided behind it, for all formats alike.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ..data.number_text import number_in
+from ..data.number_text import Decimal, is_numeric, number_in
 from ..pages import number_format as figures
 from ..pages.model import Caution
 
@@ -128,6 +129,12 @@ SIZES: dict[str, float] = {
     "B": 1.0, "byte": 1.0, "bytes": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
     "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3, "TiB": 1024.0**4,
 }  # fmt: skip
+MISSING = frozenset(
+    ("", "na", "n/a", "null", "none", "-", "--")
+)  # cells without a value, in small letters
+_MEASURED = re.compile(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?) ?([a-zA-Zµμ]{1,12})", re.ASCII)
+_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d\d(?:\.\d+)?)", re.ASCII)
+_SPANS = re.compile(r"(?:(\d+)h ?)?(\d+)m ?(\d+(?:\.\d+)?)s", re.ASCII)
 _SPELT = 3  # letters from which a unit may have capitals: MS and Ms are none of ours
 
 
@@ -146,6 +153,26 @@ def in_base_unit(unit: str) -> tuple[float, str]:
     if unit in SIZES:
         return SIZES[unit], "B"
     return 1.0, unit
+
+
+def quantity_in(text: str, decimal: Decimal | None = None) -> tuple[float, str] | None:
+    """Give a number with its unit, ``1.2 s``, ``1m2.3s`` or ``0:01:02.30``, in seconds or bytes; None for another text."""
+    plain = text.strip()
+    if match := _CLOCK.fullmatch(plain) or _SPANS.fullmatch(plain):
+        hours, minutes, seconds = match.groups()
+        return int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds), "s"
+    if (match := _MEASURED.fullmatch(plain)) is None:
+        return None
+    number = number_in(match[1], decimal)
+    factor, unit = in_base_unit(match[2])
+    if number is None or unit not in ("s", "B"):
+        return None
+    return number / round(1 / factor) if factor < 1 else number * factor, unit
+
+
+def is_quantity(text: str) -> bool:
+    """Tell whether a text is a number in any notation, perhaps with its unit."""
+    return is_numeric(text) or quantity_in(text) is not None
 
 
 def one_process(what: str) -> str:

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from ..pages.model import Caution, merged
 from ..pages.number_format import listed
 from ..record.bisections import way_to_bisections
 from ..record.fleet import FLEET, Fleet, is_fleet, read_fleet, trial_place
+from ..record.json_paths import reading_columns, stated_columns
 from ..record.manifest import read_manifest
 from ..record.trial_files import MANIFEST
 from ..words import normal
@@ -91,11 +92,12 @@ def is_foreign(path: Path) -> bool:
         status = path.stat()
     except (OSError, ValueError):
         return False
-    return _is_foreign(str(path), status.st_mtime_ns, status.st_size)
+    stated = tuple(stated_columns().items())
+    return _is_foreign(str(path), status.st_mtime_ns, status.st_size, stated)
 
 
 @functools.lru_cache(maxsize=256)
-def _is_foreign(path: str, _mtime: int, _size: int) -> bool:
+def _is_foreign(path: str, _mtime: int, _size: int, _stated: tuple[tuple[str, str], ...]) -> bool:
     if os.path.lexists(os.path.join(path, MANIFEST)) or is_fleet(path):  # noqa: PTH118 - a trial; most sources are
         return False
     from ..data.opening import open_foreign
@@ -166,11 +168,20 @@ def open_trial(
     *,
     by: Unit = "host",
     decimal: Decimal | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Trial:
     """Read a trial directory, a fleet, or a file or folder of another tool.
 
-    A fleet is one trial here, whose sessions are its hosts or those of its hosts; a caution says so.
+    A fleet is one trial here, whose sessions are its hosts or those of its hosts; a caution says so. `columns` gives
+    columns of tables their roles, such as ``{"value": "time_ms"}``.
     """
+    with reading_columns(columns):
+        return _opened_trial(path, level, better, by, decimal)
+
+
+def _opened_trial(
+    path: Path, level: str, better: Better | None, by: Unit, decimal: Decimal | None
+) -> Trial:
     if is_fleet(path):
         from ..data.fleet import joined_trial, open_fleet
 

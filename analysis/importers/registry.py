@@ -86,13 +86,17 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "long-csv",
         "a long CSV (benchmark, variant, value, ...)",
-        "analysis.importers.typed_rows",
+        "analysis.importers.long_csv",
         generic=True,
     ),
     Tool("wide-csv", "a wide CSV", "analysis.importers.typed_rows", generic=True),
     Tool("matrix", "a matrix of bare numbers", "analysis.importers.typed_rows", generic=True),
     Tool("numbers", "one number a line", "analysis.importers.typed_rows", generic=True),
 )
+
+
+def _named(name: str) -> Tool:
+    return next(tool for tool in TOOLS if tool.name == name)
 
 
 def tool_of(opened: Opened, name: str | None = None) -> Tool:
@@ -103,6 +107,11 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
                 return tool
         known = ", ".join(tool.name for tool in TOOLS)
         raise UsageError(f"there is no format {name!r}", opened.source, f"known: {known}")
+    if opened.columns and not opened.is_folder:  # a person said what it holds
+        kind = "json" if opened.looks_like_json() else "long-csv"
+        return next(
+            (t for t in TOOLS if t.name in ("parquet", "sqlite") and t.knows(opened)), _named(kind)
+        )
     # of general tables the first one that fits: numbers may be headings, or values
     found = _knowing(opened, generic=False) or _knowing(opened, generic=True)[:1]
     what = "folder" if opened.is_folder else "file"
@@ -138,7 +147,8 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
         opened.source,
         "name the file of the results in it"
         if opened.is_folder
-        else "give its single runs as a long CSV: benchmark, variant, run, value",
+        else f"say what is what, --columns 'benchmark=NAME, value={lists[0] if lists else 'NAME'}', or give its single runs "
+        "as a long CSV: benchmark, variant, run, value",
     )
 
 

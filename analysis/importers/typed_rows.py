@@ -1,30 +1,28 @@
-"""Rows of tables: bare numbers, a long CSV, JSON objects, SQLite and Parquet."""
+"""Bare numbers, and rows whose cells have types: JSON, SQLite and Parquet."""
 
 from __future__ import annotations
 
 import csv
-import gc
 import io
 import json
 import os
 import re
 import sqlite3
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..data.matrix_file import Dress, TextTable, read_text
-from ..data.number_text import commas_of, two_readings
 from ..data.opening import Opened, most_of, open_foreign
-from ..errors import AnalysisError
+from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
+from ..record.json_paths import JsonPathError, Place, beside, places, root
 from .columns import Coded
-from .headings import ColumnRoles, is_long, long_mapping
+from .headings import SAMPLE, is_long, long_mapping
 from .long_table import LongTable, float_of, long_file
 from .parsing import ForeignCell, ForeignFile, cautions_of
 
@@ -93,6 +91,14 @@ def _bare(opened: Opened, text: str) -> TextTable:
     if text.lstrip()[:1] in ("{", "[", "<"):
         raise opened.fail("it begins as JSON or XML", "name its format with --format")
     return read_text(text, opened.source, layout=opened.layout, decimal=opened.decimal)
+
+
+def is_bare(opened: Opened, head: str) -> bool:
+    """Tell whether a text begins as bare numbers do, perhaps under headings."""
+    try:
+        return bool(_bare(opened, "\n".join(head.split("\n")[:_LOOKED_AT])))
+    except AnalysisError as error:
+        return "--decimal" in (error.fix or "") or "--layout" in (error.fix or "")
 
 
 def knows_numbers(opened: Opened) -> bool:
@@ -184,230 +190,21 @@ def numbers_of(opened: Opened) -> tuple[float, ...]:
 read_numbers = read_wide_csv = read_matrix
 
 
-# --- A long CSV: a row for each value, columns that say which benchmark, variant, session and run.
-#
-# The separator is a comma, a semicolon, a tab or a bar, whichever the line of headings has most. Where it
-# is no comma, the commas of a column of values are the decimal sign, if they can be nothing else.
-
-
-_NEWLINE = "\n"
-_SEPARATORS = ",;\t|"
-_DISTINCT = 1024  # texts of a column that may be a key of some cells
-_ROWS, _CHARACTERS = 4096, 65536  # at once: few enough to stay in the processor's cache
-
-
-def knows_long_csv(opened: Opened) -> bool:
-    """Tell by headings of which one is a benchmark's and one a value's."""
-    if opened.is_folder:
-        return False
-    line = next((one for one in opened.head().split("\n") if one.strip() and one[0] != "#"), "")
-    if line.lstrip()[:1] in ("{", "[", "<") or not line:
-        return False
-    return is_long(next(csv.reader([line], delimiter=_separator(line)), []))
-
-
-def read_long_csv(opened: Opened) -> ForeignFile:
-    """Give a cell for each benchmark, variant, session and metric."""
-    with _no_collections():
-        return long_file(_table(opened))
-
-
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """Rows are made and dropped by the million, none of them in a cycle."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def _table(opened: Opened) -> LongTable:
-    text = opened.text()
-    start = 0
-    while text.startswith("#", start):
-        start = text.find("\n", start) + 1 or len(text)
-    first = text[start : text.find("\n", start) if "\n" in text[start:] else None]
-    separator = _separator(first)
-    headings = next(opened.rows(csv.reader([first], delimiter=separator)), [])
-    found = long_mapping(opened, headings, at=f"{text.count(_NEWLINE, 0, start) + 1}")
-    rows = _CsvRows(opened, text, start, separator, len(headings))
-    return _coded(rows, headings, found)
-
-
-class _CsvRows:
-    """The rows behind the headings; blank lines are none.
-
-    `plain`: Whether no cell stands in quotes: then lines are split, which takes a third of csv's
-    time, and each text of the first column has a newline before it.
-    """
-
-    def __init__(self, opened: Opened, text: str, start: int, separator: str, width: int) -> None:
-        self.opened, self.separator, self.width = opened, separator, width
-        self._text, self._start = text, start
-        self.plain = '"' not in text and "\0" not in text and width > 1
-
-    def chunks(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
-        """Give columns of so many rows at once."""
-        return self._split() if self.plain else self._parsed()
-
-    def _split(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
-        text, separator, width = self._text, self.separator, self.width
-        end = text.find("\n", self._start)
-        while 0 <= end < len(text) - 1:
-            start, end = end, text.find("\n", end + _CHARACTERS)
-            part = text[start : end if end >= 0 else len(text)].rstrip("\n")
-            count = part.count("\n")
-            cells = part.replace("\n", f"{separator}\n").split(separator)
-            # every newline begins a cell: if all of them are in the first column no line is short
-            if len(cells) != count * width + 1 or "".join(cells[1::width]).count("\n") != count:
-                rows = [line.split(separator) for line in part.split("\n") if line]
-                if any(len(row) != width for row in rows):
-                    raise self._short()
-                if rows:
-                    first, *others = zip(*rows, strict=True)
-                    yield len(rows), ([f"\n{one}" for one in first], *others)
-            elif count:
-                yield count, [cells[1 + k :: width] for k in range(width)]
-
-    def _parsed(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
-        width = {self.width}
-        rows = self.opened.rows(self._reader(), before=self._before())
-        while chunk := list(islice(rows, _ROWS)):
-            if set(map(len, chunk)) != width:
-                chunk = [row for row in chunk if row]
-                if any(len(row) != self.width for row in chunk):
-                    raise self._short()
-            if chunk:
-                yield len(chunk), list(zip(*chunk, strict=True))
-
-    def _reader(self) -> Any:  # noqa: ANN401 - csv gives its readers no public name
-        lines = io.StringIO(self._text, newline="\n")
-        lines.seek(self._start)
-        reader = csv.reader(lines, delimiter=self.separator)
-        next(reader, None)
-        return reader
-
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        """Give each row with its line, slowly."""
-        reader, before = self._reader(), self._before()
-        for row in self.opened.rows(reader, before=before):
-            if row:
-                yield before + reader.line_num, row
-
-    def _before(self) -> int:
-        return self._text.count("\n", 0, self._start)
-
-    def at(self, number: int) -> tuple[int, list[str]]:
-        """Give a row by its number, with its line."""
-        return next(islice(iter(self), number, None))
-
-    def _short(self) -> AnalysisError:
-        line, row = next((k, row) for k, row in self if len(row) != self.width)
-        return self.opened.fail(
-            f"the line has {len(row)} cells, the headings {self.width}",
-            "is the file cut off, or a text not in quotes?",
-            at=f"{line}",
-        )
-
-
-class _Numbers(dict[Any, int]):
-    """Gives everything that it has not seen the next number."""
-
-    def __missing__(self, key: object) -> int:
-        number = self[key] = len(self)
-        return number
-
-
-def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongTable:
-    """Give each text of a column a number, a part of the rows at a time: no row is kept."""
-    values = {place for place, _, _ in found.values}
-    texts = {place: _Numbers() for place in range(len(headings)) if place not in values}
-    parts: defaultdict[int, list[np.ndarray[Any, Any]]] = defaultdict(list)
-    total = 0
-    for count, columns in rows.chunks():
-        total += count
-        for place in values:
-            parts[place].append(_floats(columns[place], count))
-        most = max(_DISTINCT, total // 4, *(len(texts[k]) for k in found.benchmark))
-        for place, numbers in list(texts.items()):
-            parts[place].append(_codes(numbers, columns[place], count))
-            if len(numbers) > most and place in found.rest and place not in found.stated:
-                del texts[place], parts[place]  # neither a key nor a factor
-    whole = {place: np.concatenate(column) for place, column in parts.items()}
-    for place, name, _ in found.values:
-        column = whole.setdefault(place, np.zeros(0))
-        if np.isinf(column).any() or (len(column) and rows.opened.decimal == "comma"):
-            whole[place] = _with_commas(rows, place, name, column)
-    nothing = np.zeros(0, np.int16)
-    return LongTable(
-        opened=rows.opened,
-        headings=headings,
-        found=found,
-        columns={
-            place: Coded(whole.get(place, nothing), [text.removeprefix("\n") for text in numbers])
-            for place, numbers in texts.items()
-        },
-        values={place: whole[place] for place, _, _ in found.values},
-        line_of=lambda row: f"{rows.at(row)[0]}",
-        text_of=lambda row, place: rows.at(row)[1][place],
-    )
-
-
-def _codes(
-    numbers: _Numbers, texts: Sequence[str], count: int
-) -> np.ndarray[Any, np.dtype[np.signedinteger[Any]]]:
-    found = np.fromiter(map(numbers.__getitem__, texts), np.int32, count)
-    return found.astype(np.int16) if len(numbers) < 2**15 else found
-
-
-def _floats(texts: Sequence[str], count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Give the numbers, NaN for what is none: only rows that count are asked for it later."""
-    try:
-        found = np.fromiter(map(float, texts), np.float64, count)
-    except ValueError:
-        pass
-    else:
-        joined = "".join(texts)
-        if joined.isascii() and "_" not in joined and found.all() and not np.isnan(found).any():
-            return found  # a 0 may be a number that is too small
-    return np.array([float_of(text) for text in texts], np.float64)
-
-
-def _with_commas(
-    rows: _CsvRows, place: int, name: str, plain: np.ndarray[Any, np.dtype[np.float64]]
-) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Read a column again of which some cells are no plain numbers: they may have decimal commas."""
-    said = rows.opened.decimal
-    if said is None and rows.separator == ",":
-        return plain  # a comma in quotes: the cell is refused where it counts
-    texts = [(line, row[place].strip()) for line, row in rows]
-    commas = commas_of((text for _, text in texts), said)
-    if commas.decimal is None:
-        line = next(line for line, text in texts if text == commas.example)
-        raise rows.opened.fail(
-            f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}",
-            "say which with --decimal comma or --decimal point",
-            at=f"{line}",
-        )
-    return np.array([float_of(text, commas.decimal) for _, text in texts], np.float64)
-
-
-def _separator(line: str) -> str:
-    return max(_SEPARATORS, key=line.count)
-
-
 # --- Rows whose cells have types.
 
 
 def file_of_rows(
-    opened: Opened, headings: Sequence[str], rows: Iterable[Sequence[object]]
+    opened: Opened,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    line_of: Callable[[int], str] = lambda row: f"row {row + 1}",
 ) -> ForeignFile:
     """Read rows as those of a long CSV."""
-    found = long_mapping(opened, headings)
     columns = list(zip(*(map(_rows_text, row) for row in rows), strict=True))
+    found = long_mapping(
+        opened, headings, [column[:SAMPLE] for column in columns] or [()] * len(headings)
+    )
     if not columns:
         raise opened.fail("the table has no rows", "is the file whole?")
     values = {place for place, _, _ in found.values}
@@ -421,7 +218,7 @@ def file_of_rows(
                 place: np.array([float_of(text) for text in columns[place]], np.float64)
                 for place, _, _ in found.values
             },
-            line_of=lambda row: f"row {row + 1}",
+            line_of=line_of,
             text_of=lambda row, place: columns[place][row],
         ),
     )
@@ -444,39 +241,184 @@ def _rows_text(cell: object) -> str:
 
 
 def knows_json(opened: Opened) -> bool:
-    """Tell by the keys of the first object, which holds no other."""
-    if opened.is_folder:
-        return False
-    head = opened.head().lstrip("\ufeff").lstrip()
-    return head.startswith("[") and is_long(_keys(head[1:].lstrip()))
-
-
-def _keys(text: str) -> list[str]:
+    """Tell by the keys of the first object, which holds no list: of a list of such, or on a line of its own."""
+    head = "" if opened.is_folder else opened.head().lstrip("\ufeff").lstrip()
     try:
-        first, _ = json.JSONDecoder().raw_decode(text)
+        lines = head.startswith("{") and not isinstance(opened.structure(), dict)
+        first, _ = (
+            json.JSONDecoder().raw_decode(head[not lines :].lstrip())
+            if head[:1] in ("[", "{")
+            else ({}, 0)
+        )
     except (ValueError, RecursionError):
-        return []
-    return list(first) if isinstance(first, dict) and _is_flat(first) else []
+        return False
+    flat = (_flat(first) if isinstance(first, dict) else None) or {}
+    return bool(flat) and is_long(opened, list(flat), [[_rows_text(one)] for one in flat.values()])
 
 
-def _is_flat(one: dict[str, object]) -> bool:
-    return not any(isinstance(value, (dict, list)) for value in one.values())
+def _flat(one: Mapping[str, object], at: str = "") -> dict[str, object] | None:
+    """Give the plain values of an object, those of objects in it behind a dot; None where it holds a list."""
+    found: dict[str, object] = {}
+    for key, value in one.items():
+        inner = _flat(value, f"{at}{key}.") if isinstance(value, dict) else {f"{at}{key}": value}
+        if inner is None or isinstance(value, list):
+            return None
+        found |= inner
+    return found
 
 
 def read_json(opened: Opened) -> ForeignFile:
-    """Give a cell for each benchmark, variant, session and metric."""
-    data = opened.json()
+    """Give a cell for each benchmark, variant, session and metric: of objects in a list, or one on each line."""
+    data = _documents(opened)
+    plain = all("[" not in path and "." not in path for path in opened.columns.values())
+    rows = (
+        [_flat(one) if isinstance(one, dict) else None for one in data]
+        if isinstance(data, list)
+        else [None]
+    )
+    if opened.columns and not (plain and all(rows)):
+        return _by_paths(opened, data)
     if not isinstance(data, list) or not data or not isinstance(data[0], dict):
-        raise opened.fail("it is not a list of objects", "write one object for each value")
-    headings = list(data[0])
-    for k, one in enumerate(data):
-        if not isinstance(one, dict) or one.keys() != data[0].keys() or not _is_flat(one):
+        raise opened.fail(
+            "it is not a list of objects",
+            "write one object for each value, or say where they are: --columns 'benchmark=results[*].name, value=results[*].times'",
+        )
+    if None in rows:
+        raise opened.fail(
+            "it is no object, or holds a list",
+            "write plain keys for each value, or say where values are: --columns 'benchmark=[*].name, value=[*].times'",
+            at=f"[{rows.index(None)}]",
+        )
+    headings = list(dict.fromkeys(key for row in rows for key in row or ()))
+    return file_of_rows(
+        opened, headings, ([(row or {}).get(key) for key in headings] for row in rows)
+    )
+
+
+def _documents(opened: Opened) -> Any:  # noqa: ANN401 - any JSON
+    """Give the JSON, or the list of what stands on its lines."""
+    text = opened.text().strip()
+    if not text.startswith("{") or isinstance(opened.structure(), dict):
+        return opened.json()
+    found = []
+    for number, line in enumerate(opened.text().split("\n"), 1):
+        try:
+            found += [json.loads(line)] if line.strip() else []
+        except (ValueError, RecursionError) as error:
             raise opened.fail(
-                "the object has other keys than the first, or holds another",
-                "write the same plain keys for each value, null where one is unknown",
-                at=f"[{k}]",
-            )
-    return file_of_rows(opened, headings, ([one[key] for key in headings] for one in data))
+                f"the line is no JSON: {error}", "write one object a line", at=f"{number}"
+            ) from None
+    return found
+
+
+_Cells = dict[str, object]  # the cells of a row, by heading
+
+
+def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any JSON
+    """Read what ``--columns`` says by paths: a row for each number at those of `value`.
+
+    Of a list each path without ``[`` is one of each entry. Plain values beside a value are columns too.
+    """
+    stated: dict[str, list[str]] = {}
+    literal: dict[str, str] = {}
+    for role, text in opened.columns.items():
+        parts = [part.strip() for part in text.split("+")]
+        if role in ("unit", "metric", "better") and not re.search(r"[.\[@]", text):
+            literal[role] = text  # one that is no key is a text, as that of a column
+        each = "[*]." if isinstance(data, list) and "[" not in text else ""
+        stated[role] = [part if part[:1] in "'[$" else each + part for part in parts]
+    if "value" not in stated:
+        raise UsageError(
+            "no path of values is given", "--columns", "say value=PATH, such as results[*].times"
+        )
+    rows: list[_Cells] = []
+    wheres: list[str] = []
+    names: dict[str, dict[str, None]] = {role: {} for role in stated}
+    for path in stated["value"]:
+        with _stating(opened, "value", path):
+            found = places(root(data), path)
+        for place in found:
+            row: _Cells = {}
+            taken = {place.where}
+            for role, paths in stated.items():
+                for one in paths if role != "value" else ():
+                    if role in literal and not _is_there(place, path, one):
+                        continue
+                    with _stating(opened, role, one):
+                        at = beside(place, path, one)
+                        if len(at) != 1 or isinstance(at[0].value, (list, dict)):
+                            raise JsonPathError(
+                                f"it leads to {len(at)} values at {place.where}, or to a list"
+                            )
+                    taken.add(at[0].where)
+                    row[key := _heading(one, role)] = at[0].value
+                    names[role][key] = None
+            row |= {
+                key: cell
+                for key, cell in _beside(place)
+                if f"{_entry(place)}{key}" not in taken and key not in row
+            }
+            key = _heading(path, "value")
+            names["value"][key] = None
+            for where, number, run in _numbers(place.value, place.where):
+                rows.append({**row, key: number, **({"run": run} if run else {})})
+                wheres.append(where)
+    headings = list(dict.fromkeys(key for row in rows for key in row))
+    columns = {role: "+".join(keys) or literal.get(role, "") for role, keys in names.items()}
+    return file_of_rows(
+        replace(opened, columns={role: text for role, text in columns.items() if text}),
+        headings,
+        ([row.get(key) for key in headings] for row in rows),
+        line_of=wheres.__getitem__,
+    )
+
+
+@contextmanager
+def _stating(opened: Opened, role: str, path: str) -> Iterator[None]:
+    try:
+        yield
+    except JsonPathError as error:
+        raise UsageError(f"--columns {role}={path}: {error}", opened.source) from None
+
+
+def _is_there(place: Place, own: str, path: str) -> bool:
+    try:
+        return bool(beside(place, own, path))
+    except JsonPathError:
+        return False
+
+
+def _heading(path: str, role: str) -> str:
+    """Name the column of a path by its last key, or by its role."""
+    keys = re.findall(
+        r'\["((?:[^"\\]|\\.)*)"\]|([^.\[\]@^$|\s][^.\[\]|]*)', path.partition(" | ")[0]
+    )
+    return next((one or two for one, two in reversed(keys) if (one or two) not in "*"), role)
+
+
+def _entry(place: Place) -> str:
+    where = place.entries[-1].where
+    return f"{where}." if where else ""
+
+
+def _beside(place: Place) -> Iterator[tuple[str, object]]:
+    """Give the plain values of the object that a value stands in."""
+    inner = place.entries[-1].value
+    for key, value in inner.items() if isinstance(inner, dict) else ():
+        if not isinstance(value, (list, dict)):
+            yield key, value
+
+
+def _numbers(value: object, where: str) -> Iterator[tuple[str, object, str]]:
+    """Give each number with its place, and the process of one that stands in a list of lists."""
+    if not isinstance(value, list):
+        yield where, value, ""
+        return
+    for k, one in enumerate(value):
+        if isinstance(one, list):
+            yield from ((f"{where}[{k}][{j}]", inner, f"{k + 1}") for j, inner in enumerate(one))
+        else:
+            yield f"{where}[{k}]", one, ""
 
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
@@ -583,7 +525,11 @@ def read_parquet(opened: Opened) -> ForeignFile:
         texts = [name for name, kind in kinds if pyarrow.types.is_string(kind)]
         table: Any = parquet_file(read_dictionary=texts).read()
     headings = [str(name) for name in table.column_names]
-    found = long_mapping(opened, headings)
+    first = [
+        [_parquet_text(one) for one in table.column(k).slice(0, SAMPLE).to_pylist()]
+        for k in range(len(headings))
+    ]
+    found = long_mapping(opened, headings, first)
     values = {place for place, _, _ in found.values}
     return long_file(
         LongTable(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.data.opening import open_foreign
-from analysis.errors import AnalysisError, UsageError
+from analysis.errors import AnalysisError
 from analysis.importers.headings import mapped, summaries
 from analysis.importers.registry import read_foreign
 
@@ -101,13 +101,6 @@ def test_minutes_or_minimum_is_not_guessed(tmp_path) -> None:
     with pytest.raises(AnalysisError, match="minutes or the minimum") as told:
         read_foreign(open_foreign(str(path)))
     assert "time (min)" in str(told.value)
-
-
-def test_a_table_without_values_is_no_long_one(tmp_path) -> None:
-    path = tmp_path / "r.csv"
-    path.write_text("benchmark,config_B\na,1\n")
-    with pytest.raises(UsageError, match="no tool is known"):
-        read_foreign(open_foreign(str(path)))
 
 
 def test_a_rate_has_no_direction_of_its_own(tmp_path) -> None:

@@ -7,6 +7,11 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.data.opening import open_foreign
+from analysis.errors import AnalysisError, UsageError
+from analysis.importers.registry import read_foreign
+from analysis.record.json_paths import reading_columns
+
 
 def said(found) -> str:
     return found.read_as.removeprefix("read as: ")
@@ -91,6 +96,23 @@ TABLES = {
         "benchmark=name, value=time_ms [ms], outcome=ok",
         [("a", None, [1, 2], 2)],
     ),
+    "the only number": (
+        "Tool,Punkte\na,3\na,4\nb,5\n",
+        "variant=Tool, value=Punkte",
+        [("values", "a", [3, 4], None), ("values", "b", [5], None)],
+    ),
+    "a word of a time": (
+        "name,total_time,mem\na,1,7\na,2,7\n",
+        "benchmark=name, value=total_time",
+        [("a", None, [1, 2], None)],
+    ),
+    "the file is the benchmark": (
+        "size,time_ms\n10,1\n10,2\n99,3\n99,4\n",
+        "value=time_ms [ms], factor=size",
+        [("size=10", None, [1, 2], None), ("size=99", None, [3, 4], None)],
+    ),
+    "blanks": ("bench  time_ms\na      1\na      2\n", "benchmark=bench, value=time_ms [ms]", [("a", None, [1, 2], None)]),
+    "a separator that is said": ("sep=|\nbench|time_ms\na|1\na|2\n", "benchmark=bench, value=time_ms [ms]", [("a", None, [1, 2], None)]),
     "empty rows": (
         "name,ok,time_ms\na,1,1\n,,\na,1,2\n,,\n",
         "benchmark=name, value=time_ms [ms], outcome=ok",
@@ -141,3 +163,94 @@ def test_rows_without_a_value_are_counted(foreign) -> None:
     assert [n.text for n in found.notes] == [
         "1 row without a value: left out, and not counted as failed"
     ]
+
+
+STATED = [
+    (
+        "Dings,Sprache,ms,Lauf\na,c,1,1\na,c,2,2\na,go,3,3\na,go,4,4\n",
+        {"benchmark": "Dings", "variant": "Sprache", "value": "ms", "run": "Lauf", "unit": "'s'"},
+        "benchmark=Dings, variant=Sprache, value=ms [ms], unit='s', run=Lauf",
+        [("a", "c", [1000, 2000], None), ("a", "go", [3000, 4000], None)],
+    ),
+    (
+        "name,kind,a,b\nx,k,1,5\nx,l,2,6\n",
+        {"benchmark": "name+kind", "value": "b+a", "better": "higher"},
+        "benchmark=name+kind, value=b+a, better='higher'",
+        [("x / k", None, [5], None), ("x / k", None, [1], None), ("x / l", None, [6], None), ("x / l", None, [2], None)],
+    ),
+    (
+        "benchmark,threads,seed,time_ms,status\nf,1,1,8,odd\nf,4,2,2,odd\nf,1,3,9,odd\n",
+        {"factor": "seed", "ignored": "threads + status", "value": "Time-ms"},
+        "benchmark=benchmark, value=time_ms [ms], factor=seed",
+        [("f seed=1", None, [8], None), ("f seed=2", None, [2], None), ("f seed=3", None, [9], None)],
+    ),
+    (
+        '{"results": [{"name": "a", "times": [[1], [2]], "threads": 1}, {"name": "a", "times": [[3], [4, 5]], "threads": 2}]}',
+        {"benchmark": "results[*].name", "value": "results[*].times", "unit": "ms"},
+        "benchmark=name, value=times, unit='ms', run=run, factor=threads",
+        [("a threads=1", None, [1, 2], None), ("a threads=2", None, [3, 4, 5], None)],
+    ),
+    (
+        '[{"bench": {"name": "a"}, "sec": [1, 2]}, {"bench": {"name": "b"}, "sec": [3]}]',
+        {"benchmark": "bench.name", "value": "sec", "metric": "'wall'"},
+        "benchmark=name, value=sec [sec], metric='wall'",
+        [("a", None, [1000, 2000], None), ("b", None, [3000], None)],
+    ),
+    (
+        '{"fib": {"c": [1, 2], "go": [3, 4]}}',
+        {"benchmark": "[*][*]^@", "variant": "[*][*]@", "value": "[*][*]"},
+        "benchmark=benchmark, variant=variant, value=value",
+        [("fib", "c", [1, 2], None), ("fib", "go", [3, 4], None)],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "columns", "roles", "wanted"), STATED)
+def test_what_is_stated_is_not_guessed(tmp_path, text, columns, roles, wanted) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text(text)
+    with reading_columns(columns):
+        found = read_foreign(open_foreign(str(path)))
+    assert said(found) == roles
+    assert cells(found) == wanted
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"value": "tims"}, "no column 'tims'\n.*columns: name, time"),
+        ({"values": "time"}, "no role 'values'"),
+        ({"value": "time", "benchmark": "time"}, "'time' has two roles"),
+        ({"run": "name+time"}, "one column can be the run"),
+        ({"better": "'more or less'"}, "better is lower or higher"),
+    ],
+)
+def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, told) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("name,time\na,1\n")
+    with reading_columns(columns), pytest.raises(UsageError, match="(?s)" + told):
+        read_foreign(open_foreign(str(path)))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "Dings,a,b\nx y,1,2\nx y,1,2\n",
+            "no heading names a value: a, b hold numbers\n.*'benchmark=Dings, value=a'",
+        ),
+        (
+            "Dings,Bums,ms\nx,y,1\nx,z,2\n",
+            "no heading names a benchmark or a variant: Dings, Bums hold text\n.*value=ms'",
+        ),
+    ],
+)
+def test_a_table_that_nobody_can_read_says_what_is_missing(foreign, text, told) -> None:
+    with pytest.raises(AnalysisError, match="(?s)" + told):
+        foreign(text, "r.csv")
+
+
+def test_lines_of_json_are_rows(foreign) -> None:
+    text = '{"name": "a", "t": {"ms": 1}}\n\n{"name": "a", "t": {"ms": 2}}\n'
+    found = foreign(text, "r.jsonl")
+    assert (found.format, cells(found)) == ("json", [("a", None, [1, 2], None)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.errors import AnalysisError, UsageError
+from analysis.errors import AnalysisError
 
 
 def found(file) -> dict:
@@ -143,7 +143,7 @@ def test_damage_is_an_error_with_its_remedy(foreign, text, said) -> None:
 def test_a_table_with_headings_is_not_claimed(foreign) -> None:
     text = "value,unit,benchmark,session,run\n1.5,ms,sort,1,2\n"
     assert foreign(text, "r.csv").format == "long-csv"
-    with pytest.raises(UsageError):
+    with pytest.raises(AnalysisError, match="--columns"):
         foreign("a,b,c,d,e\n1.5,ms,sort,1,2\n", "r.csv")
 
 

@@ -1,0 +1,270 @@
+"""A long CSV: a row for each value, columns that say which benchmark, variant, session and run.
+
+The separator is what a line ``sep=;`` says, else a comma, a semicolon, a tab or a bar, whichever the line of headings has
+most, else blanks. Where it is no comma, the commas of a column of values are the decimal sign, if they can be nothing else.
+"""
+
+from __future__ import annotations
+
+import csv
+import gc
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ..data.number_text import commas_of, two_readings
+from ..data.opening import Opened
+from ..errors import AnalysisError
+from .columns import Coded
+from .headings import SAMPLE, ColumnRoles, is_long, long_mapping
+from .long_table import LongTable, float_of, long_file
+from .parsing import ForeignFile
+from .typed_rows import is_bare
+
+_CUT = 65536  # characters of the beginning: its last line may be cut off there
+_LOOKED_AT = 20  # lines
+_NEWLINE = "\n"
+_SEPARATORS = ",;\t|"
+_DISTINCT = 1024  # texts of a column that may be a key of some cells
+_ROWS, _CHARACTERS = 4096, 65536  # at once: few enough to stay in the processor's cache
+
+
+def knows_long_csv(opened: Opened) -> bool:
+    """Tell by headings of which one is a value's, and by the first cells below them."""
+    if opened.is_folder:
+        return False
+    head = opened.head()
+    if len(head) >= _CUT:
+        head = head.rpartition("\n")[0]
+    text, start, separator, headings = _headings(opened, head)
+    if not headings or headings[0].lstrip()[:1] in ("{", "[", "<"):
+        return False
+    try:
+        columns = _first_cells(opened, text, start, separator, len(headings))
+        return is_long(opened, headings, columns, bare=is_bare(opened, text))
+    except AnalysisError:
+        return False
+
+
+def _headings(opened: Opened, text: str) -> tuple[str, int, str, list[str]]:
+    """Give the text, where its headings begin, its separator, and they; a line ``sep=;`` may say which.
+
+    Cells between blanks stand between tabs from here on.
+    """
+    start, said = 0, ""
+    while text.startswith(("#", "\n"), start):
+        start = text.find("\n", start) + 1 or len(text)
+    if match := re.compile(r'"?sep=(.)"?\n').match(text, start):
+        start, said = match.end(), match[1]
+    first = text[start : text.find("\n", start) if "\n" in text[start:] else None]
+    separator = said or _separator(first)
+    if separator not in first and len(first.split()) > 1:
+        lines = text[start:].split("\n")
+        if len({len(line.split()) for line in lines[:_LOOKED_AT] if line.strip()}) == 1:
+            text = text[:start] + "\n".join("\t".join(line.split()) for line in lines)
+            separator, first = "\t", "\t".join(first.split())
+    return text, start, separator, next(opened.rows(csv.reader([first], delimiter=separator)), [])
+
+
+def _first_cells(
+    opened: Opened, text: str, start: int, separator: str, width: int
+) -> list[list[str]]:
+    """Give the first cells of each column."""
+    part = text[start : start + _CUT]
+    rows = csv.reader(io.StringIO(part, newline="\n"), delimiter=separator)
+    some = [row for row in islice(opened.rows(rows), 1, SAMPLE) if len(row) == width]
+    return [list(column) for column in zip(*some, strict=True)] or [[] for _ in range(width)]
+
+
+def read_long_csv(opened: Opened) -> ForeignFile:
+    """Give a cell for each benchmark, variant, session and metric."""
+    with _no_collections():
+        return long_file(_table(opened))
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Rows are made and dropped by the million, none of them in a cycle."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _table(opened: Opened) -> LongTable:
+    text, start, separator, headings = _headings(opened, opened.text())
+    columns = _first_cells(opened, text, start, separator, len(headings))
+    found = long_mapping(opened, headings, columns, at=f"{text.count(_NEWLINE, 0, start) + 1}")
+    rows = _CsvRows(opened, text, start, separator, len(headings))
+    return _coded(rows, headings, found)
+
+
+class _CsvRows:
+    """The rows behind the headings; blank lines are none.
+
+    `plain`: Whether no cell stands in quotes: then lines are split, which takes a third of csv's
+    time, and each text of the first column has a newline before it.
+    """
+
+    def __init__(self, opened: Opened, text: str, start: int, separator: str, width: int) -> None:
+        self.opened, self.separator, self.width = opened, separator, width
+        self._text, self._start = text, start
+        self.plain = '"' not in text and "\0" not in text and width > 1
+
+    def chunks(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
+        """Give columns of so many rows at once."""
+        return self._split() if self.plain else self._parsed()
+
+    def _split(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
+        text, separator, width = self._text, self.separator, self.width
+        end = text.find("\n", self._start)
+        while 0 <= end < len(text) - 1:
+            start, end = end, text.find("\n", end + _CHARACTERS)
+            part = text[start : end if end >= 0 else len(text)].rstrip("\n")
+            count = part.count("\n")
+            cells = part.replace("\n", f"{separator}\n").split(separator)
+            # every newline begins a cell: if all of them are in the first column no line is short
+            if len(cells) != count * width + 1 or "".join(cells[1::width]).count("\n") != count:
+                rows = [line.split(separator) for line in part.split("\n") if line]
+                if any(len(row) != width for row in rows):
+                    raise self._short()
+                if rows:
+                    first, *others = zip(*rows, strict=True)
+                    yield len(rows), ([f"\n{one}" for one in first], *others)
+            elif count:
+                yield count, [cells[1 + k :: width] for k in range(width)]
+
+    def _parsed(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
+        width = {self.width}
+        rows = self.opened.rows(self._reader(), before=self._before())
+        while chunk := list(islice(rows, _ROWS)):
+            if set(map(len, chunk)) != width:
+                chunk = [row for row in chunk if row]
+                if any(len(row) != self.width for row in chunk):
+                    raise self._short()
+            if chunk:
+                yield len(chunk), list(zip(*chunk, strict=True))
+
+    def _reader(self) -> Any:  # noqa: ANN401 - csv gives its readers no public name
+        lines = io.StringIO(self._text, newline="\n")
+        lines.seek(self._start)
+        reader = csv.reader(lines, delimiter=self.separator)
+        next(reader, None)
+        return reader
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """Give each row with its line, slowly."""
+        reader, before = self._reader(), self._before()
+        for row in self.opened.rows(reader, before=before):
+            if row:
+                yield before + reader.line_num, row
+
+    def _before(self) -> int:
+        return self._text.count("\n", 0, self._start)
+
+    def at(self, number: int) -> tuple[int, list[str]]:
+        """Give a row by its number, with its line."""
+        return next(islice(iter(self), number, None))
+
+    def _short(self) -> AnalysisError:
+        line, row = next((k, row) for k, row in self if len(row) != self.width)
+        return self.opened.fail(
+            f"the line has {len(row)} cells, the headings {self.width}",
+            "is the file cut off, or a text not in quotes?",
+            at=f"{line}",
+        )
+
+
+class _Numbers(dict[Any, int]):
+    """Gives everything that it has not seen the next number."""
+
+    def __missing__(self, key: object) -> int:
+        number = self[key] = len(self)
+        return number
+
+
+def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongTable:
+    """Give each text of a column a number, a part of the rows at a time: no row is kept."""
+    values = {place for place, _, _ in found.values}
+    texts = {place: _Numbers() for place in range(len(headings)) if place not in values}
+    parts: defaultdict[int, list[np.ndarray[Any, Any]]] = defaultdict(list)
+    total = 0
+    for count, columns in rows.chunks():
+        total += count
+        for place in values:
+            parts[place].append(_floats(columns[place], count))
+        most = max(_DISTINCT, total // 4, *(len(texts[k]) for k in found.benchmark))
+        for place, numbers in list(texts.items()):
+            parts[place].append(_codes(numbers, columns[place], count))
+            if len(numbers) > most and place in found.rest and place not in found.stated:
+                del texts[place], parts[place]  # neither a key nor a factor
+    whole = {place: np.concatenate(column) for place, column in parts.items()}
+    for place, name, _ in found.values:
+        column = whole.setdefault(place, np.zeros(0))
+        if np.isinf(column).any() or (len(column) and rows.opened.decimal == "comma"):
+            whole[place] = _with_commas(rows, place, name, column)
+    nothing = np.zeros(0, np.int16)
+    return LongTable(
+        opened=rows.opened,
+        headings=headings,
+        found=found,
+        columns={
+            place: Coded(whole.get(place, nothing), [text.removeprefix("\n") for text in numbers])
+            for place, numbers in texts.items()
+        },
+        values={place: whole[place] for place, _, _ in found.values},
+        line_of=lambda row: f"{rows.at(row)[0]}",
+        text_of=lambda row, place: rows.at(row)[1][place],
+    )
+
+
+def _codes(
+    numbers: _Numbers, texts: Sequence[str], count: int
+) -> np.ndarray[Any, np.dtype[np.signedinteger[Any]]]:
+    found = np.fromiter(map(numbers.__getitem__, texts), np.int32, count)
+    return found.astype(np.int16) if len(numbers) < 2**15 else found
+
+
+def _floats(texts: Sequence[str], count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Give the numbers, NaN for what is none: only rows that count are asked for it later."""
+    try:
+        found = np.fromiter(map(float, texts), np.float64, count)
+    except ValueError:
+        pass
+    else:
+        joined = "".join(texts)
+        if joined.isascii() and "_" not in joined and found.all() and not np.isnan(found).any():
+            return found  # a 0 may be a number that is too small
+    return np.array([float_of(text) for text in texts], np.float64)
+
+
+def _with_commas(
+    rows: _CsvRows, place: int, name: str, plain: np.ndarray[Any, np.dtype[np.float64]]
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Read a column again of which some cells are no plain numbers: they may have decimal commas."""
+    said = rows.opened.decimal
+    if said is None and rows.separator == ",":
+        return plain  # a comma in quotes: the cell is refused where it counts
+    texts = [(line, row[place].strip()) for line, row in rows]
+    commas = commas_of((text for _, text in texts), said)
+    if commas.decimal is None:
+        line = next(line for line, text in texts if text == commas.example)
+        raise rows.opened.fail(
+            f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}",
+            "say which with --decimal comma or --decimal point",
+            at=f"{line}",
+        )
+    return np.array([float_of(text, commas.decimal) for _, text in texts], np.float64)
+
+
+def _separator(line: str) -> str:
+    return max(_SEPARATORS, key=line.count)
