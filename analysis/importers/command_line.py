@@ -1,9 +1,4 @@
-"""Tools that measure whole commands: hyperfine and perf stat.
-
-Times of failed runs stand among the others; they are told apart by their exit codes, where null stands
-for a run that a signal ended. Up to version 1.21 a result has lists (``times``, ``exit_codes``), and user
-and system times are means only; since version 2 it has ``measurements``, each with all that was measured
-of one run. CSV, Markdown and the other exports hold no runs, nor does what it prints.
+"""What perf stat counts.
 
 Without ``--table`` there are no runs, only means of ``-r`` repetitions: one value for each event, and
 that is said. ``<not supported>`` and ``<not counted>`` are no values. Less than 100 % of the time
@@ -15,184 +10,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..pages.model import Caution
 from .parsing import (
     ForeignCell,
     ForeignFile,
     cautions_of,
     in_base_unit,
     number_or_text,
-    object_of,
-    objects_in,
-    text_of,
-    texts_of,
-    within,
 )
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
-    from ..record.run_numbers import Better
-
-_SUMMARY = re.compile(
-    r"^command,(?:\w+,)*?(?:\w+_)?mean,"  # CSV
-    r"|^\|\s*Command\s*\|[^\n]*(?:Mean|Time|Memory|Relative)"  # Markdown, Org
-    r"|^\|===\s*\n\|\s*Command\s*\n\|"  # AsciiDoc
-    r"|^Benchmark (?:#?\d+): .*\n\s+\w",  # the terminal
-    re.MULTILINE,
-)
-
-
-# The metrics of version 2, and what else they are called here; counters have no direction.
-_METRICS: dict[str, tuple[str, Better | None]] = {
-    "time_wall_clock": ("time", "lower"),
-    "time_cpu": ("time_cpu", "lower"),
-    "time_user": ("time_user", "lower"),
-    "time_system": ("time_system", "lower"),
-    "memory_peak_resident": ("max_rss", "lower"),
-}
-_NO_METRICS = ("time_wall_clock", "exit_code")
-
-
-def knows_hyperfine(opened: Opened) -> bool:
-    """Tell by the keys of the results, or by the headings of an export without runs."""
-    data = opened.structure()
-    if data is None:
-        return bool(_SUMMARY.search(opened.head())) or (
-            opened.mentions("results", "command")
-            and (opened.mentions("mean") or opened.mentions("measurements"))
-        )
-    return data == {"results": []} or any(
-        "command" in one and one.keys() & {"times", "mean", "measurements"}
-        for one in objects_in(within(data, "results"))
-    )
-
-
-def read_hyperfine(opened: Opened) -> ForeignFile:
-    """Give a cell for each command's times, and one for its memory where it was measured."""
-    if _SUMMARY.search(opened.head()) and opened.structure() is None:
-        raise opened.fail(
-            "this export of hyperfine holds summaries only, no runs",
-            "export with --export-json FILE instead",
-        )
-    data = opened.json()
-    what = "there is no result in the file"
-    results = opened.list_at(data, "results", what, "export it again with --export-json")
-    session = text_of(within(data, "metadata", "start_time"))
-    cells: list[ForeignCell] = []
-    notes: list[Caution] = []
-    means = False
-    for k, one in enumerate(results):
-        at = f"results[{k}]"
-        if not isinstance(one, dict) or not isinstance(one.get("command"), str):
-            raise opened.fail("a result has no command", at=at)
-        if "measurements" in one:
-            cells += _measured(opened, one, at, session, notes)
-        else:
-            cells += _listed(opened, one, at)
-            means = True
-    if not any(cell.values or cell.failed for cell in cells):
-        raise opened.fail("no command has a run", "measure again with --export-json")
-    return ForeignFile(
-        cells=tuple(cells),
-        variant_rule="the command",
-        losses=cautions_of(
-            {
-                "no-order": "hyperfine executes one command after the other: what changed between them cannot be separated from the difference of the commands",
-                "no-sessions": "all runs are from one occasion",
-                "warm-ups-unknown": "whether there were warm-up runs is not in the file",
-                "cpu-time-means": means
-                and "user and system times are means over all runs, so they are not read",
-            }
-        ),
-        notes=tuple(notes),
-    )
-
-
-def _shared(opened: Opened, result: Mapping[str, Any]) -> dict[str, Any]:
-    found = {
-        key: value.get("value") if isinstance(value, dict) else value
-        for key, value in object_of(result.get("parameters")).items()
-    }
-    name = text_of(result.get("name"))  # since version 2, beside the command itself
-    # a parameter list of these two names says which is which; so do our own exports
-    named = {"benchmark", "variant"} <= found.keys()
-    return {
-        "benchmark": str(found["benchmark"]) if named else opened.stem,
-        "variant": str(found["variant"]) if named else result["command"] if name is None else name,
-        "known": True,
-        "inner": 1,
-        "keys": texts_of({"command": result["command"], "name": name}) | texts_of(found),
-    }
-
-
-def _listed(opened: Opened, result: Mapping[str, Any], at: str) -> Iterator[ForeignCell]:
-    times = result.get("times")
-    if not isinstance(times, list):
-        raise opened.fail(
-            "the result holds a summary only, no 'times'",
-            "export with --export-json and without leaving the times out",
-            at=at,
-        )
-    codes = result.get("exit_codes")
-    told = codes is not None
-    if not told:
-        codes = [0] * len(times)
-    if not isinstance(codes, list) or len(codes) != len(times):
-        raise opened.fail("there is not one exit code for each time", at=at)
-    good = [k for k, code in enumerate(codes) if _succeeded(code)]
-    shared = _shared(opened, result) | {"failed": len(times) - len(good) if told else None}
-    yield ForeignCell(
-        processes=tuple((opened.value(times[k], f"{at}.times[{k}]"),) for k in good), **shared
-    )
-    memory = result.get("memory_usage_byte")
-    if isinstance(memory, list) and len(memory) == len(times) and None not in memory:
-        sizes = tuple((opened.value(memory[k], f"{at}.memory_usage_byte[{k}]"),) for k in good)
-        yield ForeignCell(metric="max_rss", unit="B", processes=sizes, **shared)
-
-
-def _measured(
-    opened: Opened, result: Mapping[str, Any], at: str, session: str | None, notes: list[Caution]
-) -> Iterator[ForeignCell]:
-    given = result["measurements"]
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-        raise opened.fail("the measurements are not a list of runs", at=at)
-    runs: list[dict[str, Any]] = given
-    told = any("exit_code" in run for run in runs)
-    good = [k for k, run in enumerate(runs) if not told or _succeeded(run.get("exit_code"))]
-    shared = _shared(opened, result) | {
-        "failed": len(runs) - len(good) if told else None,
-        "session": session,
-    }
-    others = dict.fromkeys(key for k in good for key in runs[k] if key not in _NO_METRICS)
-    for key in ("time_wall_clock", *others):
-        values, unit = [], ""
-        for k in good:
-            where = f"{at}.measurements[{k}].{key}"
-            found = runs[k].get(key)
-            if not isinstance(found, dict):
-                break
-            factor, unit = in_base_unit(text_of(found.get("unit")) or "")
-            values.append((opened.value(found.get("value"), where, factor=factor),))
-        if len(values) < len(good):
-            if key == "time_wall_clock":
-                raise opened.fail("a run has no wall-clock time", at=where)
-            text = f"{key!r} of {shared['variant']!r} is left out: not every run has it"
-            notes.append(Caution("left-out", text))
-            continue
-        metric, better = _METRICS.get(key, (key, None))
-        unit = unit or ("s" if metric == "time" else "")
-        yield ForeignCell(
-            metric=metric, unit=unit, better=better, processes=tuple(values), **shared
-        )
-
-
-def _succeeded(code: object) -> bool:
-    return code == 0 and not isinstance(code, bool)
-
 
 _NO_VALUE = ("<not supported>", "<not counted>")
 _EVENT = re.compile(r"^[A-Za-z][\w:./=\-]*$")

@@ -1,10 +1,4 @@
-"""Benchmark libraries of Julia and R: BenchmarkTools.jl, microbenchmark and bench.
-
-A file is ``[versions, [value, ...]]``, a value ``["Trial", {...}]`` or ``["BenchmarkGroup", {"data":
-...}]``, whose types had ``BenchmarkTools.`` before them in old files. ``times`` are nanoseconds of one
-evaluation, each the mean of ``evals`` of them, with the garbage collector's share, which ``gctimes``
-tell apart; most versions sort them. Estimates (of ``median`` or ``minimum``), ratios and judgements are
-summaries.
+"""Benchmark libraries of R: microbenchmark and bench.
 
 A data frame of microbenchmark has the columns ``expr`` and ``time``, in nanoseconds. What ``bench::mark``
 gives becomes rows by ``tidyr::unnest(c(time, gc))``: ``expression``, ``time`` and, repeated in each row,
@@ -18,122 +12,19 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ..pages import number_format as figures
 from .parsing import (
     ForeignCell,
     ForeignFile,
     cautions_of,
-    count_of,
     number_or_text,
-    object_of,
     one_process,
-    texts_of,
 )
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
-
-_NS = 1e-9
-_JULIA_FIX = "save the results of run(...) as they are, not their median or minimum"
-_SUMMARIES = ("TrialEstimate", "TrialRatio", "TrialJudgement")
-
-
-def knows_julia(opened: Opened) -> bool:
-    """Tell by the versions that begin the file."""
-    data = opened.structure()
-    if data is None:
-        return opened.mentions("Julia", "BenchmarkTools")
-    return (
-        isinstance(data, list)
-        and len(data) == 2
-        and isinstance(data[0], dict)
-        and "BenchmarkTools" in data[0]
-        and isinstance(data[1], list)
-    )
-
-
-def read_julia(opened: Opened) -> ForeignFile:
-    """Give a cell for each trial: its times, and those of the garbage collector where it worked."""
-    data = opened.json()
-    values = data[1] if isinstance(data, list) and len(data) == 2 else None
-    if not isinstance(values, list):
-        raise opened.fail("it holds no values", "write it again with BenchmarkTools.save")
-    cells: list[ForeignCell] = []
-    summaries = []
-    for kind, about, names, at in _values(values):
-        if kind == "Trial":
-            cells += _cells(opened, about, names, at)
-        elif kind in _SUMMARIES:
-            summaries.append(kind)
-    if not cells:
-        what = f"it holds a {summaries[0]}, no samples" if summaries else "it holds no trial"
-        raise opened.fail(what, _JULIA_FIX)
-    told = figures.span(cell.inner or 1 for cell in cells)
-    left = f"{len(summaries)} summaries are left out: no samples"
-    return ForeignFile(
-        cells=tuple(cells),
-        losses=cautions_of(
-            {
-                "one-process": one_process(f"samples of {told} evaluations, all from one process"),
-                "order-unknown": "samples are sorted: their order of measurement is not in the "
-                "file",
-                "no-sessions": "when a trial was executed is not in the file",
-                "warm-ups-unknown": "warm-ups are not in the file",
-                "failed-unknown": "BenchmarkTools keeps no failed benchmarks",
-            }
-        ),
-        notes=cautions_of({"left-out": summaries != [] and left}),
-    )
-
-
-def _values(values: Sequence[object]) -> Iterator[tuple[str, dict[str, Any], tuple[str, ...], str]]:
-    """Give all values of all groups: type, fields, names of the groups and its own, place."""
-    numbered = len(values) > 1
-    waiting = [
-        (value, (f"{k + 1}",) if numbered else (), f"[1][{k}]") for k, value in enumerate(values)
-    ]
-    while waiting:
-        value, names, at = waiting.pop(0)
-        if not (isinstance(value, list) and len(value) == 2 and isinstance(value[1], dict)):
-            continue  # nothing that BenchmarkTools writes
-        kind = str(value[0]).removeprefix("BenchmarkTools.")
-        yield kind, value[1], names, at
-        inner = value[1].get("data")
-        if kind == "BenchmarkGroup" and isinstance(inner, dict):
-            waiting[:0] = [
-                (one, (*names, key), f"{at}[1].data.{key}") for key, one in inner.items()
-            ]
-
-
-def _cells(
-    opened: Opened, trial: dict[str, Any], names: tuple[str, ...], at: str
-) -> Iterator[ForeignCell]:
-    pair = trial.get("params")
-    params = object_of(pair[1]) if isinstance(pair, list) and len(pair) == 2 else {}
-    path = "/".join(names) or opened.stem
-    for key, metric in (("times", "time"), ("gctimes", "gctime")):
-        listed = trial.get(key)
-        if not isinstance(listed, list) or not listed:
-            if metric == "time":
-                raise opened.fail("the trial has no times", at=at)
-            continue
-        values = opened.values(listed, f"{at}[1].{key}", factor=_NS)
-        if metric == "gctime" and not any(values):
-            continue
-        yield ForeignCell(
-            benchmark=path,
-            metric=metric,
-            processes=(values,),
-            known=True,
-            inner=count_of(params.get("evals")),
-            keys=texts_of(params)
-            | ({"group": "/".join(names[:-1])} if names[1:] else {})
-            | {"name": path},
-        )
-
 
 _ROWS = frozenset(("", "x", "rownames", "rowname"))  # headings of row numbers
 _MICROBENCHMARK = frozenset(("expr", "time"))

@@ -1,27 +1,31 @@
 """Which foreign files can be read: one row a format, found by content, never by the name alone.
 
-A format is two functions in a module of `analysis.importers.tools` or `.tables`:
+A tool's JSON is a row of `analysis.importers.json_rows`; to add one, write its row there. Every other
+format is two functions in a module of this room:
 
 * ``knows_NAME(opened)``: whether the content is of this format, as sure as can be told from its
   beginning and its structure (`Opened.head`, or names of files in a folder);
 * ``read_NAME(opened)``: the `ForeignFile`; raises where the file is damaged (with line and remedy), and
   where it holds summaries only (naming the option of the tool that keeps the runs).
 
-To add one, write them and its row. Importing this table imports none of them.
+To add one, write them and its row here. Importing this table imports none of them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from ..data.opening import Opened, trials_within
 from ..errors import AnalysisError, UsageError
 from ..pages.number_format import listed
 from ..registry import load
+from .json_rows import ROWS
+from .json_tools import JsonTool, read_json
 from .parsing import ForeignFile
 
 UNKNOWN = "no tool is known for this"
@@ -38,6 +42,7 @@ class Tool(NamedTuple):
     said: str
     module: str
     generic: bool = False  # asked only where no tool's own format knows the file
+    rows: tuple[JsonTool, ...] = ()
 
     @property
     def knows(self) -> Callable[[Opened], bool]:
@@ -50,26 +55,31 @@ class Tool(NamedTuple):
         return cast("Callable[[Opened], ForeignFile]", self._function("read"))
 
     def _function(self, what: str) -> object:
+        if self.rows:
+            return partial(_known if what == "knows" else _read, self.rows)
         return getattr(load(self.module), f"{what}_{self.name.replace('-', '_')}")
 
 
+def _known(rows: tuple[JsonTool, ...], opened: Opened) -> bool:
+    return any(row.knows_file(opened) for row in rows)
+
+
+def _read(rows: tuple[JsonTool, ...], opened: Opened) -> ForeignFile:
+    return read_json(next((row for row in rows if row.knows_file(opened)), rows[0]), opened)
+
+
+def tools_of(rows: tuple[JsonTool, ...]) -> Iterator[Tool]:
+    """Give the formats of rows; several may be of one."""
+    for name in dict.fromkeys(row.name for row in rows):
+        own = tuple(row for row in rows if row.name == name)
+        yield Tool(name, own[0].said, "analysis.importers.json_rows", rows=own)
+
+
 TOOLS: tuple[Tool, ...] = (
-    Tool("hyperfine", "hyperfine's JSON", "analysis.importers.command_line"),
-    Tool("pyperf", "pyperf's JSON", "analysis.importers.python"),
-    Tool("google-benchmark", "Google Benchmark's JSON or CSV", "analysis.importers.cpp"),
-    Tool("pytest-benchmark", "pytest-benchmark's JSON", "analysis.importers.python"),
+    *tools_of(ROWS),
     Tool("rebench", "ReBench's .data", "analysis.importers.suites"),
-    Tool("jmh", "JMH's JSON", "analysis.importers.jvm_dotnet"),
     Tool("go-bench", "output of go test -bench", "analysis.importers.go_bench"),
-    Tool("benchmarkdotnet", "BenchmarkDotNet's JSON", "analysis.importers.jvm_dotnet"),
-    Tool(
-        "js",
-        "JSON of mitata, Benchmark.js, tinybench or Vitest",
-        "analysis.importers.javascript",
-    ),
-    Tool("nanobench", "nanobench's JSON", "analysis.importers.cpp"),
     Tool("r-bench", "CSV of R's microbenchmark or bench", "analysis.importers.julia_r"),
-    Tool("julia", "BenchmarkTools.jl's JSON", "analysis.importers.julia_r"),
     Tool(
         "criterion",
         "criterion's folder, sample.json or raw.csv",

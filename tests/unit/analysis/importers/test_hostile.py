@@ -71,7 +71,11 @@ def opened(tmp_path: Path, content: str | bytes, name: str = "f"):
             '{"benchmarks": [{"name": "x", "real_time": 1, "cpu_time": 1, "time_unit": []}]}',
             "holds aggregates only",
         ),
-        ("pyperf", '{"benchmarks": [{"metadata": 1, "runs": []}]}', "a benchmark has no name"),
+        (
+            "pyperf",
+            '{"benchmarks": [{"metadata": 1, "runs": [{"values": [1]}]}]}',
+            "a benchmark has no name",
+        ),
     ],
 )
 def test_what_broke_a_reader_is_refused_with_its_place(tmp_path, kind, content, told):
@@ -134,19 +138,18 @@ def test_what_a_reader_did_not_expect_is_a_damaged_file_and_no_traceback(tmp_pat
     """The negative control: an error that is none of the data's, such as a lack of memory, passes."""
     file = opened(tmp_path, '{"results": [{"command": "x", "mean": 1, "times": [1]}]}')
     assert len(read_foreign(file).cells) == 1
-    from analysis.importers import command_line as hyperfine
 
-    def broken(_file):
+    def broken(_row, _file):
         raise KeyError("command")
 
-    monkeypatch.setattr(hyperfine, "read_hyperfine", broken)
+    monkeypatch.setattr("analysis.importers.registry.read_json", broken)
     with pytest.raises(AnalysisError, match="not hyperfine's JSON as it should be: KeyError"):
         read_foreign(file)
 
-    def lacking(_file):
+    def lacking(_row, _file):
         raise MemoryError
 
-    monkeypatch.setattr(hyperfine, "read_hyperfine", lacking)
+    monkeypatch.setattr("analysis.importers.registry.read_json", lacking)
     with pytest.raises(MemoryError):
         read_foreign(file)
 

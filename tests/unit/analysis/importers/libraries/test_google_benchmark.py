@@ -244,5 +244,5 @@ def test_a_counter_that_not_every_repetition_has_is_told(foreign) -> None:
     found = foreign({"context": {"num_cpus": 1}, "benchmarks": [row | {"hits": 3.0}, row]})
     assert [cell.metric for cell in found.cells] == ["real_time", "cpu_time"]
     assert [note.text for note in found.notes] == [
-        "the counter 'hits' of 'X' is left out: not every repetition has it"
+        "'hits' of 'X' is left out: not every run has it"
     ]

@@ -72,8 +72,8 @@ def test_its_csv_is_refused_with_the_template(foreign) -> None:
     ("change", "said"),
     [
         ({"measurements": [epoch(-1.0)]}, r"results\[0\].measurements\[0\].elapsed: the value -1.0 is neg"),
-        ({"measurements": [{"iterations": 1}]}, "None is no number"),
-        ({"measurements": [1]}, "a measurement is not an object"),
+        ({"measurements": [{"iterations": 1}]}, "measurements\\[0\\] has no key 'elapsed'"),
+        ({"measurements": [1]}, "measurements\\[0\\] has no key 'elapsed'"),
         ({"name": None}, "a result has no name"),
     ],
 )  # fmt: skip
