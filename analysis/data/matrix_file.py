@@ -52,6 +52,7 @@ _RUN = re.compile(
     r"(run|rep|repetition|r|sample|trial|value|time|x|v)?[ _\-#]*\d+", re.IGNORECASE | re.ASCII
 )
 _LETTERS_FOR_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", ",": "."})
+_FEW = 3  # lines of headings and numbers that may be anything
 _LONGEST = 131_072  # characters of a cell
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}( \d{3})+", re.ASCII)
 
@@ -172,6 +173,10 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
         return _columns(rows, body, source, mark, header=header, labelled=labelled)
     cautions: list[Caution] = []
     if header and not labelled:
+        named = tuple(cell.text for cell in rows[0] if not _RUN.fullmatch(cell.text))
+        plain = all(is_numeric(cell.text) or not cell.text for row in body for cell in row)
+        if named and plain and layout is None and len(rows[0]) == max(map(len, body)):
+            return _named_columns(rows, source, mark, named)
         cautions.append(_headings_left_out(rows[0][0]))
     dress: Dress = "wide-csv" if header and labelled else "matrix"
     if not labelled and not header:
@@ -192,6 +197,18 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
         said = f"line {odd.line} begins with a number, {odd.text}, that was taken as a name"
         cautions.append(Caution("numbers-as-names", said))
     return _Found(names, [row[1:] for row in body], dress, cautions)
+
+
+def _named_columns(rows: _Rows, source: str, mark: str, named: tuple[str, ...]) -> _Found:
+    """Take each column as a benchmark: names above numbers part no rows."""
+    listed = figures.listed(named, 4)
+    if len(rows) <= _FEW:
+        what = f"{listed} may be the names of columns, and {len(rows) - 1} rows of numbers are below them"
+        fix = "add --layout columns if each column is a benchmark, or --layout rows (layout= in Python)"
+        _refuse_cell(source, rows[0][0], what, fix)
+    found = _columns(rows, rows[1:], source, mark, header=True, labelled=False)
+    said = f"each column was taken as a benchmark: {listed}; --layout rows takes each row"
+    return _Found(found.names, found.grid, found.dress, [Caution("columns-as-benchmarks", said)])
 
 
 def _require_one_kind(source: str, body: _Rows, layout: Layout | None) -> None:

@@ -322,14 +322,10 @@ def is_long(
     ]
     if found is not None and (found.benchmark or found.variant):
         return True
-    values = [k for k, _, _ in found.values] if found is not None else []
+    values = {k: unit for k, _, unit in found.values} if found is not None else {}
     rest = (one for k, one in enumerate(headings) if k not in values)
-    if (
-        values
-        and len(headings) > 1
-        and not texts
-        and all(is_role_word(one) or is_setting(one) for one in rest)
-    ):
+    known = any(values.values()) or all(is_role_word(one) or is_setting(one) for one in rest)
+    if values and len(headings) > 1 and not texts and known:
         return True  # the file is the benchmark
     about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
     named = about is not None and bool(about.benchmark)

@@ -24,7 +24,7 @@ from ..errors import AnalysisError
 from .columns import Coded
 from .headings import SAMPLE, ColumnRoles, is_long, long_mapping
 from .long_table import LongTable, float_of, long_file
-from .parsing import ForeignFile
+from .parsing import ForeignFile, parted
 from .typed_rows import is_bare
 
 _CUT = 65536  # characters of the beginning: its last line may be cut off there
@@ -197,11 +197,12 @@ def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongT
     values = {place for place, _, _ in found.values}
     texts = {place: _Numbers() for place in range(len(headings)) if place not in values}
     parts: defaultdict[int, list[np.ndarray[Any, Any]]] = defaultdict(list)
+    units: dict[int, set[str]] = {place: set() for place in values}
     total = 0
     for count, columns in rows.chunks():
         total += count
         for place in values:
-            parts[place].append(_floats(columns[place], count))
+            parts[place].append(_floats(columns[place], count, units[place]))
         most = max(_DISTINCT, total // 4, *(len(texts[k]) for k in found.benchmark))
         for place, numbers in list(texts.items()):
             parts[place].append(_codes(numbers, columns[place], count))
@@ -211,7 +212,7 @@ def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongT
     for place, name, _ in found.values:
         column = whole.setdefault(place, np.zeros(0))
         if np.isinf(column).any() or (len(column) and rows.opened.decimal == "comma"):
-            whole[place] = _with_commas(rows, place, name, column)
+            whole[place] = _with_commas(rows, place, name, column, units[place])
     nothing = np.zeros(0, np.int16)
     return LongTable(
         opened=rows.opened,
@@ -222,6 +223,7 @@ def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongT
             for place, numbers in texts.items()
         },
         values={place: whole[place] for place, _, _ in found.values},
+        units=units,
         line_of=lambda row: f"{rows.at(row)[0]}",
         text_of=lambda row, place: rows.at(row)[1][place],
     )
@@ -234,7 +236,9 @@ def _codes(
     return found.astype(np.int16) if len(numbers) < 2**15 else found
 
 
-def _floats(texts: Sequence[str], count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _floats(
+    texts: Sequence[str], count: int, units: set[str]
+) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Give the numbers, NaN for what is none: only rows that count are asked for it later."""
     try:
         found = np.fromiter(map(float, texts), np.float64, count)
@@ -243,27 +247,33 @@ def _floats(texts: Sequence[str], count: int) -> np.ndarray[Any, np.dtype[np.flo
     else:
         joined = "".join(texts)
         if joined.isascii() and "_" not in joined and found.all() and not np.isnan(found).any():
+            units.add("")
             return found  # a 0 may be a number that is too small
-    return np.array([float_of(text) for text in texts], np.float64)
+    return np.array([float_of(text, units) for text in texts], np.float64)
 
 
 def _with_commas(
-    rows: _CsvRows, place: int, name: str, plain: np.ndarray[Any, np.dtype[np.float64]]
+    rows: _CsvRows,
+    place: int,
+    name: str,
+    plain: np.ndarray[Any, np.dtype[np.float64]],
+    units: set[str],
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Read a column again of which some cells are no plain numbers: they may have decimal commas."""
     said = rows.opened.decimal
     if said is None and rows.separator == ",":
         return plain  # a comma in quotes: the cell is refused where it counts
     texts = [(line, row[place].strip()) for line, row in rows]
-    commas = commas_of((text for _, text in texts), said)
+    units.clear()
+    commas = commas_of((parted(text)[0] for _, text in texts), said)
     if commas.decimal is None:
-        line = next(line for line, text in texts if text == commas.example)
+        line = next(line for line, text in texts if parted(text)[0] == commas.example)
         raise rows.opened.fail(
             f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}",
             "say which with --decimal comma or --decimal point",
             at=f"{line}",
         )
-    return np.array([float_of(text, commas.decimal) for _, text in texts], np.float64)
+    return np.array([float_of(text, units, commas.decimal) for _, text in texts], np.float64)
 
 
 def _separator(line: str) -> str:

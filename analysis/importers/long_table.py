@@ -26,10 +26,19 @@ from .headings import (
     is_warmup,
     plain_heading,
 )
-from .parsing import MISSING, ForeignCell, ForeignFile, cautions_of, in_base_unit, several_hosts
+from .parsing import (
+    MISSING,
+    ForeignCell,
+    ForeignFile,
+    cautions_of,
+    in_base_unit,
+    quantity_in,
+    several_hosts,
+)
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
+    from ..record.run_numbers import Better
 
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 _Real = np.ndarray[Any, np.dtype[np.float64]]
@@ -97,8 +106,8 @@ class LongTable:
 
     `opened`, `headings`, `found`: The file, and which of its columns is what. `columns`: The columns of texts, by
     place; one of `found.rest` with very many texts may be missing. `values`: By the place of the column; NaN where a
-    cell is empty, infinity where it is no number. `numeric`: Those of the missing columns that hold numbers.
-    `line_of`: Says where the row of this number stands, as messages name it. `text_of`: Gives the text of a cell by
+    cell is empty, infinity where it is no number. `units`: What stands behind the numbers of such a column: "" for
+    nothing, else they are in that unit. `line_of`: Says where the row of this number stands, as messages name it. `text_of`: Gives the text of a cell by
     row and place.
     """
 
@@ -107,6 +116,7 @@ class LongTable:
     found: ColumnRoles
     columns: dict[int, Coded]
     values: dict[int, _Real]
+    units: Mapping[int, set[str]]
     line_of: Callable[[int], str]
     text_of: Callable[[int, int], str]
     there: np.ndarray[Any, np.dtype[np.bool_]] = field(init=False)
@@ -166,7 +176,7 @@ class LongTable:
                     one = self.rest[place]
                     keys[self.headings[place]] = one.texts[one.codes[rows[start]]]
             for place, name, in_heading in self.found.values:
-                factor, base, direction = self.found.unit_of(unit, in_heading)
+                factor, base, direction = self._unit_of(place, unit, in_heading)
                 own = self.found.is_of_rows(in_heading)
                 if own and start < end:
                     self._check_unit(name, in_heading, unit, int(rows[start]))
@@ -198,6 +208,18 @@ class LongTable:
                     session=session or None,
                     keys=keys,
                 )
+
+    def _unit_of(self, place: int, said: str, heading: str) -> tuple[float, str, Better | None]:
+        """Give factor, unit and direction of values: those of their cells, where these have a unit."""
+        units = self.units.get(place, set()) - {""}
+        if not units:
+            return self.found.unit_of(said, heading)
+        if len(self.units[place]) > 1:
+            listed = " and ".join(sorted(one or "none" for one in self.units[place]))
+            what = f"the cells of the column {self.headings[place]!r} have several units: {listed}"
+            raise self.opened.fail(what, "give each of them its unit, of one kind")
+        (unit,) = units
+        return 1.0, unit, "lower" if unit == "s" else None
 
     def _blocks(self, rows: _Whole, cut: list[int]) -> tuple[_Whole | None, Callable[[int], int]]:
         """Give rows the numbers of their blocks, None where one of them has none; and what gives that of a cut run's."""
@@ -404,7 +426,10 @@ class LongTable:
     def said(self) -> str:
         """Say as what each column was read."""
         found = self.found
-        units = {place: f" [{unit}]" if unit else "" for place, _, unit in found.values}
+        given = (
+            (place, "".join(self.units.get(place, ())) or unit) for place, _, unit in found.values
+        )
+        units = {place: f" [{unit}]" if unit else "" for place, unit in given}
         roles: dict[str, Iterable[int | None]] = {
             "benchmark": found.benchmark, "variant": found.variant, "value": units, "metric": [found.metric],
             "unit": [found.unit], "better": [found.better], "session": [found.session], "block": [found.block],
@@ -427,12 +452,16 @@ class LongTable:
         return f"read as: {', '.join(parts)}{ignored}"
 
 
-def float_of(text: str, decimal: Decimal | None = None) -> float:
-    """Give the number that a cell is, NaN for an empty one, infinity for what is none."""
+def float_of(text: str, units: set[str], decimal: Decimal | None = None) -> float:
+    """Give the number that a cell is, NaN for an empty one, infinity for what is none; add its unit, "" for none."""
     if text.strip().lower() in MISSING:
         return math.nan
     value = number_in(text, decimal)
-    return math.inf if value is None or math.isnan(value) else value
+    found = quantity_in(text, decimal) if value is None or math.isnan(value) else (value, "")
+    if found is None:
+        return math.inf
+    units.add(found[1])
+    return found[0]
 
 
 def long_file(table: LongTable) -> ForeignFile:

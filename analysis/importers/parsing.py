@@ -7,6 +7,7 @@ or of trials: that is decided behind it, for all formats alike.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -155,24 +156,28 @@ def in_base_unit(unit: str) -> tuple[float, str]:
     return 1.0, unit
 
 
+def parted(text: str) -> tuple[str, str]:
+    """Part a number from its unit of a time or a size, as in ``1.2 s``; "" for none."""
+    match = _MEASURED.fullmatch(text.strip())
+    return (match[1], match[2]) if match and in_base_unit(match[2])[1] in ("s", "B") else (text, "")
+
+
 def quantity_in(text: str, decimal: Decimal | None = None) -> tuple[float, str] | None:
-    """Give a number with its unit, ``1.2 s``, ``1m2.3s`` or ``0:01:02.30``, in seconds or bytes; None for another text."""
-    plain = text.strip()
-    if match := _CLOCK.fullmatch(plain) or _SPANS.fullmatch(plain):
+    """Give a number and its unit, ``1.2 s``, ``1m2.3s`` or ``0:01:02.30``, in seconds or bytes; None for another text."""
+    if match := _CLOCK.fullmatch(text.strip()) or _SPANS.fullmatch(text.strip()):
         hours, minutes, seconds = match.groups()
         return int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds), "s"
-    if (match := _MEASURED.fullmatch(plain)) is None:
+    plain, said = parted(text)
+    number = number_in(plain, decimal)
+    if number is None or math.isnan(number):
         return None
-    number = number_in(match[1], decimal)
-    factor, unit = in_base_unit(match[2])
-    if number is None or unit not in ("s", "B"):
-        return None
+    factor, unit = in_base_unit(said)
     return number / round(1 / factor) if factor < 1 else number * factor, unit
 
 
 def is_quantity(text: str) -> bool:
     """Tell whether a text is a number in any notation, perhaps with its unit."""
-    return is_numeric(text) or quantity_in(text) is not None
+    return is_numeric(parted(text)[0]) or quantity_in(text) is not None
 
 
 def one_process(what: str) -> str:

@@ -208,6 +208,7 @@ def file_of_rows(
     if not columns:
         raise opened.fail("the table has no rows", "is the file whole?")
     values = {place for place, _, _ in found.values}
+    units: dict[int, set[str]] = {place: set() for place in values}
     return long_file(
         LongTable(
             opened=opened,
@@ -215,9 +216,12 @@ def file_of_rows(
             found=found,
             columns={k: _rows_coded(one) for k, one in enumerate(columns) if k not in values},
             values={
-                place: np.array([float_of(text) for text in columns[place]], np.float64)
+                place: np.array(
+                    [float_of(text, units[place]) for text in columns[place]], np.float64
+                )
                 for place, _, _ in found.values
             },
+            units=units,
             line_of=line_of,
             text_of=lambda row, place: columns[place][row],
         ),
@@ -531,6 +535,7 @@ def read_parquet(opened: Opened) -> ForeignFile:
     ]
     found = long_mapping(opened, headings, first)
     values = {place for place, _, _ in found.values}
+    units: dict[int, set[str]] = {place: set() for place in values}
     return long_file(
         LongTable(
             opened=opened,
@@ -539,7 +544,11 @@ def read_parquet(opened: Opened) -> ForeignFile:
             columns={
                 k: _parquet_coded(table.column(k)) for k in range(len(headings)) if k not in values
             },
-            values={place: _parquet_floats(table.column(place)) for place, _, _ in found.values},
+            values={
+                place: _parquet_floats(table.column(place), units[place])
+                for place, _, _ in found.values
+            },
+            units=units,
             line_of=lambda row: f"row {row + 1}",
             text_of=lambda row, place: _parquet_text(table.column(place)[row].as_py()),
         ),
@@ -580,7 +589,7 @@ def _parquet_coded(column: Any) -> Coded:  # noqa: ANN401 - pyarrow's
     return Coded(codes.astype(np.int64), [*texts, ""])
 
 
-def _parquet_floats(column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN401 - pyarrow's
+def _parquet_floats(column: Any, units: set[str]) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN401 - pyarrow's
     import pyarrow
 
     kind = column.type
@@ -588,4 +597,4 @@ def _parquet_floats(column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:  # no
         plain: np.ndarray[Any, Any] = column.to_numpy().astype(np.float64)
         return np.where(np.isnan(plain) & ~column.is_null().to_numpy(), np.inf, plain)
     coded = _parquet_coded(column)
-    return np.array([float_of(text) for text in coded.texts], np.float64)[coded.codes]
+    return np.array([float_of(text, units) for text in coded.texts], np.float64)[coded.codes]

@@ -228,10 +228,17 @@ def test_to_dict_comes_back(tmp_path: Path) -> None:
         PerformanceMatrix.read(path, better="lower")
 
 
-def test_numeric_first_column_under_an_unknown_heading_is_said(tmp_path: Path) -> None:
-    m = read(tmp_path / "x.csv", "first,second\n1,2\n3,4\n")
-    assert m.benchmarks == ("1", "2")
-    assert tuple(map(str, m.cautions)) == ("line 1 was read as headings and left out",)
+def test_names_above_numbers_are_benchmarks(tmp_path: Path) -> None:
+    """Each row was a benchmark, whose runs were one number of each column."""
+    m = read(tmp_path / "x.csv", "first,second\n1,2\n3,4\n5,6\n")
+    assert (m.benchmarks, m.values("second").tolist()) == (("first", "second"), [2, 4, 6])
+    assert [one.code for one in m.cautions] == ["columns-as-benchmarks"]
+    with pytest.raises(
+        AnalysisError, match=r"first, second may be the names of columns(.|\n)*--layout columns"
+    ):
+        read(tmp_path / "x.csv", "first,second\n1,2\n3,4\n")
+    m = read(tmp_path / "x.csv", "first,second\n1,2\n3,4\n", layout="rows")
+    assert (m.benchmarks, m.values("2").tolist()) == (("1", "2"), [3, 4])
 
 
 def test_match_by_name_says_what_is_left_out() -> None:

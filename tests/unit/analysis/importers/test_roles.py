@@ -96,6 +96,16 @@ TABLES = {
         "benchmark=name, value=time_ms [ms], outcome=ok",
         [("a", None, [1, 2], 2)],
     ),
+    "units in cells": (
+        "name,run,time\na,1,1.2 s\na,2,350ms\na,3,1m2.5s\na,4,0:01:02.30\n",
+        "benchmark=name, value=time [s], run=run",
+        [("a", None, [1200, 350, 62500, 62300], None)],
+    ),
+    "units and decimal commas": (
+        "name;size\na;1,5 kB\na;2 kB\n",
+        "benchmark=name, value=size [B]",
+        [("a", None, [1500, 2000], None)],
+    ),
     "the only number": (
         "Tool,Punkte\na,3\na,4\nb,5\n",
         "variant=Tool, value=Punkte",
@@ -248,6 +258,11 @@ def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, tol
 def test_a_table_that_nobody_can_read_says_what_is_missing(foreign, text, told) -> None:
     with pytest.raises(AnalysisError, match="(?s)" + told):
         foreign(text, "r.csv")
+
+
+def test_cells_with_a_unit_and_without_are_refused(foreign) -> None:
+    with pytest.raises(AnalysisError, match="'time' have several units: none and s"):
+        foreign("name,time\na,1\na,2 s\n", "r.csv")
 
 
 def test_lines_of_json_are_rows(foreign) -> None:
