@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import re
 import signal
@@ -198,7 +199,9 @@ def show(
     if as_json:
         import json
 
-        json.dump(result.to_dict(), out, indent=2, allow_nan=False)
+        chunks = json.JSONEncoder(indent=2, allow_nan=False).iterencode(result.to_dict())
+        while part := "".join(itertools.islice(chunks, 4096)):
+            out.write(part)
         out.write("\n")
     elif markdown:
         from ..pages.as_markup import render_markdown

@@ -6,6 +6,7 @@ import bz2
 import codecs
 import contextlib
 import csv
+import gc
 import gzip
 import io
 import itertools
@@ -60,7 +61,10 @@ _STAMP = re.compile(
     r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)? ?(?=[\s{}\[\]\"])",
     re.MULTILINE,
 )
-_TINY = re.compile(r"[eE]-\d{3}|0{300}")  # numbers that may be too small for a float
+_TINY = (
+    re.compile(r"-\d{3}"),
+    re.compile(r"[eE]-\d{3}"),
+)  # may be too small; the first is found fast
 _TOKEN = 24
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _LONGEST = 400  # characters of a message
@@ -100,12 +104,14 @@ class Opened:
 
     def head(self) -> str:
         """Give the beginning as text, for who asks whether it knows the format; never an error."""
-        start = self.data[:_HEAD]
-        encoding = self.encoding or _marked(start) or "utf-8"
-        try:
-            return _clean(start.decode(encoding, errors="replace"))
-        except LookupError:
-            return ""
+        if "head" not in self.memo:
+            start = self.data[:_HEAD]
+            encoding = self.encoding or _marked(start) or "utf-8"
+            try:
+                self.memo["head"] = _clean(start.decode(encoding, errors="replace"))
+            except LookupError:
+                self.memo["head"] = ""
+        return str(self.memo["head"])
 
     def text(self) -> str:
         """Give the whole content as text, without colour codes, one newline a line.
@@ -177,9 +183,8 @@ class Opened:
             text = _STAMP.sub("", text)
         try:
             # Tools write control characters into strings (JMH breaks its parameters into lines).
-            value = json.loads(
-                text, strict=False, parse_float=_not_too_small if _TINY.search(text) else None
-            )
+            tiny = "0" * 300 in text or all(one.search(text) for one in _TINY)
+            value = json.loads(text, strict=False, parse_float=_not_too_small if tiny else None)
         except json.JSONDecodeError as error:
             rest = text[error.pos :].strip()
             what = f"it is no JSON: {error.msg} (column {error.colno})"
@@ -287,6 +292,18 @@ def _shown(value: object) -> str:
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "an object"
     return shorten(repr(value), 40)
+
+
+@contextlib.contextmanager
+def no_collections() -> Iterator[None]:
+    """Rows and cells are made and dropped by the million, none of them in a cycle."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def open_foreign(

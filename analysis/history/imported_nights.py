@@ -112,7 +112,7 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
             date=(file.facts.get("date") and date_in(file.facts["date"]))
             or first_date(one.cell.session for one in own),
             commit=commit,
-            trial=_trial(name, gathered, own, metric, better),
+            trial=_trial(name, gathered, commit, own, better),
             environment=file.facts.get("environment"),
         )
 
@@ -141,32 +141,30 @@ def _apart(found: Sequence[_Found]) -> Iterator[_Found]:
 
 
 def _commit(one: NamedCell) -> str | None:
-    return next((one.cell.keys[key] for key in _COMMITS if one.cell.keys.get(key)), None)
-
-
-def _variant(one: NamedCell, format_: str) -> str:
-    """Name the variant: neither the file's name nor a commit is one, they differ from night to night."""
-    own = one.cell.variant
-    return format_ if own is None or own == _commit(one) else one.variant
-
-
-def _benchmark(one: NamedCell, format_: str) -> str:
-    """Name the benchmark: one that is called like its file has the same name every night."""
-    name = name_of(one.source)
-    if one.benchmark != name:
-        return one.benchmark
-    rest = re.sub(r"[-_. ]{2,}", "-", without_commits(without_dates(name)))
-    return rest.strip("-_. ") or format_
+    return next((name for key in _COMMITS if (name := one.cell.keys.get(key))), None)
 
 
 def _trial(
-    name: str, gathered: GatheredCells, cells: Sequence[NamedCell], metric: str, better: Better
+    name: str,
+    gathered: GatheredCells,
+    commit: str | None,
+    cells: Sequence[NamedCell],
+    better: Better,
 ) -> KeptTrial:
-    file = gathered.files[0]
+    """Make the trial of a commit: what is called like the file or the commit has the same name every night."""
+    file, metric = gathered.files[0], cells[0].cell.metric
+    called = name_of(cells[0].source)
+    rest = re.sub(r"[-_. ]{2,}", "-", without_commits(without_dates(called))).strip("-_. ")
     groups: dict[tuple[str, str], dict[Sitting, list[NamedCell]]] = {}
+    ways: dict[str, dict[str, str]] = {}
     for one in cells:
-        sittings = groups.setdefault((_variant(one, file.format), _benchmark(one, file.format)), {})
+        benchmark = (rest or file.format) if one.benchmark == called else one.benchmark
+        variant = file.format if one.cell.variant in (None, commit) else one.variant
+        sittings = groups.setdefault((variant, benchmark), {})
         sittings.setdefault(one.sitting, []).append(one)
+        # what other tools say of the way may be another one each night, such as a path
+        if file.format == "asv" and one.cell.definition:
+            ways[benchmark] = {"": one.cell.definition}
     benchmarks = tuple(dict.fromkeys(benchmark for _, benchmark in groups))
     variants = tuple(dict.fromkeys(variant for variant, _ in groups))
     sign = -1.0 if better == "higher" else 1.0
@@ -175,12 +173,6 @@ def _trial(
         for key, sittings in groups.items()
     }
     unit = next((one.cell.unit for one in cells if one.cell.unit), "")
-    # of asv alone: what other tools say of the way may be another one each night, such as a path
-    ways = {
-        _benchmark(one, file.format): one.cell.definition
-        for one in cells
-        if one.cell.definition and file.format == "asv"
-    }
     none, zeros = (None,) * len(benchmarks), (0,) * len(benchmarks)
 
     def values_of(variant: str) -> VariantValues:
@@ -213,7 +205,7 @@ def _trial(
         sessions=max(len(one) for one in own.values()),
         planned=max(len(one) for one in own.values()),
         values={variant: values_of(variant) for variant in variants},
-        inputs=tuple({"": ways[bench]} if bench in ways else {} for bench in benchmarks),
+        inputs=tuple(ways.get(benchmark, {}) for benchmark in benchmarks),
         campaign=imported_campaign(file.format, metric, unit, better),
         host_record={},
         cut=tuple(
@@ -226,9 +218,13 @@ def _trial(
 
 def _session_log(cells: Sequence[NamedCell], metric: str) -> float | None:
     """Give the mean log of the processes of one session; None where one is not positive. Lower bounds are of cut ones."""
-    processes = joined_processes([one.cell for one in cells])
-    means = [fmean(row.values[metric]) for row in processes if row.values.get(metric)]
-    if cells[0].cell.better == "lower":
+    cell = cells[0].cell
+    if len(cells) == 1:
+        means = [fmean(one) for one in cell.processes if one] if cell.known else [*cell.values]
+    else:
+        processes = joined_processes([one.cell for one in cells])
+        means = [fmean(row.values[metric]) for row in processes if row.values.get(metric)]
+    if cell.better == "lower":
         means += [bound for one in cells for bound, *_ in one.cell.cut if bound is not None]
     if not means or min(means) <= 0:
         return None

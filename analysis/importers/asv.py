@@ -180,21 +180,22 @@ def _cells(
         version = (text_of(row.get("version") or within(versions, name)) or "")[:_DIGITS]
         way = f"version {version}" if version else ""
         kind, columns = _crossed(opened, name, row, said.get(name, _UNSAID), at)
-        metric, unit, better = kind.metric, kind.unit, kind.better
+        metric, unit, better, factor = kind.metric, kind.unit, kind.better, kind.factor
+        time = metric == "time"
         for k, (value, own, number) in enumerate(zip(*columns, strict=True)):
             values: tuple[float, ...] = ()
-            if isinstance(value, float) and math.isnan(value):
+            if type(value) is float and math.isnan(value):
                 met["skipped"] += 1
                 continue
             if isinstance(own, list) and own:
-                values = opened.values(own, f"{at}[{k}]", factor=kind.factor)
+                values = opened.values(own, f"{at}[{k}]", factor=factor)
             elif value is not None:
-                number_ = type(value) in (int, float)
-                if not number_ or (metric != "time" and not 0 <= value < math.inf):
+                if type(value) not in (int, float) or not (time or 0 <= value < math.inf):
                     met["left-out"] += 1
                     continue
-                values = (opened.value(value, f"{at}[{k}]", factor=kind.factor),)
-                met["single"] += metric == "time"
+                plain = factor == 1.0 and type(value) is float and 0 <= value < math.inf
+                values = (value if plain else opened.value(value, f"{at}[{k}]", factor=factor),)
+                met["single"] += time
             cells.append(
                 ForeignCell(
                     benchmark=kind.names[k],
@@ -203,7 +204,7 @@ def _cells(
                     unit=unit,
                     better=better,
                     processes=(values,) if values else (),
-                    inner=count_of(number),
+                    inner=None if number is None else count_of(number),
                     failed=0 if values else 1,
                     session=session,
                     keys=ChainMap(kind.keys[k], keys),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..data.opening import STDIN, readable
+from ..data.opening import STDIN, no_collections, readable
 from ..data.trial_cautions import CHANGED
 from ..errors import UsageError
 from ..pages import number_format as figures
@@ -48,6 +48,8 @@ def sources_twice(files: Sequence[Sequence[NamedCell]]) -> tuple[frozenset[int],
     names hold different variants, and are none of these. Nor are files of so few or coarse values
     that two measurements may give the same: a caution says it.
     """
+    if len(files) < 2:
+        return frozenset(), []
     ids: dict[object, int] = {}  # thousands of values are compared once, not for each pair of files
 
     def content(cells: Sequence[NamedCell], name: str | None = None) -> tuple[int, ...]:
@@ -139,6 +141,8 @@ def one_variant_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list
     Counts that are the same in every run, and nothing else, tell no copy.
     """
     variants: dict[str, Results] = {}
+    if len({one.variant for one in placed}) == 1:
+        return [*placed], []
     for one in placed:
         results = variants.setdefault(one.variant, {})
         results.setdefault((one.benchmark, one.cell.metric), []).append(one)
@@ -189,13 +193,19 @@ def one_result_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[
     A benchmark of a variant is dropped where another variant has all its values; then what one file
     holds of it on one occasion, where that stands under another name or on another occasion too.
     """
-    told = []
+    told: list[Caution] = []
+    parts = 0
+    if len({one.benchmark for one in placed}) == len(placed):
+        return [*placed], told
     for whole in (True, False):
         results: dict[object, list[NamedCell]] = {}
         for one in placed:
             key = (one.benchmark, one.variant, None if whole else one.sitting)
             results.setdefault(key, []).append(one)
+        if not whole and len(results) == parts:
+            break  # each is of one occasion: they were looked at as wholes
         double = _repeated(results.values(), whole=whole)
+        parts = len(results) - len(double)
         for pair, names in _by_pair(double).items():
             text = (
                 f"{pair[0]!r} has exactly the values of {pair[1]!r} for "
@@ -215,9 +225,9 @@ def _repeated(results: Iterable[Sequence[NamedCell]], *, whole: bool) -> list[Do
     first: dict[object, NamedCell] = {}
     double: list[Double] = []
     for cells in results:
-        metrics: dict[str, list[NamedCell]] = {}
-        for one in cells:
-            metrics.setdefault(one.cell.metric, []).append(one)
+        metrics: dict[str, Sequence[NamedCell]] = {cells[0].cell.metric: cells}
+        if len(cells) > 1:
+            metrics = _by_metric(cells)
         shape = tuple((name, _rows(of)) for name, of in sorted(metrics.items()))
         other = first.setdefault((cells[0].benchmark, shape), cells[0])
         likely = whole or other.sitting == cells[0].sitting
@@ -227,7 +237,16 @@ def _repeated(results: Iterable[Sequence[NamedCell]], *, whole: bool) -> list[Do
     return double
 
 
-def _rows(cells: Iterable[NamedCell]) -> tuple[tuple[float, ...], ...]:
+def _by_metric(cells: Iterable[NamedCell]) -> dict[str, Sequence[NamedCell]]:
+    metrics: dict[str, list[NamedCell]] = {}
+    for one in cells:
+        metrics.setdefault(one.cell.metric, []).append(one)
+    return {**metrics}
+
+
+def _rows(cells: Sequence[NamedCell]) -> tuple[tuple[float, ...], ...]:
+    if len(cells) == 1:
+        return cells[0].cell.processes
     return tuple(process for one in cells for process in one.cell.processes)
 
 
@@ -294,6 +313,7 @@ class GatheredCells:
         return tuple(dict.fromkeys(one.benchmark for one in self.cells))
 
 
+@no_collections()
 def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCells:
     """Decide for all files alike which cell is which.
 

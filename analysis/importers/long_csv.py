@@ -7,12 +7,10 @@ most, else blanks. Where it is no comma, the commas of a column of values are th
 from __future__ import annotations
 
 import csv
-import gc
 import io
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -84,20 +82,7 @@ def _first_cells(
 
 def read_long_csv(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric."""
-    with _no_collections():
-        return long_file(_table(opened))
-
-
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """Rows are made and dropped by the million, none of them in a cycle."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
+    return long_file(_table(opened))
 
 
 def _table(opened: Opened) -> LongTable:

@@ -29,6 +29,8 @@ def kept_apart(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Cauti
     further processes of the same benchmarks. What the file itself tells apart has the same name on
     every occasion, whatever its place in the file.
     """
+    if len({(one.benchmark, one.variant, one.sitting) for one in placed}) == len(placed):
+        return [*placed], []
     numbers = dict(_numbers(placed))
     taken = {one.benchmark for one in placed}
     names: dict[tuple[str, int], str] = {}
@@ -129,10 +131,10 @@ def one_meaning(
         if direction is None:
             direction = _unsaid(metric, directions, better)
         name = names.of(metric, unit, direction, several=len(directions) > 1)
-        cell = one.cell
-        if (name, direction) != (cell.metric, cell.better):
-            cell = replace(cell, metric=name, better=direction)
-        kept.append(replace(one, cell=cell))
+        if (name, direction) != (metric, one.cell.better):
+            cell = replace(one.cell, metric=name, better=direction)
+            one = replace(one, cell=cell)  # noqa: PLW2901
+        kept.append(one)
     return kept, names.told
 
 
@@ -253,22 +255,24 @@ class NamedCell:
 
 def placed_cells(files: Sequence[ForeignFile], chosen: ReadingChoices) -> list[list[NamedCell]]:
     """Name every cell; give those of each file in a list."""
-    placed = [[_placed(file, cell, chosen) for cell in file.cells] for file in files]
+    sound: set[str] = set()
+    placed = [[*_placed(file, chosen)] for file in files]
     for cells in placed:
         for one in cells:
-            _require_sound(one)
+            _require_sound(one, sound)
     return placed
 
 
-def _placed(file: ForeignFile, cell: ForeignCell, chosen: ReadingChoices) -> NamedCell:
+def _placed(file: ForeignFile, chosen: ReadingChoices) -> Iterator[NamedCell]:
     source = readable(file.source)
     folder = _folder_of(file.source)
     name = name_of(file.source)
     place = STDIN if file.source == STDIN else readable(str(folder / Path(file.source).name))
     own = {"file": name, "folder": STDIN if file.source == STDIN else readable(folder.name)}
     lies = {"file": place, "folder": STDIN if file.source == STDIN else readable(str(folder))}
+    occasions: dict[str | None, str] = {None: source}
 
-    def of(key: str, own: dict[str, str]) -> str:
+    def of(cell: ForeignCell, key: str, own: dict[str, str]) -> str:
         found = cell.keys.get(key, own.get(key))
         if found is None:
             known = ", ".join(dict.fromkeys((*cell.keys, *own)))
@@ -277,25 +281,23 @@ def _placed(file: ForeignFile, cell: ForeignCell, chosen: ReadingChoices) -> Nam
             )
         return found
 
-    benchmark = cell.benchmark if chosen.benchmark is None else of(chosen.benchmark, own)
-    if chosen.variant is not None:
-        variant = of(chosen.variant, own)
-    else:
+    for cell in file.cells:
+        if chosen.session is not None:
+            session = {} if cell.session is None else {"session": cell.session}
+            occasion = of(cell, chosen.session, lies | session)
+        elif cell.session in occasions:
+            occasion = occasions[cell.session]
+        else:
+            occasion = occasions[cell.session] = f"{source}, {cell.session}"
         variant = name if cell.variant is None else cell.variant
-    if cell.session is not None:
-        lies["session"] = cell.session
-    if chosen.session is not None:
-        occasion = of(chosen.session, lies)
-    else:
-        occasion = source if cell.session is None else f"{source}, {cell.session}"
-    return NamedCell(
-        benchmark=benchmark,
-        variant=variant,
-        occasion=occasion,
-        source=source,
-        place=place,
-        cell=cell,
-    )
+        yield NamedCell(
+            benchmark=of(cell, chosen.benchmark, own) if chosen.benchmark else cell.benchmark,
+            variant=of(cell, chosen.variant, own) if chosen.variant else variant,
+            occasion=occasion,
+            source=source,
+            place=place,
+            cell=cell,
+        )
 
 
 def _folder_of(source: str) -> Path:
@@ -316,9 +318,10 @@ def name_of(source: str) -> str:
     return readable(name.rpartition(".")[0] or name)
 
 
-def _require_sound(one: NamedCell) -> None:
+def _require_sound(one: NamedCell, sound: set[str]) -> None:
     """Refuse names that hold halves of characters, as JSON may, and numbers beyond all measure."""
-    for name in (one.benchmark, one.variant, one.cell.metric, one.cell.unit, one.occasion):
+    for name in {one.benchmark, one.variant, one.cell.metric, one.cell.unit, one.occasion} - sound:
+        sound.add(name)
         try:
             name.encode()
         except UnicodeEncodeError as error:

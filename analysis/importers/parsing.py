@@ -66,6 +66,8 @@ class ForeignCell:
 
     def __post_init__(self) -> None:
         """Hold names and processes together: a name in the wrong place would join strangers."""
+        if self.labels is None and self.blocks is None:
+            return
         runs = len(self.processes) if self.known else len(self.values)
         for what, given in (("names", self.labels), ("blocks", self.blocks)):
             if given is not None and len(given) != runs:

@@ -20,7 +20,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from ..data.opening import Opened, trials_within
+from ..data.opening import Opened, no_collections, trials_within
 from ..errors import AnalysisError, UsageError
 from ..pages.number_format import listed
 from ..registry import load
@@ -185,6 +185,7 @@ def _joined(path: str) -> str:
     return path if path[:1] in ("", "[") else f".{path}"
 
 
+@no_collections()
 def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
     """Read a foreign file by its format."""
     tool = tool_of(opened, name)

@@ -143,6 +143,8 @@ def cautions_to_dict(cautions: Iterable[Caution]) -> dict[str, list[str]]:
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - any value that a result holds
     """Turn a value into JSON types: what is not a finite number becomes None, arrays become lists."""
+    if value is None or type(value) in (str, int, bool):
+        return value
     if isinstance(value, Result):
         return value.body()
     if isinstance(value, Caution):
