@@ -173,10 +173,10 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
         return _columns(rows, body, source, mark, header=header, labelled=labelled)
     cautions: list[Caution] = []
     if header and not labelled:
-        named = tuple(cell.text for cell in rows[0] if not _RUN.fullmatch(cell.text))
+        above = tuple(cell.text for cell in rows[0] if not _RUN.fullmatch(cell.text))
         plain = all(is_numeric(cell.text) or not cell.text for row in body for cell in row)
-        if named and plain and layout is None and len(rows[0]) == max(map(len, body)):
-            return _named_columns(rows, source, mark, named)
+        if above and plain and layout is None and len(rows[0]) == max(map(len, body)):
+            return _named_columns(rows, source, mark, above)
         cautions.append(_headings_left_out(rows[0][0]))
     dress: Dress = "wide-csv" if header and labelled else "matrix"
     if not labelled and not header:

@@ -62,6 +62,7 @@ _ONE = (
 TOTALS = ("iterations", "iters", "loops", "inner_loops", "ops", "operations", "weight", "repeats")
 # in a column of such words alone these are units; the others may be a class, a clock's or a statistic
 _UNIT_WORDS = frozenset((*TIMES, *SIZES)) - {"s", "B", "h", "min", "day", "days"}
+_CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z][a-z]+")
 _SHOWN = 8
 SAMPLE = 200  # rows that tell whether a column holds numbers
 _SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(]([A-Za-zµμ/]+)[\])]|_([A-Za-zµμ]+))$")
@@ -237,8 +238,16 @@ def holds_units(heading: str, texts: Sequence[str]) -> bool:
 
 
 def plain_heading(heading: str) -> str:
-    """Give a heading in small letters, with underscores for blanks and hyphens."""
-    return re.sub(r"[ \-]+", "_", heading.strip().lower())
+    """Give a heading in small letters, with underscores for blanks, hyphens and ``camelCase``."""
+    return re.sub(r"[ \-]+", "_", _parted(heading).lower())
+
+
+def _parted(heading: str) -> str:
+    """Put underscores where a heading has a capital within a word, but in units: ``elapsedMs``, ``memKiB``."""
+    return _CAMEL.sub(
+        lambda m: "_" + (m[0] if m[0] in ("Ki", "Mi", "Gi", "Ti") else m[0].lower()),
+        heading.strip(),
+    )
 
 
 def is_measured(heading: str) -> bool:
@@ -468,7 +477,7 @@ def _is_unit(word: str) -> bool:
 
 def _base(heading: str) -> str:
     """Give a heading, plain, without its unit; ``min`` may be the minimum, and stays."""
-    match = _SUFFIX.match(heading.strip())
+    match = _SUFFIX.match(_parted(heading))
     if match is not None and (unit := match[2] or match[3]).lower() != "min" and _is_unit(unit):
         return plain_heading(match[1])
     return plain_heading(re.sub(r"[()\[\]]", " ", heading))
@@ -494,7 +503,7 @@ def _value(heading: str, *, stated: bool = False) -> str | None:
         return "s" if plain == "seconds" else ""
     if plain in _ALONE:
         return plain
-    match = _SUFFIX.match(heading.strip())
+    match = _SUFFIX.match(_parted(heading))
     if match is None:
         return None
     base, unit = plain_heading(match[1]), match[2] or match[3]

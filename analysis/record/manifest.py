@@ -25,6 +25,7 @@ from typing import Any, Final, Literal, get_args
 from ..errors import StoreError, UsageError
 from ..words import command_line
 from .bisections import is_bisection, way_to_bisections
+from .json_paths import stated_columns
 from .run_numbers import Better
 from .shapes import RESTORE, ShapeError, document_of, is_writable, shaped
 from .trial_files import (
@@ -152,8 +153,10 @@ def asked_warmup() -> WarmupIterations | None:
 
 def asked_words() -> tuple[str, ...]:
     """Give what was asked as words of a command line, for the next command to ask it too."""
-    setting = asked_warmup()
-    return () if setting is None else (f"--{WARMUP.replace('_', '-')}", f"{setting}")
+    setting, columns = asked_warmup(), stated_columns()
+    warmup = () if setting is None else (f"--{WARMUP.replace('_', '-')}", f"{setting}")
+    roles = ", ".join(f"{role}={name}" for role, name in columns.items())
+    return (*warmup, *(("--columns", roles) if columns else ()))
 
 
 @contextmanager

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 from hypothesis import given, settings, strategies as st
 
+from analysis.data.opening import Opened
 from analysis.importers.headings import is_good, is_warmup, mapped, summaries
+from analysis.importers.registry import read_foreign
 from tests.examples import examples
 
 WORDS = st.sampled_from(
@@ -65,3 +70,34 @@ def test_numbers_are_codes_or_yes_and_no(number: int) -> None:
     assert is_good("failed", str(number)) is (number == 0)
     assert is_good("ok", str(number)) is {0: False, 1: True}.get(number)
     assert is_good("outcome", str(number)) is None
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b"]), st.sampled_from(["x", "y", ""]), st.sampled_from(["1", "2", "8"]),
+        st.sampled_from(["ok", "failed", "timeout"]), st.sampled_from(["", "true"]),
+        st.sampled_from(["1.5", "2", "NA", ""]),
+    ),
+    min_size=1, max_size=30,
+)  # fmt: skip
+
+
+@settings(max_examples=examples(200))
+@given(ROWS, st.sampled_from(",;\t"))
+def test_each_cell_of_the_value_column_is_a_value_failed_a_warm_up_or_empty(
+    rows, separator
+) -> None:
+    out = io.StringIO()
+    headings = ["benchmark", "flavour", "threads", "state", "warmup", "time_ms"]
+    csv.writer(out, delimiter=separator).writerows([headings, *rows])
+    found = [row for row in csv.DictReader(io.StringIO(out.getvalue()), delimiter=separator)]
+    counted = [row for row in found if row["state"] == "ok" and not row["warmup"]]
+    values = [row["time_ms"] for row in counted if row["time_ms"] not in ("", "NA")]
+    failed = sum(row["state"] != "ok" and not row["warmup"] for row in found)
+    if not values and len(counted) == len(found):
+        return  # there is no row of values
+    data = out.getvalue().encode()
+    cells = read_foreign(Opened(source="r", name="r", path=None, data=data), "long-csv").cells
+    assert sorted(v for c in cells for v in c.values) == sorted(float(v) / 1000 for v in values)
+    assert sum(c.failed or 0 for c in cells) == failed
+    assert sum(c.warmups or 0 for c in cells) == sum(row["warmup"] != "" for row in found)

@@ -5,10 +5,13 @@ Authority: the rows themselves, which a person would part so; a pooled column wa
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError, UsageError
+from analysis.importers.headings import _NAMES, _TOO
 from analysis.importers.registry import read_foreign
 from analysis.record.json_paths import reading_columns
 
@@ -95,6 +98,16 @@ TABLES = {
         "name,ok,remark,time_ms\na,1,,1\na,0,broken pipe,\na,1,,2\na,0,no such file,\n",
         "benchmark=name, value=time_ms [ms], outcome=ok",
         [("a", None, [1, 2], 2)],
+    ),
+    "camel case": (
+        "testName,shellName,threadCount,exitCode,elapsedMs,memKiB\na,osh,1,0,1,2\na,osh,4,0,3,2\na,osh,1,0,2,2\na,osh,4,1,9,2\n",
+        "benchmark=testName, variant=shellName, value=elapsedMs [ms]+memKiB [KiB], outcome=exitCode, factor=threadCount",
+        [
+            ("a threadCount=1", "osh", [1, 2], 0),
+            ("a threadCount=1", "osh", [2048, 2048], 0),
+            ("a threadCount=4", "osh", [3], 1),
+            ("a threadCount=4", "osh", [2048], 1),
+        ],
     ),
     "units in cells": (
         "name,run,time\na,1,1.2 s\na,2,350ms\na,3,1m2.5s\na,4,0:01:02.30\n",
@@ -269,3 +282,8 @@ def test_lines_of_json_are_rows(foreign) -> None:
     text = '{"name": "a", "t": {"ms": 1}}\n\n{"name": "a", "t": {"ms": 2}}\n'
     found = foreign(text, "r.jsonl")
     assert (found.format, cells(found)) == ("json", [("a", None, [1, 2], None)])
+
+
+def test_the_words_of_headings_are_frozen() -> None:
+    """Every new word changes somebody's reading: look at tests/golden/readings.jsonl before this line changes."""
+    assert hashlib.sha256(repr((_NAMES, _TOO)).encode()).hexdigest()[:12] == "2915791fa526"
