@@ -52,6 +52,7 @@ from written import (
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.opening import open_foreign
+from analysis.data.systems_table import read_systems
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
 from analysis.importers.gathering import gather
@@ -59,7 +60,6 @@ from analysis.importers.importing import import_files, inspect_files
 from analysis.importers.naming import ReadingChoices
 from analysis.importers.reader import Reading, read_sources
 from analysis.importers.registry import TOOLS, tool_of
-from analysis.data.systems_table import read_systems
 from analysis.methods.speedup_test.original_config import read_speedup_config
 from analysis.record.environment import diff
 from harness.campaign.defaults import identity_of, resolved_text

@@ -21,8 +21,8 @@ from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.pair import suite_mean
-from analysis.diagnose.normality import normal_curves
 from analysis.data.systems_table import read_systems
+from analysis.diagnose.normality import normal_curves
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.page import hpt_context
 from analysis.methods.resampling.biplot import biplot

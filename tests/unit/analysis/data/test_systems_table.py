@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.errors import AnalysisError, UsageError
 from analysis.data.systems_table import read_systems
+from analysis.errors import AnalysisError, UsageError
 
 
 @pytest.fixture
