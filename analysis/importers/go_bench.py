@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..record.run_numbers import Better
 
 _GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+,[0-9]+")
-_NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?|NaN|Inf)$")
+_NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]{0,400}\.?[0-9]{0,400}(?:[eE][-+]?[0-9]{1,9})?|NaN|Inf)$")
 EVENT = re.compile(r'^[^{"]{0,200}\{ ?(?:"[A-Z]\w*": ?"[^"]*", ?){0,4}"Action": ?"', re.MULTILINE)
 _NAME = re.compile(r"(Benchmark[^\sa-z(:\"',;]\S*)(?=\s|$)")
 _ABOUT = re.compile(r"^([a-z][^\sA-Z:]*):(?:\s+(\S.*))?$")

@@ -88,6 +88,7 @@ def test_what_broke_a_reader_is_refused_with_its_place(tmp_path, kind, content, 
     [
         ("go-bench", "BenchmarkA 1 " + "1" * 50_000 + " x\n"),
         ("go-bench", "Benchmark" + "1" * 50_000 + "\n"),
+        ("go-bench", "x 1 " + "1" * 50_000 + "x ns/op\n"),
         ("rebench", "#\n" * 32_000),
         ("benchexec", "<result" * 2_000),
         ("benchexec", "tool\tT\nrun set\tn\n\t" + "(" * 50_000 + "\nx\t1\n"),
