@@ -301,9 +301,7 @@ _MODES = {
 }
 _JMH_SUMMARY = re.compile(
     r'^"Benchmark"[,;]"Mode"[,;]"Threads"[,;]"Samples"[,;]"Score"'  # -rf csv, scsv
-    r"|^Benchmark +(?:\([^)]*\) +)*Mode +(?:Cnt|Samples) +Score"  # -rf text, and the log's end
-    r"|^# JMH version:|^# (?:Warmup|Measurement): \d+ iterations, \d",
-    re.MULTILINE,
+    r"|^Benchmark +(?:\([^)]*\) +)*Mode +(?:Cnt|Samples) +Score"  # -rf text
 )
 _BROKEN = re.compile(r"([,\[\]{}])\s*\n\s*")  # JMH breaks its text into lines, within names too
 _RAW = ("rawDataHistogram", "rawData")
@@ -400,7 +398,7 @@ _JMH = JsonTool(
     said="JMH's JSON",
     knows=entries_with(None, "primaryMetric", "benchmark"),
     mentions=(("benchmark", "primaryMetric"), ("benchmark", "warmupIterations")),
-    summary=(_JMH_SUMMARY, "this output of JMH holds summaries only, or is its log"),
+    summary=(_JMH_SUMMARY, "this output of JMH holds summaries only"),
     nothing="there is no result in the file",
     fix="write it again with -rf json",
     kept=("the result of {!r} has no primary metric", "execute JMH with -rf json -rff FILE"),

@@ -195,6 +195,13 @@ FOREIGN: dict[str, str] = {
     '"sort(x)",10,1µs,2µs,3.5,1KB,0,2,0,3µs, 950ns,0,"none"\n"rev",10,1µs,2µs,3.5,1KB,0,2,0,3µs,2e-06,0,'
     '"level0"\n',
     "r-bench/m.csv": '"","expr","time"\n"1","a",1500\n"2","b",2500\n"3","a",1600.5\n',
+    "jmh-log/l.log": "# JMH version: 1.37\n# Threads: 1 thread\n# Benchmark mode: Average time, time/op\n"
+    "# Benchmark: p.C.m\n# Parameters: (n = 10, s = a, b)\n\n# Fork: 1 of 2\n# Warmup Iteration   1: 9.5 us/op\n"
+    "Iteration   1: 1.5 ±(99.9%) 0.1 us/op\nIteration   2: n = 3, mean = 2 us/op, p{0.00} = 1 us/op\n"
+    "# Fork: 2 of 2\nIteration   1: ≈ 10⁻⁴ us/op\n\n# Benchmark: p.C.k\n\n# Fork: 1 of 1\nIteration   1: 1,5 ops/s\n",
+    "renaissance-log/r.log": "====== s (f) [default], iteration 0 completed (1500.5 ms) ======\n"
+    "====== s (f) [default], iteration 1 completed (500.25 ms) ======\n"
+    "====== s (f), iteration 0 completed (700 ms) ======\n",
     "long-csv/l.csv": "benchmark,variant,session,run,iteration,value,unit,ok,warmup\n"
     "x,a,1,1,1,0.5,ms,true,0\nx,a,1,1,2,0.75,ms,true,0\nx,b,1,1,1,0.25,ms,false,0\n"
     'x,b,2,2,1,0.25,ms,true,1\n"y, z",b,2,2,1,2,ms,true,0\n',
