@@ -164,17 +164,16 @@ def _of_fleet(fleet: tuple[Path, str | None], args: _Asked) -> _Judged:
 def _of_one_trial(args: _Asked) -> _Judged:
     """Compare candidates of one trial with its baseline."""
     from ..data.host_record import refuse_unasked
-    from ..importers.reader import is_file, open_trial, trial_and_variant
+    from ..importers.reader import is_file, open_trial, read_sides, trial_and_variant
     from ..verdict.judging import judge
     from ..verdict.sides import all_failed, ever_succeeded
 
     named = trial_and_variant(args.source)
     if named is None:
-        lone = is_file(args.source)
+        if is_file(args.source):
+            read_sides(args.source, None, args.reading())  # says what is missing
         raise UsageError(
-            "BASELINE is missing, or this is no trial"
-            if lone
-            else "there is no such trial or file",
+            "there is no such trial or file",
             args.source,
             "name a trial (runs/NAME), one of its variants, or two sides; only a trial knows its baseline",
         )

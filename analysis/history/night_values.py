@@ -20,12 +20,13 @@ from ..data.columns import read_plan
 from ..data.host_record import BOOT_ARGUMENTS, SessionEnvironment, read_environments
 from ..data.matrix import cut_rows
 from ..data.merging import StatedCampaign
-from ..data.opening import ASV, results_within
+from ..data.opening import ASV, open_foreign, results_within
 from ..data.protocol import settings_of
 from ..data.trial import Trial, read_trial
 from ..errors import InsufficientDataError, StoreError, UsageError
 from ..importers.naming import name_of
 from ..importers.reader import is_file, is_foreign
+from ..importers.registry import read_foreign
 from ..methods.multilevel.design import disagreeing
 from ..methods.multilevel.values import SessionMeans, means_of_one, means_of_pair
 from ..pages.model import Caution
@@ -564,6 +565,7 @@ def _order(place: NightPlace) -> tuple[datetime, str, str]:
 
 def _file(path: Path) -> NightPlace:
     if not is_foreign(path):
+        read_foreign(open_foreign(str(path)))  # says what cannot be read of it
         raise UsageError(
             "this is no result of another tool",
             str(path),

@@ -195,6 +195,11 @@ def _opened_trial(
             "name the directory that 'fairtrial run' printed, such as runs/NAME, or a file of another "
             "tool",
         )
+    if is_file(str(path)):
+        from ..data.opening import open_foreign
+        from .registry import read_foreign
+
+        read_foreign(open_foreign(str(path)))  # says what cannot be read of it
     return replace(read_trial(path), level=level)
 
 
@@ -529,13 +534,13 @@ def _from_file(source: str, how: Reading) -> _Read:
         raise UsageError("--metric is for trials; a file has one metric", source)
     from ..data.matrix_file import table_in
     from ..data.opening import open_foreign
-    from .registry import tool_of
+    from .registry import begins_with_numbers, tool_of
 
     opened = open_foreign(source)
     try:
         table = table_in(opened.text(), opened.source, how.layout, how.decimal)
-    except FairtrialError as error:
-        if re.search(r":[12](:\d+)?$", error.where or "") or opened.looks_like_json():
+    except FairtrialError:
+        if not begins_with_numbers(opened):
             tool_of(opened)  # says so where nothing in it was a table of numbers
         raise
     if None not in (how.better, table.better) and how.better != table.better:

@@ -20,6 +20,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
+from ..data.matrix_file import table_in
+from ..data.number_text import number_in
 from ..data.opening import Opened, no_collections, trials_within
 from ..errors import AnalysisError, UsageError
 from ..pages.number_format import listed
@@ -164,6 +166,13 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     )
 
 
+def begins_with_numbers(opened: Opened) -> bool:
+    """Tell whether a file holds nothing, or whether most cells of its first line are numbers, the name aside."""
+    first, *cells = re.split(r"[,;\s]+", opened.head().strip().partition("\n")[0].strip())
+    known = [number_in(cell) is not None for cell in cells or (first,)]
+    return not first or 2 * sum(known) > len(known)
+
+
 def _lists(data: dict[str, Any] | list[Any] | None, depth: int = 0) -> set[str]:
     """Give the paths to lists of numbers; where all parts of an object have the same, its keys are names."""
     if isinstance(data, list) and data and all(type(one) in (int, float) for one in data):
@@ -190,7 +199,12 @@ def _joined(path: str) -> str:
 @no_collections()
 def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
     """Read a foreign file by its format."""
-    tool = tool_of(opened, name)
+    try:
+        tool = tool_of(opened, name)
+    except UsageError as error:
+        if UNKNOWN in error.what and not opened.is_folder and begins_with_numbers(opened):
+            table_in(opened.text(), opened.source, None, None)  # says where it holds no number
+        raise
     try:
         found = tool.read(opened)
         return replace(found, format=found.format or tool.name, source=opened.source)

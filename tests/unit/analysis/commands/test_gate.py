@@ -195,7 +195,7 @@ def test_files_for_machines(make, tmp_path):
         (("slower>2%", "{}", "--junit", "/nowhere/x"), "cannot be written"),
         (("slower>2%", "{}", "--summary", "/nowhere/x"), "the summary cannot be written"),
         (("slower>2%", "nowhere"), "there is no such trial or file"),
-        (("slower>2%", __file__), "BASELINE is missing, or this is no trial"),
+        (("slower>2%", __file__), "no tool is known for this file"),
         (("slower>2%", "{}", "--looks", "2", "--always-valid"), "exclude each other"),
     ],
 )

@@ -6,11 +6,15 @@ has a reader of its own.
 
 from __future__ import annotations
 
+import io
 import json
+from pathlib import Path
 
 import pytest
 
-from analysis.errors import UsageError
+from analysis.errors import FairtrialError, UsageError
+from analysis.importers.registry import UNKNOWN
+from harness.commands.command_parser import parser_for
 
 CATCH = '<?xml version="1.0"?>\n<Catch2TestRun name="t"><TestCase name="c">\n<mean value="12.5"/></TestCase></Catch2TestRun>\n'
 PRINTED = (
@@ -66,3 +70,39 @@ def test_single_numbers_are_no_list(foreign, content) -> None:
     with pytest.raises(UsageError) as told:
         foreign(json.dumps(content), "r.json")
     assert told.value.what == "no tool is known for this file"
+
+
+SAYS = {
+    "algorithm,note\nquick,a\n": UNKNOWN,
+    "hello world\nthis is text\n": UNKNOWN,
+    '{"a": {"b": {"c": [1, 2, 3]}}}': f"{UNKNOWN} file; lists of numbers lie at a.b.c",
+    "\0\1\2": UNKNOWN,
+    "": "the file holds no values",
+    '{"benchmarks": [': "the file is cut off",
+    '{"results": [{"command": "x", "times": [1.0, "a"]}]}': "results[0].times[1]: 'a' is no number",
+    "benchmark,variant,time_ms\na,old,10\na,old,abc\n": ":3: 'abc' in the column 'time_ms'",
+    "benchmark,variant,mean_ms,std_ms\na,old,1,0.1\n": ":1: the table holds summaries only",
+    "x,1,2\ny,3,abc\n": ":2:5: 'abc' is not a number",
+    "1\nabc\n": ":2:1: 'abc' is not a number",
+}
+CALLS = (
+    *("import {} --dry-run", "verdict {}", "gate slower>2% {}", "hpt {} {}", "resample {} {}"),
+    *("mixture {}", "speedup-test {} {}", "history {}", "diagnose {}", "report {} -o page.html"),
+    *("plot forest {} -o forest.svg", "plan {}", "study power {}", "biplot {} {}", "diff {} {}"),
+)
+
+
+@pytest.mark.parametrize("text", SAYS)
+def test_every_command_says_the_same_of_a_file_that_cannot_be_read(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("r.dat").write_text(text)
+    told = {}
+    for call in CALLS:
+        if call.startswith("history") and UNKNOWN not in SAYS[text]:
+            continue  # a night that cannot be read is left out and named
+        words = call.replace("{}", "r.dat").split()
+        args = parser_for(words[0]).read(words)
+        with pytest.raises(FairtrialError) as refused:
+            args.run(args, io.StringIO(), io.StringIO())
+        told[str(refused.value)] = call
+    assert [SAYS[text] in said for said in told] == [True], told
