@@ -178,7 +178,8 @@ def read_nights(
     fix = "name complete trials"
     if metric is not None:
         fix = "leave out --metric, or name one that all of them have"
-    _require_several(found, places, least)
+    alone = [one.kind for one in found] == ["file"]  # perhaps with a night for each commit
+    _require_several(found, places, 1 if alone else least)
     if found[0].kind == "file":
         from ..importers.naming import ReadingChoices
         from .imported_nights import read_imported
@@ -186,6 +187,8 @@ def read_nights(
         chosen = ReadingChoices(metric=metric, better=better)
         with meanwhile("reading"):
             raws, refused = read_imported(found, [Path(one) for one in places], chosen)
+        if len(raws) < least and not refused:
+            _require_several(found, places, least)
         left_out = [(name, error.what) for name, error in refused]
         fix = next((error.fix for _, error in refused if error.fix), fix)
         raws, cut = _newest(raws)

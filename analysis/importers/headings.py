@@ -412,6 +412,30 @@ _ROLES = {
     "outcome": "ok",
 }
 _LITERAL = ("unit", "metric", "better")
+# tables of tools: node's benchmark/compare.js, JMeter's .jtl; their other columns are ignored
+_TABLES: tuple[dict[str, str], ...] = (
+    {
+        "variant": "binary",
+        "benchmark": "filename+configuration",
+        "value": "rate",
+        "better": "'higher'",
+    },
+    {"benchmark": "label", "value": "elapsed", "unit": "'ms'", "outcome": "success"},
+)
+_OF_TABLES = (
+    ("binary", "filename", "configuration", "rate"),
+    ("timeStamp", "elapsed", "label", "success"),
+)
+
+
+def _of_tool(headings: Sequence[str]) -> Mapping[str, str]:
+    """Give the roles of a tool's own table; none for every other."""
+    for needed, roles in zip(_OF_TABLES, _TABLES, strict=True):
+        if headings and set(needed) <= set(headings):
+            taken = {name for text in roles.values() for name in text.split("+")}
+            rest = "+".join(one for one in headings if one not in taken)
+            return roles | ({"ignored": rest} if rest else {})
+    return {}
 
 
 def stated_roles(
@@ -423,7 +447,7 @@ def stated_roles(
     """
     stated: dict[str, tuple[int, ...]] = {}
     said: dict[str, str] = {}
-    for role, text in opened.columns.items():
+    for role, text in (opened.columns or _of_tool(headings)).items():
         name = _ROLES.get(role)
         if name is None or role in ("process", "ok"):
             known = ", ".join(one for one in _ROLES if one not in ("process", "ok"))

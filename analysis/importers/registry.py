@@ -20,7 +20,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from ..data.matrix_file import table_in
 from ..data.number_text import number_in
 from ..data.opening import Opened, no_collections, trials_within
 from ..errors import AnalysisError, UsageError
@@ -203,6 +202,8 @@ def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
         tool = tool_of(opened, name)
     except UsageError as error:
         if UNKNOWN in error.what and not opened.is_folder and begins_with_numbers(opened):
+            from ..data.matrix_file import table_in
+
             table_in(opened.text(), opened.source, None, None)  # says where it holds no number
         raise
     try:

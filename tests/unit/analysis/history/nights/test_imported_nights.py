@@ -240,6 +240,25 @@ def test_trials_and_files_are_no_series_together(files, night, tmp_path):
     assert read_nights([tmp_path / "runs"]).series[0].paired
 
 
+def test_commits_of_one_file_are_nights(tmp_path):
+    def entry(k):
+        benches = [{"name": "fib", "value": k, "unit": "ns/iter"}]
+        return {
+            "commit": {"id": f"c{k}", "timestamp": f"2026-01-0{k}T00:00:00Z"},
+            "benches": benches,
+        }
+
+    path = tmp_path / "data.js"
+    path.write_text(
+        "window.BENCHMARK_DATA = " + json.dumps({"entries": {"Rust": [entry(2), entry(1)]}})
+    )
+    (series,) = read_nights([path]).series
+    assert [night.commit for night in series.nights] == ["c1", "c2"]
+    path.write_text("window.BENCHMARK_DATA = " + json.dumps({"entries": {"Rust": [entry(1)]}}))
+    with pytest.raises(UsageError, match="one night is no series"):
+        read_nights([path])
+
+
 def test_a_file_of_numbers_is_no_result(files, tmp_path):
     (tmp_path / "numbers.txt").write_text("1\n2\n")
     with pytest.raises(UsageError, match="no result of another tool"):

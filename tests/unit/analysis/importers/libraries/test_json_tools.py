@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -148,6 +150,33 @@ def test_a_tool_is_one_row_and_one_sample(foreign, monkeypatch) -> None:
     monkeypatch.setattr(registry, "TOOLS", tuple(registry.tools_of((*json_rows.ROWS, row))))
     file = foreign({"marks": [{"name": "a", "ticks": [1, 2]}]})
     assert (file.format, file.cells[0].processes) == ("tally", ((0.001,), (0.002,)))
+
+
+TABLES = {
+    "binary,filename,configuration,rate,time\nold,a.js,n=1,25.5,0.5\nnew,a.js,n=1,27,0.25\n": [
+        ("a.js / n=1", "old", "rate", "higher", (25.5,)), ("a.js / n=1", "new", "rate", "higher", (27.0,)),
+    ],
+    "timeStamp,elapsed,label,threadName,success\n1,120,Home,T 1,true\n2,900,Home,T 2,false\n": [
+        ("Home", None, "elapsed", "lower", (0.12,)),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TABLES)
+def test_tables_of_node_and_jmeter_have_their_roles(foreign, text: str) -> None:
+    found = foreign(text, "r.csv").cells
+    assert [(c.benchmark, c.variant, c.metric, c.better, c.values) for c in found] == TABLES[text]
+
+
+def test_the_table_of_the_page_names_each_format() -> None:
+    page = (Path(__file__).resolve().parents[5] / "docs" / "import.md").read_text("utf-8")
+    table = page.partition("| format | what is read | processes |")[2].partition("\n\n")[0]
+    named = [
+        name
+        for line in table.split("\n")[2:]
+        for name in re.findall("`([^`]+)`", line.split("|")[1])
+    ]
+    assert sorted(named) == sorted(tool.name for tool in registry.TOOLS)
 
 
 def test_rows_have_one_name_and_one_sentence_each() -> None:
