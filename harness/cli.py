@@ -93,7 +93,7 @@ def _reading(columns: Mapping[str, str] | None) -> contextlib.AbstractContextMan
     """Read the columns of tables in these roles."""
     if columns is None:
         return contextlib.nullcontext()
-    from analysis.record.json_paths import reading_columns
+    from analysis.record.manifest import reading_columns
 
     return reading_columns(columns)
 

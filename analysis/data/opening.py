@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from ..errors import AnalysisError, FairtrialError, UsageError, library_needed
-from ..record.json_paths import stated_columns
+from ..record.manifest import stated_columns
 from ..record.profiles import is_profiles
 from ..record.trial_files import MANIFEST, MEASUREMENTS
 from ..words import shorten

@@ -27,8 +27,7 @@ from ..pages.model import Caution, merged
 from ..pages.number_format import listed
 from ..record.bisections import way_to_bisections
 from ..record.fleet import FLEET, Fleet, is_fleet, read_fleet, trial_place
-from ..record.json_paths import reading_columns, stated_columns
-from ..record.manifest import read_manifest
+from ..record.manifest import read_manifest, reading_columns, stated_columns
 from ..record.trial_files import MANIFEST
 from ..words import normal
 

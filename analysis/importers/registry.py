@@ -79,8 +79,8 @@ def tools_of(rows: tuple[JsonTool, ...]) -> Iterator[Tool]:
 TOOLS: tuple[Tool, ...] = (
     *tools_of(ROWS),
     Tool("rebench", "ReBench's .data", "analysis.importers.suites"),
-    Tool("jmh-log", "JMH's log", "analysis.importers.jvm_logs"),
-    Tool("renaissance-log", "Renaissance's log", "analysis.importers.jvm_logs"),
+    Tool("jmh-log", "JMH's log", "analysis.importers.command_line"),
+    Tool("renaissance-log", "Renaissance's log", "analysis.importers.command_line"),
     Tool("go-bench", "output of go test -bench", "analysis.importers.go_bench"),
     Tool("r-bench", "CSV of R's microbenchmark or bench", "analysis.importers.julia_r"),
     Tool(

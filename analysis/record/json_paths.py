@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -35,24 +32,6 @@ class Text(NamedTuple):
     """A text that stands for itself."""
 
     text: str
-
-
-_columns: ContextVar[Mapping[str, str]] = ContextVar("columns", default=MappingProxyType({}))
-
-
-@contextmanager
-def reading_columns(columns: Mapping[str, str] | None) -> Iterator[None]:
-    """Read all tables meanwhile with columns of these roles, such as ``{"value": "time_ms"}``; None changes nothing."""
-    token = _columns.set(_columns.get() if columns is None else columns)
-    try:
-        yield
-    finally:
-        _columns.reset(token)
-
-
-def stated_columns() -> Mapping[str, str]:
-    """Give what `reading_columns` says."""
-    return _columns.get()
 
 
 Steps = tuple["str | int | Sign", ...]

@@ -20,12 +20,12 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 from ..errors import StoreError, UsageError
 from ..words import command_line
 from .bisections import is_bisection, way_to_bisections
-from .json_paths import stated_columns
 from .run_numbers import Better
 from .shapes import RESTORE, ShapeError, document_of, is_writable, shaped
 from .trial_files import (
@@ -149,6 +149,24 @@ _asked: ContextVar[WarmupIterations | None] = ContextVar("warmup_iterations", de
 def asked_warmup() -> WarmupIterations | None:
     """Give what `judging_with` says of all trials that are read; None: what each trial's manifest says."""
     return _asked.get()
+
+
+_columns: ContextVar[Mapping[str, str]] = ContextVar("columns", default=MappingProxyType({}))
+
+
+@contextmanager
+def reading_columns(columns: Mapping[str, str] | None) -> Iterator[None]:
+    """Read all tables meanwhile with columns of these roles, such as ``{"value": "time_ms"}``; None changes nothing."""
+    token = _columns.set(_columns.get() if columns is None else columns)
+    try:
+        yield
+    finally:
+        _columns.reset(token)
+
+
+def stated_columns() -> Mapping[str, str]:
+    """Give what `reading_columns` says."""
+    return _columns.get()
 
 
 def asked_words() -> tuple[str, ...]:

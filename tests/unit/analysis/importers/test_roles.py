@@ -13,7 +13,7 @@ from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError, UsageError
 from analysis.importers.headings import _NAMES, _TOO
 from analysis.importers.registry import read_foreign
-from analysis.record.json_paths import reading_columns
+from analysis.record.manifest import reading_columns
 
 
 def said(found) -> str:
