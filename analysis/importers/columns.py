@@ -91,9 +91,8 @@ def settled(
         texts, key=lambda k: (_is_hash(texts[k]), len(texts[k]), all_numbers(texts[k]))
     ):
         codes, many = some[k].codes, len(texts[k])
-        if many < 2 or _follows(codes, *groups):
-            continue
-        if k in keys and not all_numbers(texts[k]):
+        named = k in keys and not all_numbers(texts[k])
+        if named or many < 2 or _follows(codes, *groups):
             continue
         if not _tells(headings[k], texts[k], codes, rows, len(groups[1])):
             continue

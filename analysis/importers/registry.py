@@ -167,7 +167,8 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
 
 def begins_with_numbers(opened: Opened) -> bool:
     """Tell whether a file holds nothing, or whether most cells of its first line are numbers, the name aside."""
-    first, *cells = re.split(r"[,;\s]+", opened.head().strip().partition("\n")[0].strip())
+    found = re.search(r"^[ \t]*([^#\s].*)", opened.head(), re.MULTILINE)
+    first, *cells = re.split(r"[,;\s]+", found[1].strip() if found else "")
     known = [number_in(cell) is not None for cell in cells or (first,)]
     return not first or 2 * sum(known) > len(known)
 
