@@ -420,6 +420,7 @@ def looked_at(x: Array, *, corrected: bool = True) -> LookedAt:
         windows = windows_of(x, inflation)
         least = float(windows.pvalue.min())
         share = law.risk_of(least)
+        windows = windows.only(windows.pvalue <= law.threshold(RISKS[1]))  # no level is above it
     return LookedAt(
         values=_frozen(x),
         resembles=r,

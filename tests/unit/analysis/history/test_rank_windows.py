@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
+from analysis.history import changes
 from analysis.history.changes import GRID, pvalues, tails, windows_of
 
 RNG = np.random.default_rng(20261127)
@@ -63,6 +64,9 @@ def test_each_window_is_that_of_its_two_sides() -> None:
     ):
         s = np.array([total(x[k - a : k], x[k : k + b])])
         assert p == pvalues(s, int(a), int(b))[0]
+    # kept are those that some level may name
+    kept, limit = changes.looked_at(x, corrected=False), changes.law_of(x.size).threshold(0.2)
+    assert kept.windows.pvalue.tolist() == [p for p in windows.pvalue if p <= limit]
 
 
 def test_an_inflation_divides_the_normal_quantile() -> None:
