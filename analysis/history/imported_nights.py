@@ -23,7 +23,7 @@ from ..errors import AnalysisError, FairtrialError, UsageError
 from ..importers.gathering import GatheredCells, gather
 from ..importers.importing import joined_processes
 from ..importers.naming import NamedCell, ReadingChoices, Sitting, name_of
-from ..importers.registry import UNKNOWN, read_foreign
+from ..importers.registry import BARE, UNKNOWN, read_foreign
 from ..pages.number_format import listed
 from .kept_nights import KeptTrial, VariantValues, imported_campaign
 from .night_values import NightPlace, date_in, first_date, without_dates
@@ -33,7 +33,6 @@ from .series import RawNight
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
 
-_BARE = ("wide-csv", "matrix", "numbers", "speedup-test")  # bare numbers are no results of a tool
 _COMMITS = ("commit", "commit_id", "commit_hash", "git_commit", "revision")
 _SHOWN = 4
 
@@ -86,7 +85,7 @@ def _raw(one: _Found, date: str | None) -> RawNight:
 def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
     """Read a file; each commit in it is a night of its own."""
     file = read_foreign(open_foreign(str(place.path)))
-    if file.format in _BARE:
+    if file.format in BARE:
         raise AnalysisError(f"{UNKNOWN} file", str(place.path))
     gathered = gather([file], chosen)
     metric = chosen.metric or _asked(gathered, chosen)

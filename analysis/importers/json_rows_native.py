@@ -193,7 +193,7 @@ def _google_rows(whole: Place) -> list[Place]:
 def _google_notes(read: Read) -> Iterator[Caution]:
     every = _google_rows(read.whole)
     skipped = Counter(_google_which(place) for place in every if _google_skipped(place))
-    of = Counter(map(_google_which, every))
+    of = Counter(map(_google_which, every)) if skipped else {}
     for which, count in skipped.items():
         text = f"{which[0]!r} was skipped by its program, {count} of {of[which]} times"
         yield Caution("skipped", text)

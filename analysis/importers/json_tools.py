@@ -141,6 +141,8 @@ def asked(place: Place, what: Asked) -> Any:  # noqa: ANN401 - any JSON
     """Give what stands at a path, a list where it leads to several places, or what a function gives; or None."""
     if what is None or callable(what):
         return what and what(place)
+    if what[0] == what[-1] == "'" and "|" not in what:
+        return what[1:-1]
     try:
         found = [one.value for one in places(place, what)]
     except JsonPathError:

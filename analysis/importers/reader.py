@@ -73,10 +73,6 @@ def _first_start(folder: Path, fleet: Fleet) -> str:
     return min(starts, default="")
 
 
-# numbers, which commands read as matrices
-_BARE = ("wide-csv", "matrix", "numbers", "speedup-test")
-
-
 def is_file(text: str) -> bool:
     """Tell whether there is such a file; a text that cannot be a path at all names none."""
     return "\0" not in text and os.path.isfile(text)  # noqa: PTH113 - Path.is_file() raises on a name that is too long
@@ -100,10 +96,10 @@ def _is_foreign(path: str, _mtime: int, _size: int, _stated: tuple[tuple[str, st
     if os.path.lexists(os.path.join(path, MANIFEST)) or is_fleet(path):  # noqa: PTH118 - a trial; most sources are
         return False
     from ..data.opening import open_foreign
-    from .registry import UNKNOWN, tool_of
+    from .registry import BARE, UNKNOWN, tool_of
 
     try:
-        return tool_of(open_foreign(path)).name not in _BARE
+        return tool_of(open_foreign(path)).name not in BARE
     except FairtrialError as error:
         # what is damaged, unreadable or of two formats is told by who reads it as such
         return UNKNOWN not in error.what and "trials of fairtrial" not in error.what

@@ -29,6 +29,12 @@ from .json_rows import ROWS
 from .json_tools import JsonTool, read_json
 from .parsing import ForeignFile
 
+BARE = (
+    "wide-csv",
+    "matrix",
+    "numbers",
+    "speedup-test",
+)  # numbers alone, which commands read as matrices
 UNKNOWN = "no tool is known for this"
 _DEEPEST = 20
 _JSON = re.compile(r'\s*[\[{]\s*["\[{]')
@@ -43,6 +49,7 @@ class Tool(NamedTuple):
     said: str
     module: str
     generic: bool = False  # asked only where no tool's own format knows the file
+    lines: bool = False  # what no JSON document can be
     rows: tuple[JsonTool, ...] = ()
 
     @property
@@ -78,21 +85,26 @@ def tools_of(rows: tuple[JsonTool, ...]) -> Iterator[Tool]:
 
 TOOLS: tuple[Tool, ...] = (
     *tools_of(ROWS),
-    Tool("rebench", "ReBench's .data", "analysis.importers.suites"),
-    Tool("jmh-log", "JMH's log", "analysis.importers.command_line"),
-    Tool("renaissance-log", "Renaissance's log", "analysis.importers.command_line"),
+    Tool("rebench", "ReBench's .data", "analysis.importers.suites", lines=True),
+    Tool("jmh-log", "JMH's log", "analysis.importers.command_line", lines=True),
+    Tool("renaissance-log", "Renaissance's log", "analysis.importers.command_line", lines=True),
     Tool("go-bench", "output of go test -bench", "analysis.importers.go_bench"),
-    Tool("r-bench", "CSV of R's microbenchmark or bench", "analysis.importers.julia_r"),
+    Tool("r-bench", "CSV of R's microbenchmark or bench", "analysis.importers.julia_r", lines=True),
     Tool(
         "criterion",
         "criterion's folder, sample.json or raw.csv",
         "analysis.importers.criterion",
     ),
     Tool("asv", "asv's results", "analysis.importers.asv"),
-    Tool("benchexec", "BenchExec's XML or table CSV", "analysis.importers.xml_results"),
+    Tool("benchexec", "BenchExec's XML or table CSV", "analysis.importers.xml_results", lines=True),
     Tool("perf-stat", "perf stat -x, -j or --table", "analysis.importers.command_line"),
-    Tool("spec-cpu", "SPEC CPU's CSV or raw file", "analysis.importers.suites"),
-    Tool("speedup-test", "the Speedup-Test's configuration", "analysis.importers.typed_rows"),
+    Tool("spec-cpu", "SPEC CPU's CSV or raw file", "analysis.importers.suites", lines=True),
+    Tool(
+        "speedup-test",
+        "the Speedup-Test's configuration",
+        "analysis.importers.typed_rows",
+        lines=True,
+    ),
     Tool("parquet", "Parquet", "analysis.importers.typed_rows"),
     Tool("sqlite", "SQLite", "analysis.importers.typed_rows"),
     Tool("json", "JSON, an object a value", "analysis.importers.typed_rows", generic=True),
@@ -222,9 +234,11 @@ def _knowing(opened: Opened, *, generic: bool) -> list[Tool]:
     """Ask each format; a folder may be too large to ask some of them, which others know at once."""
     found: list[Tool] = []
     trouble: AnalysisError | None = None
+    is_json = opened.structure() is not None
     for tool in TOOLS:
         try:
-            if tool.generic == generic and tool.knows(opened):
+            asked = tool.generic == generic and not (is_json and tool.lines)
+            if asked and tool.knows(opened):
                 found.append(tool)
         except AnalysisError as error:
             trouble = trouble or error

@@ -59,7 +59,7 @@ _STEP = re.compile(
     r"""|(?P<dot>\.)?(?P<key>[^.\[\]"\s][^.\[\]"]*)"""
     r"""|\[(?P<index>0|[1-9][0-9]{0,8})\]|\[(?P<all>\*)\]|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]"""
 )
-_OR = re.compile(r"""\s+\|\s+(?=(?:[^"]*"[^"]*")*[^"]*$)(?=(?:[^']*'[^']*')*[^']*$)""")
+_OR = re.compile(r"""(?<=\S)\s+\|\s+(?=(?:[^"]*"[^"]*")*[^"]*$)(?=(?:[^']*'[^']*')*[^']*$)""")
 
 
 def root(data: Any) -> Place:  # noqa: ANN401 - any JSON document
@@ -114,7 +114,10 @@ def find(data: Any, path: str) -> list[Any]:  # noqa: ANN401 - any JSON document
 
 def places(start: Place, path: str) -> list[Place]:
     """Give every place to which a path leads from another one, as `find` does."""
-    return _first(parse_path(path), lambda steps: _walked(start, steps))
+    first, *others = parse_path(path)
+    if not others and not isinstance(first, Text):
+        return _walked(start, first)  # most are
+    return _first((first, *others), lambda steps: _walked(start, steps))
 
 
 def beside(place: Place, own: str, path: str) -> list[Place]:
