@@ -210,13 +210,6 @@ class Opened:
             what = f"a text in it holds half a character ({half!r})"
             raise self.fail(what, "write the file again, with names in UTF-8") from None
 
-    def list_at(self, data: object, key: str, what: str, fix: str) -> list[Any]:
-        """Give the list at a key of the whole file; one that is missing or empty is refused."""
-        found = data.get(key) if isinstance(data, dict) else None
-        if not isinstance(found, list) or not found:
-            raise self.fail(what, fix)
-        return found
-
     def value(self, value: object, at: str, *, factor: float = 1.0) -> float:
         """Take a raw value: a finite number that is not negative; 0 is a value."""
         if isinstance(value, str) and value.lower().lstrip("+-") in ("nan", "inf", "infinity"):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...data.matrix import PerformanceMatrix
 from ...pages import number_format as figures
-from ...pages.model import Page, Section, Sentence, merged, page_of, table_of, value_of
+from ...pages.model import Page, Section, Sentence, merged, page_of, table_of
 from ...pages.number_format import outcome_word
 from ...pages.result import Result, cautions_to_dict, plain
 from ...stats.arguments import checks_arguments
@@ -397,18 +397,6 @@ def _other_rules(report: HptReport) -> Section:
         f"to be normal; loss is relative to {required:g}, error to HPT's largest speedup"
     )
     return Section((table, Sentence(meaning)), title="three rules")
-
-
-def other_lines(report: HptReport) -> Iterator[str]:
-    """Write each of the three rules as a line."""
-    required, tested = report.context.required, report.context.speedup_under_test
-    for row in report.others:
-        reached = value_of(row.confidence, lambda x: figures.reliability(x, required), "none").text
-        speedup = value_of(row.speedup, lambda x: figures.bound(x, 4), "none").text
-        yield (
-            f"{_RULES[row.rule]}: confidence {reached} at {tested:g}, "
-            f"largest speedup with {required:g}: {speedup}"
-        )
 
 
 def _comparisons(context: HptContext) -> Iterator[Sentence]:
