@@ -27,7 +27,7 @@ from .parsing import MISSING
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 _Truth = np.ndarray[Any, np.dtype[np.bool_]]
 _TABLE = 1_000_000  # numbers up to here are looked up, not sorted
-_WORDS = 12  # words of a column that says what became of a run; numbers of a setting that has no such heading
+_WORDS = 12  # words of a column that says what became of a run; numbers of a setting
 # whole numbers that are a place in an order tell no rows apart, however often each stands there
 _ORDER = frozenset(
     (
@@ -163,11 +163,11 @@ def _tells(heading: str, texts: Sequence[str], codes: _Whole, rows: int, names: 
     words = plain.split("_")
     if is_role_word(heading) or words[-1] in _ORDER or is_measured(heading):
         return False
-    if not all((value := number_in(text)) is None or value == int(value) for text in texts):
-        return False
     counts = np.bincount(codes)
-    even = counts.max() <= 2 * counts[counts > 0].min()
-    return is_setting(heading) or (many <= _WORDS and many * 2 <= rows / names and even)
+    if many <= _WORDS and many * 2 <= rows / names and counts.max() <= 2 * counts[counts > 0].min():
+        return True  # few values, each as often
+    whole = all((value := number_in(text)) is None or value == int(value) for text in texts)
+    return is_setting(heading) and (whole or many <= _WORDS)
 
 
 def _is_hash(texts: Sequence[str]) -> bool:

@@ -45,20 +45,14 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "host": "host hostname host_name machine machine_name node nodename node_name",
     }.items()
 }
-# what values may be totals of, beside its own name
-_TOO = (
-    "valid",
-    "is_valid",
-    "correct",
-    "timed_out",
-    "timeout_hit",
-    "crashed",
-    "pass",
-    "result",
-)  # of outcomes
+# outcomes only where all their words are
+_TOO = tuple(
+    ["valid", "is_valid", "correct", "timed_out", "timeout_hit", "crashed", "pass", "result"]
+)
 _ONE = (
     "session", "block", "process", "iteration", "unit", "metric", "better", "warmup", "time", "commit", "host",
 )  # fmt: skip
+# what values may be totals of
 TOTALS = ("iterations", "iters", "loops", "inner_loops", "ops", "operations", "weight", "repeats")
 # in a column of such words alone these are units; the others may be a class, a clock's or a statistic
 _UNIT_WORDS = frozenset((*TIMES, *SIZES)) - {"s", "B", "h", "min", "day", "days"}
@@ -413,25 +407,17 @@ _ROLES = {
 }
 _LITERAL = ("unit", "metric", "better")
 # tables of tools: node's benchmark/compare.js, JMeter's .jtl; their other columns are ignored
-_TABLES: tuple[dict[str, str], ...] = (
-    {
-        "variant": "binary",
-        "benchmark": "filename+configuration",
-        "value": "rate",
-        "better": "'higher'",
-    },
-    {"benchmark": "label", "value": "elapsed", "unit": "'ms'", "outcome": "success"},
-)
-_OF_TABLES = (
-    ("binary", "filename", "configuration", "rate"),
-    ("timeStamp", "elapsed", "label", "success"),
-)
+_TABLES = {
+    "binary filename configuration rate": "variant=binary, benchmark=filename+configuration, value=rate, better='higher'",
+    "timeStamp elapsed label success": "benchmark=label, value=elapsed, unit='ms', outcome=success",
+}
 
 
 def _of_tool(headings: Sequence[str]) -> Mapping[str, str]:
     """Give the roles of a tool's own table; none for every other."""
-    for needed, roles in zip(_OF_TABLES, _TABLES, strict=True):
-        if headings and set(needed) <= set(headings):
+    for needed, stated in _TABLES.items():
+        if set(needed.split()) <= set(headings):
+            roles = dict(one.split("=") for one in stated.split(", "))
             taken = {name for text in roles.values() for name in text.split("+")}
             rest = "+".join(one for one in headings if one not in taken)
             return roles | ({"ignored": rest} if rest else {})

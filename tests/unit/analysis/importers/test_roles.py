@@ -59,6 +59,11 @@ TABLES = {
         "benchmark=bench, value=time_ms [ms], factor=threads",
         [("f threads=1", None, [8, 9], None), ("f threads=4", None, [2, 3], None)],
     ),
+    "few values, each as often": (
+        "bench,ratio,time_ms\nf,0.1,8\nf,0.1,9\nf,0.9,2\nf,0.9,3\n",
+        "benchmark=bench, value=time_ms [ms], factor=ratio",
+        [("f ratio=0.1", None, [8, 9], None), ("f ratio=0.9", None, [2, 3], None)],
+    ),
     "hashes of one variant": (
         "path,shell_name,shell_hash,time_ms\na,osh,75aa11bb,1\na,osh,85aa11bb,2\n"
         "a,sh,95aa11bb,3\na,sh,95aa11bb,4\na,osh,75aa11bb,1\na,osh,85aa11bb,2\n",

@@ -125,10 +125,6 @@ def test_keys_are_what_all_rows_of_a_cell_share(foreign) -> None:
     assert second.keys == {"benchmark": "b"}
 
 
-def test_the_decimal_comma(foreign) -> None:
-    assert foreign("benchmark;value\na;1,5\na;2\n", "r.csv").cells[0].values == (1.5, 2.0)
-
-
 def test_units_of_headings_and_of_rows(foreign) -> None:
     text = "benchmark,value,unit\na,9,ms\na,9,B\n"
     assert [(c.unit, c.values) for c in foreign(text, "r.csv").cells] == [
