@@ -7,6 +7,7 @@ import shlex
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from os.path import commonprefix
 
 # What has no glyph of its own but an effect: controls, marks and overrides of direction (UAX 9),
 # separators of lines, invisible and deprecated formats, tags, halves of surrogate pairs (they come
@@ -65,8 +66,8 @@ def shortened(names: Sequence[str], width: int) -> Mapping[str, str]:
     found = {name: shorten(text, width) for name, text in whole.items()}
     for alike in _alike(found, whole):
         texts = [whole[name] for name in alike]
-        first = _alike_letters(texts)
-        last = _alike_letters([text[first:][::-1] for text in texts])
+        first = len(commonprefix(texts))  # noqa: RUF071 - characters are meant
+        last = len(commonprefix([text[first:][::-1] for text in texts]))  # noqa: RUF071 - as above
         for name in alike:
             found[name] = _around(whole[name], first, last, width)
     for alike in _alike(found, whole):
@@ -100,16 +101,6 @@ def _around(text: str, first: int, last: int, width: int) -> str:
     left = "" if start == end else "…"
     right = "" if stop == len(text) - end else "…"
     return f"{text[:end]}{left}{text[start:stop]}{right}{text[len(text) - end :]}"
-
-
-def _alike_letters(texts: Iterable[str]) -> int:
-    """Count the characters with which all begin."""
-    count = 0
-    for letters in zip(*texts, strict=False):
-        if len(set(letters)) > 1:
-            break
-        count += 1
-    return count
 
 
 WIDTH = 80  # columns of a screen, the same on a terminal, in a file and in a pipe

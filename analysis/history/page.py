@@ -35,9 +35,9 @@ from .sentences import (
     difference,
     label_of,
     measured,
-    name_of,
     sentence_of,
     several_variants,
+    short_names_of,
     sized,
     span_of,
 )
@@ -109,19 +109,20 @@ def _heading(history: History) -> Iterator[Sentence]:
 
 
 def _benchmarks(history: History) -> Table:
-    several = several_variants(history)
+    shown_ones = _shown_series(history)
+    names = short_names_of(shown_ones, several=several_variants(history))
     return Table(
         name="benchmarks",
         columns=columns_of("<", "nights", _now_heading(history), "<since", "<changes"),
         rows=tuple(
             (
-                name_of(one, several=several),
+                name,
                 Value(str(len(one.values)), len(one.values)),
                 _now(one),
                 label_of(one.values)(one.segments[-1].first_value),
                 _counts(one),
             )
-            for one in _shown_series(history)
+            for name, one in zip(names, shown_ones, strict=True)
         ),
     )
 
@@ -136,10 +137,10 @@ def _values(history: History) -> Iterator[Table]:
         label = label_of(one.values)
         for number, value in enumerate(one.values):
             rows.setdefault(label(number), {})[k] = _amount(one, value.speedup, value.metric_value)
-    several = several_variants(history)
+    names = short_names_of(columns, several=several_variants(history), width=12)
     yield Table(
         name="nights",
-        columns=columns_of("<", *(shorten(name_of(one, several=several), 12) for one in columns)),
+        columns=columns_of("<", *names),
         rows=tuple(
             (night, *(cells.get(k, Value("-", None)) for k in range(len(columns))))
             for night, cells in rows.items()
@@ -201,19 +202,19 @@ def _counts(one: SeriesHistory) -> str:
 def _changes(
     history: History, changes: Sequence[tuple[SeriesHistory, HistoryInterval]]
 ) -> Iterator[Block]:
-    several = several_variants(history)
     told = changes[:_CHANGES]
+    names = short_names_of([one for one, _ in told], several=several_variants(history))
     yield Table(
         name="changes",
         columns=columns_of("<", "<between", "<at least .. at most", "estimate"),
         rows=tuple(
             (
-                name_of(series, several=several),
+                name,
                 between(series, one.first_value, one.last_value),
                 difference(series, one.step).cell_interval(),
                 _change(series, one),
             )
-            for series, one in told
+            for name, (series, one) in zip(names, told, strict=True)
         ),
         notes=tuple(_remark(series, one) for series, one in told),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -12,7 +12,7 @@ from ..pages.model import Caution, merged
 from ..pages.number_format import counted, listed
 from ..pages.result import parse_condition
 from ..stats.multiplicity import Correction
-from ..words import shorten, shown
+from ..words import apart, shorten, shown
 from .alarm import NEWEST
 from .changes import FEWEST, Changes, Step, least_share
 from .judged import SeriesHistory, newest_changes
@@ -94,10 +94,9 @@ def span_of(first_at: str, last_at: str) -> str:
     return f"{first_at[:_DATE]}, {' .. '.join(times)}"
 
 
-def name_of(series: _Named, *, several: bool) -> str:
-    """Name a series: its benchmark, and its variant where there are several."""
-    name = shown(series.benchmark)
-    return shorten(f"{name} ({shown(series.variant)})" if several else name, _NAME)
+def short_names_of(series: Iterable[_Named], *, several: bool, width: int = _NAME) -> list[str]:
+    """Name series that stand beside each other: their benchmarks, and their variants where there are several."""
+    return apart([one.benchmark + f" ({one.variant})" * several for one in series], width)
 
 
 def difference(series: _Measured, step: Step) -> Difference:
@@ -164,7 +163,7 @@ def _naming(judged: Sequence[SeriesHistory]) -> _Said:
     """Give what names some series as the screen does: by their variants too, where several go on."""
     several = len({one.variant for one in judged if one.ends is None}) > 1
     return lambda some: listed(
-        list(dict.fromkeys(name_of(one, several=several) for one in some)), _NAMED_IN_CAUTIONS
+        list(dict.fromkeys(short_names_of(some, several=several))), _NAMED_IN_CAUTIONS
     )
 
 
@@ -315,7 +314,7 @@ def several_variants(history: History) -> bool:
 
 def _names(history: History, some: Sequence[SeriesHistory]) -> str:
     several = several_variants(history)
-    return listed([name_of(one, several=several) for one in some], _NAMED)
+    return listed(short_names_of(some, several=several), _NAMED)
 
 
 def _noun(history: History) -> str:

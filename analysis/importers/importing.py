@@ -46,7 +46,7 @@ from ..record.trial_files import (
 )
 from ..stats.samples import read_only
 from ..version import VERSION
-from ..words import shorten
+from ..words import shortened
 from .naming import NamedCell, Sitting, require_agreement
 
 if TYPE_CHECKING:
@@ -171,6 +171,8 @@ def _inspected_page(found: Inspected) -> Page:
 
 
 def _table(cells: tuple[InspectedCell, ...]) -> Table:
+    benchmarks = shortened([one.benchmark for one in cells], _NAME)
+    variants = shortened([one.variant for one in cells], _VARIANT)
     return Table(
         name="cells",
         columns=(
@@ -179,8 +181,8 @@ def _table(cells: tuple[InspectedCell, ...]) -> Table:
         ),
         rows=tuple(
             (
-                shorten(one.benchmark, _NAME),
-                shorten(one.variant, _VARIANT),
+                benchmarks[one.benchmark],
+                variants[one.variant],
                 one.metric,
                 Value(f"{one.values}", one.values),
                 _count(one.processes),

@@ -31,7 +31,7 @@ from ..pages.model import (
 )
 from ..pages.number_format import outcome_word
 from ..stats.arguments import checks_arguments
-from ..words import shorten
+from ..words import apart, shortened
 from .comparison_effects import EffectPairs, compare_answers, overall
 from .comparison_result import (
     CampaignChange,
@@ -52,6 +52,7 @@ from .comparison_result import (
     structure_cautions,
     surroundings_of,
 )
+from .sentence import short_name
 from .sides import VariantSide, comparable, looks_at, named_in, sides_of, without
 
 if TYPE_CHECKING:
@@ -382,11 +383,11 @@ def paragraph(result: TrialComparison) -> str:
 
 def _candidate(result: TrialComparison, one: CandidateComparison) -> str:
     """Say what became of one candidate: the leading effect, then the benchmarks in numbers."""
-    sides = f"{_short(one.variant)} against {_short(one.baseline)}"
+    sides = " against ".join(apart((one.variant, one.baseline), _NAME))
     lead = one.lead
     if lead is None:
         return f"{sides}: {_SAID[one.word]}; {_counts(one.benchmarks)}."
-    what = "the suite" if lead is one.these else _short(lead.name)
+    what = "the suite" if lead is one.these else short_name(lead.name)
     old, new = (_said(result, effect) for effect in (lead.old, lead.new))
     alone = len(result.candidates) == 1  # its word has been said
     text = f"{sides}: in" if alone else f"{sides}: {_SAID[one.word]}. In"
@@ -404,7 +405,7 @@ def _candidate(result: TrialComparison, one: CandidateComparison) -> str:
 def _counts(lines: Sequence[EffectComparison]) -> str:
     """Count the agreements, those that differ with their names."""
     counts = Counter(line.agreement for line in lines)
-    differing = [_short(line.name) for line in lines if line.agreement == "differs"]
+    differing = [short_name(line.name) for line in lines if line.agreement == "differs"]
     one = {
         "agrees": ("agrees", "agree"),
         "compatible": ("is compatible", "are compatible"),
@@ -510,10 +511,6 @@ def _cut(value: object) -> str:
     return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
 
 
-def _short(name: str) -> str:
-    return shorten(name, _NAME)
-
-
 _NAME_WIDTH = 24  # columns for a name
 _MOST = 16  # benchmarks shown of a candidate; those that differ come first
 _ORDER = {"differs": 0, "cannot tell": 1, "compatible": 2, "agrees": 3}
@@ -543,12 +540,13 @@ def _effects(
     shown = [line for line in one.benchmarks if line in kept]
     rows = [*shown, *([] if one.these is None else [one.these])]
     notes = tuple(_note(result, line) for line in rows)
+    called = shortened([line.name for line in rows], _NAME_WIDTH)
     yield Table(
         name=f"effects-{number}",
         columns=columns_of("<", "<first", "<second", "<second / first", "adjusted p", "<"),
         rows=tuple(
             (
-                f"these {_counted(one)}" if line is one.these else shorten(line.name, _NAME_WIDTH),
+                f"these {_counted(one)}" if line is one.these else called[line.name],
                 Value(effect_text(line.old), line.old.speedup),
                 Value(effect_text(line.new), line.new.speedup),
                 Value(ratio_text(line), line.ratio),
@@ -620,13 +618,17 @@ def _levels(result: TrialComparison) -> Iterator[Table | Sentence]:
     """Set the levels: every benchmark where there is no effect, else one line for each variant."""
     levels = [one for one in result.levels if _shown(result, one)]
     write = partial(figures.quantity, unit=result.unit)
+    called = shortened(
+        [name for one in levels for name in (one.variant, one.benchmark or "the suite")],
+        _NAME_WIDTH,
+    )
     yield Table(
         name="levels",
         columns=columns_of("<", "<", "first", "second", "<ratio", "<"),
         rows=tuple(
             (
-                shorten(one.variant, _NAME_WIDTH),
-                shorten(one.benchmark or "the suite", _NAME_WIDTH),
+                called[one.variant],
+                called[one.benchmark or "the suite"],
                 value_of(one.mean_old, write, ""),
                 value_of(one.mean_new, write, ""),
                 Value(_with_ends(one.ratio, one.low, one.high), one.ratio),

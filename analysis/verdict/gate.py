@@ -21,9 +21,9 @@ from ..pages.model import Caution, ShortSentence, merged
 from ..pages.result import Condition, Result, parse_condition
 from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import adjusted
-from ..words import shorten, shown
+from ..words import apart
 from .cautions import NOTHING_SHOWN, ShownCautions, chosen_cautions, shown_cautions
-from .sentence import REASONS, counted_sentence
+from .sentence import REASONS, counted_sentence, short_name
 
 if TYPE_CHECKING:
     from ..data.levels import Unit
@@ -522,7 +522,7 @@ def sentence_of(gate: Gate) -> str:
 
 def sentence_of_candidate(gate: Gate, one: GatedCandidate) -> str:
     """Say what was found of a candidate, and what the condition makes of it."""
-    ours, base = _name(one.candidate), _name(one.baseline or "the baseline")
+    ours, base = apart((one.candidate, one.baseline or "the baseline"), _NAME)
     if one.reason is not None and not one.benchmarks:
         return f"no run of {ours} succeeded"
     if one.reason in ("fails-more", "fails-always"):
@@ -532,7 +532,7 @@ def sentence_of_candidate(gate: Gate, one: GatedCandidate) -> str:
         count = len(lacking) + len(one.benchmarks)
         said = f"{len(lacking)} of {figures.counted(count, 'benchmark')} of {base}"
         were = "was" if len(lacking) == 1 else "were"
-        return f"{said} {were} not measured in {ours}: {figures.listed([*map(_name, lacking)], 8)}"
+        return f"{said} {were} not measured in {ours}: {figures.listed([*map(short_name, lacking)], 8)}"
     if one.reason is not None:
         noun = "host" if one.outermost == "host" else "session"
         why = _DESIGNS.get(one.reason, one.reason).format(noun=noun)
@@ -553,10 +553,6 @@ def difference(gate: Gate, one: GatedCandidate, line: GateLine) -> Difference:
     )
 
 
-def _name(name: str) -> str:
-    return shorten(shown(name), _NAME)
-
-
 def _deciding(gate: Gate, one: GatedCandidate) -> tuple[GateLine, ...]:
     """Give the lines that made the outcome what it is: the suite alone where it did."""
     if one.suite is not None and gate.on == "suite" and one.suite.outcome == one.outcome:
@@ -569,9 +565,10 @@ def _deciding(gate: Gate, one: GatedCandidate) -> tuple[GateLine, ...]:
 
 
 def _of_line(gate: Gate, one: GatedCandidate, lines: tuple[GateLine, ...]) -> str:
-    line, ours, base = lines[0], _name(one.candidate), _name(one.baseline or "the baseline")
+    line = lines[0]
+    ours, base = apart((one.candidate, one.baseline or "the baseline"), _NAME)
     told = difference(gate, one, line)
-    where = "" if line is one.suite or len(one.benchmarks) == 1 else f" on {_name(line.name)}"
+    where = "" if line is one.suite or len(one.benchmarks) == 1 else f" on {short_name(line.name)}"
     if one.design == "hosts" or one.outermost == "host":
         where += " on hosts like these"
     also = f", and on {len(lines) - 1} more" if len(lines) > 1 else ""
@@ -631,7 +628,7 @@ def _of_failures(gate: Gate, one: GatedCandidate, ours: str, base: str) -> str:
 
     def named(reason: str, outcome: str) -> list[str]:
         found = [x for x in one.benchmarks if (x.reason, x.outcome) == (reason, outcome)]
-        return [_name(line.name) for line in found]
+        return [short_name(line.name) for line in found]
 
     more, never = named("fails-more", "proven"), named("fails-always", "proven")
     told = [f"{ours} fails more often than {base}{on(more)}"] if more else []

@@ -39,7 +39,7 @@ from ...plots.axes import (
 from ...plots.chart import Sheet, arranged
 from ...plots.paper import Picture
 from ...stats.arguments import stream
-from ...words import apart, shorten, shown
+from ...words import apart, shorten, shortened, shown
 from .bootstrap import bootstrap_speedup
 from .distribution import compare_distributions
 from .randomization import randomization_test
@@ -358,10 +358,11 @@ def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> Section:
     def number(k: int, s: EmpiricalDistribution) -> Value:
         return Value(written[id(s)][k], (*s.five, s.observed)[k])
 
+    called = shortened([one.name for one in systems], 20)
     table = table_of(
         "five-numbers",
         systems,
-        ("<", lambda s: shorten(s.name, 20)),
+        ("<", lambda s: called[s.name]),
         *((head, partial(number, k)) for k, head in enumerate(heads)),
         ("IQR", "consistency", lambda share: f"{figures.significant(100 * share, 2)} %"),
     )
@@ -371,6 +372,7 @@ def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> Section:
 
 def _wins(comparison: DistributionComparison) -> Section:
     count = range(len(comparison.systems))
+    names = apart([one.name for one in comparison.systems], 24)
 
     def share(i: int, k: int) -> Cell:
         found = comparison.wins[k][i]
@@ -380,7 +382,7 @@ def _wins(comparison: DistributionComparison) -> Section:
         "wins",
         count,
         ("", lambda k: str(k + 1)),
-        ("<", lambda k: shorten(comparison.systems[k].name, 24)),
+        ("<", names.__getitem__),
         *((str(i + 1), partial(share, i)) for i in count),
     )
     title = "share of pairs of passes in which the row beats the column"

@@ -17,7 +17,7 @@ from ...pages.model import (
     table_of,
     value_of,
 )
-from ...words import apart, shorten
+from ...words import apart, shortened
 from .result import (
     CENTRES,
     F_TEST,
@@ -146,12 +146,13 @@ def _speedup_suite_page(suite: SpeedupSuite) -> Page:
             f"; significantly slower with the sides swapped on {slower['mean']} by the mean, on "
             f"{slower['median']} by the median"
         )
+    called = shortened([test.name or "" for test in suite.benchmarks], _BENCHMARK)
     searched = any(test.required is None for test in suite.benchmarks)
     head = "<best level" if searched else "<significant"
     benchmarks = table_of(
         "benchmarks",
         suite.benchmarks,
-        ("<", lambda test: shorten(test.name or "", _BENCHMARK)),
+        ("<", lambda test: called[test.name or ""]),
         ("runs", lambda test: f"{test.runs_baseline}/{test.runs_candidate}"),
         ("min", "speedup_min", _times),
         ("mean", "speedup_mean", _times),
