@@ -187,12 +187,15 @@ def test_files_are_told_to_those_who_want_trials(table: Path) -> None:
         assert (code, "fairtrial import FILE" in err) == (5, True)
 
 
-def test_unknown_files_point_to_columns(tmp_path: Path) -> None:
-    unknown = tmp_path / "u.json"
-    unknown.write_text('{"x": 1}')
-    for words in (("verdict", unknown, unknown), ("resample", unknown, unknown)):
-        code, _, err = execute(*words)
-        assert (code, "no tool is known" in err, "--columns" in err) == (2, True, True)
+def test_two_sides_never_have_one_printed_name(tmp_path: Path) -> None:
+    names = [f"runner start --release --bin {x} rows_1000000000.txt" for x in ("alpha", "beta_n")]
+    runs = [{"command": name, "times": [k, k + 0.1]} for k, name in enumerate(names, 1)]
+    (file := tmp_path / "t.json").write_text(json.dumps({"results": runs}))
+    sides = [f"{file}:{name}" for name in names]
+    for words in ("verdict", "gate slower>5%", "import --dry-run", "hpt", "speedup-test"):
+        given = sides if words in ("hpt", "speedup-test") else [file]
+        said = execute(*words.split(), *given)[1].partition("\nnext")[0]
+        assert all(name in said for name in ("alpha", "beta_n")), words
 
 
 # ---- names

@@ -101,7 +101,6 @@ def test_minutes_or_minimum_is_not_guessed(tmp_path) -> None:
 
 
 def test_a_rate_has_no_direction_of_its_own(tmp_path) -> None:
-    """It was a time in seconds, better when lower."""
     (cell,) = read(tmp_path, "benchmark,ops_per_sec\na,100\n")
     assert (cell.unit, cell.better, cell.values) == ("ops/sec", None, (100.0,))
 
@@ -128,7 +127,6 @@ def test_a_units_column_is_of_values_without_a_unit(tmp_path) -> None:
 
 
 def test_two_units_of_one_value_are_refused(tmp_path) -> None:
-    """5 ms were 5 s."""
     assert read(tmp_path, "benchmark,time_ms,unit\na,5,milliseconds\n")[0].values == (0.005,)
     with pytest.raises(AnalysisError, match="the row's unit is 's'") as told:
         read(tmp_path, "benchmark,time_ms,unit\na,5,ms\nb,5,s\n")
@@ -136,7 +134,6 @@ def test_two_units_of_one_value_are_refused(tmp_path) -> None:
 
 
 def test_a_run_without_a_name_is_refused(tmp_path) -> None:
-    """All of them were one process."""
     with pytest.raises(AnalysisError, match="'run' is empty") as told:
         read(tmp_path, "benchmark,run,time_ms\na,1,5\na,,6\na,,7\n")
     assert "r.csv:3" in str(told.value)
