@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ..announcing import as_one, doing
 from ..data.opening import open_foreign
 from ..errors import AnalysisError, FairtrialError, UsageError
-from ..importers.gathering import GatheredCells, gather
+from ..importers.gathering import gather
 from ..importers.importing import joined_processes
 from ..importers.naming import NamedCell, ReadingChoices, Sitting, name_of
 from ..importers.registry import BARE, UNKNOWN, read_foreign
@@ -31,6 +31,7 @@ from .nights import commits_in, places_of_commits, repository_of, without_commit
 from .series import RawNight
 
 if TYPE_CHECKING:
+    from ..importers.parsing import ForeignCell, ForeignFile
     from ..record.run_numbers import Better
 
 _COMMITS = ("commit", "commit_id", "commit_hash", "git_commit", "revision")
@@ -87,23 +88,34 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
     file = read_foreign(open_foreign(str(place.path)))
     if file.format in BARE:
         raise AnalysisError(f"{UNKNOWN} file", str(place.path))
-    gathered = gather([file], chosen)
-    metric = chosen.metric or _asked(gathered, chosen)
-    mine = [one for one in gathered.cells if one.cell.metric == metric]
-    cells = [one for one in mine if one.cell.values or one.cell.cut]
-    if not cells:
+    parts: dict[str | None, list[ForeignCell]] = {}  # equal values of two commits are no copy
+    for one in file.cells:
+        parts.setdefault(_commit(one) or file.facts.get("commit"), []).append(one)
+    nights = {
+        commit: gather([replace(file, cells=tuple(own))], replace(chosen, metric=None)).cells
+        for commit, own in parts.items()
+    }
+    every = [one.cell for night in nights.values() for one in night]
+    metric = chosen.metric or _asked(every, chosen)
+    if metric not in (known := dict.fromkeys(one.metric for one in every)):
+        fix = f"known here: {', '.join(known)}"
+        raise UsageError(f"the files have no metric {metric!r}", str(place.path), fix)
+    commits = {
+        commit: own
+        for commit, night in nights.items()
+        if (own := [x for x in night if x.cell.metric == metric and (x.cell.values or x.cell.cut)])
+    }
+    if not commits:
         fix = "measure again: did every benchmark fail?"
         raise AnalysisError(f"no run has a value of {metric!r}", str(place.path), fix)
-    better = next((one.cell.better for one in cells if one.cell.better is not None), None)
+    said = (x.cell.better for own in commits.values() for x in own)
+    better = next((one for one in said if one is not None), None)
     if better is None:
         raise AnalysisError(
             f"the file does not say which direction of {metric!r} is better",
             str(place.path),
             "add --better lower (times) or --better higher (scores, rates)",
         )
-    commits: dict[str | None, list[NamedCell]] = {}
-    for one in cells:
-        commits.setdefault(_commit(one) or file.facts.get("commit"), []).append(one)
     for commit, own in commits.items():
         name = place.name if len(commits) == 1 else f"{place.name}:{commit}"
         yield _Found(
@@ -111,18 +123,16 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
             date=(file.facts.get("date") and date_in(file.facts["date"]))
             or first_date(one.cell.session for one in own),
             commit=commit,
-            trial=_trial(name, gathered, commit, own, better),
+            trial=_trial(name, file, commit, own, better),
             environment=file.facts.get("environment"),
         )
 
 
-def _asked(gathered: GatheredCells, chosen: ReadingChoices) -> str:
+def _asked(cells: Sequence[ForeignCell], chosen: ReadingChoices) -> str:
     """Give the metric that nobody named: the time, else the first whose direction is known, or is the one that was said."""
-    known = [
-        one.cell for one in gathered.cells if one.cell.better == (chosen.better or one.cell.better)
-    ]
-    metrics = [*dict.fromkeys(cell.metric for cell in known if cell.better), *gathered.metrics]
-    return "time" if known and "time" in metrics[: -len(gathered.metrics)] else metrics[0]
+    said = (x for x in cells if x.better and x.better == (chosen.better or x.better))
+    known = dict.fromkeys(cell.metric for cell in said)
+    return "time" if "time" in known else next(iter(known), cells[0].metric)
 
 
 def _apart(found: Sequence[_Found]) -> Iterator[_Found]:
@@ -139,19 +149,19 @@ def _apart(found: Sequence[_Found]) -> Iterator[_Found]:
         yield replace(one, trial=trial)
 
 
-def _commit(one: NamedCell) -> str | None:
-    return next((name for key in _COMMITS if (name := one.cell.keys.get(key))), None)
+def _commit(cell: ForeignCell) -> str | None:
+    return next((name for key in _COMMITS if (name := cell.keys.get(key))), None)
 
 
 def _trial(
     name: str,
-    gathered: GatheredCells,
+    file: ForeignFile,
     commit: str | None,
     cells: Sequence[NamedCell],
     better: Better,
 ) -> KeptTrial:
     """Make the trial of a commit: what is called like the file or the commit has the same name every night."""
-    file, metric = gathered.files[0], cells[0].cell.metric
+    metric = cells[0].cell.metric
     called = name_of(cells[0].source)
     rest = re.sub(r"[-_. ]{2,}", "-", without_commits(without_dates(called))).strip("-_. ")
     groups: dict[tuple[str, str], dict[Sitting, list[NamedCell]]] = {}

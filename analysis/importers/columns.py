@@ -185,11 +185,6 @@ def _follows(codes: _Whole, groups: _Whole, first: _Whole) -> bool:
     return bool((codes[first][groups] == codes).all())
 
 
-def differs(column: Coded, groups: _Whole, first: _Whole) -> bool:
-    """Tell whether a column has several texts in one of the groups."""
-    return not _follows(column.codes, groups, first)
-
-
 def grouped(columns: Sequence[Coded], rows: int) -> tuple[_Whole, _Whole]:
     """Give the group of each row, in the order of their first rows, and these rows."""
     groups, first = np.zeros(rows, np.int32), np.zeros(min(rows, 1), np.int64)

@@ -25,7 +25,6 @@ __all__ = [
     "in_rows",
     "kept_in_row",
     "placed",
-    "spread_out",
     "text_width",
 ]
 
@@ -152,43 +151,6 @@ def apart(ranked: Iterable[tuple[float, float, T]]) -> list[T]:
         if all(high <= left or right <= low for left, right, _ in kept):
             kept.append((low, high, what))
     return [what for _, _, what in kept]
-
-
-def spread_out(
-    centres: Sequence[float], sizes: Sequence[float], low: float = -math.inf, high: float = math.inf
-) -> tuple[float, ...]:
-    """Move labels of one column as little as possible, until none lies over another.
-
-    The order is kept. The sum of squared moves is the least that there is (pooled neighbours, as in
-    isotonic regression); between `low` and `high` if they fit there at all.
-
-    Parameters
-    ----------
-    centres, sizes : sequence of float
-        Where each label would like to be, and how much room it takes.
-    low, high : float
-        The column's ends.
-    """
-    if not centres:
-        return ()
-    order = sorted(range(len(centres)), key=lambda k: (centres[k], k))
-    # the offset of each from the first if all lie edge to edge: what is left must only not decrease
-    offsets, reach = {}, 0.0
-    for before, k in zip([None, *order[:-1]], order, strict=True):
-        reach += 0.0 if before is None else (sizes[before] + sizes[k]) / 2
-        offsets[k] = reach
-    pools: list[tuple[float, int]] = []  # mean of what is wanted, and how many
-    for k in order:
-        mean, count = centres[k] - offsets[k], 1
-        while pools and pools[-1][0] > mean:
-            other, many = pools.pop()
-            mean, count = (other * many + mean * count) / (many + count), many + count
-        pools.append((mean, count))
-    least = low + sizes[order[0]] / 2
-    most = high - sizes[order[-1]] / 2 - reach
-    starts = [max(least, min(mean, most)) for mean, count in pools for _ in range(count)]
-    found = {k: start + offsets[k] for k, start in zip(order, starts, strict=True)}
-    return tuple(found[k] for k in range(len(centres)))
 
 
 def placed(

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import statistics
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,27 @@ def test_a_row_tells_of_all_processes_and_the_verdict_takes_it(lab, own_group):
     verdict = lab.run_fairtrial("verdict", trial_of(lab), "--metric", "tree_cpu", "--json")
     assert verdict.returncode == 0, verdict.stderr
     assert json.loads(verdict.stdout)["metric"] == "tree_cpu"
+
+
+@pytest.mark.host_chance(0.05)  # the launcher itself may wait for a CPU while it is in the group
+def test_a_run_that_waits_for_a_cpu_says_so_and_one_that_sleeps_does_not(lab, own_group):
+    if not Path("/proc/pressure/cpu").exists():
+        pytest.skip("the kernel measures no pressure")
+    spin = "import os, time\nos.fork()\nwhile time.process_time() < .05: pass"
+    path = lab.write_campaign(
+        benchmarks={
+            "together": {"command": [sys.executable, "-c", spin]},
+            "sleeps": {"command": lab.sh("exec sleep 0.05")},
+        },
+        isolation={"cpus": [min(os.sched_getaffinity(0))]},
+    )
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    for row in rows_of(lab):
+        if row["benchmark"] == "sleeps":  # what it waits for, it does at its start and end
+            assert row["tree_stall_s"] <= row["wall_ns"] / 1e9 - 0.05 + 0.002
+        else:
+            assert row["tree_stall_s"] > 0.01
 
 
 def test_without_containment_there_is_no_group(lab, own_group):

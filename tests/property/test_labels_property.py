@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
-from hypothesis import given, settings, strategies as st
-from scipy.optimize import minimize
+from hypothesis import given, strategies as st
 
-from analysis.plots.labels import Box, Wanted, kept_in_row, placed, spread_out, text_width
+from analysis.plots.labels import Box, Wanted, kept_in_row, placed, text_width
 
 names = st.text(max_size=30)
 shares = st.floats(0, 1)
@@ -70,38 +68,3 @@ def test_texts_in_a_plane_cover_neither_marks_nor_each_other_nor_leave_the_frame
         assert not one.meets(other)
     assert not any(box.meets(mark) for box in boxes for mark in taken)
     assert found == placed(wanted, frame=FRAME, taken=taken)
-
-
-@given(
-    st.lists(st.tuples(st.floats(-100, 100), st.floats(0.5, 30)), min_size=1, max_size=12),
-    st.floats(-100, 0),
-    st.floats(0, 800),
-)
-def test_a_column_is_spread_without_overlap_in_its_order_and_within_its_ends_if_it_fits(
-    labels: list[tuple[float, float]], low: float, length: float
-) -> None:
-    centres, sizes = zip(*labels, strict=True)
-    found = spread_out(centres, sizes, low, low + length)
-    order = np.lexsort((np.arange(len(centres)), centres))
-    for a, b in itertools.pairwise(order):
-        assert found[b] - found[a] >= (sizes[a] + sizes[b]) / 2 - 1e-6
-    if sum(sizes) <= length:
-        assert min(f - s / 2 for f, s in zip(found, sizes, strict=True)) >= low - 1e-6
-        assert max(f + s / 2 for f, s in zip(found, sizes, strict=True)) <= low + length + 1e-6
-
-
-@settings(deadline=None)
-@given(st.lists(st.floats(-50, 50), min_size=2, max_size=4))
-def test_spreading_moves_as_little_as_a_quadratic_program(centres: list[float]) -> None:
-    """Authority: the same least squares with inequality constraints, by scipy's SLSQP."""
-    order = np.argsort(np.array(centres), kind="stable")
-    wanted = np.array(centres)[order]
-    gaps = {"type": "ineq", "fun": lambda x: np.diff(x) - 12.0}
-    best = minimize(
-        lambda x: float(((x - wanted) ** 2).sum()),
-        wanted.mean() + 12.0 * (np.arange(wanted.size) - (wanted.size - 1) / 2),
-        constraints=[gaps],
-        options={"maxiter": 300},
-    )
-    found = np.array(spread_out(centres, [12.0] * len(centres)))[order]
-    assert float(((found - wanted) ** 2).sum()) <= best.fun + 1e-3

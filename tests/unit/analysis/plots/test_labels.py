@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.plots.labels import Box, Wanted, kept_in_row, placed, spread_out, text_width
+from analysis.plots.labels import Box, Wanted, kept_in_row, placed, text_width
 
 
 def test_the_less_important_of_two_that_collide_is_dropped() -> None:
@@ -38,12 +38,6 @@ def test_a_text_without_room_is_none_and_the_more_important_has_it() -> None:
     frame = Box(0, 0, 60, 16)
     wanted = [Wanted("first", 10, 8), Wanted("second", 10, 8, importance=1)]
     assert [one is not None for one in placed(wanted, frame=frame)] == [False, True]
-
-
-def test_a_column_that_is_free_does_not_move() -> None:
-    assert spread_out([10, 40, 25], [12, 12, 12]) == (10, 40, 25)
-    assert spread_out([10, 10], [12, 12]) == (4, 16)
-    assert spread_out([], []) == ()
 
 
 @pytest.mark.parametrize(

@@ -240,9 +240,9 @@ def test_trials_and_files_are_no_series_together(files, night, tmp_path):
     assert read_nights([tmp_path / "runs"]).series[0].paired
 
 
-def test_commits_of_one_file_are_nights(tmp_path):
+def test_commits_of_one_file_are_nights_of_equal_values_too(tmp_path):
     def entry(k):
-        benches = [{"name": "fib", "value": k, "unit": "ns/iter"}]
+        benches = [{"name": "fib", "value": 10 + k % 2, "unit": "ns/iter"}]
         return {
             "commit": {"id": f"c{k}", "timestamp": f"2026-01-0{k}T00:00:00Z"},
             "benches": benches,
@@ -254,6 +254,12 @@ def test_commits_of_one_file_are_nights(tmp_path):
     )
     (series,) = read_nights([path]).series
     assert [night.commit for night in series.nights] == ["c1", "c2"]
+    every = {"Rust": [entry(k) for k in range(1, 10)]}
+    path.write_text("window.BENCHMARK_DATA = " + json.dumps({"entries": every}))
+    (series,) = read_nights([path]).series
+    assert [night.commit for night in series.nights] == [f"c{k}" for k in range(1, 10)]
+    with pytest.raises(InsufficientDataError, match=r"no metric 'size'\n.*known here: time"):
+        read_nights([path], metric="size")
     path.write_text("window.BENCHMARK_DATA = " + json.dumps({"entries": {"Rust": [entry(1)]}}))
     with pytest.raises(UsageError, match="one night is no series"):
         read_nights([path])

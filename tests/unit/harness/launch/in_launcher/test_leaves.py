@@ -1,6 +1,7 @@
 """The cgroup of each run, by the kernel of this host; what that lacks, by files that play a kernel.
 
-Authorities: `getrusage` of the kernel for processor time; /proc/PID/cgroup for who is where.
+Authorities: `getrusage` of the kernel for processor time; /proc/PID/cgroup for who is where. What else the kernel
+counts for a run is held against it by `make host`.
 """
 
 from __future__ import annotations
@@ -86,15 +87,13 @@ def test_one_leaf_waits_for_the_next_run_and_none_stays(execute, groups, launche
     assert runs(groups) == []
 
 
-def test_processor_time_is_that_of_the_kernel_for_one_process_without_the_launchers(execute):
-    for code in ("pass", "for _ in range(500_000): pass"):
-        numbers = execute(PYTHON, "-c", code).numbers
-        own = numbers["user_s"] + numbers["system_s"]
-        # the launcher's part, that of a spawn, would be 0.1 ms and more
-        assert numbers["tree_cpu_s"] == pytest.approx(own, abs=60e-6)
-
-
-SPIN = "import os\nif not os.fork():\n  os.setsid()\n  x = [i for i in range(1_000_000)]\n  os._exit(0)\n"
+# whatever the machine, its child computes for 50 ms
+SPIN = """import os, time
+if not os.fork():
+  os.setsid()
+  while time.process_time() < .05: pass
+  os._exit(0)
+"""
 
 
 def test_children_that_nobody_waits_for_are_counted_too(execute):
@@ -104,20 +103,6 @@ def test_children_that_nobody_waits_for_are_counted_too(execute):
         PYTHON, "-c", "import signal; signal.signal(17, signal.SIG_IGN)\n" + code
     ).numbers
     assert numbers["tree_cpu_s"] > numbers["user_s"] + numbers["system_s"] + 0.01
-
-
-def test_a_run_that_waits_for_a_cpu_says_so_and_one_that_sleeps_does_not(execute, groups):
-    if not Path("/proc/pressure/cpu").exists():
-        pytest.skip("the kernel measures no pressure")
-    two = "import os\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\nos.fork()\n"
-    two += "x = [i for i in range(1_000_000)]\n"
-    assert (
-        execute(PYTHON, "-c", two + "try: os.wait()\nexcept OSError: pass").numbers["tree_stall_s"]
-        > 0.01
-    )
-    asleep = execute("/bin/sleep", "0.05").numbers
-    # whatever it waited for at its start and end, it did not in its sleep
-    assert asleep["tree_stall_s"] <= asleep["wall_ns"] / 1e9 - 0.05 + 0.002
 
 
 def test_what_a_run_leaves_is_killed_and_counted(execute, groups):
