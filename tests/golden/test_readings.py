@@ -1,8 +1,9 @@
 """What the readers make of each sample stays: its values, sums, units, directions, and what it is read as.
 
-Authority: the readers of 5cc6f0a3, whose values were held against the tools' own libraries. A factor that is wrong
-(KiB for B) shows in a sum, and nowhere else. ``python -m tests.golden.test_readings`` writes the lines anew:
-read the difference. Files that lie beside this project have lines here, and are never copied into it.
+Authority: the readers of 5cc6f0a3, whose values were held against the tools' own libraries, and against a count by
+hand of each file in ``tests/data/tools``. A factor that is wrong (KiB for B) shows in a sum, all else of a cell in
+``cells``. ``python -m tests.golden.test_readings`` writes the lines anew: read the difference. Files that lie beside
+this project have lines here, and are never copied into it.
 """
 
 from __future__ import annotations
@@ -52,8 +53,13 @@ def reading(path: Path) -> dict[str, Any]:
         return {"refused": type(error).__name__}
     metrics: dict[str, list[Any]] = {}
     names = hashlib.sha256()
+    cells = hashlib.sha256(repr(sorted(found.facts.items())).encode())
     for cell in found.cells:
         names.update(repr((cell.benchmark, cell.variant, cell.session, cell.labels)).encode())
+        runs = [[f"{value:.{DIGITS}g}" for value in process] for process in cell.processes]
+        keys = (sorted(cell.keys.items()), cell.definition)
+        about = (runs, cell.known, cell.inner, cell.blocks, cell.cut, *keys)
+        cells.update(repr((cell.metric, cell.unit, cell.failed, cell.warmups, *about)).encode())
         key = f"{cell.metric} [{cell.unit}] {cell.better}"
         one = metrics.setdefault(key, [0, 0, 0, 0, 0, []])
         for place, number in enumerate(
@@ -66,6 +72,7 @@ def reading(path: Path) -> dict[str, Any]:
         "variant": found.variant_rule,
         "metrics": {key: [*one[:5], round_sum(one[5])] for key, one in metrics.items()},
         "names": names.hexdigest()[:12],
+        "cells": cells.hexdigest()[:12],
         "codes": sorted({one.code for one in (*found.losses, *found.notes)}),
     }
 

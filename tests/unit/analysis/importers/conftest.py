@@ -56,17 +56,6 @@ def imported(tmp_path: Path) -> Callable[..., Trial]:
 
 
 @pytest.fixture
-def rows_of() -> Callable[[Trial], list[dict[str, Any]]]:
-    """Give the rows of a trial as they are stored."""
-
-    def read(trial: Trial) -> list[dict[str, Any]]:
-        text = (trial.path / "measurements.jsonl").read_text()
-        return [json.loads(line) for line in text.splitlines()]
-
-    return read
-
-
-@pytest.fixture
 def sample() -> Callable[[str], str]:
     """Give the path of a small file in a tool's layout; ``source`` beside it says how it was made."""
     return lambda name: str(SAMPLES / name)

@@ -16,7 +16,6 @@ from analysis.importers import registry
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files, inspect_files
 from analysis.importers.naming import ReadingChoices
-from analysis.importers.parsing import count_of
 from analysis.importers.registry import read_foreign
 from analysis.methods.variance_sources.covariates import pooled
 
@@ -158,27 +157,6 @@ def test_what_a_reader_did_not_expect_is_a_damaged_file_and_no_traceback(tmp_pat
 def test_messages_do_not_repeat_a_whole_file(tmp_path):
     file = opened(tmp_path, "x")
     assert len(str(file.fail("a" * 9000, "b" * 9000, at="c" * 9000))) < 1300
-
-
-@pytest.mark.parametrize(
-    ("given", "count"),
-    [
-        (3, 3),
-        (3.0, 3),
-        (0, 0),
-        (2**63, None),
-        (-1, None),
-        (1.5, None),
-        (True, None),
-        (float("inf"), None),
-        (float("nan"), None),
-        ("3", None),
-        (None, None),
-        ([], None),
-    ],
-)
-def test_counts(given, count):
-    assert count_of(given) == count
 
 
 def test_lines_of_a_csv_count_from_the_files_beginning(tmp_path):

@@ -128,11 +128,6 @@ def test_every_double_comes_back(tmp_path: Path) -> None:
     assert trial.metrics["time"].values.tolist() == list(values)
 
 
-def test_zero_is_a_value(tmp_path: Path) -> None:
-    import_files(gather([made(cell(processes=((0.0, 1.0),)))], ReadingChoices()), tmp_path / "t")
-    assert read_trial(tmp_path / "t").metrics["time"].values.tolist() == [0.0, 1.0]
-
-
 def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
     gathered = gather([made(cell())], ReadingChoices())
     import_files(gathered, tmp_path / "t")

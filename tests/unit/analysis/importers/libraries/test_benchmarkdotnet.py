@@ -60,19 +60,6 @@ def test_launches_are_processes(foreign) -> None:
     assert "one-process" not in codes(file)  # the negative control stands below
 
 
-def test_warm_ups_pilots_and_overhead_are_no_values(read_golden) -> None:
-    """The real file has 30 results of 31 iterations: they are those without the median overhead."""
-    file = read_golden("benchmarkdotnet-0.15.json")
-    (cell,) = file.cells
-    assert (cell.warmups, cell.inner, len(cell.values)) == (10, 4194304, 30)
-    (note,) = file.notes
-    assert note.code == "outliers-removed"
-    assert "1 of 31 iterations" in note.text
-    assert {"one-process", "memory-left-out", "means-of-operations"} <= codes(file)
-    assert cell.keys["ExampleFileName"] == "expressions.step"
-    assert cell.keys["job"] == "Job-CZIFCN(BuildConfiguration=Test)"
-
-
 def test_a_brief_file_holds_the_same_values_but_no_launches(foreign, read_golden) -> None:
     brief = copy.deepcopy(REAL)
     del brief["Benchmarks"][0]["Measurements"]

@@ -26,42 +26,6 @@ def found(file) -> dict:
     }
 
 
-def test_the_sample_value_by_value(read_sample) -> None:
-    file = read_sample("go-bench/old.txt")
-    assert found(file) == {
-        ("BenchmarkSort/n=100", "time"): [[890.5, 1143, 901.5]],
-        ("BenchmarkSort/n=1000", "time"): [[12500, 8900, 84000]],
-        ("BenchmarkJoin", "time"): [[30.5, 32.25, 40.75]],
-        ("BenchmarkMetric", "time"): [[0.3825, 0.355, 0.36]],
-        ("BenchmarkSort/n=100", "B/op"): [[920.0] * 3],
-        ("BenchmarkSort/n=100", "allocs/op"): [[2.0] * 3],
-        ("BenchmarkSort/n=1000", "B/op"): [[8216.0] * 3],
-        ("BenchmarkSort/n=1000", "allocs/op"): [[2.0] * 3],
-        ("BenchmarkJoin", "MB/s"): [[166.5, 154.5, 122.25]],
-        ("BenchmarkMetric", "widgets/op"): [[42.0] * 3],
-    }
-    first = file.cells[0]
-    assert first.values == pytest.approx((890.5e-9, 1143e-9, 901.5e-9), rel=1e-12)
-    assert (first.unit, first.better, first.variant) == ("s", "lower", None)
-    assert (first.known, first.inner, first.warmups, first.failed) == (True, 32000, None, 0)
-    assert first.keys["procs"] == "2"
-    assert first.keys["fullname"] == "BenchmarkSort/n=100-2"
-    directions = {cell.metric: cell.better for cell in file.cells}
-    assert directions["MB/s"] == "higher"
-    assert directions["B/op"] == "lower"
-    assert directions["widgets/op"] is None
-    assert file.facts == {"cpu_model": "Model X"}
-    assert file.variant_rule == "the file's name"
-
-
-def test_the_sample_of_events_whose_lines_are_split(read_sample) -> None:
-    file = read_sample("go-bench/test-json.jsonl")
-    assert found(file) == {
-        ("BenchmarkJoin", "time"): [[33.5, 37.25, 38.75]],
-        ("BenchmarkJoin", "MB/s"): [[149.75, 134.25, 128.5]],
-    }
-
-
 def test_own_units_and_configuration_lines_as_in_the_go_projects_nightly_runs(foreign) -> None:
     line = "BenchmarkBuild_x 1 {} build-real-ns/op 2 build-user-ns/op\n"
     head = "toolchain: Base\nbuilder_type: Xeon*12\ngoos: linux\ngoarch: amd64\n"

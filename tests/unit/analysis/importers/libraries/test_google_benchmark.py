@@ -38,58 +38,6 @@ def cells(found) -> dict:
     return {(cell.benchmark, cell.metric): cell for cell in found.cells}
 
 
-@pytest.mark.parametrize(
-    ("name", "metric", "values", "unit", "better"),
-    [
-        ("BM_Sort/64", "real_time", (159.5e-9, 156.75e-9, 551.25e-9), "s", "lower"),
-        ("BM_Sort/64", "cpu_time", (158.5e-9, 156.25e-9, 161.25e-9), "s", "lower"),
-        ("BM_Sort/64", "items_per_second", (4e8, 4.5e8, 3.5e8), "1/s", "higher"),
-        ("BM_Sort/1024", "real_time", (3517.5e-9, 14194.5e-9, 3343e-9), "s", "lower"),
-        ("BM_Counter", "real_time", (0.375e-6, 0.5e-6, 0.25e-6), "s", "lower"),
-        ("BM_Counter", "cpu_time", (0.125e-6, 0.25e-6, 0.25e-6), "s", "lower"),
-        ("BM_Counter", "k", (3.0, 3.0, 3.0), "", None),
-    ],
-)
-def test_sample(read_sample, name, metric, values, unit, better) -> None:
-    found = read_sample("google-benchmark/old.json")
-    cell = cells(found)[name, metric]
-    assert cell.values == pytest.approx(values, rel=1e-12)
-    assert (cell.unit, cell.better) == (unit, better)
-    assert (len(cell.processes), cell.known, cell.failed, cell.warmups) == (1, True, 0, None)
-    assert cell.variant is None
-    assert found.facts == {"host": "lab1"}
-
-
-def test_errors_of_the_sample_are_failures(read_sample) -> None:
-    cell = cells(read_sample("google-benchmark/old.json"))["BM_Skip", "real_time"]
-    assert (cell.values, cell.failed) == ((), 3)
-
-
-def test_keys_and_session_of_the_sample(read_sample) -> None:
-    cell = read_sample("google-benchmark/old.json").cells[0]
-    assert cell.inner == 170000
-    assert cell.keys == {"name": "BM_Sort/64", "argument 1": "64"}
-    assert cell.session == "2026-01-02T03:04:05+00:00"
-
-
-@pytest.mark.parametrize(
-    ("name", "metric", "values"),
-    [
-        ("BM_Sort/64", "real_time", (189.5e-9, 199.25e-9, 186.25e-9)),
-        ("BM_Sort/64", "cpu_time", (137.25e-9, 147.5e-9, 134.75e-9)),
-        ("BM_Sort/64", "items_per_second", (4.5e8, 4.25e8, 4.75e8)),
-        ("BM_Sort/1024", "real_time", (4299.5e-9, 4262.5e-9, 4693.5e-9)),
-    ],
-)
-def test_csv_sample(read_sample, name, metric, values) -> None:
-    found = read_sample("google-benchmark/reps-truncated.csv")
-    cell = cells(found)[name, metric]
-    assert cell.values == pytest.approx(values, rel=1e-12)
-    assert cells(found)["BM_Skip", "real_time"].failed == 3
-    assert "csv-may-end-early" in {loss.code for loss in found.losses}
-    assert len(found.cells) == 8
-
-
 def test_aggregates_of_any_kind_are_no_values(foreign) -> None:
     rows = [
         ROW,

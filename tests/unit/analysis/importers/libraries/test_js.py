@@ -11,27 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
-from analysis.importers.registry import tool_of
 
 GOLDEN = Path(__file__).resolve().parents[4] / "golden" / "foreign"
 
 
 def codes(file) -> set[str]:
     return {loss.code for loss in (*file.losses, *file.notes)}
-
-
-def test_mitata(read_golden) -> None:
-    file = read_golden("mitata.json")
-    first, *_, slices, failed = file.cells
-    assert [cell.inner for cell in file.cells] == [1, 1, 1, 1, None]
-    assert (first.keys, first.failed) == ({"name": "sort"}, 0)
-    assert first.session is not None
-    assert slices.keys == {"n": "1", "group": "json", "name": "json > slice n=1"}
-    assert (failed.benchmark, failed.failed, failed.values) == ("fails", 1, ())
-    assert {"order-unknown", "trimmed", "one-process"} <= codes(file)
-    assert file.facts["cpu_model"]
 
 
 def test_a_mitata_sample_is_the_mean_of_a_batch(foreign) -> None:
@@ -43,22 +29,10 @@ def test_a_mitata_sample_is_the_mean_of_a_batch(foreign) -> None:
     assert "trimmed" not in codes(file)  # so few are all
 
 
-def test_mitata_is_not_pyperf(golden) -> None:
-    """What it did before: "a benchmark has no name / fix: give one with pyperf --name"."""
-    assert tool_of(open_foreign(golden("mitata.json"))).name == "js"
-
-
 def test_mitata_cut_off_is_not_pyperf(foreign) -> None:
     text = (GOLDEN / "mitata.json").read_text()
     with pytest.raises(AnalysisError, match="the file is cut off"):
         foreign(text[:2000])
-
-
-def test_benchmarkjs_keeps_the_order(read_golden) -> None:
-    file = read_golden("benchmarkjs.json")
-    assert "order-unknown" not in codes(file)
-    assert file.cells[0].values != tuple(sorted(file.cells[0].values))
-    assert file.cells[0].inner == 4839919
 
 
 def test_one_benchmark_of_benchmarkjs(foreign) -> None:

@@ -23,33 +23,6 @@ def whole(*benchmarks: dict) -> dict:
             "benchmarks": list(benchmarks), "datetime": "2026-01-02T03:04:05", "version": "4.0.0"}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "inner"),
-    [
-        ("test_sort[100]", (0.25, 0.5, 0.375), 50),
-        ("test_sort[1000]", (1.5, 9.25, 1.75), 50),
-        ("test_sum", (2.5, 2.25), 20),
-    ],
-)
-def test_sample(read_sample, name, values, inner) -> None:
-    found = read_sample("pytest-benchmark/full-json.json")
-    (cell,) = (one for one in found.cells if one.benchmark == f"test_b.py::{name}")
-    assert len(found.cells) == 3
-    assert (cell.processes, cell.known, cell.inner) == ((values,), True, inner)
-    assert (cell.warmups, cell.failed, cell.variant) == (None, None, None)
-    assert (cell.metric, cell.unit, cell.better) == ("time", "s", "lower")
-    assert cell.session == "2026-01-02T03:04:05.000001+00:00"
-    assert found.facts == {"host": "lab1", "cpu_model": "Model X"}
-
-
-def test_keys_of_the_sample(read_sample) -> None:
-    first, _, last = read_sample("pytest-benchmark/full-json.json").cells
-    assert first.keys["n"] == "100"
-    assert first.keys["timer"] == "perf_counter"
-    assert "group" not in first.keys
-    assert (last.keys["group"], last.keys["note"]) == ("sum", "x")
-
-
 def test_autosaved_summaries_are_refused_with_the_option(read_sample) -> None:
     with pytest.raises(AnalysisError, match="--benchmark-save-data"):
         read_sample("pytest-benchmark/autosave-stats-only.json")

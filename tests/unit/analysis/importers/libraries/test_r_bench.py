@@ -10,29 +10,6 @@ ROW = '"sort(x)",1µs,2µs,3,1KB,0,8,0,9µs,{},"none"\n'
 HEAD = '"expression","min","median","itr/sec","mem_alloc","gc/sec","n_itr","n_gc","total_time","time","gc"\n'
 
 
-def codes(file) -> set[str]:
-    return {loss.code for loss in (*file.losses, *file.notes)}
-
-
-def test_expressions_are_variants(read_golden) -> None:
-    file = read_golden("microbenchmark.csv")
-    assert file.variant_rule == "the expression"
-    assert [cell.variant for cell in file.cells] == ["rev(x)", "sort(x)"]
-    assert {"unit-assumed", "one-process"} <= codes(file)
-    assert file.cells[0].keys == {"expression": "rev(x)"}
-
-
-def test_times_as_they_are_printed_are_said(read_golden) -> None:
-    assert "printed-times" in codes(read_golden("r-bench-printed.csv"))
-    assert "printed-times" not in codes(read_golden("r-bench.csv"))
-
-
-def test_parameters_of_press_are_the_benchmark(read_golden) -> None:
-    file = read_golden("r-bench-press.csv")
-    assert [cell.benchmark for cell in file.cells] == ["n=10", "n=10", "n=1000", "n=1000"]
-    assert file.cells[0].keys == {"n": "10", "expression": "sort(runif(n))"}
-
-
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [

@@ -34,21 +34,6 @@ def whole(results: dict, commit: str = "c1", env: str = "e1", machine: str = "m"
 TIME = {"b.time_x": row([0.5], samples=[[0.25, 0.5, 0.75]], number=[7])}
 
 
-@pytest.mark.parametrize("source", ["asv", "asv/lab1-existing-py_python3.json"])
-def test_sample(read_sample, source: str) -> None:
-    found = read_sample(source)
-    assert found.variant_rule == "the commit"
-    assert [(c.benchmark, c.values, c.metric, c.unit, c.better) for c in found.cells] == [
-        ("b.Suite.time_sort(n=100)", (0.25, 0.5, 0.75), "time", "s", "lower"),
-        ("b.Suite.time_sort(n=1000)", (4.0, 5.0, 4.5), "time", "s", "lower"),
-        ("b.mem_list", (8056.0,), "memory", "B", "lower"),
-        ("b.track_value", (42.0,), "value", "", None),
-    ]
-    for cell, n in zip(found.cells, ("100", "1000"), strict=False):
-        assert (cell.known, cell.inner, cell.warmups, cell.failed) == (False, 50, None, 0)
-        assert (cell.variant, cell.keys["n"]) == ("c0ffee" * 6 + "c0ff", n)
-
-
 AXES = [["1", "2"], ["'a'", "'b'"]]
 V1 = {"result_columns": None, "version": 1}
 OBJECT = {"result": [0.5], "params": [], "samples": [[0.25, 0.75]], "stats": [{"number": 4}]}

@@ -35,37 +35,6 @@ def result(*runs: str, head: str = DOCTYPE, more: str = "") -> str:
     )
 
 
-def test_the_sample_value_by_value(read_sample) -> None:
-    file = read_sample("benchexec/results.default.tasks.xml")
-    assert [(c.benchmark, c.metric, c.unit, c.values) for c in file.cells] == [
-        ("one", "walltime", "s", (0.75,)),
-        ("one", "cputime", "s", (0.25,)),
-        ("one", "memory", "B", (262144.0,)),
-        ("two", "walltime", "s", (0.5,)),
-        ("two", "cputime", "s", (0.125,)),
-        ("two", "memory", "B", (262144.0,)),
-    ]
-    first = file.cells[0]
-    assert (first.variant, first.better, first.known) == ("results.default.tasks", "lower", True)
-    assert (first.inner, first.warmups, first.failed) == (1, 0, 0)
-    assert first.session == "2026-01-02T03:04:05.000001+00:00"
-    assert first.keys["tool"] == "DummyTool"
-    assert file.facts == {"host": "lab1", "cpu_model": "Model X"}
-    assert file.variant_rule == "the file's name"
-
-
-def test_the_samples_table_value_by_value(read_sample) -> None:
-    file = read_sample("benchexec/table.csv")
-    assert [(c.benchmark, c.variant, c.metric, c.unit, c.values) for c in file.cells] == [
-        ("one", "DummyTool", "walltime", "s", (0.75,)),
-        ("one", "DummyTool", "cputime", "s", (0.25,)),
-        ("one", "DummyTool", "memory", "B", (262144.0,)),
-        ("two", "DummyTool", "walltime", "s", (0.5,)),
-        ("two", "DummyTool", "cputime", "s", (0.125,)),
-        ("two", "DummyTool", "memory", "B", (262144.0,)),
-    ]
-
-
 @pytest.mark.parametrize(
     ("status", "category", "failed"),
     [

@@ -24,32 +24,6 @@ def results(*changes: dict) -> dict:
     return {"results": [RESULT | change for change in changes]}
 
 
-def test_two_commands(read_sample) -> None:
-    found = read_sample("hyperfine/two-commands.json")
-    true, head = found.cells
-    assert found.format == "hyperfine"
-    assert found.variant_rule == "the command"
-    assert (true.benchmark, true.variant) == ("two-commands", "true")
-    assert head.variant == "head -c 9 /dev/zero"
-    for cell, values in ((true, (0.25, 0.5, 0.375)), (head, (1.5, 1.25, 1.75))):
-        assert cell.processes == tuple((value,) for value in values)
-        assert (cell.known, cell.inner, cell.failed, cell.warmups) == (True, 1, 0, None)
-        assert (cell.metric, cell.unit, cell.better) == ("time", "s", "lower")
-        assert cell.session is None
-
-
-def test_parameters_are_keys(read_sample) -> None:
-    small, large = read_sample("hyperfine/parameter-list.json").cells
-    assert small.keys == {"command": "sort-10", "n": "10"}
-    assert large.keys == {"command": "sort-40", "n": "40"}
-    assert (small.values, large.values) == ((0.125, 0.25, 0.375), (0.5, 0.75, 0.625))
-
-
-def test_failed_runs_are_counted_and_have_no_values(read_sample) -> None:
-    (cell,) = read_sample("hyperfine/failing-command.json").cells
-    assert (cell.values, cell.failed) == ((), 3)
-
-
 @pytest.mark.parametrize("name", ["two-commands.csv", "two-commands.md"])
 def test_exports_of_summaries_are_refused(read_sample, name: str) -> None:
     with pytest.raises(AnalysisError, match="--export-json FILE"):

@@ -14,36 +14,6 @@ def found(file) -> dict:
     }
 
 
-def test_the_means_of_repetitions(read_sample) -> None:
-    file = read_sample("perf-stat/x-comma-r5.csv")
-    assert found(file) == {
-        ("x-comma-r5", "task-clock"): ("s", [0.0005]),
-        ("x-comma-r5", "context-switches"): ("", [0.0]),
-        ("x-comma-r5", "page-faults"): ("", [49.0]),
-    }
-    assert [(c.known, c.inner, c.better) for c in file.cells] == [
-        (False, None, "lower"), (False, None, None), (False, None, None),
-    ]  # fmt: skip
-    (loss,) = file.losses
-    assert loss.code == "single"
-    assert "mean of the repetitions" in loss.text
-
-
-def test_the_objects(read_sample) -> None:
-    file = read_sample("perf-stat/json-lines.jsonl")
-    assert found(file) == {
-        ("json-lines", "task-clock"): ("s", [0.0005625]),
-        ("json-lines", "context-switches"): ("", [0.0]),
-        ("json-lines", "page-faults"): ("", [49.0]),
-    }
-
-
-def test_the_intervals(read_sample) -> None:
-    file = read_sample("perf-stat/interval-100ms.csv")
-    assert found(file) == {("interval-100ms", "task-clock"): ("s", [0.00075, 0.00025])}
-    assert [note.code for note in file.notes] == ["intervals"]
-
-
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_separators(foreign, separator) -> None:
     line = "1.25,msec,task-clock:u,1250000,100.00,0.9,CPUs utilized\n7,,cycles,9,50.00,,\n"

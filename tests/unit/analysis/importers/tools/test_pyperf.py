@@ -24,19 +24,6 @@ def suite(*benchmarks: dict, **metadata: object) -> dict:
     return {"benchmarks": list(benchmarks), "metadata": META | metadata, "version": "1.0"}
 
 
-def test_sample(read_sample) -> None:
-    found = read_sample("pyperf/base.json")
-    assert found.variant_rule == "the file's name"
-    assert found.facts["host"] == "lab1"
-    assert {cell.benchmark: cell.processes for cell in found.cells} == {  # the calibration is none
-        "sort_100": ((0.25, 0.5, 0.375), (0.5, 0.625, 0.75)),
-        "dict_update": ((1.5, 1.25, 1.75), (2.5, 2.25, 2.0)),
-    }
-    for cell in found.cells:
-        assert (cell.known, cell.inner, cell.warmups, cell.failed) == (True, 64, 2, None)
-        assert (cell.variant, cell.metric, cell.unit, cell.better) == (None, "time", "s", "lower")
-
-
 def test_packed_files_are_read(tmp_path: Path) -> None:
     path = tmp_path / "x.json.gz"
     path.write_bytes(gzip.compress(json.dumps(suite({"runs": runs([1.0, 2.0])})).encode()))

@@ -28,25 +28,6 @@ def seconds(cell) -> list[list[float]]:
     return [[round(value, 12) for value in process] for process in cell.processes]
 
 
-def test_the_sample_value_by_value(read_sample) -> None:
-    file = read_sample("rebench/rebench.data")
-    assert [(c.benchmark, c.metric, c.unit, seconds(c)) for c in file.cells] == [
-        ("SeqSort inputSize=4000", "time", "s", [[0.21], [0.07], [0.08]]),
-        ("Logged", "time", "s", [[0.001007, 0.000011]] * 2),
-        ("SeqSort inputSize=1000", "time", "s", [[0.04], [0.1], [0.01]]),
-        ("SeqSort inputSize=4000", "MaxRSS", "B", [[1843200], [1792000], [1832960]]),
-        ("SeqSort inputSize=1000", "MaxRSS", "B", [[1812480], [1556480], [1546240]]),
-    ]
-    first = file.cells[0]
-    assert (first.variant, first.better, first.known) == ("Shell", "lower", True)
-    assert (first.inner, first.warmups, first.failed) == (1, None, None)
-    assert first.session == "2026-01-02T03:04:05.000001+00:00"
-    assert first.keys["cmdline"] == "run.sh seqsort.sh 4000"
-    assert first.keys["inputSize"] == "4000"
-    assert file.facts == {"host": "lab1", "cpu_model": "Model X"}
-    assert file.variant_rule == "the executor"
-
-
 def test_run_ids_that_interleave_keep_their_invocations(foreign) -> None:
     rows = "".join(row(k, 1, 10 * k, "ab".index(r), executor=r) for k in (1, 2) for r in "ab")
     file = foreign(HEADINGS + rows, "r.data")
