@@ -36,7 +36,8 @@ class Lab:
         self.folder = folder
         self._forks = forks
         self.marker = f"9999.{uuid.uuid4().int % 10**15:015d}"
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("FAIRTRIAL_")}
+        known = "FAIRTRIAL_CACHE"  # without which each new process compiles the kernels
+        kept = {k: v for k, v in os.environ.items() if k == known or not k.startswith("FAIRTRIAL_")}
         self.environment = {k: v for k, v in kept.items() if k not in early(kept)} | early(AT_START)
         self.environment["FAIRTRIAL_DEFAULTS"] = ""  # whoever tests may have some
         self.started: list[subprocess.Popen[str] | Started] = []

@@ -86,7 +86,7 @@ TABLE = """
 2   mixture new.csv --exclude absent --columns value=absent
 0   mixture runs/sample --benchmark text --warmup-iterations 0 --metric user --below 0.02 --quantile 0.9 --shift 0.001 --max-components 2 --resamples 5 --scale log --starts 2 --resolution 0.0001 --jitter --seed 1 --workers 2 --backend threads --digits 3 --clusters --plot m.svg --confidence 0.9 --json
 0   mixture runs/sample --benchmark text --and max_rss --and user
-2   mixture new.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --dask nowhere
+2   mixture new.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --workers 2 --dask nowhere
 0   biplot new.csv old.csv newer.csv --better lower --layout rows --decimal point --level process --scale covariance --plot b.svg --json
 0,6 biplot runs/one --warmup-iterations 0 --metric max_rss
 2   biplot long.csv --columns value=absent
@@ -104,7 +104,7 @@ TABLE = """
 0   study coverage runs/one:a --warmup-iterations 0 --metric wall --mean harmonic --runs 3 --simulations 3 --resamples 19
 2   study type1 old.csv --better lower --runs 3 --workers 2 --dask nowhere --columns value=absent
 0   sources runs/sample --warmup-iterations 0 --metric user --resamples 99 --confidence 0.9 --seed 1 --workers 2 --backend threads --json
-0   sources systems.csv --response time --group family --ignore system,cores --variation time2 --runs 3 --decimal point --plot s.svg --conf-level 0.9
+0   sources systems.csv --response time --group family --test-share 0.2 --ignore system,cores --variation time2 --runs 3 --decimal point --plot s.svg --conf-level 0.9
 0   sources systems.csv --benchmarks time --flags flags --test-share 0.3 --resamples 20 --ignore system,time2
 2   sources runs/one --workers 2 --dask nowhere --columns value=absent
 0   report runs/one -o p.html --plots plots --sources --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric wall --confidence 0.9

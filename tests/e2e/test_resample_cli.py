@@ -64,7 +64,7 @@ def test_no_place_for_compiled_kernels(lab, monkeypatch):
     before = set((ROOT / "analysis").rglob("*.nb?"))
     kept = lab.run_fairtrial("resample", "a.csv", "b.csv", *QUICK)
     homeless = {"HOME": "/dev/null/home"}  # not even root can make it
-    known = ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR")
+    known = ("FAIRTRIAL_CACHE", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR")
     rest = {key: value for key, value in lab.environment.items() if key not in known}
     monkeypatch.setattr(lab, "environment", {**rest, **homeless})
     done = lab.run_fairtrial("resample", "a.csv", "b.csv", *QUICK, fresh=True)

@@ -8,6 +8,8 @@ import runpy
 import zipfile
 from pathlib import Path
 
+from tests.forks import early
+
 ROOT = Path(__file__).parents[2]
 PLANTED = runpy.run_path(
     str(ROOT / "tests/unit/harness/host/test_variables.py"), run_name="planted"
@@ -96,24 +98,23 @@ LISTED = {
 
 
 def test_no_secret_of_a_listed_variable_is_in_a_trial_its_report_or_its_bundle(lab):
-    lab.environment |= LISTED
+    own = lab.environment
+    lab.environment = own | LISTED
     path = lab.write_campaign(protocol={"sessions": 1, "runs": 2, "warmup": 0})
     assert lab.run_fairtrial("run", path).returncode == 0
     trial = lab.trial()
+    # what an interpreter reads at its start would have each of these begin one
+    lab.environment = own | {k: v for k, v in LISTED.items() if k not in early(LISTED)}
     for args in (
         ("report", trial, "-o", lab.folder / "report.html"),
+        ("report", trial, "-o", lab.folder / "report.json"),
         ("bundle", trial, "-o", lab.folder / "all.zip"),
     ):
         done = lab.run_fairtrial(*args)
         assert done.returncode == 0, done.stderr
-    told = lab.run_fairtrial("report", trial, "--json").stdout
     words = [word.encode() for text in LISTED.values() for word in re.findall(r"zq-\w+", text)]
-    assert not any(word in told.encode() for word in words)
-    texts = {
-        p.name: p.read_bytes()
-        for p in (*trial.rglob("*"), lab.folder / "report.html")
-        if p.is_file()
-    }
+    files = (*trial.rglob("*"), *lab.folder.glob("report.*"))
+    texts = {p.name: p.read_bytes() for p in files if p.is_file()}
     with zipfile.ZipFile(lab.folder / "all.zip") as bundle:
         texts |= {f"bundle: {name}": bundle.read(name) for name in bundle.namelist()}
     assert {name for name, data in texts.items() if any(w in data for w in words)} == set()
