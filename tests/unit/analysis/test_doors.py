@@ -88,6 +88,12 @@ def fleet_of_two(folder: Path) -> Path:
 
 _PLACE = tempfile.TemporaryDirectory(prefix="fairtrial-fleet-")
 FLEET = fleet_of_two(Path(_PLACE.name))
+SMALL = analysis.read_trial(
+    build(
+        {name: {"x": np.exp(PAIRS[:, k]).tolist()} for k, name in enumerate(("old", "new"))},
+        sessions=4,
+    ).write(FLEET / "small")
+)
 PROFILE = profile_beside(FLEET / "lab1", build, variant="gzip-1", benchmarks=["json"])
 
 JUDGED: dict[str, Any] = {
@@ -301,7 +307,7 @@ PUBLIC: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "sources": (
         analysis.sources,
         {
-            "trial_or_trials": analysis.read_trial(SAMPLE),
+            "trial_or_trials": SMALL,
             "metric": "wall",
             "permutations": 99,
             "confidence": 0.9,
@@ -354,8 +360,7 @@ PUBLIC: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "compare_trials": (
         analysis.compare_trials,
-        {"old": analysis.read_trial(SAMPLE), "new": analysis.read_trial(SAMPLE)}
-        | {"metric": "wall", "confidence": 0.9, "margin": 0.02},
+        {"old": SMALL, "new": SMALL} | {"metric": "wall", "confidence": 0.9, "margin": 0.02},
     ),
     "read_trial": (analysis.read_trial, {"path": SAMPLE}),
     "pairs_of_runs": (
@@ -365,7 +370,7 @@ PUBLIC: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "calibrate_trial": (
         analysis.calibrate_trial,
-        {"trial": analysis.read_trial(SAMPLE), "pair": ("gzip-1", "gzip-6"), "methods": ["welch"]}
+        {"trial": SMALL, "pair": ("new", "old"), "methods": ["welch"]}
         | {"metric": "wall", "confidence": 0.9, "power": 0.9, "rng": rng(), "seed": 1}
         | {"workers": 1},
     ),
@@ -636,8 +641,9 @@ def test_matrices_at_the_ends_of_doubles_work_or_are_refused(kind: str, better: 
         call, given = PUBLIC[name]
         one = {"candidate": sides["candidate"], "baseline": mild}
         other = {"candidate": mild, "baseline": sides["baseline"]}
-        # for the others, plan_sessions asks it
-        for used in (sides,) if name == "variance_components" else (sides, one, other):
+        # plan_sessions asks the latter
+        some = {"plan_sessions": (one, other), "variance_components": (sides,)}
+        for used in some.get(name, (sides, one, other)):
             ours = used if "candidate" in given else {"matrix": used["candidate"]}
             for more in _choices(name):
                 answers_or_refuses_the_size(call, {**given, **ours, **more})

@@ -60,7 +60,7 @@ def relabelled(pairs, table, row):
 def test_single_benchmarks_against_the_methods_themselves(shift, seed):
     pairs = pairs_of(*both(shift, seed))
     table = signs(pairs.groups, np.random.default_rng(1))
-    for k, bench in enumerate(pairs.benchmarks[:2]):
+    for k, bench in enumerate(pairs.benchmarks[:1]):
         x, y = sides(pairs, k, table)
         welch = pooled_welch(x, y, RISK)["welch"]
         ranks = pooled_rank_sum(x, y, RISK)["rank-sum"]
@@ -80,8 +80,9 @@ def test_single_benchmarks_against_the_methods_themselves(shift, seed):
                 assert found.concluded[row] == (ours.significant is not None)
 
 
-@pytest.mark.parametrize("better", ["lower", "higher"])
-@pytest.mark.parametrize(("shift", "seed"), [(0.0, 1), (1.0, 2), (2.0, 3)])
+@pytest.mark.parametrize(
+    ("shift", "seed", "better"), [(0.0, 1, "lower"), (1.0, 2, "higher"), (2.0, 3, "lower")]
+)
 def test_hpt_over_the_suite_against_itself(shift, seed, better):
     pairs = pairs_of(*both(shift, seed, better=better))
     table = signs(pairs.groups, np.random.default_rng(1))

@@ -89,20 +89,20 @@ def test_a_host_is_one_session_where_sessions_carry_the_claim(fleet):
 
 
 METHODS = (
-    "hpt",
-    "speedup-test",
-    "resample --resamples 99",
-    "mixture --resamples 99 --max-components 2",
-    "biplot",
+    "hpt {}:new",
+    "speedup-test {}:new",
+    "resample {}:new --resamples 99",
+    "mixture {} --benchmark x --resamples 99 --max-components 2",
+    "biplot {}",
 )
 
 
 @pytest.mark.parametrize("command", METHODS)
 def test_every_method_names_hosts_that_are_not_there_and_what_a_session_is(fleet, command):
     folder = fleet()
-    out, err = io.StringIO(), io.StringIO()
-    assert main([*command.split(), str(folder), "--json"], out, err) == 0, err.getvalue()
-    codes = set(json.loads(out.getvalue())["caution_codes"])
+    code, out, err = run(*command.format(folder).split(), "--json")
+    assert code == 0, err
+    codes = set(json.loads(out)["caution_codes"])
     assert {"host-missing", "hosts-as-sessions"} <= codes
 
 
@@ -172,11 +172,6 @@ COMMANDS = (
     "verdict {}:new",
     "gate slower>50% {}",
     "gate slower>50% {}:new",
-    "hpt {}:new",
-    "speedup-test {}:new",
-    "resample {}:new",
-    "mixture {} --benchmark x --resamples 99 --max-components 2",
-    "biplot {}",
     "diagnose {}",
     "diagnose {}:new",
     "plan {} --width 0.5 --max-hosts 6",

@@ -232,10 +232,11 @@ def test_what_is_within_the_limit_holds_where_the_newest_nights_scatter_more(sca
     for seed in range(1, 20):
         x = night(63, seed)
         x[60:] *= scatter
-        bound = float(x[60:].mean() - x[:60].mean()) + within(x[:60], x[60:], changes(x).inflation)
+        found = changes(x)
+        bound = float(x[60:].mean() - x[:60].mean()) + within(x[:60], x[60:], found.inflation)
         for limit, word in ((bound + 1e-9, "ruled-out"), (bound - 1e-9, "undecided")):
-            assert changes(x).alarm(math.exp(limit), since=60).word == word
-        words.add(changes(x).alarm(1.02, since=60).word)
+            assert found.alarm(math.exp(limit), since=60).word == word
+        words.add(found.alarm(1.02, since=60).word)
     assert ("ruled-out" in words) == (scatter < 5)
 
 

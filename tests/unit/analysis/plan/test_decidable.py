@@ -26,7 +26,7 @@ from analysis.stats.multiplicity import adjusted
 SAMPLE = Path(__file__).parents[4] / "runs" / "sample"
 
 
-@pytest.mark.parametrize(("sessions", "benchmarks", "place"), [(6, 29, 1), (4, 3, 0), (8, 1, 2)])
+@pytest.mark.parametrize(("sessions", "benchmarks", "place"), [(6, 29, 1), (8, 1, 2)])
 def test_a_difference_of_that_size_is_found_in_four_of_five_simulated_trials(
     rng, sessions, benchmarks, place
 ):
@@ -82,7 +82,7 @@ def test_one_benchmark_is_planned_as_the_planner_plans_it(pair):
     assert shift == pytest.approx(math.log(row.detectable), rel=1e-9)
 
 
-@pytest.mark.parametrize(("sessions", "benchmarks"), [(3, 1), (6, 29), (12, 4)])
+@pytest.mark.parametrize(("sessions", "benchmarks"), [(3, 1), (6, 29)])
 def test_half_of_it_needs_that_many_sessions_and_no_fewer(sessions, benchmarks):
     for one in decidable(sessions, 8, benchmarks).at:
 
@@ -96,11 +96,12 @@ def test_half_of_it_needs_that_many_sessions_and_no_fewer(sessions, benchmarks):
 
 
 def test_more_sessions_decide_more_and_more_benchmarks_less():
-    for spread in range(3):
-        by_sessions = [decidable(s, 8, 5).at[spread].benchmark for s in (2, 3, 6, 20)]
-        assert by_sessions == sorted(by_sessions, reverse=True)
-        by_benchmarks = [decidable(6, 8, m).at[spread].benchmark for m in (1, 5, 29)]
-        assert by_benchmarks == sorted(by_benchmarks)
+    by_sessions = [decidable(s, 8, 5).at for s in (2, 3, 6, 20)]
+    by_benchmarks = [decidable(6, 8, m).at for m in (1, 5, 29)]
+    for rows, falling in ((by_sessions, True), (by_benchmarks, False)):
+        for at in zip(*rows, strict=True):
+            told = [one.benchmark for one in at]
+            assert told == sorted(told, reverse=falling)
 
 
 def test_what_is_said():

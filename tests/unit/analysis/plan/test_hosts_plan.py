@@ -20,7 +20,7 @@ from analysis.plan.components import Goal, TrialCosts, variance_components
 from analysis.plan.hosts import Grid, HostPilot, HostSpread, half_widths, plan_hosts
 from tests.examples import examples
 
-plan_few = partial(plan_hosts, max_hosts=20, max_sessions=8, max_runs=10)
+plan_few = partial(plan_hosts, max_hosts=20, max_sessions=5, max_runs=6)
 
 COSTS = TrialCosts(block_s=2.0, warmup_s=10.0, between_s=5.0, sessions=4, blocks=16)
 
@@ -120,10 +120,10 @@ def test_the_speedup_is_the_geometric_mean_over_benchmarks():
 
 def test_hosts_that_do_not_differ_need_fewer_of_them():
     # the negative control: the same pilots with hosts that differ
-    few = plan_few(pilots(6, host=0.0), width=0.05)
-    many = plan_few(pilots(6, host=0.05), width=0.05)
+    few = plan_few(pilots(4, host=0.0), width=0.05)
+    many = plan_few(pilots(4, host=0.05), width=0.05)
     assert few.hosts < (many.hosts or 99)
-    assert plan_few(pilots(6, host=0.0, session=0.03), width=0.05).lines[0].host_sd < 0.02
+    assert plan_few(pilots(4, host=0.0, session=0.03), width=0.05).lines[0].host_sd < 0.02
 
 
 def test_more_than_there_are_is_said():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from analysis.pages.model import Table, Value, page_of
 from analysis.plan import runs as pilot
 from analysis.plan.runs import least_runs, plan_runs, residuals
 from analysis.stats.arguments import stream
+
+quick = partial(plan_runs, simulations=100)
 
 
 def test_a_plan_agrees_with_theory(pair, rng):
@@ -58,16 +61,14 @@ def test_the_answers_keep_their_promise(pair, rng):
 
 def test_only_what_is_asked_for_and_not_reached_is_capped(pair, rng):
     x, y = pair()
-    assert plan_runs(x, y, width=0.02, effect=1.02, rng=rng).capped == ()
-    assert plan_runs(x, y, width=0.02, rng=rng).capped == ()
-    assert plan_runs(x, y, width=0.02, effect=1.00001, max_runs=200, rng=rng).capped == ("effect",)
+    assert quick(x, y, width=0.02, effect=1.02, rng=rng).capped == ()
+    assert quick(x, y, width=0.02, rng=rng).capped == ()
+    assert quick(x, y, width=0.02, effect=1.00001, max_runs=200, rng=rng).capped == ("effect",)
 
 
 def test_the_loop_of_a_plan_starts_at_five_runs_where_there_are_so_many(pair, rng):
     for runs, start in ((20, 5), (5, 5), (4, 4), (3, 3)):
-        assert (
-            plan_runs(*pair(m=runs), width=1e-6, max_runs=60, rng=rng).loop.steps[0].runs == start
-        )
+        assert quick(*pair(m=runs), width=1e-6, max_runs=60, rng=rng).loop.steps[0].runs == start
 
 
 def test_arguments_are_refused_before_the_pilot_is_looked_at(pair, rng):
@@ -76,13 +77,13 @@ def test_arguments_are_refused_before_the_pilot_is_looked_at(pair, rng):
 
 
 def test_an_effect_below_one_needs_as_many(pair, rng):
-    slower = plan_runs(*pair(), effect=1 / 1.01, rng=rng)
-    faster = plan_runs(*pair(), effect=1.01, rng=stream(5, "test"))
+    slower = quick(*pair(), effect=1 / 1.01, rng=rng)
+    faster = quick(*pair(), effect=1.01, rng=stream(5, "test"))
     assert slower.runs_for_effect == faster.runs_for_effect
 
 
 def test_a_plan_is_capped_and_says_so(pair, rng):
-    plan = plan_runs(*pair(), width=1e-5, effect=1.00001, max_runs=20, rng=rng)
+    plan = quick(*pair(), width=1e-5, effect=1.00001, max_runs=20, rng=rng)
     assert (plan.runs_for_width, plan.runs_for_effect) == (None, None)
     assert plan.capped == ("width", "effect")
     assert "needs more than 20 runs, the cap" in " ".join(str(plan).split())
@@ -90,7 +91,7 @@ def test_a_plan_is_capped_and_says_so(pair, rng):
 
 
 def test_seeds_repeat_and_a_benchmark_more_changes_no_stream(pair, rng):
-    plans = [plan_runs(*pair(), width=0.02, rng=stream(k, "t")).to_dict() for k in (1, 1, 2)]
+    plans = [quick(*pair(), width=0.02, rng=stream(k, "t")).to_dict() for k in (1, 1, 2)]
     assert plans[0] == plans[1] != plans[2]
 
 
@@ -111,21 +112,20 @@ def test_what_differs_between_sessions_is_not_spread_between_runs():
 
 def test_constant_pilots_need_no_more_than_the_least(matrix, rng):
     flat = matrix("x", np.zeros((3, 4)))
-    plan = plan_runs(flat, flat, width=0.001, effect=1.001, rng=rng)
+    plan = quick(flat, flat, width=0.001, effect=1.001, rng=rng)
     assert (plan.runs_for_width, plan.runs_for_effect) == (3, 3)
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1e9])
-def test_scales(pair, rng, scale):
-    plan = plan_runs(*pair(scale=scale), width=0.02, rng=rng)
-    same = plan_runs(*pair(), width=0.02, rng=stream(5, "test"))
-    assert plan.runs_for_width == same.runs_for_width
+def test_scales(pair):
+    needed = {quick(*pair(scale=s), width=0.02, rng=stream(5, "t")).runs_for_width
+              for s in (1e-9, 1, 1e9)}  # fmt: skip
+    assert len(needed) == 1
 
 
 def test_a_pilot_of_two_runs_is_too_small(pair, rng):
     with pytest.raises(InsufficientDataError, match="2 runs, and 3 are needed"):
-        plan_runs(*pair(m=2), width=0.1, rng=rng)
-    assert plan_runs(*pair(m=3), width=0.1, rng=rng).loop.steps[0].runs == 3
+        quick(*pair(m=2), width=0.1, rng=rng)
+    assert quick(*pair(m=3), width=0.1, rng=rng).loop.steps[0].runs == 3
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_wrong_arguments_of_a_plan(pair, rng, wrong):
 
 
 def test_cautions_name_what_the_plan_rests_on(pair, rng):
-    few = plan_runs(*pair(m=5), rng=rng)
+    few = quick(*pair(m=5), rng=rng)
     text = " ".join(map(str, few.cautions))
     assert "within one session" in text
     assert "only 5 runs" in text
@@ -158,7 +158,7 @@ def test_cautions_name_what_the_plan_rests_on(pair, rng):
 
 
 def test_a_plan_is_json(pair, rng):
-    plan = plan_runs(*pair(), width=0.02, effect=1.02, rng=rng, seed=5)
+    plan = quick(*pair(), width=0.02, effect=1.02, rng=rng, seed=5)
     data = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
     assert data["seed"] == 5
     assert data["loop"]["interval"] == "t"
@@ -189,7 +189,7 @@ def test_the_documented_figures(pair, rng):
 def test_a_pilot_of_fewer_than_ten_runs_is_small(pair, rng, runs, told):
     x, y = pair(m=12)
     short = {name: y.values(name)[: runs + k] for k, name in enumerate(y.benchmarks)}
-    plan = plan_runs(x, type(y).from_samples("y", short, better="lower"), rng=rng)
+    plan = quick(x, type(y).from_samples("y", short, better="lower"), rng=rng)
     found = [c.text for c in plan.cautions if c.code == "small-pilot"]
     assert [f"only {runs} runs of some benchmark" in text for text in found] == [True] * told
 
@@ -235,7 +235,7 @@ def test_a_speedup_that_is_detectable_only_when_huge_is_left_out(matrix, rng):
 
 
 def test_a_plan_says_the_cautions_of_its_loop_once(pair, rng):
-    plan = plan_runs(*pair(m=5), width=0.05, rng=rng)
+    plan = quick(*pair(m=5), width=0.05, rng=rng)
     cautions = page_of(plan).cautions
     assert set(cautions) == {*plan.cautions, *plan.loop.cautions}
     assert len(cautions) == len(set(cautions))

@@ -28,9 +28,9 @@ def test_the_published_examples_of_r():
     assert least_shift(0.90, 2 * n - 2, 0.05) == pytest.approx(math.sqrt(n / 2), abs=2e-6)
 
 
-@pytest.mark.parametrize("freedom", [1, 2, 5, 29, 300])
-@pytest.mark.parametrize("alpha", [0.2, 0.05, 0.001])
-@pytest.mark.parametrize("power", [0.3, 0.8, 0.99])
+@pytest.mark.parametrize("freedom", [1, 5, 300])
+@pytest.mark.parametrize("alpha", [0.2, 0.001])
+@pytest.mark.parametrize("power", [0.3, 0.99])
 def test_another_integral_gives_that_power(freedom, alpha, power):
     shift = float(least_shift(power, freedom, alpha))
     assert t_power(shift, freedom, alpha) == pytest.approx(power, abs=1e-9)

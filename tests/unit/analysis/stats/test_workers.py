@@ -233,16 +233,15 @@ def test_every_error_of_ours_survives_a_pickle() -> None:
     assert str(again) == str(error)
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSEGV])
-def test_a_killed_worker_is_told_in_words(how: signal.Signals) -> None:
+def test_a_killed_worker_is_told_in_words() -> None:
     def dies(item: int, _going_on: Progress) -> int:
         if item == 3:
-            os.kill(os.getpid(), how)
+            os.kill(os.getpid(), signal.SIGKILL)
         return item
 
     with (
         two("processes"),
-        pytest.raises(AnalysisError, match=f"was killed.*{how.name}.*memory") as caught,
+        pytest.raises(AnalysisError, match=r"was killed.*SIGKILL.*memory") as caught,
     ):
         list(in_order(dies, range(8), workers=2, prefer="processes"))
     assert "--workers 1" in str(caught.value)

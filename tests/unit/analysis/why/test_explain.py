@@ -310,7 +310,7 @@ def test_rows_and_others_add_up_to_the_total(given_, seen):
         assert whole == pytest.approx(getattr(told.total, key), abs=1e-9)
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(made(), st.randoms(use_true_random=False))
 def test_neither_the_order_nor_the_names_of_functions_matter(given_, random):
     base, slow, base_ms, slow_ms = given_
@@ -335,7 +335,7 @@ def test_neither_the_order_nor_the_names_of_functions_matter(given_, random):
     assert explained(parts, slow, base_ms, slow_ms, asked=asked).rows == told.rows
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(made())
 def test_exchanged_variants_change_the_signs_alone(given_):
     base, slow, base_ms, slow_ms = given_

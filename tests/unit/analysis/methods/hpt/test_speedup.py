@@ -132,8 +132,8 @@ def test_dense_grid_finds_the_same_supremum(ties: str, better: str) -> None:
     result = hpt_speedup(*sides, ties=ties, confidence=0.9)
     assert result.value is not None
     # densely where it matters, and far enough that no island of confidence is missed
-    near = np.arange(result.value - 0.02, result.value + 0.02, 0.0005)
-    grid = [*np.arange(0.5, 1.5, 0.005), *near]
+    near = np.arange(result.value - 0.005, result.value + 0.005, 0.0005)
+    grid = [*np.arange(0.5, 1.5, 0.01), *near]
     reached = [g for g in grid if hpt(*sides, speedup=g, ties=ties).confidence >= 0.9]
     assert max(reached) <= result.value + 1e-9
     assert result.value - max(reached) < 0.0005 + 1e-9

@@ -442,7 +442,7 @@ def test_faster_estimate_sets_ranks_beside_the_mixtures() -> None:
 def test_two_far_peaks_are_multimodal() -> None:
     generator = rng(21)
     x = np.concatenate((generator.normal(10, 0.2, 30), generator.normal(12, 0.3, 20)))
-    found = mode_evidence(x, fit_mixture(x), resamples=40, rng=rng())
+    found = mode_evidence(x, fit_mixture(x), resamples=20, rng=rng())
     assert found.multimodal
     assert found.stability.several >= STABLE
     assert len(found.modes) == 2
@@ -453,7 +453,7 @@ def test_two_far_peaks_are_multimodal() -> None:
     assert data["multimodal"] is True
     assert data["stability"]["modes"]["2"] > 0.7
     assert data["seed"] == found.seed
-    again = mode_evidence(x, fit_mixture(x), resamples=40, rng=rng())
+    again = mode_evidence(x, fit_mixture(x), resamples=20, rng=rng())
     assert again.to_dict() == found.to_dict()
 
 
@@ -461,7 +461,7 @@ def test_one_skewed_peak_is_not() -> None:
     x = rng(33).lognormal(0, 0.5, 100)
     mixture = fit_mixture(x)
     assert variability_level(mixture) > 1  # the published metric alone calls it so
-    found = mode_evidence(x, mixture, resamples=60, rng=rng())
+    found = mode_evidence(x, mixture, resamples=20, rng=rng())
     assert not found.multimodal
     assert "not shown to be multimodal" in found.conclusion
     assert "no test rejects a single mode" in found.conclusion
@@ -472,7 +472,7 @@ def test_one_skewed_peak_is_not() -> None:
 
 def test_one_gaussian_has_one_mode() -> None:
     x = rng(34).normal(5, 1, 50)
-    found = mode_evidence(x, fit_mixture(x), resamples=40, rng=rng())
+    found = mode_evidence(x, fit_mixture(x), resamples=20, rng=rng())
     assert not found.multimodal
     assert found.conclusion.startswith("one mode, at ")
 

@@ -93,8 +93,12 @@ def test_cell_tells_members_evidence_and_runner_up(ammp):
     assert "best single peak: lognormal" in str(report)
 
 
-def test_cells_do_not_depend_on_their_neighbours(ammp):
-    alone = made(matrix("x", b=ammp), options=QUICK)
+@pytest.fixture(scope="module")
+def alone(ammp):
+    return made(matrix("x", b=ammp), options=QUICK)
+
+
+def test_cells_do_not_depend_on_their_neighbours(ammp, alone):
     beside = made(matrix("y", b=ammp + 1), matrix("x", b=ammp), options=QUICK)
     assert (
         alone.to_dict()["benchmarks"][0]["variants"][0]
@@ -102,9 +106,8 @@ def test_cells_do_not_depend_on_their_neighbours(ammp):
     )
 
 
-def test_fit_test_is_the_one_of_the_library(ammp):
-    report = made(matrix("x", b=ammp), options=QUICK)
-    cell = report.benchmarks[0].cells[0]
+def test_fit_test_is_the_one_of_the_library(ammp, alone):
+    cell = alone.benchmarks[0].cells[0]
     root = int(stream(1, "test").integers(2**63))
     again = ks_fit(
         ammp,
@@ -115,16 +118,6 @@ def test_fit_test_is_the_one_of_the_library(ammp):
         workers=1,
     )
     assert again.pvalue == cell.fit_test.pvalue
-
-
-def test_a_clear_second_mode_is_called_one_and_a_skewed_peak_is_not():
-    clear = np.concatenate((normal(10, 0.1, 30), normal(12, 0.1, 30, 1)))
-    skewed = np.random.default_rng(1).lognormal(0, 0.8, 60)  # negative control
-    options = MixtureOptions(resamples=40, max_components=4)
-    assert "\nmultimodal: 2 modes" in str(made(matrix("x", b=clear), options=options))
-    text = str(made(matrix("x", b=skewed), options=options))
-    assert "\nmultimodal" not in text
-    assert "best single peak: " in text
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
@@ -153,7 +146,7 @@ def test_constant_values():
     assert floor.benchmarks[0].cells[0].mixture.sds[0] == pytest.approx(0.1 / math.sqrt(12))
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e9])
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
 def test_scales(scale):
     values = normal(10, 1, 30) * scale
     text = str(made(matrix("x", b=values), matrix("y", b=values * 1.1), options=QUICK))
@@ -273,7 +266,7 @@ def test_differing_matrices_are_refused(ammp):
 
 
 def test_overview_has_a_line_each_and_reports_progress():
-    names = [f"bench{k}" for k in range(30)] + ["long " + "x" * 100]
+    names = [f"bench{k}" for k in range(8)] + ["long " + "x" * 100]
     rows = {name: normal(10, 1, 10, k) for k, name in enumerate(names)}
     rows["flat"] = [1.0] * 6
     seen = []
@@ -285,14 +278,14 @@ def test_overview_has_a_line_each_and_reports_progress():
     )
     lines = str(report).splitlines()
     assert max(map(len, lines)) <= 96
-    assert lines[0].startswith("32 benchmarks, 34 samples: ")
+    assert lines[0].startswith("10 benchmarks, 12 samples: ")
     assert "most likely the fastest in a single run: " in str(report)
-    assert sum(line.startswith("bench") for line in lines) == 31  # the heading too
+    assert sum(line.startswith("bench") for line in lines) == 9  # the heading too
     assert any("> 0.9" in line or "0.9" in line for line in lines)
     assert "flat: all 6 values are equal" in str(report)
-    assert "33 of 34 samples have fewer than 20 values" in str(report) or "34 of 34" in str(report)
-    assert seen[0] == (0, 34, "bench0 / new")
-    assert seen[-1][:2] == (34, 34)
+    assert "11 of 12 samples have fewer than 20 values" in str(report) or "12 of 12" in str(report)
+    assert seen[0] == (0, 12, "bench0 / new")
+    assert seen[-1][:2] == (12, 12)
     assert all(a[0] <= b[0] for a, b in pairwise(seen))
     data = report.to_dict()
     assert json.dumps(data, allow_nan=False)
@@ -554,11 +547,12 @@ def test_cautions_of_one_code_with_other_numbers_are_all_said():
 def test_pairs_say_of_whom_and_all_pairs_say_it_once():
     names = ("x", "y", "z")
     far = [matrix(name, b=normal(10 + 50 * k, 0.1, 30, k)) for k, name in enumerate(names)]
-    everywhere = made(*far, options=QUICK)
+    options = MixtureOptions(resamples=2, max_components=1)
+    everywhere = made(*far, options=options)
     (apart,) = (c for c in everywhere.cautions if c.code == "no-overlap")
     assert str(apart).startswith("the samples do not overlap")
     near = [*far[:2], matrix("z", b=normal(10.05, 0.1, 30, 5))]
-    some = made(*near, options=QUICK)
+    some = made(*near, options=options)
     (apart,) = (c for c in some.cautions if c.code == "no-overlap")
     assert str(apart).startswith("x and y; y and z: the samples do not overlap")
     assert apart.about == ("x and y", "y and z")

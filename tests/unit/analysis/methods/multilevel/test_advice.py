@@ -54,7 +54,7 @@ def of(e, s, n, within=math.nan, law=LAW):
     return advise(np.array([e]), scatter, law, L, (ONE, ONE))[0]
 
 
-def drawn(e, s, n, more, *, scale=None, step=1, inner=None, margin=L, seed=5, draws=20_000):
+def drawn(e, s, n, more, *, scale=None, step=1, inner=None, margin=L, seed=5, draws=8_000):
     """Share of predictive draws that decide, by plain simulation: truth from the data, then new sessions."""
     rng = np.random.default_rng(seed)
     sigma = s * (np.sqrt((n - 1) / rng.chisquare(n - 1, draws)) if scale is None else scale)
@@ -248,7 +248,7 @@ def test_sides_of_unequal_numbers_are_advised_by_their_own_law(sessions, effect,
     (more,) = advise(np.array([effect]), scatter, LAW, L, (ONE, ONE))
     assert more.target == target
     rng = np.random.default_rng(sessions)
-    draws, means, halves = 20_000, [], []
+    draws, means, halves = 8_000, [], []
     for n, sd in zip(sessions, sds, strict=True):
         sigma = sd * np.sqrt((n - 1) / rng.chisquare(n - 1, draws))
         truth = sigma * rng.standard_normal(draws) / math.sqrt(n)

@@ -87,7 +87,8 @@ def test_the_wider_line_holds_the_narrower_and_words_follow_their_intervals(
     shifts, seed, correction
 ):
     results = {
-        f"h{k}": host(seed + k, shift, correction=correction) for k, shift in enumerate(shifts)
+        f"h{k}": host(seed + k, shift, benchmarks=("x", "y"), correction=correction)
+        for k, shift in enumerate(shifts)
     }
     whole, level = over_hosts(results)
     pairs = [*zip(level.benchmarks, whole.benchmarks, strict=True)]

@@ -61,7 +61,7 @@ def parts_of(*rows):
     return [(stats.sem(row), len(row) - 1) for row in rows]
 
 
-@pytest.mark.parametrize("counts", [(2, 10), (10, 2), (2, 3), (5, 6), (3, 20), (10, 12)])
+@pytest.mark.parametrize("counts", [(2, 10), (10, 3), (5, 6)])
 def test_a_line_is_banerjees_bound(counts):
     ours, theirs = drawn([counts[0]] * 4, 1, 0.004, 3.0), drawn([counts[1]] * 4, 2)
     result = compared(ours, theirs)

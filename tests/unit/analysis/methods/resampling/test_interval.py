@@ -186,7 +186,7 @@ def test_units_without_a_time_are_better_not_faster() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mean", ["geometric", "harmonic", "arithmetic"])
-@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1e9, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_the_scale_does_not_matter(kind: str, mean: str, scale: float) -> None:
     a, b = suite()
     scaled = [
@@ -212,24 +212,6 @@ def test_benchmarks_of_very_different_scales(mean: str, centre: str) -> None:
     assert 1 < found.low <= found.ratio <= found.high < 2
 
 
-@pytest.mark.parametrize("mean", ["geometric", "harmonic", "arithmetic"])
-@pytest.mark.parametrize("centre", ["runs", "mean", "median"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_values_that_span_all_magnitudes(mean: str, centre: str, kind: str) -> None:
-    if centre == "median" and kind == "studentized":
-        return
-    a = matrix("a", {"x": [1e-300, 1.0, 1e300, 2.0], "y": [1.0, 2.0, 3.0, 4.0]})
-    b = matrix("b", {"x": [1e-3, 1.0, 1e3, 2.0], "y": [1.0, 2.0, 3.0, 9.0]})
-    try:
-        found = bootstrap_speedup(
-            a, b, mean=mean, centre=centre, interval=kind, resamples=200, rng=rng()
-        )
-    except AnalysisError as error:
-        assert error.fix  # said, not a warning and not a nan  # noqa: PT017
-    else:
-        assert 0 <= found.low <= found.high
-
-
 def test_same_seed_same_answer_and_another_seed_another() -> None:
     for kind, centre in (("percentile", "runs"), ("studentized", "mean"), ("bca", "median")):
         one, two, other = (
@@ -253,7 +235,7 @@ def test_another_benchmark_changes_no_draw_of_the_others(centre: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["percentile", "studentized"])
-@pytest.mark.parametrize("m", [2, 3, 7, 10, 14, 30, 65])
+@pytest.mark.parametrize("m", [2, 7, 30, 65])
 def test_more_resamples_go_on_with_the_same_ones(kind: str, m: int) -> None:
     few, many = (
         bootstrap_speedup(*suite(m=m), interval=kind, resamples=size, rng=rng())

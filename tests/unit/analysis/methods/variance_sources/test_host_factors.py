@@ -26,9 +26,9 @@ COUNTS = (
 TICK = 0.01
 
 
-def adjusted(trial, seed=1):
+def adjusted(trial, seed=1, permutations=999):
     """Give the smallest adjusted p-value of each factor."""
-    found = sources(trial, permutations=999, rng=np.random.default_rng(seed))
+    found = sources(trial, permutations=permutations, rng=np.random.default_rng(seed))
     told = [one for one in found.factors if one.pvalue_adjusted is not None]
     return {one.factor: one.pvalue_adjusted for one in told}
 
@@ -51,7 +51,7 @@ def test_what_makes_runs_long_is_found(planted, name):
     assert adjusted(trial)[name] <= 0.01
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("name", COUNTS[-2:])
 @pytest.mark.parametrize("kind", ["grows", "apart"])
 def test_what_only_grows_with_a_run_or_goes_its_own_way_is_not(planted, name, kind):
     """A CPU that is always as busy adds more to a long run; others' work may have nothing to do with it."""
@@ -62,7 +62,7 @@ def test_what_only_grows_with_a_run_or_goes_its_own_way_is_not(planted, name, ki
         logs = 0.1 * planted.series(rng, trial)
         per_s = 30 * (np.exp(logs) if kind == "grows" else 1.0)
         count = TICK * rng.poisson(per_s, len(trial))
-        told += adjusted(planted.filled(trial, logs, **{name: count}), seed)[name] <= 0.05
+        told += adjusted(planted.filled(trial, logs, **{name: count}), seed, 199)[name] <= 0.05
     assert told <= 1
 
 

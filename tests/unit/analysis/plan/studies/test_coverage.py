@@ -19,7 +19,7 @@ from analysis.stats.arguments import stream
 
 
 def test_coverage_of_few_runs(population, rng):
-    found = coverage_study(population(), runs=(3,), simulations=60, resamples=199, rng=rng)
+    found = coverage_study(population(), runs=(3,), simulations=30, resamples=99, rng=rng)
     cells = {cell.interval: cell for cell in found.every}
     assert list(cells) == [
         *("percentile", "corrected", "bca", "studentized", "t", "paired-t", "hpt"),
@@ -28,7 +28,7 @@ def test_coverage_of_few_runs(population, rng):
     assert cells["t"].rate > cells["percentile"].rate
     assert cells["t"].width > cells["corrected"].width > cells["percentile"].width
     for cell in cells.values():
-        assert cell.held + cell.below + cell.above == 60
+        assert cell.held + cell.below + cell.above == 30
     assert "hold the true 2" in " ".join(str(found).split())
 
 

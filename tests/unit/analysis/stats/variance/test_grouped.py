@@ -39,7 +39,7 @@ def drawn(seed, sizes, between_sd, within_sd=1.0):
     ), groups
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("sessions", "runs"), [(2, 3), (5, 10), (10, 30)])
 def test_with_sessions_of_one_size_it_is_the_analysis_of_variance(seed, sessions, runs):
     values, groups = drawn(seed, [runs] * sessions, 0.6)
@@ -56,15 +56,15 @@ def test_with_sessions_of_one_size_it_is_the_analysis_of_variance(seed, sessions
         assert found.within == pytest.approx(float(values.var(ddof=1)), rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_with_any_sizes_the_likelihood_is_stationary_and_nowhere_higher(seed):
     sizes = np.random.default_rng(seed).integers(1, 9, 6)
     values, groups = drawn(seed + 50, sizes, 0.8)
     found = one_way(values, groups)
     here = dense(values, groups, found.between, found.within)
     assert found.deviance == pytest.approx(here, rel=1e-12)
-    for between in np.linspace(0, 4, 41):
-        for within in np.linspace(0.2, 3, 41):
+    for between in np.linspace(0, 4, 21):
+        for within in np.linspace(0.2, 3, 21):
             assert dense(values, groups, between, within) > here - 1e-9
     step = 1e-4
 

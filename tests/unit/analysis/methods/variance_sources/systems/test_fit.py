@@ -58,6 +58,7 @@ def fitted(table, response="score", **more):
 @pytest.fixture
 def _few_trees(monkeypatch):
     monkeypatch.setattr(predictions, "MOST_TREES", 8)
+    monkeypatch.setattr(predictions, "_GRID", 3)
 
 
 few_trees = pytest.mark.usefixtures(
@@ -130,30 +131,24 @@ def test_sisters_leak_through_a_random_split():
         "serial": draw.normal(size=30)[family].tolist(),
         "other": draw.normal(size=300).tolist(),
     }
-    found = fitted(table, folds=4)
+    found = fitted(table, folds=3)
     assert found.correlation > 0.8
     assert found.systems[0].grouped.low < 0.3
     assert "random-split-leaks" in [caution.code for caution in found.cautions]
 
 
 @few_trees
-def test_the_same_seed_gives_the_same_bytes_and_the_progress_ends_at_its_end():
+def test_a_seed_gives_the_same_bytes_with_two_workers_and_the_progress_ends_at_its_end():
     told = []
-    options = {"folds": 3, "seed": 1}
-    texts = [
-        json.dumps(fitted(systems(rows=80), rng=rng(seed), **options, **more).to_dict())
-        for seed, more in ((1, {}), (1, {"progress": lambda *now: told.append(now)}), (2, {}))
-    ]
-    assert texts[0] == texts[1] != texts[2]
-    assert told == [(k, 3) for k in (1, 2, 3)]
 
+    def text(seed, **more):
+        return json.dumps(fitted(systems(rows=80), rng=rng(seed), seed=1, **more).to_dict())
 
-@few_trees
-def test_two_workers_give_the_same_bytes():
-    table = systems(rows=80)
-    alone = json.dumps(fitted(table, workers=1).to_dict())
+    alone = text(1, workers=1)
     with joblib.parallel_config(backend="threading", n_jobs=2):  # nightly has processes, and Dask
-        assert json.dumps(fitted(table).to_dict()) == alone
+        assert text(1, progress=lambda *now: told.append(now)) == alone
+    assert text(2) != alone
+    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 # --- against scikit-learn itself -------------------------------------------------------------------
@@ -253,14 +248,14 @@ def test_runs_are_performance_and_variation():
 @few_trees
 def test_a_column_of_variation_needs_its_runs_for_a_ceiling():
     draw = rng(6)
-    table = systems() | {"sd": (0.5 + draw.random(240)).tolist()}
+    table = systems(rows=100) | {"sd": (0.5 + draw.random(100)).tolist()}
     alone = fitted(table, variation="sd")
     assert [one.ceiling for one in alone.systems] == [None, None]
     assert [c.code for c in alone.cautions].count("ceiling-unknown") == 2
     known = fitted(table, variation="sd", runs=3)
     expected = np.mean(np.square(table["sd"])) / 3 / np.var(table["score"], ddof=1)
     assert known.systems[0].ceiling.noise_share == pytest.approx(expected, rel=1e-12)
-    assert known.systems[1].ceiling.rows == 240
+    assert known.systems[1].ceiling.rows == 100
 
 
 def test_the_noise_of_a_logarithm_of_few_runs():
@@ -284,11 +279,11 @@ def test_the_ceiling_is_what_the_truth_reaches():
 
 @few_trees
 def test_runs_that_do_not_differ_have_no_logarithm():
-    table = systems()
+    table = systems(rows=120)
     score = table.pop("score")
     table |= {"a": score, "b": [s + (k % 2) for k, s in enumerate(score)]}
     found = fitted(table, ["a", "b"])
-    assert [one.left_out for one in found.systems] == [0, 120]
+    assert [one.left_out for one in found.systems] == [0, 60]
     assert "rows-without-response" in [caution.code for caution in found.cautions]
     few = table | {"b": [s + (k < 9) for k, s in enumerate(score)]}
     codes = [caution.code for caution in fitted(few, ["a", "b"]).cautions]

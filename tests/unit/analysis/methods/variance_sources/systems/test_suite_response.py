@@ -53,9 +53,9 @@ def test_the_exact_law_itself():
 def test_the_standard_deviation_is_that_of_all_resamples(runs):
     values = rng(2).lognormal(0, 0.1, (4, 12, runs))
     exact = [exact_sd(row) for row in values]
-    assert bootstrapped_sds(values, 40_000, rng()) == pytest.approx(exact, rel=0.02)
+    assert bootstrapped_sds(values, 20_000, rng()) == pytest.approx(exact, rel=0.02)
     # that of 500, as published: its own error is 1 / sqrt(1000) = 3 %
-    many = rng(3).lognormal(0, 0.1, (200, 12, runs))
+    many = rng(3).lognormal(0, 0.1, (100, 12, runs))
     ratio = bootstrapped_sds(many, RESAMPLES, rng()) / [exact_sd(row) for row in many]
     assert ratio.mean() == pytest.approx(1, abs=0.01)
     assert ratio.std() == pytest.approx(0.0316, rel=0.35)
@@ -77,7 +77,7 @@ def test_it_is_neither_that_of_means_nor_that_of_one_benchmark():
 def test_rows_with_fewer_runs_keep_their_number():
     values = rng(4).lognormal(0, 0.1, (6, 3, 5))
     values[2:, 1, 3:] = np.nan
-    found = bootstrapped_sds(values, 40_000, rng())
+    found = bootstrapped_sds(values, 20_000, rng())
     for row, sd in zip(values, found, strict=True):
         assert sd == pytest.approx(exact_sd([v[~np.isnan(v)] for v in row]), rel=0.02)
 
@@ -261,9 +261,9 @@ def test_flags_that_tell_nothing_are_refused():
 def test_a_planted_flag_predicts_and_a_column_as_a_whole_does_not():
     # the negative control: nearly every row has a text of its own, which no model learns from
     draw = rng(8)
-    flags = [[f"-f{k}" for k in range(12) if draw.random() < 0.5] for _ in range(300)]
+    flags = [[f"-f{k}" for k in range(12) if draw.random() < 0.5] for _ in range(200)]
     score = [10.0 + 3 * ("-f4" in row) + draw.normal(0, 0.5) for row in flags]
-    table = {"score": score, "flags": [" ".join(row) for row in flags], "x": draw.normal(size=300)}
+    table = {"score": score, "flags": [" ".join(row) for row in flags], "x": draw.normal(size=200)}
     more = {"folds": 2, "repeats": 2, "ignore": []}
     split = sources_of_table(table, "score", flags=["flags"], rng=rng(), **more)
     whole = sources_of_table(table, "score", rng=rng(), **more)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from analysis.methods.variance_sources import predictions
 from analysis.methods.variance_sources.systems import across_cautions, sources_of_table
 from analysis.methods.variance_sources.systems_page import (
     histogram_of,
@@ -32,14 +33,16 @@ def found():
         "clock": clock.tolist(),
         "a <b> & $c_d$ \x1b[31m" + "x" * 80: [f"level \x07 {k}" for k in draw.integers(0, 9, 120)],
     }
-    return sources_of_table(
-        table,
-        ["run0", "run1", "run2"],
-        group="family",
-        folds=3,
-        repeats=2,
-        rng=np.random.default_rng(1),
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(predictions, "MOST_TREES", 20)
+        return sources_of_table(
+            table,
+            ["run0", "run1", "run2"],
+            group="family",
+            folds=2,
+            repeats=2,
+            rng=np.random.default_rng(1),
+        )
 
 
 def blocks(page):
