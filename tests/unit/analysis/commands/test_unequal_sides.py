@@ -91,16 +91,13 @@ def test_the_gate_has_the_same_law(sides):
     assert any("8 more of new" in told for told in json.loads(out)["cautions"])
 
 
-@pytest.mark.parametrize("form", ["html", "md", "json"])
-def test_the_report_says_it_in_each_form(sides, tmp_path, form):
-    path = tmp_path / f"report.{form}"
-    code, _, err = execute("report", *sides, "-o", str(path))
+def test_the_report_says_it(sides):
+    code, out, err = execute("report", *sides, "--format", "html", "-o", "-")
     assert code == 0, err
-    text = path.read_text().replace("\N{NO-BREAK SPACE}", " ")
+    text = out.replace("\N{NO-BREAK SPACE}", " ")
     assert "2 sessions against 10" in text
     assert "more of new would make them equal" in text
-    if form == "html":
-        assert "Banerjee" in text
+    assert "Banerjee" in text
 
 
 def test_equally_many_sessions_keep_welch(synthetic, tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 from harness.cli import main
 
-BENCHES = [f"b{k}" for k in range(6)]
+BENCHES = [f"b{k}" for k in range(3)]
 
 
 def execute(*words):
@@ -24,7 +24,7 @@ def execute(*words):
 def trial(synthetic, tmp_path):
     rng = np.random.default_rng(1)
     data = {
-        name: {b: (factor * np.exp(rng.normal(0, 0.01, 24))).tolist() for b in BENCHES}
+        name: {b: (factor * np.exp(rng.normal(0, 0.01, 12))).tolist() for b in BENCHES}
         for name, factor in (("old", 1.0), ("new", 0.5), ("slow", 1.6))
     }
     return synthetic(data, sessions=6).write(tmp_path / "runs" / "one")
@@ -48,18 +48,8 @@ def test_without_a_source_the_newest_trial(trial, monkeypatch):
     assert "next  fairtrial why runs/one:slow    in which functions it takes longer" in text
 
 
-def test_without_any_trial_it_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code, _, err = execute("verdict")
-    assert code == 2
-    assert "no trial is named" in err
-
-
 def test_one_candidate_by_name_or_option(trial):
     assert execute("verdict", f"{trial}:new") == execute("verdict", trial, "--variant", "new")
-    code, _, err = execute("verdict", trial, "--variant", "none")
-    assert code == 2
-    assert "candidates here: new, slow" in err
     code, _, err = execute("verdict", f"{trial}:old")
     assert code == 2
     assert "is the baseline" in err
@@ -109,7 +99,7 @@ def test_explain_stands_below_the_same_screen(trial):
 def test_pairs_rank_and_best_of(trial):
     code, text, _ = execute("verdict", trial, "--pairs")
     assert code == 0
-    assert len(re.findall(r"faster +6 faster", text)) == 3
+    assert len(re.findall(r"faster +3 faster", text)) == 3
     code, text, _ = execute("verdict", trial, "--rank")
     assert code == 0
     assert re.findall(r"(?m)^ +(\d) +(\w+)$", text) == [("1", "new"), ("2", "old"), ("3", "slow")]
@@ -135,25 +125,6 @@ def test_sides_of_two_trials_never_share_a_session(trial, synthetic, tmp_path):
     (found,) = values(text)
     assert found["candidates"][0]["multilevel"]["design"] == "separate"
     assert "two-trials" in found["caution_codes"]
-
-
-def test_two_files_cannot_be_told_from_their_occasions(tmp_path):
-    for name, scale in (("x", 1.0), ("y", 2.0)):
-        rows = [f"{b},{scale},{scale * 1.01},{scale * 1.02}" for b in BENCHES]
-        (tmp_path / f"{name}.csv").write_text("\n".join(rows))
-    files = (tmp_path / "x.csv", tmp_path / "y.csv", "--better", "lower")
-    code, text, _ = execute("verdict", *files)
-    assert code == 0
-    flat = " ".join(text.split())
-    assert "session and variant cannot be told apart" in flat
-    assert "if the two occasions do not differ: 2.00x [" in flat
-    assert not re.search(r"\b(faster|slower)\b", text)
-    (found,) = values(execute("verdict", *files, "--json")[1])
-    (candidate,) = found["candidates"]
-    assert candidate["hpt_speedup"] is None
-    line = candidate["multilevel"]["these"]
-    assert line["outcome"] == "undecided"
-    assert {line[key] for key in ("low", "high", "error", "pvalue")} == {None}
 
 
 @pytest.mark.parametrize("option", ["--pairs", "--rank", "--variant=x"])

@@ -14,7 +14,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.errors import UsageError
 from analysis.importers.reader import Reading, open_trial
 from analysis.pages import (
     as_markup as as_csv,
@@ -23,7 +22,7 @@ from analysis.pages import (
     as_text,
 )
 from analysis.pages.model import page_of
-from analysis.record.fleet import Fleet, FleetHost, write_fleet
+from analysis.record.fleet import read_fleet, write_fleet
 from analysis.report.assembling import assemble, html_page
 from analysis.report.page import brief_page, data_page, narrow_page
 from analysis.report.subject import subject_of
@@ -31,43 +30,20 @@ from analysis.verdict.fleet import judge_fleet
 from analysis.verdict.judging import judge
 from harness.cli import main
 
-BENCHMARKS = ("text", "logs", "random")
-
 
 @pytest.fixture
-def fleet(tmp_path, synthetic):
+def fleet(fleet_folder, synthetic):
     """Write a fleet: a shift of the logs a host, and how far its sessions go apart."""
 
-    def make(
-        shifts,
-        *,
-        wobble=0.004,
-        absent=(),
-        variants=("new",),
-        change=None,
-        submitted=None,
-        names=None,
-        benchmarks=BENCHMARKS,
-    ):
-        folder = tmp_path / "fleet"
-        folder.mkdir()
-        names = names or [f"lab{k}" for k in range(1, len(shifts) + 1)]
-        write_fleet(
-            folder,
-            Fleet(
-                campaign="synthetic",
-                identity="0" * 64,
-                submitted_at=submitted,
-                script=None,
-                hosts=tuple(FleetHost(host=name, jobs=(), trial=name) for name in names),
-            ),
-        )
+    def make(shifts, *, wobble=0.004, absent=(), variants=("new",), change=None):
+        names = [f"lab{k}" for k in range(1, len(shifts) + 1)]
+        folder = fleet_folder(names)
         rng = np.random.default_rng(20261122)
         for name, shift in zip(names, shifts, strict=True):
             if name in absent:
                 continue
             times = {one: {} for one in ("old", *variants)}
-            for bench in benchmarks:
+            for bench in ("text", "logs", "random"):
                 times["old"][bench] = (0.02 * np.exp(rng.normal(0, 0.002, 16))).tolist()
                 moved = np.repeat([wobble, -wobble, wobble, -wobble], 4) - shift
                 for one in variants:
@@ -86,10 +62,6 @@ def report(folder, *words):
     out, err = io.StringIO(), io.StringIO()
     assert main(["report", str(folder), *words], out, err) == 0, err.getvalue()
     return out.getvalue()
-
-
-def report_of(*sources):
-    return report(sources[0], *sources[1:], "--format", "md").replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_the_headline_is_the_fleets_and_not_that_of_hosts_taken_for_sessions(fleet):
@@ -131,16 +103,15 @@ def test_all_numbers_are_those_of_the_verdict(fleet):
     assert brief["rests_on"] == "hosts"
 
 
-def test_every_form_says_hosts_x_sessions_x_runs_and_names_the_hosts(fleet, tmp_path):
+def test_every_form_says_hosts_x_sessions_x_runs_and_names_the_hosts(fleet):
     folder = fleet([0.1, 0.1, 0.1, 0.3, 0.1, 0.1], absent=("lab2",))
     whole = assemble([subject_of([str(folder)], Reading())])
-    report(folder, "-o", str(tmp_path / "r.html"))
     for text in (
         as_markdown.render_markdown(page_of(whole)),
         as_latex.render_latex(narrow_page(whole)),
         as_text.render(brief_page(whole)),
         as_csv.render(data_page(whole)),
-        (tmp_path / "r.html").read_text(),
+        html_page(whole),
     ):
         told = " ".join(text.replace("\N{NO-BREAK SPACE}", " ").split())
         assert "5 hosts x 4 sessions x 4 runs" in told
@@ -181,7 +152,8 @@ def test_the_conditions_list_the_hosts_those_that_are_odd_first(fleet):
 
 
 def test_the_paper_says_what_was_measured_where(fleet):
-    folder = fleet([0.1] * 4, absent=("lab4",), submitted="2026-11-22T10:00:00Z")
+    folder = fleet([0.1] * 4, absent=("lab4",))
+    write_fleet(folder, replace(read_fleet(folder), submitted_at="2026-11-22T10:00:00Z"))
     told = json.loads(report(folder, "--format", "json"))["paper"][0]
     text = "".join(one["text"] for one in told["paragraph"])
     assert "in four sessions on each of three hosts, four runs of each in a session" in text
@@ -215,7 +187,8 @@ def test_several_candidates_and_one_alone_have_reports_as_well(fleet, tmp_path, 
     chosen = subject_of([f"{folder}:newer"], Reading())
     assert [one.variant for one in chosen.candidates] == ["newer"]
     streams = (io.StringIO(), io.StringIO())
-    assert main(["report", str(folder), "--plots", str(tmp_path / "p")], *streams) == 0
+    words = ["report", str(folder), "--benchmark", "text", "--plots", str(tmp_path / "p")]
+    assert main(words, *streams) == 0
     assert list((tmp_path / "p").rglob("*.svg"))
 
 
@@ -225,9 +198,14 @@ def keep_old(_, made):
     made.manifest = replace(made.manifest, variants=("old",), planned=len(made.plan))
 
 
-def test_a_fleet_of_one_variant_has_a_report(fleet):
-    text = report(fleet([0.1, 0.1, 0.1], change=keep_old), "--format", "md")
+def test_a_fleet_of_one_variant_has_a_report_with_intervals_by_hosts(fleet):
+    text = " ".join(report(fleet([0.1, 0.1, 0.1], change=keep_old), "--format", "md").split())
     assert "old was measured alone: there is nothing to compare" in text
+    assert text.count("| 3 hosts |") == 3
+    assert "interval, over its hosts" in text
+    assert "on 3 hosts with 16 runs a cell" in text
+    assert "Student's t on the logarithms of the host means" in text
+    assert "3 sessions" not in text
 
 
 def test_the_sources_of_variation_are_those_of_the_command_on_the_fleet(fleet, tmp_path):
@@ -279,11 +257,6 @@ def test_a_figure_has_the_interval_of_the_verdict(fleet, tmp_path):
     assert float(these["high"]) == line.high
 
 
-def test_a_fleet_is_no_trial_that_has_certificates(fleet):
-    with pytest.raises(UsageError, match="is for the trial of one host"):
-        subject_of([str(fleet([0.1, 0.1]))], Reading(), always_valid=True)
-
-
 def test_a_candidate_that_one_host_only_has_is_said_to_be(fleet):
     def fail(name, made):
         if name != "lab2":
@@ -302,7 +275,10 @@ def test_a_candidate_that_one_host_only_has_is_said_to_be(fleet):
 
 def test_two_variants_over_all_hosts_rest_on_hosts_and_not_on_sessions(fleet):
     folder = fleet([0.1, -0.1, 0.02, 0.3, 0.05])
-    text = " ".join(report_of(f"{folder}:new", f"{folder}:old").split())
+    text, own = (
+        " ".join(report(f"{place}:new", f"{place}:old", "--format", "md").split())
+        for place in (folder, folder / "lab1")
+    )
     assert "on 5 hosts with 16 runs a cell" in text
     assert "95 % intervals from the 5 hosts" in text
     assert "over its hosts; what hosts do to both sides alike" in text
@@ -315,20 +291,7 @@ def test_two_variants_over_all_hosts_rest_on_hosts_and_not_on_sessions(fleet):
     assert "--seed 1 --sessions 4" in text  # of each host
     assert "5 sessions" not in text
     assert "five sessions" not in text
-
-
-def test_the_only_variants_intervals_are_by_hosts(fleet):
-    text = " ".join(report(fleet([0.1, 0.1, 0.1], change=keep_old), "--format", "md").split())
-    assert text.count("| 3 hosts |") == 3
-    assert "interval, over its hosts" in text
-    assert "on 3 hosts with 16 runs a cell" in text
-    assert "Student's t on the logarithms of the host means" in text
-    assert "3 sessions" not in text
-
-
-def test_a_trials_report_still_rests_on_its_sessions(fleet):
-    folder = fleet([0.1, -0.1])
-    text = " ".join(report_of(f"{folder}/lab1:new", f"{folder}/lab1:old").split())
-    assert "95 % intervals from the 4 sessions" in text
-    assert "over its sessions; what sessions do" in text
-    assert "fairtrial merge" not in text
+    # the negative control: the report of a trial rests on its sessions
+    assert "95 % intervals from the 4 sessions" in own
+    assert "over its sessions; what sessions do" in own
+    assert "fairtrial merge" not in own

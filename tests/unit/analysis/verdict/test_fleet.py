@@ -85,6 +85,19 @@ def test_it_is_the_hosts_own_verdicts_put_together(fleet):
     assert [(one.host, one.state, one.done, one.planned) for one in answer.hosts] == [
         (name, "complete", 120, 120) for name in own
     ]
+    (one,) = answer.candidates
+    (table,) = (
+        block for block in hosts_tables(answer, {}) if getattr(block, "name", "") == "hosts-1"
+    )
+    rows = {row[0]: row for row in table.rows}
+    assert list(rows) == [*BENCHMARKS, "these 3", "others like them"]
+    for name, line in (
+        ("these 3", one.multilevel.these),
+        ("others like them", one.multilevel.similar),
+    ):
+        assert rows[name][1].value == pytest.approx(1 / line.speedup - 1)
+        assert rows[name][4] == line.outcome
+        assert "?" not in rows[name][2]  # on these hosts it is decided
 
 
 def test_several_candidates_share_the_risk_over_hosts_too(fleet):
@@ -162,7 +175,7 @@ def test_no_line_of_the_screen_is_wider_than_80_columns(fleet, monkeypatch, spre
     long = ("a-benchmark-with-a-long-name-of-its-own", "another-of-them-that-is-as-long", "random")
     monkeypatch.setattr(sys.modules[__name__], "BENCHMARKS", long)
     shifts = [0.01 + spread * place for place in (-1, 0.6, 0.2, 1, -0.8)]
-    text = str(replace(judge_fleet(fleet(shifts)), path="runs/fleet"))
+    text = str(replace(judge_fleet(fleet(shifts, sessions=2)), path="runs/fleet"))
     assert "on hosts like these: " in text
     assert max(map(len, text.splitlines())) <= 80
     assert len({line.split("  ")[0] for line in text.splitlines() if "…" in line}) >= 2
@@ -229,13 +242,6 @@ def test_one_host_alone_gives_its_trials_verdict_with_a_caution(fleet):
     assert {one.text for one in own.cautions} <= set(told)
 
 
-def test_a_report_of_hosts_as_sessions_asks_for_hosts(fleet):
-    folder, out = fleet([0.1, -0.1, 0.02, 0.3]), io.StringIO()
-    assert main(["report", str(folder), "--format", "md"], out, io.StringIO()) == 0
-    assert " more host" in out.getvalue()
-    assert " more session" not in out.getvalue()
-
-
 def test_no_host_at_all_is_an_error_that_says_how_each_stands(fleet):
     folder = fleet([0.1, 0.12], absent=("lab1", "lab2"))
     with pytest.raises(InsufficientDataError, match="lab1 is missing; lab2 is missing"):
@@ -246,55 +252,24 @@ def test_no_host_at_all_is_an_error_that_says_how_each_stands(fleet):
 
 
 def test_a_host_that_disagrees_is_named_with_what_differs_there(fleet):
-    folder = fleet(
-        [0.1, 0.1, 0.3, 0.1, 0.1],
-        sessions=6,
-        environments={"lab3": {"cpu": {"governor": "powersave"}}},
-    )
-    answer = judge_fleet(folder)
-    assert {one.host for one in answer.candidates[0].hosts.disagreements} == {"lab3"}
-    (differs,) = answer.hosts[2].differs
-    assert (differs.key, differs.here, differs.most) == (
-        "cpu.governor",
-        "powersave",
-        "performance",
-    )
-    first = " ".join(str(answer).split())
-    assert re.search(r"on hosts like these: [^;]+; lab3 disagrees \(\d+(\.\d)? % less, ", first)
-    text = " ".join(str(judge_fleet(folder, explain=True)).split())
-    assert "lab3 disagrees with the rest" in text
-    assert "cpu.governor is powersave there, performance on most" in text
-    assert "hosts-disagree" in [one.code for one in answer.cautions]
-
-
-def test_of_many_differences_three_are_named_and_the_others_counted(fleet):
     usual = {"governor": "performance", "model": "M", "turbo": "on", "smt": "on", "driver": "a"}
     other = {"governor": "powersave", "model": "N", "turbo": "off", "smt": "off", "driver": "b"}
     environments = {f"lab{k}": {"cpu": other if k == 3 else usual} for k in range(1, 6)}
-    answer = judge_fleet(fleet([0.1, 0.1, 0.3, 0.1, 0.1], sessions=6, environments=environments))
-    assert len(answer.hosts[2].differs) == 5
+    folder = fleet([0.1, 0.1, 0.3, 0.1, 0.1], sessions=6, environments=environments)
+    answer = judge_fleet(folder)
     (level,) = (one.hosts for one in answer.candidates)
+    assert {one.host for one in level.disagreements} == {"lab3"}
+    differs = {one.key: (one.here, one.most) for one in answer.hosts[2].differs}
+    assert differs == {f"cpu.{key}": (other[key], usual[key]) for key in usual}
+    first = " ".join(str(answer).split())
+    assert re.search(r"on hosts like these: [^;]+; lab3 disagrees \(\d+(\.\d)? % less, ", first)
+    text = " ".join(str(judge_fleet(folder, explain=True)).split())
+    assert "lab3 disagrees with the rest: " in text
+    assert "cpu.governor is powersave there, performance on most" in text
+    assert "hosts-disagree" in [one.code for one in answer.cautions]
     (said,) = disagreeing_sentences(answer, level)
-    assert said.text.startswith("lab3 disagrees with the rest: ")
     assert said.text.count(" on most") == 3
     assert said.text.endswith("; and 2 more differences (--json)")
-
-
-def test_the_table_of_a_fleet_has_its_benchmarks_and_both_lines_over_them(fleet):
-    answer = judge_fleet(fleet([0.1, 0.12, 0.09]))
-    (one,) = answer.candidates
-    (table,) = (
-        block for block in hosts_tables(answer, {}) if getattr(block, "name", "") == "hosts-1"
-    )
-    rows = {row[0]: row for row in table.rows}
-    assert list(rows) == [*BENCHMARKS, "these 3", "others like them"]
-    for name, line in (
-        ("these 3", one.multilevel.these),
-        ("others like them", one.multilevel.similar),
-    ):
-        assert rows[name][1].value == pytest.approx(1 / line.speedup - 1)
-        assert rows[name][4] == line.outcome
-        assert "?" not in rows[name][2]  # on these hosts it is decided
 
 
 def test_the_first_host_may_be_the_odd_one(fleet):
@@ -399,14 +374,6 @@ def test_what_is_for_one_host_is_refused_with_why_and_what_else(fleet, option, w
     assert f"{folder}/HOST" in told
 
 
-def test_two_variants_over_all_hosts_are_the_way_that_a_refusal_names(fleet):
-    folder, out = fleet([0.1, -0.1, 0.02, 0.3]), io.StringIO()
-    assert main(["verdict", f"{folder}:new", f"{folder}:old"], out, io.StringIO()) == 0
-    assert "new against old · wall time · 4 hosts x 16 runs" in out.getvalue()
-    assert " more host" in out.getvalue()
-    assert " more session" not in out.getvalue()
-
-
 def test_a_fleet_beside_a_trial_is_counted_in_what_both_have(fleet, synthetic, tmp_path):
     times = {
         name: {bench: [0.02, 0.021, 0.0205, 0.0195] * 4 for bench in BENCHMARKS}
@@ -414,15 +381,10 @@ def test_a_fleet_beside_a_trial_is_counted_in_what_both_have(fleet, synthetic, t
     }
     trial = synthetic(times, sessions=4).write(tmp_path / "trial")
     folder, out = fleet([0.1, -0.1, 0.02]), io.StringIO()
-    assert main(["verdict", f"{folder}:new", f"{trial}:old"], out, io.StringIO()) == 0
-    text = out.getvalue()
-    assert "7 sessions x 4 to 16 runs, sides measured in separate sessions" in " ".join(
-        text.split()
-    )
-    assert " more session" in text  # of the trial's side there are no more hosts
-    out = io.StringIO()
     assert main(["verdict", f"{folder}:new", f"{trial}:old", "--explain"], out, io.StringIO()) == 0
     told = " ".join(out.getvalue().split())
+    assert "7 sessions x 4 to 16 runs, sides measured in separate sessions" in told
+    assert " more session" in told  # of the trial's side there are no more hosts
     assert "each of 3 hosts (lab1, lab2, lab3) is taken as one session" in told
 
 
@@ -527,6 +489,9 @@ def test_two_variants_over_all_hosts_are_explained_and_gated_by_hosts(fleet, hos
     out = io.StringIO()
     words = ["verdict", f"{folder}:new", f"{folder}:old", "--explain"]
     assert main(words, out, io.StringIO()) == 0
+    assert f"new against old · wall time · {hosts} hosts x 16 runs" in out.getvalue()
+    assert " more host" in out.getvalue()
+    assert " more session" not in out.getvalue()
     why = out.getvalue().partition("the published methods")[2].partition("cautions")[0]
     assert "host" in why
     assert "session" not in why
@@ -535,8 +500,9 @@ def test_two_variants_over_all_hosts_are_explained_and_gated_by_hosts(fleet, hos
     assert "than old on hosts like these: 2 % is neither" in " ".join(out.getvalue().split())
 
 
-def test_iterations_are_told_host_by_host(fleet):
+def test_iterations_are_told_host_by_host(fleet, monkeypatch):
     """Authority: the verdict of each host's own trial; on lab2 runs of new change at their end."""
+    monkeypatch.setattr(sys.modules[__name__], "BENCHMARKS", ("text", "logs"))
 
     def change(name, made):
         rng = np.random.default_rng(5)
@@ -552,7 +518,7 @@ def test_iterations_are_told_host_by_host(fleet):
         about = {"unit": "s", "better": "lower", "warmup_iterations": "auto"}
         made.manifest = replace(made.manifest, metrics={"t": about})
 
-    folder = fleet([0.1, 0.12, 0.09], change=change)
+    folder = fleet([0.1, 0.12, 0.09], sessions=2, change=change)
     answer = judge_fleet(folder, metric="t")
     own = {name: judge(read_trial(folder / name), metric="t") for name in ("lab1", "lab2", "lab3")}
     assert [one.to_dict() for one in answer.iterations] == [

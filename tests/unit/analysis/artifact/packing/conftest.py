@@ -68,9 +68,6 @@ def campaign(measured, tmp_path):
     return SimpleNamespace(folder=folder, trial=trial, file=folder / "campaign.yaml")
 
 
-WHEEL = functools.cache(describing.wheel_of_this)
-
-
 @functools.cache
 def _libraries(endings):
     return _LIBRARIES([f"x{ending}" for ending in endings])
@@ -81,8 +78,8 @@ _LIBRARIES = describing.libraries_of_this
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Leave out the computation of results, and make the wheel and the lock once: they have tests of their own."""
-    monkeypatch.setattr(describing, "wheel_of_this", WHEEL)
+    """Leave out the computation of results and the wheel, and make the lock once: they have tests of their own."""
+    monkeypatch.setattr(describing, "wheel_of_this", lambda: b"PK")
     monkeypatch.setattr(
         describing,
         "libraries_of_this",

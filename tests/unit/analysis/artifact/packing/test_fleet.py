@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from analysis.record.fleet import Fleet, FleetHost, read_fleet, write_fleet
+from analysis.record.fleet import FleetHost, read_fleet, write_fleet
 from analysis.verdict.fleet import judge_fleet
 from harness.cli import main
 
-pytestmark = pytest.mark.usefixtures("quick_start")
+pytestmark = pytest.mark.usefixtures("quick_answers")
 
 HOSTS = ("labnode1", "labnode2", "labnode3")
 SLURM = {"slurm": {"fleet": "c-1", "user": "annabel", "folder": "/home/annabel/runs/c-1"}}
@@ -24,18 +25,11 @@ claims:
 
 
 @pytest.fixture
-def fleet(tmp_path, synthetic):
+def fleet(fleet_folder, synthetic):
     """Two hosts that are measured, and one that is missing, as submitted through Slurm."""
-    folder = tmp_path / "runs" / "c-1"
-    folder.mkdir(parents=True)
-    record = Fleet(
-        campaign="synthetic",
-        identity="0" * 64,
-        submitted_at="2026-11-22T10:15:00Z",
-        script="job.sh",
-        hosts=tuple(FleetHost(host=name, jobs=("7",), trial=name) for name in HOSTS),
-        further=SLURM,
-    )
+    folder = fleet_folder(HOSTS)
+    hosts = tuple(FleetHost(host=name, jobs=("7",), trial=name) for name in HOSTS)
+    record = replace(read_fleet(folder), script="job.sh", hosts=hosts, further=SLURM)
     write_fleet(folder, record)
     for k, name in enumerate(HOSTS[:2]):
         rng = np.random.default_rng(k)
@@ -102,7 +96,7 @@ def test_without_names_of_hosts_it_is_a_fleet_all_the_same(fleet, tmp_path):
 
 
 def test_one_fleet_a_bundle_and_each_trial_once(fleet, tmp_path):
-    other = tmp_path / "runs" / "c-2"
+    other = tmp_path / "c-2"
     other.mkdir()
     write_fleet(other, read_fleet(fleet))
     for words, said in (

@@ -22,12 +22,18 @@ REPORT = ("report", "trials/sample", "--format", "html", "-o", "-")
 
 
 @pytest.fixture(scope="session")
-def printed(tmp_path_factory) -> Iterator[Callable[[Sequence[str]], bytes]]:
+def printed(tmp_path_factory, forked) -> Iterator[Callable[[Sequence[str]], bytes]]:
     """Execute commands in a folder that looks like an unpacked bundle."""
     folder = tmp_path_factory.mktemp("packing")
     shutil.copytree(handmade.SAMPLE, folder / "trials" / "sample")
     with (folder / "lock").open("wb") as lock, Commands(folder, lock.fileno()) as commands:
-        yield lambda words: recompute(words, folder, commands).stdout
+
+        def execute(words):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(Commands, "run", forked)
+                return recompute(words, folder, commands).stdout
+
+        yield execute
 
 
 @pytest.fixture(scope="session")

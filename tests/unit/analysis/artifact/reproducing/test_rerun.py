@@ -31,13 +31,23 @@ def rerun(*words):
     return Rerun(bundle="a.zip", folder="f", metric=None, confidence=0.95, trials=trials)
 
 
-def test_a_trial_reproduces_itself():
-    found = judge_reruns("a.zip", SAMPLE, [("sample", SAMPLE, SAMPLE, CAMPAIGN)])
+def test_trials_reproduce_themselves_and_are_told_one_by_one():
+    hostile = "<script>alert(1)</script>\u202e"
+    pairs = [(name, SAMPLE, SAMPLE, CAMPAIGN) for name in ("one", hostile)]
+    found = judge_reruns(f"{hostile}.zip", SAMPLE, pairs)
     assert (found.word, found.exit_code) == ("reproduced", 0)
     assert found.to_dict()["trials"][0]["comparison"]["same_trial"] is True
     assert "method" not in found.to_dict()["trials"][0]["comparison"]
     json.dumps(found.to_dict(), allow_nan=False)
-    assert "reproduced" in str(found)
+    assert "reproduced: one reproduced; <script>" in str(found)
+    assert {code.about[0] for code in found.cautions} == {"one", hostile}
+    # the joint report holds both, and asks for nothing
+    page = joint_report(found)
+    assert "<script" not in page
+    assert "\u202e" not in page
+    assert page.count("<h3>The verdict on the trial") == 4
+    assert "default-src 'none'" in page
+    assert "http" not in page.replace("http-equiv", "")
 
 
 @pytest.mark.parametrize(
@@ -79,26 +89,6 @@ def test_trials_that_cannot_be_compared_cannot_tell(tmp_path):
 def test_a_wrong_metric_is_the_users_mistake(tmp_path):
     with pytest.raises(UsageError, match="none-such"):
         judge_reruns("a.zip", tmp_path, [("sample", SAMPLE, SAMPLE, CAMPAIGN)], metric="none-such")
-
-
-def test_several_trials_are_told_one_by_one():
-    found = judge_reruns(
-        "a.zip", SAMPLE, [("one", SAMPLE, SAMPLE, CAMPAIGN), ("two", SAMPLE, SAMPLE, CAMPAIGN)]
-    )
-    text = str(found)
-    assert "reproduced: one reproduced; two reproduced" in text
-    assert all(code.about[0] in {"one", "two"} for code in found.cautions)
-
-
-def test_the_joint_report_holds_both_and_asks_for_nothing():
-    hostile = "<script>alert(1)</script>\u202e"
-    found = judge_reruns(f"{hostile}.zip", SAMPLE, [(hostile, SAMPLE, SAMPLE, CAMPAIGN)])
-    page = joint_report(found)
-    assert "<script" not in page
-    assert "\u202e" not in page
-    assert page.count("<h3>The verdict on the trial") == 2
-    assert "default-src 'none'" in page
-    assert "http" not in page.replace("http-equiv", "")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from analysis.artifact import reproduce as reproduction
+from analysis.artifact import describing, reproduce as reproduction
 from analysis.artifact.bundle import pack_bundle
 from analysis.artifact.describing import PackingRequest
 from analysis.artifact.recomputing import Commands, Recomputed
@@ -42,25 +42,36 @@ AS_DESCRIBED = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(scope="module")
-def packed(tmp_path_factory, request, remembered):
-    """Give the files of a bundle that fairtrial packed, with its results."""
-    folder = tmp_path_factory.mktemp("packed")
-    shutil.copytree(handmade.SAMPLE, folder / "sample")
-    (folder / "claims.yaml").write_text(CLAIMS)
-    about = None
-    if getattr(request, "param", True):
-        about = folder / "bundle.yaml"
-        about.write_text(ABOUT)
-    asked = PackingRequest(
-        sources=[str(folder / "sample")], claims=folder / "claims.yaml", about=about
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Commands, "run", remembered)
-        done = pack_bundle(asked, folder / "a.zip")
-    assert [one.code for one in done.cautions if one.code.startswith("claim")] == ["claim-coarse"]
-    with zipfile.ZipFile(folder / "a.zip") as file:
-        return {one: file.read(one) for one in file.namelist()}
+@pytest.fixture(scope="session")
+def packs(tmp_path_factory, remembered, once):
+    """Pack the sample with its results, and without a wheel's 3 MB, which are hashed everywhere."""
+
+    def make(*, described):
+        folder = tmp_path_factory.mktemp("packed")
+        shutil.copytree(handmade.SAMPLE, folder / "sample")
+        (folder / "claims.yaml").write_text(CLAIMS)
+        (folder / "bundle.yaml").write_text(ABOUT)
+        asked = PackingRequest(
+            sources=[str(folder / "sample")],
+            claims=folder / "claims.yaml",
+            about=folder / "bundle.yaml" if described else None,
+        )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Commands, "run", remembered)
+            patch.setattr(describing, "wheel_of_this", lambda: b"PK")
+            done = pack_bundle(asked, folder / "a.zip")
+        told = [one.code for one in done.cautions if one.code.startswith("claim")]
+        assert told == ["claim-coarse"]
+        with zipfile.ZipFile(folder / "a.zip") as file:
+            return {one: file.read(one) for one in file.namelist()}
+
+    return once(make)
+
+
+@pytest.fixture
+def packed(request, packs):
+    """Give the files of a bundle that fairtrial packed."""
+    return packs(described=getattr(request, "param", True))
 
 
 @pytest.fixture

@@ -25,9 +25,9 @@ TIMES = {
 }
 
 
-@pytest.fixture
-def trial(tmp_path):
-    return build(TIMES, sessions=6).write(tmp_path / "runs" / "t")
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory):
+    return build(TIMES, sessions=6).write(tmp_path_factory.mktemp("trials") / "runs" / "t")
 
 
 def chosen(trial, *names, **more):
@@ -82,9 +82,9 @@ def test_unknown_names_are_refused(trial):
 
 
 def test_a_place_is_a_trial_with_or_without_a_variant(trial, tmp_path, monkeypatch):
+    monkeypatch.chdir(trial.parents[1])
     assert place_of(f"{trial}:slow") == (trial, "slow")
     assert place_of(str(trial)) == (trial, None)
-    monkeypatch.chdir(tmp_path)
     assert place_of(None)[0].resolve() == trial
     with pytest.raises(UsageError, match="this is no trial"):
         place_of(str(tmp_path / "absent"))

@@ -49,20 +49,28 @@ def touching(drawn):
 DRAWN = [name for name in KINDS if name != "iterations"]
 
 
-@pytest.mark.parametrize("sheet", [NARROW, WIDE], ids=["85mm", "178mm"])
 @pytest.mark.parametrize("kind", DRAWN)
-def test_no_texts_touch_or_leave_the_sheet(kind, sheet, measured):
+def test_no_texts_touch_or_leave_the_sheet_and_what_a_figure_has_beside_it(kind, measured):
     subject = measured(("base", "fast", "same", "slow"), modal=kind == "causes")
-    drawing = draw(kind, subject, sheet, benchmark="b" if kind_of(kind).each else None)
-    drawn, (wide, high) = texts_of(drawing.picture)
-    assert touching(drawn) == []
-    assert len(drawn) >= 4
-    for text, box in drawn:
-        assert box[0] >= -2, text
-        assert box[2] <= wide + 2, text
-        assert box[1] >= -2, text
-        assert box[3] <= high + 2, text
-    assert wide == pytest.approx(sheet.width / 25.4 * 72)
+    bench = "b" if kind_of(kind).each else None
+    drawings = [draw(kind, subject, sheet, benchmark=bench) for sheet in (NARROW, WIDE, WIDE)]
+    for sheet, drawing in zip((NARROW, WIDE), drawings, strict=False):
+        drawn, (wide, high) = texts_of(drawing.picture)
+        assert touching(drawn) == []
+        assert len(drawn) >= 4
+        for text, box in drawn:
+            assert box[0] >= -2, text
+            assert box[2] <= wide + 2, text
+            assert box[1] >= -2, text
+            assert box[3] <= high + 2, text
+        assert wide == pytest.approx(sheet.width / 25.4 * 72)
+        assert drawing.name == subject.anchor(kind, bench or "")
+        assert drawing.alt.endswith(".")
+        assert drawing.title
+        assert drawing.rows
+        assert {len(row) for row in drawing.rows} == {len(drawing.columns)}
+    one, two = (picture_bytes(drawing.picture, "svg") for drawing in drawings[1:])
+    assert one == two
 
 
 @pytest.mark.parametrize("kind", DRAWN)
@@ -79,21 +87,6 @@ def test_long_and_hostile_names_stay_in_their_place(kind, measured):
         assert box[0] >= -2, text
         assert box[2] <= wide + 2, text
     assert not set(drawing.alt) & set("\x07\u202e\u2066")
-
-
-@pytest.mark.parametrize("kind", DRAWN)
-def test_what_a_figure_has_beside_it(kind, measured):
-    subject = measured(("base", "fast", "slow"), modal=kind == "causes")
-    each = kind_of(kind).each
-    drawing = draw(kind, subject, NARROW, benchmark="b" if each else None)
-    assert drawing.name == subject.anchor(kind, "b" if each else "")
-    assert drawing.alt.endswith(".")
-    assert drawing.title
-    assert drawing.rows
-    assert {len(row) for row in drawing.rows} == {len(drawing.columns)}
-    again = draw(kind, subject, NARROW, benchmark="b" if each else None)
-    one, two = (picture_bytes(d.picture, "svg") for d in (drawing, again))
-    assert one == two
 
 
 @pytest.mark.parametrize("kind", [name for name in DRAWN if KINDS[name].each])
