@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -21,7 +22,8 @@ from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError, UsageError
-from ..pages.model import Caution
+from ..pages import number_format as figures
+from ..pages.model import Caution, Page, Section, Sentence, Value, page_of, table_of
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, stream
 from .normality import NormalityTest, checked_sizes, shapiro
@@ -288,3 +290,60 @@ def _cautions(
             f"{untested} times a test could not be done, as means or medians are equal; these do not "
             "count",
         )
+
+
+_TITLES: dict[Draws, str] = {
+    "disjoint": "disjoint samples",
+    "with replacement": "drawn WITH REPLACEMENT, for want of runs",
+}
+
+
+def _not_normal(of: str, one: CentralLimitCount) -> Value:
+    found = getattr(one, f"{of}_not_normal")
+    return Value(f"{found} of {getattr(one, f'{of}_tested')}", found)
+
+
+@page_of.register(CentralLimitStudy)
+def _central_limit_study_page(study: CentralLimitStudy) -> Page:
+    answers, sections = [], []
+    for draws in DRAWS:
+        counts = [count for count in study.counts if count.draws == draws]
+        if not counts:
+            continue
+        first, last = counts[0].size, counts[-1].size
+        looks = []
+        for of in ESTIMATES:
+            enough = study.enough(draws, of)
+            no, yes = f"{of} do not, up to n = {last}", f"{of} do from n = {enough} on"
+            looks.append(no if enough is None else yes)
+        kind = "" if draws == "disjoint" else " drawn with replacement"
+        tried = f"n = {first} to {last}" if len(counts) > 1 else f"n = {first}"
+        asked = f"do samples of n runs{kind} ({tried}) look normal?"
+        answers.append(Sentence(f"{study.name}: {asked} {', '.join(looks)}"))
+
+        table = table_of(
+            draws.replace(" ", "-"),
+            counts,
+            ("n", "size"),
+            (
+                "N",
+                lambda one: figures.span((one.samples_least, one.samples_most)).replace(
+                    " to ", "-"
+                ),
+            ),
+            ("means", partial(_not_normal, "means")),
+            ("chance", "means_by_chance"),
+            ("medians", partial(_not_normal, "medians")),
+            ("chance", "medians_by_chance"),
+        )
+        where = f"{_TITLES[draws]}: where they do not look normal at {study.risk:g}"
+        sections.append(Section((table,), title=where))
+    chance = (
+        "chance: as many among normal means at most, 19 times in 20, by the risk "
+        f"{study.risk:g} alone"
+    )
+    return Page(
+        title=f"Central limit theorem on {study.name}",
+        sections=(Section(tuple(answers)), *sections, Section((Sentence(chance),))),
+        cautions=study.cautions,
+    )

@@ -14,9 +14,9 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import median
 from typing import ClassVar, Literal
 
@@ -25,10 +25,12 @@ from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError
-from ..pages.model import Caution
+from ..pages import number_format as figures
+from ..pages.model import Caution, Page, Section, Sentence, Value, page_of, table_of, value_of
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, stream
 from ..stats.samples import median as array_median
+from ..words import shorten
 from .normality import FEW_RUNS, checked_sizes
 
 Array = NDArray[np.float64]
@@ -415,3 +417,81 @@ def _cautions(
             "minimum-is-worst",
             "larger values are better here, so the minimum is the worst run, not the best",
         )
+
+
+@page_of.register(EstimatorSpread)
+def _estimator_spread_page(study: EstimatorSpread) -> Page:
+    by_benchmark = Sentence(
+        "minimum, median, mean: sd of the estimate from n runs (a quarter of them, but 2 at least), "
+        "and its bias, relative to its value on all runs; the mean has no bias"
+    )
+    by_size = Sentence(
+        "sd of the estimate from n runs, in sds of one run, median over the benchmarks; in brackets "
+        "that of normal values (exact)"
+    )
+
+    def part(name: Estimator, what: str) -> Callable[[EstimatorRow], Value]:
+        def of(row: EstimatorRow) -> Value:
+            at = row.at(row.judged)
+            value = None if at is None else getattr(at.of(name), what)
+            return value_of(value, lambda value: f"{figures.significant(100 * value)} %")
+
+        return of
+
+    def steadiest(row: EstimatorRow) -> str:
+        if row.judged is None:
+            return row.why or ""
+        return row.steadiest or ("all equal" if row.why else "none")
+
+    benchmarks = table_of(
+        "benchmarks",
+        study.benchmarks,
+        ("<", lambda row: shorten(row.name, 20)),
+        ("runs", "runs"),
+        ("n", lambda row: getattr(row.at(row.judged), "size", None)),
+        *((name, part(name, "relative_sd")) for name in ESTIMATORS),
+        ("bias: min.", part("minimum", "relative_bias")),
+        ("median", part("median", "relative_bias")),
+        ("<steadiest", steadiest),
+    )
+
+    def growth(name: Estimator, row: Growth) -> Value:
+        normal = getattr(row.normal, name)
+        sd = row.sds.get(name)
+        return Value(f"{'-' if sd is None else f'{sd:.3f}'} ({normal:.3f})", sd)
+
+    sizes = table_of(
+        "growth",
+        study.growth,
+        ("n", lambda row: row.normal.size),
+        ("benchmarks", "benchmarks", lambda count: str(count or "-")),
+        *((name, partial(growth, name)) for name in ESTIMATORS),
+    )
+    return Page(
+        title=f"Estimators of {study.name}",
+        sections=(
+            Section(tuple(map(Sentence, _steadiest(study)))),
+            Section((benchmarks, by_benchmark)),
+            Section((sizes, by_size)),
+        ),
+        cautions=study.cautions,
+    )
+
+
+def _steadiest(study: EstimatorSpread) -> Iterator[str]:
+    total = len(study.benchmarks)
+    rest = total - sum(study.counts.values())
+    on = [f"the {name} on {n}" for name, n in study.counts.items() if n]
+    on += [f"none on {rest}"] if rest else []
+    start = f"no one estimator is the steadiest on {study.name}"
+    if study.steadiest is not None:
+        start = f"the {study.steadiest} is the steadiest estimator on {study.name}"
+    yield f"{start}: of {figures.counted(total, 'benchmark')}, {', '.join(on)}"
+    compared = [
+        f"the {name} varies {figures.significant(ratio)} times as much"
+        for name in ESTIMATORS[:2]
+        if (ratio := study.against_mean(name)) is not None
+    ]
+    if compared:
+        over = "(relative; median over the benchmarks)"
+        yield f"compared with the mean, {' and '.join(compared)} {over}"

@@ -37,7 +37,7 @@ from .findings import (
 )
 from .host_tests import HostSpeeds, HostTest, host_speeds, host_tests
 from .movers import Movers, only_these, who_moves
-from .result import REFERENCES, Diagnosis, Finding, cautions_of, cell_text, host_text
+from .result import Diagnosis, Finding, cautions_of, cell_text, host_text
 from .run_table import (
     Floats,
     RunTable,
@@ -129,7 +129,6 @@ def diagnosed(
         cells=tuple(cell_lines(table, series, figures, cells)),
         not_tested=tuple(untested(table, series)),
         far_runs=tuple(far_runs(table, series, figures)),
-        references=REFERENCES,
         in_order=table.in_order,
     )
 

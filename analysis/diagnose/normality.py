@@ -32,10 +32,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError, UsageError
-from ..pages.model import Caution
+from ..pages import number_format as figures
+from ..pages.model import Caution, Page, Section, Sentence, page_of, table_of
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, numbers
 from ..stats.samples import kernel_density, median
+from ..words import shorten
 
 
 def checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -413,3 +415,43 @@ def from_on(low: int | None, enough: int | None, high: int | None) -> str:
     head = f"do not look normal within samples of {last}" if enough is None else head
     ends = (f"more than {last}" if size is None else f"{size}" for size in (low, high))
     return head if low == high else f"{head} ({' to '.join(ends)} in nine of ten draws)"
+
+
+@page_of.register(NormalityStudy)
+def _normality_study_page(study: NormalityStudy) -> Page:
+    tested = [row for row in study.benchmarks if row.lilliefors is not None]
+    off = sum(row.departs(study.risk) is True for row in tested)
+
+    def look(row: NormalityRow) -> str:
+        departs = row.departs(study.risk)
+        if departs is None:
+            return row.why or "not tested"
+        return "not normal" if departs else "no departure seen"
+
+    answer = (
+        f"{off} of {len(tested)} benchmarks of {study.name} do not look normal; of the medians over "
+        f"the suite: {look(study.suite)}"
+    )
+    table = table_of(
+        "normality",
+        (*study.benchmarks, study.suite),
+        ("<", lambda row: shorten(row.name, 28)),
+        ("n", "n"),
+        ("Lilliefors p", lambda row: getattr(row.lilliefors, "pvalue", None), figures.bare_pvalue),
+        ("Shapiro p", lambda row: getattr(row.shapiro, "pvalue", None), figures.bare_pvalue),
+        ("line", lambda row: getattr(row.curves, "straightness", None), "{:.3f}".format),
+        (f"<at {study.risk:g}", look),
+    )
+    means = []
+    if study.mean_trials:
+        found = from_on(study.enough_low, study.enough, study.enough_high)
+        seed = "" if study.seed is None else f", seed {study.seed}"
+        trial = f"{study.mean_trials[0].means} means a trial{seed}"
+        said = f"means of runs (relative to their benchmark's median, {trial}) {found}"
+        means = [Sentence(said)]
+    line = Sentence("line: correlation of the normal probability plot, 1 when straight")
+    return Page(
+        title=f"Normality of {study.name}",
+        sections=(Section((Sentence(answer),)), Section((table, line)), Section(tuple(means))),
+        cautions=study.cautions,
+    )

@@ -1,22 +1,33 @@
-"""What a diagnosis holds."""
+"""What a diagnosis holds, its cautions, and its screen."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ..pages import number_format as figures
-from ..pages.model import Caution, ShortSentence, plain
+from ..pages.model import (
+    Caution,
+    Page,
+    Section,
+    Sentence,
+    ShortSentence,
+    page_of,
+    plain,
+    table_of,
+)
 from ..pages.result import Result
+from ..words import shorten
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
     from .host_tests import HostSpeeds
     from .movers import Movers
 
-REFERENCES = (
+_REFERENCES = (
     "Y. Benjamini, Y. Hochberg, Journal of the Royal Statistical Society B 57, 1995",
     "A. Wald, J. Wolfowitz, Annals of Mathematical Statistics 11 (1940) and 14 (1943)",
     "G. M. Ljung, G. E. P. Box, Biometrika 65, 1978",
@@ -94,39 +105,17 @@ class TwoBinaries:
 class Diagnosis(Result):
     """What the runs of a trial, a file or a list of values look like.
 
-    Attributes
-    ----------
-    name : str
-        The trial, or what the values are called.
-    metric, unit, better : str
-        What was measured; `metric` is None for a file.
-    confidence : float
-        1 - this is the share of clean trials that show any finding, at most.
-    variants, benchmarks : tuple of str
-        What was looked at.
-    sessions, runs : int
-        How many.
-    tests : int
-        p-values that were corrected together.
-    findings : tuple of Finding
-        Those of the host first, then tested ones by their p-values, then recorded ones.
-    host : tuple of Finding
-        Every test of the whole host, whether it found something or not.
-    speeds : HostSpeeds or None
-        The levels of the whole host, or of the `movers`; None where no test of it found anything.
-    movers : Movers or None
-        Who moves where it is not the whole host; None where all programs do, and where no test of the host
-        found anything.
-    cells : tuple of CellLine
-        Every cell.
-    not_tested : tuple of Untested
-        Cells with fewer than 10 runs.
-    far_runs : tuple of FarRun
-        The farthest first.
-    two_binaries : tuple of TwoBinaries
-        Variants that must not be averaged over sessions without a word.
-    in_order : bool
-        Whether the order of the runs is known; otherwise no test that looks at it was made.
+    `name`: The trial, or what the values are called. `metric`, `unit`, `better`: What was measured;
+    `metric` is None for a file. `confidence`: 1 - this is the share of clean trials that show any
+    finding, at most. `variants`, `benchmarks`: What was looked at. `sessions`, `runs`: How many.
+    `tests`: p-values that were corrected together. `findings`: Those of the host first, then tested
+    ones by their p-values, then recorded ones. `host`: Every test of the whole host, whether it found
+    something or not. `speeds`: The levels of the whole host, or of the `movers`; None where no test of
+    it found anything. `movers`: Who moves where it is not the whole host; None where all programs do,
+    and where no test of the host found anything. `cells`: Every cell. `not_tested`: Cells with fewer
+    than 10 runs. `far_runs`: The farthest first. `two_binaries`: Variants that must not be averaged
+    over sessions without a word. `in_order`: Whether the order of the runs is known; otherwise no test
+    that looks at it was made.
     """
 
     method: ClassVar[str] = "diagnose"
@@ -150,23 +139,43 @@ class Diagnosis(Result):
     two_binaries: tuple[TwoBinaries, ...] = ()
     movers: Movers | None = None
     in_order: bool = True
+    references: tuple[str, ...] = _REFERENCES
 
 
-# --- The sentences and the cautions of a diagnosis.
-
-
-_SHOWN = 4
+_SHOWN = 4  # sessions and names that a sentence names
+# what is certain among many runs may be too small to matter: the least size of a caution comes third
+_CELL = {  # a test of a cell: in the answer, the caution that it leads to
+    "order": ("drift in sessions", "drift-within-sessions", 0.005),
+    "change-point": ("change point", "drift-within-sessions", 0.005),
+    "lag-1": ("lag-1 autocorrelation", "dependent-runs", 0.1),
+    "ljung-box": ("Ljung-Box", "dependent-runs", 0.1),
+    "runs-test": ("runs test", "dependent-runs", 0.1),
+    "warm-up": ("warm-up", "first-run-apart", 0.005),
+    # no caution: sessions are what a verdict takes as its unit
+    "session-shift": ("session shift", "", 0.0),
+}
+_HOST = {  # a test of the host: in the table, and how all programs move together, in few words
+    "host-blocks": ("blocks (Friedman)", "blocks are slow together", 0.1),
+    "host-neighbours": ("consecutive runs", "runs in a row are alike", 0.1),
+    "host-trend": ("trend within sessions (Page)", "values drift within sessions", 0.1),
+    # of a mean standardised rank
+    "host-warm-up": ("first runs of sessions", "first runs of sessions stand out", 0.3),
+    "host-change": ("change in session", "values change in a session", 0.005),
+    "host-sessions": ("sessions (Friedman)", "", 0.0),
+}
+_TESTS = {**_CELL, **_HOST}
 
 
 def in_sessions(sessions: Sequence[int | str], total: int) -> str:
     """Say in which sessions: ``in session 3``, ``in sessions 2, 3``, ``in 7 of 10 sessions``."""
-    if not sessions:
+    count = len(sessions)
+    if not count:
         return ""
-    if len(sessions) == total > 1:
+    if count == total > 1:
         return "in both sessions" if total == 2 else f"in all {total} sessions"
-    if len(sessions) > _SHOWN and len(sessions) != total:
-        return f"in {len(sessions)} of {total} sessions"
-    return f"in session{'s' * (len(sessions) > 1)} {', '.join(map(str, sessions))}"
+    if count > _SHOWN:
+        return f"in {count} of {total} sessions"
+    return f"in session{'s' * (count > 1)} {', '.join(map(str, sessions))}"
 
 
 def _moves(size: float | None, end: str) -> str:
@@ -185,15 +194,13 @@ def cell_text(
             return _moves(size, "from the first to the last run of a session")
         case "change-point":
             return _moves(size, f"after run {place} of session {session}")
-        case "warm-up" if size is not None:
-            where = "above" if size > 0 else "below"
-            return f"the first run of a session lies {figures.percent(size)} {where} the others"
         case "warm-up":
-            return "the first run of a session is unlike the others"
-        case "lag-1" if size is not None and size < 0:
-            return f"consecutive runs alternate{lag}"
+            found = "is unlike"
+            if size is not None:
+                found = f"lies {figures.percent(size)} {'above' if size > 0 else 'below'}"
+            return f"the first run of a session {found} the others"
         case "lag-1":
-            return f"consecutive runs are alike{lag}"
+            return f"consecutive runs {'alternate' if (size or 0) < 0 else 'are alike'}{lag}"
         case "ljung-box":
             return f"runs a few places apart depend on each other{lag} at lag 1"
         case "runs-test":
@@ -211,7 +218,7 @@ def host_text(
     movers: Movers | None = None,
 ) -> str:
     """Say what a test of the whole host found: of all programs, or of those that move."""
-    said = "" if size is None else f": correlation {size:.2f}"
+    said, up = "" if size is None else f": correlation {size:.2f}", size is None or size > 0
     who = "all programs" if movers is None else movers_text(movers)
     match code:
         case "host-blocks":
@@ -221,10 +228,10 @@ def host_text(
         case "host-sessions":
             return f"{who} are slow in the same sessions{said}"
         case "host-trend":
-            way = "rise" if size is None or size > 0 else "fall"
+            way = "rise" if up else "fall"
             return f"values of {who} {way} within sessions: rank{said.removeprefix(':')}"
         case "host-warm-up":
-            way = "above" if size is None or size > 0 else "below"
+            way = "above" if up else "below"
             return f"the first runs of a session lie {way} the others in {who}"
     return f"{_moves(size, f'in {who} {when}')} of session {session}"
 
@@ -244,52 +251,60 @@ def movers_text(movers: Movers) -> str:
 
 def speeds_text(speeds: HostSpeeds, total: int, movers: Movers | None = None) -> str:
     """Say what the levels of the whole host, or of those that move, are."""
-    gap, share = figures.percent(speeds.ratio - 1), figures.percent(speeds.share)
-    there = [one.session for one in speeds.sessions if one.share >= 0.1]
-    where = in_sessions(there, total)
-    who, runs, others, its = "the whole host", "runs", "", "its"
+    gap, its, others = figures.percent(speeds.ratio - 1), _its(movers), ""
+    who, runs, values, together = (
+        "the whole host",
+        "runs",
+        "the values of all programs",
+        " together",
+    )
     if movers is not None:
-        its = "their" if movers.cell is None else "its"
-        who, runs = movers_text(movers), f"{its} runs" if movers.variants else "runs"
+        who, values = movers_text(movers), f"{its} values"
+        runs = f"{its} runs" if movers.variants else "runs"
+        together = " together" if movers.cell is None else ""
         if movers.variants and movers.others:
             others = f"; nothing shows it of {figures.listed(movers.others, _SHOWN)}"
     if speeds.two:
         return (
-            f"{who} changed between two speeds, {gap} apart, {where}: {share} of {runs} have "
-            f"the higher values{others}"
+            f"{who} changed between two speeds, {gap} apart, {_slow(speeds, total)}: "
+            f"{figures.percent(speeds.share)} of {runs} have the higher values{others}"
         )
-    rest = "the values of all programs" if movers is None else f"{its} values"
-    together = "" if movers is not None and movers.cell is not None else " together"
-    return f"{who} did not keep {its} speed: {rest} rise and fall{together}, by about {gap}{others}"
+    said = f"{who} did not keep {its} speed: {values} rise and fall{together}"
+    return f"{said}, by about {gap}{others}"
 
+
+def _its(movers: Movers | None) -> str:
+    return "its" if movers is None or movers.cell is not None else "their"
+
+
+def _slow(speeds: HostSpeeds, total: int) -> str:
+    return in_sessions([one.session for one in speeds.sessions if one.share >= 0.1], total)
+
+
+# --- Cautions: recorded things, and tested ones that are beyond doubt.
 
 _NAMED = 3
-# what is certain among many runs may be too small to matter: least sizes of a caution
-_CORRELATED, _MOVED = 0.1, 0.005
-_LEAST: dict[str, float] = {
-    **dict.fromkeys(("host-blocks", "host-neighbours", "host-trend"), _CORRELATED),
-    **dict.fromkeys(("lag-1", "ljung-box", "runs-test"), _CORRELATED),
-    **dict.fromkeys(("host-change", "order", "change-point", "warm-up"), _MOVED),
-    "host-warm-up": 0.3,  # mean standardised rank
-}
-_MOVES = ("host-blocks", "host-neighbours", "host-trend", "host-warm-up", "host-change")
-# what is found in single cells: the caution, and the tests that lead to it. A shift between sessions
-# is none: sessions are what a verdict takes as its unit
-_OF_CELLS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("drift-within-sessions", ("order", "change-point")),
-    ("dependent-runs", ("lag-1", "ljung-box", "runs-test")),
-    ("first-run-apart", ("warm-up",)),
-)
-_DRIFTS = "values drift within sessions: {}"
+_MANY = 0.05  # share of disturbed runs above which a first screen tells of them
 _LOST_TIME = ("cpu-lost", "disturbed-runs", "host-stolen")
+# what the checks of the host saw: the caution, their codes, what it says in short, and of the first of them
+_CHECKS = (
+    ("host-busy", "load other-trials", "the host was busy", " ({load})"),
+    ("cpu-lost", "gaps", "others took time from the measured CPU", ""),
+    ("host-stolen", "steal", "the hypervisor took time from the measured CPUs", ""),
+    ("host-throttled", "throttle temperature", "heat slowed the host down", ": {what}"),
+    ("host-disturbed", "swap kernel_log clock placement", "the host was disturbed", ": {what}"),
+)
+_LOAD = re.compile(r"(?P<load>\d+\.\d+) over 1 min on (?P<cpus>\d+ CPUs?)")
+_LOST = re.compile(r"(?P<cpu>cpu\d+) lost (?P<share>\d+\.\d+) % of")
 
 
 def cautions_of(found: Diagnosis, *, waits: bool = True) -> Iterator[Caution]:
     """Give the cautions: recorded things, and tested ones that are beyond doubt."""
-    yield from (one for one in _all(found) if waits or one.code not in _LOST_TIME)
+    every = (*_untold(found), *_recorded(found), *_tested(found))
+    yield from (one for one in every if waits or one.code not in _LOST_TIME)
 
 
-def _all(found: Diagnosis) -> Iterator[Caution]:
+def _untold(found: Diagnosis) -> Iterator[Caution]:
     if not found.in_order:
         yield Caution(
             "order-unknown",
@@ -297,22 +312,74 @@ def _all(found: Diagnosis) -> Iterator[Caution]:
             "runs or changes was made",
             short=ShortSentence.of("drift would not be seen: the order of the runs is not known"),
         )
-    yield from _binaries(found)
-    yield from _recorded(found)
+    for one in found.two_binaries:
+        were = f"was {len(one.hashes)} different programs"
+        parts = "; ".join(
+            f"{sha256[:8]} in session{'s' * (len(sessions) > 1)} {', '.join(map(str, sessions))}"
+            for sha256, sessions in zip(one.hashes, one.sessions, strict=True)
+        )
+        yield Caution(
+            "two-binaries",
+            f"{one.variant} {were} ({figures.listed(one.benchmarks, _NAMED)}): {parts}",
+            (one.variant, *one.benchmarks),
+            ShortSentence.of(f"{{}} {were}, taken for one: {{}}", one.variant, one.benchmarks),
+        )
+
+
+def _recorded(found: Diagnosis) -> Iterator[Caution]:
+    def of(*codes: str) -> list[Finding]:
+        return [one for one in found.findings if one.pvalue is None and one.code in codes]
+
+    for code, checks, brief, end in _CHECKS:
+        if one := of(*checks.split()):
+            what = one[0].text.rpartition(", in ")[0] or one[0].text  # without its sessions
+            load = what.partition(",")[0]
+            load = f"load {load}" if load[:1].isdigit() else load
+            text = (brief + end if end else "{what}").format(what=what, load=load)
+            said = brief
+            if at := _LOAD.match(what):
+                said += f" (load {float(at['load']):.1f} on {at['cpus']})"
+            elif at := _LOST.match(what):
+                said = f"others took {float(at['share']):.1f} % of the time of {at['cpu']}"
+            when = _when(found, one)
+            yield Caution(code, text + when, short=ShortSentence.of(plain(said + when)))
+    if one := of("disturbed-runs"):
+        runs = sum(int(f.size or 0) for f in one)
+        lost = "lost time to the hypervisor or the disk"
+        said = f"{figures.counted(runs, 'run')} {lost}{_when(found, one)}: {_of_cells(one)}"
+        many = ShortSentence.of(f"runs {lost}: {{}}", _benchmarks(one))
+        about = _benchmarks(one)
+        yield Caution("disturbed-runs", said, about, many if runs > _MANY * found.runs else None)
+    if one := of("environment"):
+        more = f", and {len(one) - 1} more changes" if len(one) > 1 else ""
+        short = ShortSentence.of("not all sessions ran under the same settings of the host")
+        yield Caution("environment-changed", f"sessions differ: {one[0].text}{more}", short=short)
+    if one := of("input"):
+        short = ShortSentence.of("an input changed while it was measured: runs are not alike")
+        yield Caution("input-changed", f"an input changed: {one[0].text}", short=short)
+    for check, code in (("output", "outputs-differ"), ("threads", "threads-pinned")):
+        if one := of(check):
+            more = f"; and {len(one) - 1} more cells" if len(one) > 1 else ""
+            differ = "runs of one program do not all write the same: {}"
+            told = ShortSentence.of(differ, _benchmarks(one)) if check == "output" else None
+            yield Caution(code, f"{one[0].text}{more}", _benchmarks(one), told)
+
+
+def _tested(found: Diagnosis) -> Iterator[Caution]:
     certain = [
         one
         for one in found.findings
-        if one.certain and (one.size is None or abs(one.size) >= _LEAST.get(one.code, 0.0))
+        if one.certain
+        and (one.size is None or abs(one.size) >= _TESTS.get(one.code, ("", "", 0.0))[2])
     ]
-    moves = [one for one in certain if one.code in _MOVES]
-    if moves:
-        yield _host(found, moves)
+    if moves := [one for one in certain if _HOST.get(one.code, ("", ""))[1]]:
+        yield _of_host(found, min(moves, key=lambda one: one.pvalue or 0.0))
     else:
         # where the whole host moves, single cells only repeat it
-        for code, tests in _OF_CELLS:
-            if one := [f for f in certain if f.code in tests]:
-                drifts = code == "drift-within-sessions"
-                short = ShortSentence.of(_DRIFTS, _benchmarks(one)) if drifts else None
+        for code in dict.fromkeys(code for _, code, _ in _CELL.values() if code):
+            if one := [f for f in certain if _CELL.get(f.code, ("", ""))[1] == code]:
+                drifts = ShortSentence.of("values drift within sessions: {}", _benchmarks(one))
+                short = drifts if code == "drift-within-sessions" else None
                 yield Caution(code, _of_cells(one), _benchmarks(one), short)
     modes = [one for one in certain if one.code == "modes"]
     if modes and not (found.speeds is not None and found.speeds.two):  # else they are the host's
@@ -325,163 +392,166 @@ def _all(found: Diagnosis) -> Iterator[Caution]:
         yield Caution("coarse-clock", _of_cells(ties), _benchmarks(ties))
 
 
-def _host(found: Diagnosis, moves: Sequence[Finding]) -> Caution:
-    speeds, movers = found.speeds, found.movers
-    about = () if movers is None else (*movers.variants, *movers.benchmarks)
-    if speeds is not None and speeds.two and speeds.ratio >= 1 + _MOVED:
-        told = speeds_text(speeds, found.sessions, movers)
-        apart = f"had two speeds, {figures.percent(speeds.ratio - 1)} apart"
-        if movers is None:
-            where = in_sessions(
-                [x.session for x in speeds.sessions if x.share >= 0.1], found.sessions
-            )
-            short = ShortSentence.of(plain(f"the host {apart}, {where}"))
-            return Caution("host-two-speeds", told, short=short)
-        return Caution("variant-two-speeds", told, about, _of_movers(movers, apart))
-    first = min(moves, key=lambda one: one.pvalue or 0.0)
+def _of_host(found: Diagnosis, first: Finding) -> Caution:
+    speeds, movers, its = found.speeds, found.movers, _its(found.movers)
+    two = speeds is not None and speeds.two and speeds.ratio >= 1.005
+    kind = "two-speeds" if two else "changes"
+    said = f"did not keep {its} speed"
+    text = f"{'the whole host' if movers is None else movers_text(movers)} {said}: {first.text}"
+    end = f": {_HOST[first.code][1]}"
+    if speeds is not None and two:
+        text = speeds_text(speeds, found.sessions, movers)
+        said = f"had two speeds, {figures.percent(speeds.ratio - 1)} apart"
+        end = f", {_slow(speeds, found.sessions)}"
     if movers is None:
-        text = f"the whole host did not keep its speed: {first.text}"
-        short = ShortSentence.of(f"the host did not keep its speed: {_HOW[first.code]}")
-        return Caution("host-changes", text, short=short)
-    its = "their" if movers.cell is None else "its"
-    return Caution(
-        "variant-changes",
-        f"{movers_text(movers)} did not keep {its} speed: {first.text}",
-        about,
-        _of_movers(movers, f"did not keep {its} speed"),
-    )
-
-
-# how all programs move together, in few words
-_HOW = {
-    "host-blocks": "blocks are slow together",
-    "host-neighbours": "runs in a row are alike",
-    "host-trend": "values drift within sessions",
-    "host-warm-up": "first runs of sessions stand out",
-    "host-change": "values change in a session",
-}
-
-
-def _of_movers(movers: Movers, said: str) -> ShortSentence:
-    """Say it of the variants whose programs move, where these are known."""
+        return Caution(f"host-{kind}", text, short=ShortSentence.of(plain(f"the host {said}{end}")))
     if not movers.variants:
-        return ShortSentence.of(f"some programs {said}")
-    if movers.cell is not None:
-        return ShortSentence.of(f"{{}} / {{}} {said}", *movers.cell)
-    if not movers.others:
-        return ShortSentence.of(f"{{}} {said}", tuple(movers.benchmarks))
-    return ShortSentence.of(f"programs of {{}} {said}", tuple(movers.variants))
+        short = ShortSentence.of(f"some programs {said}")
+    elif movers.cell is not None:
+        short = ShortSentence.of(f"{{}} / {{}} {said}", *movers.cell)
+    elif not movers.others:
+        short = ShortSentence.of(f"{{}} {said}", movers.benchmarks)
+    else:
+        short = ShortSentence.of(f"programs of {{}} {said}", movers.variants)
+    return Caution(f"variant-{kind}", text, (*movers.variants, *movers.benchmarks), short)
 
 
 def _of_cells(findings: Sequence[Finding]) -> str:
     """Tell of the surest cell what was found, and name some others."""
-    cells = list(dict.fromkeys(f"{one.benchmark} / {one.variant}" for one in findings))
-    first = f"{cells[0]}: {findings[0].text}"
-    rest = cells[1:]
-    return f"{first}; also {figures.listed(rest, _NAMED)}" if rest else first
+    first, *rest = dict.fromkeys(f"{one.benchmark} / {one.variant}" for one in findings)
+    also = f"; also {figures.listed(rest, _NAMED)}" if rest else ""
+    return f"{first}: {findings[0].text}{also}"
 
 
 def _benchmarks(findings: Sequence[Finding]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.benchmark for one in findings if one.benchmark is not None))
 
 
-def _binaries(found: Diagnosis) -> Iterator[Caution]:
-    for one in found.two_binaries:
-        where = figures.listed(one.benchmarks, _NAMED)
-        parts = "; ".join(
-            f"{sha256[:8]} in session{'s' * (len(sessions) > 1)} {', '.join(map(str, sessions))}"
-            for sha256, sessions in zip(one.hashes, one.sessions, strict=True)
-        )
-        yield Caution(
-            "two-binaries",
-            f"{one.variant} was {len(one.hashes)} different programs ({where}): {parts}",
-            (one.variant, *one.benchmarks),
-            ShortSentence.of(
-                f"{{}} was {len(one.hashes)} different programs, taken for one: {{}}",
-                one.variant,
-                tuple(one.benchmarks),
-            ),
-        )
-
-
-def _recorded(found: Diagnosis) -> Iterator[Caution]:
-    noted = [one for one in found.findings if one.pvalue is None]
-
-    def of(*codes: str) -> list[Finding]:
-        return [one for one in noted if one.code in codes]
-
-    for codes, code, said in _OF_HOST:
-        if one := of(*codes):
-            what = one[0].text.rpartition(", in ")[0] or one[0].text  # without its sessions
-            load = what.partition(",")[0]
-            load = f"load {load}" if load[:1].isdigit() else load
-            text = said.format(what=what, load=load) + _when(found, one)
-            yield Caution(code, text, short=_in_short(code, what, _when(found, one)))
-    if one := of("disturbed-runs"):
-        runs = sum(int(f.size or 0) for f in one)
-        lost = f"{figures.counted(runs, 'run')} lost time to the hypervisor or the disk{_when(found, one)}"
-        said = f"{lost}: {_of_cells(one)}"
-        short = ShortSentence.of(
-            "runs lost time to the hypervisor or the disk: {}", _benchmarks(one)
-        )
-        many = runs > _MANY * found.runs
-        yield Caution("disturbed-runs", said, _benchmarks(one), short if many else None)
-    if one := of("environment"):
-        more = f", and {len(one) - 1} more changes" if len(one) > 1 else ""
-        short = ShortSentence.of("not all sessions ran under the same settings of the host")
-        yield Caution("environment-changed", f"sessions differ: {one[0].text}{more}", short=short)
-    if one := of("input"):
-        short = ShortSentence.of("an input changed while it was measured: runs are not alike")
-        yield Caution("input-changed", f"an input changed: {one[0].text}", short=short)
-    for check, code in (("output", "outputs-differ"), ("threads", "threads-pinned")):
-        if one := of(check):
-            more = f"; and {len(one) - 1} more cells" if len(one) > 1 else ""
-            differ = ShortSentence.of(_WRITE, _benchmarks(one)) if check == "output" else None
-            yield Caution(code, f"{one[0].text}{more}", _benchmarks(one), differ)
-
-
-_WRITE = "runs of one program do not all write the same: {}"
-_MANY = 0.05  # share of disturbed runs above which a first screen tells of them
-
-# what the checks of the host saw: their codes, the caution's, and what it says of the first of them
-_OF_HOST: tuple[tuple[tuple[str, ...], str, str], ...] = (
-    (("load", "other-trials"), "host-busy", "the host was busy ({load})"),
-    (("gaps",), "cpu-lost", "{what}"),
-    (("steal",), "host-stolen", "{what}"),
-    (("throttle", "temperature"), "host-throttled", "heat slowed the host down: {what}"),
-    (
-        ("swap", "kernel_log", "clock", "placement"),
-        "host-disturbed",
-        "the host was disturbed: {what}",
-    ),
-)
-
-
-_LOAD = re.compile(r"(?P<load>\d+\.\d+) over 1 min on (?P<cpus>\d+ CPUs?)")
-_LOST = re.compile(r"(?P<cpu>cpu\d+) lost (?P<share>\d+\.\d+) % of")
-_SHORT = {
-    "cpu-lost": "others took time from the measured CPU",
-    "host-stolen": "the hypervisor took time from the measured CPUs",
-    "host-throttled": "heat slowed the host down",
-    "host-disturbed": "the host was disturbed",
-    "host-busy": "the host was busy",
-}
-
-
-def _in_short(code: str, what: str, when: str) -> ShortSentence:
-    """Say what a check of the host saw, with its number where that is known."""
-    said = _SHORT[code]
-    if load := _LOAD.match(what):
-        said += f" (load {float(load['load']):.1f} on {load['cpus']})"
-    elif lost := _LOST.match(what):
-        said = f"others took {float(lost['share']):.1f} % of the time of {lost['cpu']}"
-    return ShortSentence.of(plain(said + when))
-
-
 def _when(found: Diagnosis, findings: Sequence[Finding]) -> str:
-    sessions = sorted(
-        {s for one in findings for s in one.sessions},
-        key=lambda s: (isinstance(s, str), s if isinstance(s, int) else 0, str(s)),
-    )
-    where = in_sessions(sessions, found.sessions)
+    sessions = {session for one in findings for session in one.sessions}
+    where = in_sessions(sorted(sessions, key=lambda one: (len(str(one)), one)), found.sessions)
     return f" {where}" if where else ""
+
+
+# --- The screen.
+
+_NAME, _VARIANT = 24, 16  # columns for names
+_FINDINGS, _CELLS, _FAR = 20, 16, 5  # rows that are shown
+
+
+@page_of.register(Diagnosis)
+def _page(found: Diagnosis) -> Page:
+    tested = [one for one in found.findings if one.pvalue is not None]
+    metric = "" if found.metric is None else f" · {found.metric}"
+    heading = (
+        f"{found.name}{metric} · {found.runs:,} runs of {figures.counted(len(found.cells), 'cell')} in "
+        f"{figures.counted(found.sessions, 'session')}"
+    )
+    together = "the whole host" if found.movers is None else "programs together"
+    answer = Section((Sentence(_answer(found, tested, together)),))
+    sections = [Section((Sentence(heading), answer))]
+    if found.host:
+        sections.append(_host(found, together))
+    if cells := [one for one in tested if one.benchmark is not None]:
+        table = table_of(
+            "findings",
+            cells[:_FINDINGS],
+            ("<benchmark", lambda one: shorten(one.benchmark or "", _NAME)),
+            ("<variant", lambda one: shorten(one.variant or "", _VARIANT)),
+            ("<found", "text"),
+            ("adjusted p", "pvalue_adjusted", figures.bare_pvalue, ""),
+        )
+        sections.append(Section((table, *_more(len(cells) - _FINDINGS)), title="single cells"))
+    if noted := [*map(Sentence, _noted(found))]:
+        shown = (*noted[:_FINDINGS], *_more(len(noted) - _FINDINGS))
+        sections.append(Section(shown, title="recorded and counted"))
+    sections.append(_cells(found.cells))
+    if found.far_runs:
+        far = []
+        for one in found.far_runs[:_FAR]:
+            ratio = "" if one.ratio is None else f": {figures.ratio(one.ratio)} the median"
+            place = f"{one.benchmark} / {one.variant}, session {one.session}, run {one.run}"
+            far.append(Sentence(f"{place}{ratio}"))
+        title = f"far runs: {len(found.far_runs)}, flagged and never left out"
+        sections.append(Section((*far, *_more(len(found.far_runs) - _FAR)), title=title))
+    if found.not_tested:
+        few = [f"{one.benchmark} / {one.variant} ({one.runs})" for one in found.not_tested]
+        sections.append(Section((Sentence(f"not tested, under 10 runs: {figures.listed(few)}"),)))
+    title = f"Diagnosis of {found.name}"
+    return Page(title=title, sections=tuple(sections), cautions=found.cautions)
+
+
+def _more(rest: int) -> tuple[Sentence, ...]:
+    return (Sentence(f"and {rest} more (--json has them all)"),) if rest > 0 else ()
+
+
+def _answer(found: Diagnosis, tested: Sequence[Finding], together: str) -> str:
+    share = figures.percent(1 - found.confidence)
+    if not found.tests:
+        return "nothing could be tested: a cell needs 10 runs"
+    if not tested:
+        return (
+            f"nothing found by {found.tests} tests (of clean trials {share} at most show a finding); "
+            "that is no proof that there is nothing"
+        )
+    counts = Counter(_CELL.get(one.code, (together,))[0] for one in tested)
+    kinds = ", ".join(f"{word} {n}" for word, n in counts.most_common())
+    many = figures.counted(len(tested), "finding")
+    return f"{many} by {found.tests} tests, corrected together at {share}: {kinds}"
+
+
+def _host(found: Diagnosis, title: str) -> Section:
+    def said(one: Finding) -> str:
+        seen = one.pvalue_adjusted is not None and one.pvalue_adjusted <= 1 - found.confidence
+        return "not tested" if one.pvalue is None else one.text if seen else "nothing found"
+
+    table = table_of(
+        "host",
+        found.host,
+        (
+            "<all programs at once",
+            lambda one: " ".join((_HOST[one.code][0], *map(str, one.sessions[:1]))),
+        ),
+        ("<", said),
+        ("adjusted p", "pvalue_adjusted", figures.bare_pvalue, ""),
+    )
+    if found.speeds is None:
+        return Section((table,), title=title)
+    speeds = Sentence(speeds_text(found.speeds, found.sessions, found.movers))
+    return Section((speeds, table), title=title)
+
+
+def _noted(found: Diagnosis) -> Iterator[str]:
+    for one in found.findings:
+        if one.pvalue is None:
+            cell = "" if one.benchmark is None else f"{one.benchmark} / {one.variant}"
+            # the runner's sentences of cells begin with their names
+            begin = f"{cell}: " if cell and not one.text.startswith(f"{cell} ") else ""
+            yield f"{one.code}: {begin}{one.text}"
+    for both in found.two_binaries:
+        where = f"{len(both.hashes)} different programs on {figures.listed(both.benchmarks)}"
+        yield f"two-binaries: {both.variant} was {where}"
+
+
+def _cells(cells: Sequence[CellLine]) -> Section:
+    """Show all cells, or of many those with the least that is left of their runs."""
+    if len(cells) > _CELLS:
+        cells = sorted(cells, key=lambda one: (one.effective or one.runs) / one.runs)
+    table = table_of(
+        "cells",
+        cells[:_CELLS],
+        ("<benchmark", lambda line: shorten(line.benchmark, _NAME)),
+        ("<variant", lambda line: shorten(line.variant, _VARIANT)),
+        ("runs", "runs"),
+        ("effective", "effective", "{:.0f}".format, ""),
+        ("spread", "spread", figures.percent, ""),
+        ("of sessions", "session_sd", figures.percent, ""),
+        ("lag 1", "lag_1", "{:.2f}".format, ""),
+        ("ties", "ties", figures.percent, ""),
+        ("far", "far"),
+    )
+    title = (
+        "cells: as many independent runs as effective would tell the mean as well; spread of runs in "
+        "a session, and of sessions"
+    )
+    return Section((table, *_more(len(cells) - _CELLS)), title=title)
