@@ -394,17 +394,17 @@ def _tested(found: Diagnosis) -> Iterator[Caution]:
 
 def _of_host(found: Diagnosis, first: Finding) -> Caution:
     speeds, movers, its = found.speeds, found.movers, _its(found.movers)
-    two = speeds is not None and speeds.two and speeds.ratio >= 1.005
-    kind = "two-speeds" if two else "changes"
+    codes = "host-changes", "variant-changes"
     said = f"did not keep {its} speed"
     text = f"{'the whole host' if movers is None else movers_text(movers)} {said}: {first.text}"
     end = f": {_HOST[first.code][1]}"
-    if speeds is not None and two:
+    if speeds is not None and speeds.two and speeds.ratio >= 1.005:
+        codes = "host-two-speeds", "variant-two-speeds"
         text = speeds_text(speeds, found.sessions, movers)
         said = f"had two speeds, {figures.percent(speeds.ratio - 1)} apart"
         end = f", {_slow(speeds, found.sessions)}"
     if movers is None:
-        return Caution(f"host-{kind}", text, short=ShortSentence.of(plain(f"the host {said}{end}")))
+        return Caution(codes[0], text, short=ShortSentence.of(plain(f"the host {said}{end}")))
     if not movers.variants:
         short = ShortSentence.of(f"some programs {said}")
     elif movers.cell is not None:
@@ -413,7 +413,7 @@ def _of_host(found: Diagnosis, first: Finding) -> Caution:
         short = ShortSentence.of(f"{{}} {said}", movers.benchmarks)
     else:
         short = ShortSentence.of(f"programs of {{}} {said}", movers.variants)
-    return Caution(f"variant-{kind}", text, (*movers.variants, *movers.benchmarks), short)
+    return Caution(codes[1], text, (*movers.variants, *movers.benchmarks), short)
 
 
 def _of_cells(findings: Sequence[Finding]) -> str:

@@ -1,18 +1,35 @@
-"""What `why` answers: a row for each function with its interval, and what other metrics of the same sessions say."""
+"""What `why` answers: a row for each function with its interval, what other metrics say, cautions, the screen."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ..pages.model import Caution, Next, ShortSentence
+from ..pages import number_format as figures
+from ..pages.difference import Difference
+from ..pages.model import (
+    Caution,
+    Cell,
+    Column,
+    Next,
+    Note,
+    Page,
+    Section,
+    Sentence,
+    ShortSentence,
+    Table,
+    Value,
+    merged,
+    page_of,
+    text_of,
+)
 from ..pages.number_format import Word, counted, listed
 from ..pages.result import Result
 from ..record.profiles import BESIDE, StoredProfile
-from ..words import WIDTH
+from ..words import WIDTH, shorten, shown
 from .session_profiles import PROGRAM, UNKNOWN, SessionTable, is_mangled
 
 if TYPE_CHECKING:
@@ -23,7 +40,8 @@ Withheld = Literal["total-not-resolved", "few-sessions", "few-samples"]
 FEWEST_SESSIONS = 4  # below it no function is named
 FEWEST_SAMPLES = 200  # of a variant, likewise
 LEAST_SHARE = 0.01  # of the samples of either variant, for a row of its own
-REFERENCES = (
+INSTRUCTIONS, CYCLES, PER_CYCLE = "instructions", "cycles", "instructions_per_cycle"
+_REFERENCES = (
     "Student, The probable error of a mean, Biometrika 6, 1908",
     "S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of "
     "Statistics 6, 1979",
@@ -34,24 +52,16 @@ REFERENCES = (
 class Row:
     """One part of a run's time: both variants, and the difference with its interval, in milliseconds a run.
 
-    Attributes
-    ----------
-    function, object : str
-        Its name without what compilers append, and the file that holds it without folder and version, or
-        ``kernel``. `object` is "" of rows that are no function: the total, the others, off-CPU, unseen kernel time.
-    baseline_ms, candidate_ms, difference_ms : float
-        Means over sessions; the difference is candidate less baseline.
-    low_ms, high_ms : float or None
-        The interval of the difference, of this row alone; None with one session.
-    pvalue, pvalue_adjusted : float or None
-        Two-sided, of H0: no difference; and by Holm's method over the family. None where sessions do not
-        differ at all; the adjusted one also of rows outside the family.
-    named : bool
-        Whether the row is told as a part of the difference: `pvalue_adjusted` is at most 1 - confidence, and nothing withholds names.
-    presence : {"both", "gone", "new"}
-        "gone" where the candidate has no sample of it where at least 7 are expected, "new" the other way round.
-    was : str or None
-        What the baseline calls it, where the user said that it was renamed.
+    `function`, `object`: Its name without what compilers append, and the file that holds it without
+    folder and version, or ``kernel``. `object` is "" of rows that are no function: the total, the
+    others, off-CPU, unseen kernel time. `baseline_ms`, `candidate_ms`, `difference_ms`: Means over
+    sessions; the difference is candidate less baseline. `low_ms`, `high_ms`: The interval of the
+    difference, of this row alone; None with one session. `pvalue`, `pvalue_adjusted`: Two-sided, of
+    H0: no difference; and by Holm's method over the family. None where sessions do not differ at all;
+    the adjusted one also of rows outside the family. `named`: Whether the row is told as a part of the
+    difference: `pvalue_adjusted` is at most 1 - confidence, and nothing withholds names. `presence`:
+    "gone" where the candidate has no sample of it where at least 7 are expected, "new" the other way
+    round. `was`: What the baseline calls it, where the user said that it was renamed.
     """
 
     function: str
@@ -111,53 +121,28 @@ class Counter:
 class Why(Result):
     """Where the time on the processors differs, for one benchmark and one candidate.
 
-    Attributes
-    ----------
-    trial, path : str
-        The trial that is explained, and the folder of the profile.
-    benchmark, baseline, variant : str
-        What was compared.
-    sessions, timed_runs, profiled_runs : int
-        Sessions that count; runs of a variant in each of them without and with the profiler.
-    samples_baseline, samples_candidate : int
-        How often the profiled runs were looked at.
-    event, frequency_hz, kernel, chains
-        How, as in ``profile.json``.
-    runtimes : mapping of str to str
-        What was found of the variants' interpreters.
-    confidence : float
-        Of each interval; names hold with it over the whole family.
-    total : Row
-        The time on the processors, user and system. It is the sum of `rows`, `others` and `kernel_not_seen`.
-    rows : tuple of Row
-        Functions of 1 % and more in either variant, by evidence. Empty where the total is withheld.
-    others : Row or None
-        All other functions together; None where there are none.
-    further : int
-        How many functions they are.
-    kernel_not_seen : Row or None
-        System time, where the kernel's side could not be sampled.
-    off_cpu : Row
-        Wall time less the total: waiting, and negative where several processors work at a time.
-    asleep, cpu_wait : Row or None
-        Its parts: sleep, input and output; and that in which the program was ready and had no processor. None where
-        the kernel does not say. Adjusted p-values of these, else that of `off_cpu`, are over the counters.
-    family : int
-        How many p-values Holm's method corrects together.
-    gone, new : tuple of str
-        Names of rows that only one variant has: what was renamed is a pair of them.
-    renames : mapping of str to str
-        Old to new names, as the user gave them.
-    opposite : tuple of Opposite
-        Rows that should be read as a sum.
-    counters : tuple of Counter
-        Other metrics, by evidence.
-    story : str or None
-        What intervals of the counters carry, such as "more instructions"; None where they carry nothing.
-    withheld : {"total-not-resolved", "few-sessions", "few-samples"} or None
-        Why no function is named.
-    verdict_was : JudgedThen or None
-        What the trial's verdict said of the benchmark.
+    `trial`, `path`: The trial that is explained, and the folder of the profile. `benchmark`,
+    `baseline`, `variant`: What was compared. `sessions`, `timed_runs`, `profiled_runs`: Sessions that
+    count; runs of a variant in each of them without and with the profiler. `samples_baseline`,
+    `samples_candidate`: How often the profiled runs were looked at. `event`, `frequency_hz`, `kernel`,
+    `chains`: How, as in ``profile.json``. `runtimes`: What was found of the variants' interpreters.
+    `confidence`: Of each interval; names hold with it over the whole family.
+
+    `total`: The time on the processors, user and system; the sum of `rows`, `others` and
+    `kernel_not_seen`. `rows`: Functions of 1 % and more in either variant, by evidence. Empty where the
+    total is withheld. `others`: All other functions together, None where there are none; `further`: How
+    many they are. `kernel_not_seen`: System time, where the kernel's side could not be sampled.
+    `off_cpu`: Wall time less the total: waiting, and negative where several processors work at a time.
+    `asleep`, `cpu_wait`: Its parts: sleep, input and output; and that in which the program was ready
+    and had no processor. None where the kernel does not say. Adjusted p-values of these, else that of
+    `off_cpu`, are over the counters.
+
+    `family`: How many p-values Holm's method corrects together. `gone`, `new`: Names of rows that only
+    one variant has: what was renamed is a pair of them. `renames`: Old to new names, as the user gave
+    them. `opposite`: Rows that should be read as a sum. `counters`: Other metrics, by evidence.
+    `story`: What intervals of the counters carry, such as "more instructions"; None where they carry
+    nothing. `withheld`: Why no function is named. `verdict_was`: What the trial's verdict said of the
+    benchmark.
     """
 
     method: ClassVar[str] = "explain"
@@ -196,7 +181,7 @@ class Why(Result):
     story: str | None = None
     withheld: Withheld | None = None
     verdict_was: JudgedThen | None = None
-    references: tuple[str, ...] = REFERENCES
+    references: tuple[str, ...] = _REFERENCES
 
     @property
     def named(self) -> tuple[Row, ...]:
@@ -211,7 +196,7 @@ class Why(Result):
     @property
     def next(self) -> str | None:
         """The command that its page ends with, as a line for a shell."""
-        command = next_of(self)
+        command = _next_of(self)
         return None if command is None else command.line
 
 
@@ -225,7 +210,6 @@ class WhyAnswer(Result):
 
 
 # --- The answer in one sentence, and the command that follows it.
-
 
 _NAMELESS = "code without symbols"
 _MOST = 48  # sessions that are proposed
@@ -243,8 +227,7 @@ def milliseconds(value: float, digits: int = 2) -> str:
 
 def signed(value: float, digits: int = 2) -> str:
     """Write a difference in milliseconds with its sign: ``+6.6``, ``-2.1``."""
-    text = milliseconds(value, digits)
-    return f"+{text}" if value > 0 else text
+    return f"{'+' * (value > 0)}{milliseconds(value, digits)}"
 
 
 def resolved(told: Why) -> bool:
@@ -256,7 +239,9 @@ def resolved(told: Why) -> bool:
 def sentence_of(told: Why, longest: int = _TWO_LINES) -> str:
     """Say the answer in one sentence; names are shortened where it would be longer than so many letters."""
     total = told.total
-    ends = "" if total.low_ms is None else f" ({_between(total)} ms)"
+    ends = ""
+    if total.low_ms is not None:
+        ends = f" ({signed(total.low_ms)} to {signed(total.high_ms or 0.0)} ms)"
     if told.withheld == "total-not-resolved":
         pattern = f"{{}}: no difference of CPU time appeared in these sessions{ends}"
         return ShortSentence.of(pattern, told.benchmark).fitted(longest=longest)
@@ -278,19 +263,10 @@ def sentence_of(told: Why, longest: int = _TWO_LINES) -> str:
     return ShortSentence.of(pattern + rest, told.benchmark, *names).fitted(longest=longest)
 
 
-def _between(row: Row) -> str:
-    return f"{signed(row.low_ms or 0.0)} to {signed(row.high_ms or 0.0)}"
-
-
-def source_of(told: Why) -> str:
-    """Give the path of the trial that was explained."""
-    beside = Path(told.path).parent
-    return str(beside.with_name(beside.name.removesuffix(BESIDE)))
-
-
-def next_of(told: Why) -> Next | None:
+def _next_of(told: Why) -> Next | None:
     """Give the command that is worth its time now; None where more of the same would hardly help."""
-    source = source_of(told)
+    beside = Path(told.path).parent
+    source = str(beside.with_name(beside.name.removesuffix(BESIDE)))
     head = ("fairtrial", "why", f"{source}:{told.variant}", "--benchmark", told.benchmark)
     more = max(2 * told.sessions, FEWEST_SESSIONS)
     if told.withheld == "few-samples":
@@ -302,17 +278,62 @@ def next_of(told: Why) -> Next | None:
         chains = () if told.chains is None else ("--chains", told.chains)
         return Next((*head, *chains, "--sessions", str(more)), "more sessions, narrower intervals")
     if told.gone and told.new:
-        pair = "=".join(_function(names[0]) for names in (told.gone, told.new))
+        pair = "=".join(names[0].rpartition(" (")[0] for names in (told.gone, told.new))
         return Next((*head, "--stored", "--rename", pair), "if these two are one function")
     return Next(("fairtrial", "report", source, "-o", "report.html"), "a page with these rows")
 
 
-def _function(name: str) -> str:
-    return name.rpartition(" (")[0]
+# --- What the counters carry, in a few words: each is said only where its interval says it.
+#
+# Work: instructions differ where their word does, after Holm; they are the same where they are
+# equivalent, within 1 %. Instructions per cycle likewise. Waiting: the time off the processors,
+# without that in which the program was ready and had none, differs after Holm, and not by less than
+# 1 % of the wall time. What is undecided is never said to be the same.
+
+# instructions alone, then with instructions per cycle; "slower" is more instructions, and fewer per cycle
+_WORK: dict[tuple[str, ...], str] = {
+    ("slower",): "more instructions",
+    ("faster",): "fewer instructions",
+    ("slower", "slower"): "more instructions, and fewer per cycle",
+    ("slower", "faster"): "more instructions, but more per cycle",
+    ("faster", "faster"): "fewer instructions, and more per cycle",
+    ("faster", "slower"): "fewer instructions, but fewer per cycle",
+    ("equivalent", "slower"): "same instructions, fewer per cycle",
+    ("equivalent", "faster"): "same instructions, more per cycle",
+    ("undecided", "slower"): "fewer instructions per cycle",
+    ("undecided", "faster"): "more instructions per cycle",
+}
+
+
+def story_of(
+    counters: Sequence[Counter], waits: Sequence[Row], *, risk: float, negligible_ms: float = 0.0
+) -> str | None:
+    """Say what the intervals carry; None where they carry nothing.
+
+    Parameters
+    ----------
+    counters : sequence of Counter
+        With their words.
+    waits : sequence of Row
+        The time asleep, and that without a processor, where they are known apart; p-values are adjusted together
+        with the counters'.
+    risk : float
+        Of any false part.
+    negligible_ms : float
+        Waiting whose whole interval is nearer to 0 counts as none.
+    """
+    words: dict[str, str] = {one.metric: one.word for one in counters}
+    work, rate = words.get(INSTRUCTIONS, ""), words.get(PER_CYCLE, "")
+    parts = [_WORK.get((work, rate)) or _WORK.get((work,))]
+    for row, end in zip(waits, ("", " for a CPU"), strict=False):
+        p, ends = row.pvalue_adjusted, (row.low_ms, row.high_ms)
+        differs = p is not None and p <= risk and min(row.baseline_ms, row.candidate_ms) >= 0
+        if differs and any(end is not None and abs(end) > negligible_ms for end in ends):
+            parts.append(f"waits{'' if row.difference_ms > 0 else ' less'}{end}")
+    return ", and ".join(part for part in parts if part) or None
 
 
 # --- What a reader of the answer should know.
-
 
 _ON_CPU = {"wall", "user", "system", "tree_cpu", "task-clock"}  # what on-CPU time is a part of
 _BLIND = 0.10  # of the time, from which on functions without a name are told
@@ -321,144 +342,271 @@ _SEVERAL = 0.05  # of the wall time, by which the processors' time is longer whe
 
 def cautions_of(told: Why, stored: StoredProfile, table: SessionTable) -> Iterator[Caution]:
     """Give the cautions in the order of their weight."""
-    yield from _withheld(told)
-    yield from _judged(told)
-    yield from _opposite(told)
-    yield from _seen(told, stored, table)
-    yield from _names(told, table)
-    yield from _pairs(told)
+    yield from _of_answer(told)
+    yield from _of_samples(told, stored, table)
+    yield from _of_names(told, table)
 
 
-def _withheld(told: Why) -> Iterator[Caution]:
+def _of_answer(told: Why) -> Iterator[Caution]:
     if told.sessions < FEWEST_SESSIONS:
-        yield Caution(
-            "few-sessions",
-            f"{counted(told.sessions, 'session')}: from {FEWEST_SESSIONS} on functions are named",
-        )
-    fewest = min(told.samples_baseline, told.samples_candidate)
-    if fewest < FEWEST_SAMPLES:
-        yield Caution(
-            "few-samples",
-            f"{counted(fewest, 'sample')} of a variant: from {FEWEST_SAMPLES} on functions are named",
-        )
+        said = f"from {FEWEST_SESSIONS} on functions are named"
+        yield Caution("few-sessions", f"{counted(told.sessions, 'session')}: {said}")
+    if (fewest := min(told.samples_baseline, told.samples_candidate)) < FEWEST_SAMPLES:
+        said = f"of a variant: from {FEWEST_SAMPLES} on functions are named"
+        yield Caution("few-samples", f"{counted(fewest, 'sample')} {said}")
     if told.withheld == "total-not-resolved":
-        yield Caution(
-            "total-not-resolved",
-            "no function is shown, because the whole difference did not appear in these sessions (--any shows them)",
-        )
-
-
-def _judged(told: Why) -> Iterator[Caution]:
-    was = told.verdict_was
-    if was is None:
-        return
-    if was.metric not in _ON_CPU:
-        yield Caution(
-            "judged-otherwise",
-            f"the verdict is about {was.metric}; what is explained here is time on the CPU",
-        )
-    elif told.withheld is None and was.outcome in ("slower", "faster"):
-        slower = told.total.difference_ms > 0
-        if slower != (was.outcome == "slower"):
-            yield Caution(
-                "verdict-differs",
-                f"the verdict was {was.outcome} ({was.metric}); here it takes {'more' if slower else 'less'} time on the CPU",
-            )
-
-
-def _opposite(told: Why) -> Iterator[Caution]:
+        said = "the whole difference did not appear in these sessions (--any shows them)"
+        yield Caution("total-not-resolved", f"no function is shown, because {said}")
+    was, slower = told.verdict_was, told.total.difference_ms > 0
+    opposed = "faster" if slower else "slower"
+    if was is not None and was.metric not in _ON_CPU:
+        said = f"the verdict is about {was.metric}; what is explained here is time on the CPU"
+        yield Caution("judged-otherwise", said)
+    elif was is not None and told.withheld is None and was.outcome == opposed:
+        here = f"here it takes {'more' if slower else 'less'} time on the CPU"
+        yield Caution("verdict-differs", f"the verdict was {was.outcome} ({was.metric}); {here}")
     for pair in told.opposite[:1]:
-        ends = (
-            ""
-            if pair.low_ms is None or pair.high_ms is None
-            else f" [{signed(pair.low_ms)}, {signed(pair.high_ms)}]"
-        )
-        if_so = (
-            "stand in one chain of calls"
-            if pair.in_one_chain
-            else "have opposite signs: if one calls the other"
-        )
-        yield Caution(
-            "opposite-rows",
-            f"{pair.rows[0]} and {pair.rows[1]} {if_so}, read them as their sum, {signed(pair.difference_ms)} ms{ends}",
-            pair.rows,
-        )
+        known = pair.low_ms is not None and pair.high_ms is not None
+        ends = f" [{signed(pair.low_ms or 0)}, {signed(pair.high_ms or 0)}]" if known else ""
+        chain = "stand in one chain of calls"
+        signs = "have opposite signs: if one calls the other"
+        text = f"{' and '.join(pair.rows)} {chain if pair.in_one_chain else signs}, read them as"
+        total = f"their sum, {signed(pair.difference_ms)} ms{ends}"
+        yield Caution("opposite-rows", f"{text} {total}", pair.rows)
 
 
-def _seen(told: Why, stored: StoredProfile, table: SessionTable) -> Iterator[Caution]:
-    unseen = told.kernel_not_seen
-    if unseen is not None:
-        why = told.kernel.partition(": ")[2]
+def _of_samples(told: Why, stored: StoredProfile, table: SessionTable) -> Iterator[Caution]:
+    if (unseen := told.kernel_not_seen) is not None:
+        why = told.kernel.partition(": ")[2] or told.kernel
         yield Caution(
             "kernel-not-seen",
-            f"kernel time was not seen ({why or told.kernel}): {unseen.baseline_ms:.3g} and "
+            f"kernel time was not seen ({why}): {unseen.baseline_ms:.3g} and "
             f"{unseen.candidate_ms:.3g} ms a run stand in one row",
         )
     if table.left_out:
-        which = listed([str(one) for one in table.left_out])
-        yield Caution(
-            "sessions-left-out",
-            f"session {which} left out: without samples or timed runs of a variant",
-        )
+        left = f"session {listed([*map(str, table.left_out)])} left out"
+        yield Caution("sessions-left-out", f"{left}: without samples or timed runs of a variant")
     lost = {one.session: one.lost for one in stored.cells if one.session in table.sessions}
     if total := sum(lost.values()):
-        yield Caution(
-            "samples-lost",
-            f"the kernel lost {counted(total, 'sample')}: shares are of those that arrived",
-        )
+        said = f"the kernel lost {counted(total, 'sample')}: shares are of those that arrived"
+        yield Caution("samples-lost", said)
     for side, found in told.runtimes.items():
         state, _, why = found.partition(": ")
         if state == "not-seen":
-            yield Caution(
-                "interpreter-not-seen",
-                f"functions of {side}'s interpreted program are not seen: {why}",
-                (side,),
-            )
+            said = f"functions of {side}'s interpreted program are not seen: {why}"
+            yield Caution("interpreter-not-seen", said, (side,))
     for times, name in ((table.baseline, told.baseline), (table.candidate, told.variant)):
         if float(times.on_cpu.mean()) > float(times.wall.mean()) * (1 + _SEVERAL):
-            yield Caution(
-                "several-cpus",
-                f"{name} works on several CPUs at a time: off-CPU time is no waiting",
-                (name,),
-            )
+            said = f"{name} works on several CPUs at a time: off-CPU time is no waiting"
+            yield Caution("several-cpus", said, (name,))
             break
 
 
-def _names(told: Why, table: SessionTable) -> Iterator[Caution]:
-    for row in _blind(told):
-        yield Caution(
-            "no-symbols",
-            f"{'the program' if row.object == PROGRAM else row.object} has no symbols, so that its functions are one row, {UNKNOWN}: "
-            "build it without -s and do not strip it",
-            (row.object,),
-        )
-    mangled = [row.name for row in told.rows if is_mangled(row.function)]
-    if mangled:
-        yield Caution(
-            "mangled-names",
-            f"{counted(len(mangled), 'name')} as the compiler wrote {'it' if len(mangled) == 1 else 'them'}: install "
-            "c++filt (binutils) and record again",
-        )
+def _of_names(told: Why, table: SessionTable) -> Iterator[Caution]:
+    most = _BLIND * max(told.total.baseline_ms, told.total.candidate_ms)
+    for row in told.rows:
+        if row.function == UNKNOWN and max(row.baseline_ms, row.candidate_ms) >= most:
+            yield Caution(
+                "no-symbols",
+                f"{'the program' if row.object == PROGRAM else row.object} has no symbols, so that its functions are one row, {UNKNOWN}: "
+                "build it without -s and do not strip it",
+                (row.object,),
+            )
+    if mangled := sum(is_mangled(row.function) for row in told.rows):
+        said = f"as the compiler wrote {'it' if mangled == 1 else 'them'}: install"
+        end = "c++filt (binutils) and record again"
+        yield Caution("mangled-names", f"{counted(mangled, 'name')} {said} {end}")
     if table.unused:
-        yield Caution(
-            "rename-unused",
-            f"neither name of {listed(list(table.unused))} has a sample in {told.benchmark}",
-        )
-
-
-def _blind(told: Why) -> list[Row]:
-    most = max(told.total.baseline_ms, told.total.candidate_ms)
-    return [
-        row
-        for row in told.rows
-        if row.function == UNKNOWN and max(row.baseline_ms, row.candidate_ms) >= _BLIND * most
-    ]
-
-
-def _pairs(told: Why) -> Iterator[Caution]:
+        said = f"neither name of {listed(table.unused)} has a sample in {told.benchmark}"
+        yield Caution("rename-unused", said)
     if told.gone and told.new:
-        yield Caution(
-            "only-in-one",
-            f"gone: {listed(list(told.gone), 2)}; new: {listed(list(told.new), 2)}. If one was renamed into the other, "
-            "say so: --rename OLD=NEW",
+        said = f"gone: {listed(told.gone, 2)}; new: {listed(told.new, 2)}"
+        fix = "If one was renamed into the other, say so: --rename OLD=NEW"
+        yield Caution("only-in-one", f"{said}. {fix}")
+
+
+# --- The screen: the answer, the rows with their intervals, what other metrics say, notes, what comes next.
+
+_ROWS = 8  # functions that are shown, and all that are named
+_COUNTERS = 6
+_NOTES = 3
+_WIDE = WIDTH - 2  # columns of a table that stands below a title
+_LEAST_NAME, _VARIANT, _METRIC = 16, 10, 24
+_DIGITS = 3  # decimals of a total of 1 to 9 ms; of ten times as much one less
+_NOTHING = 5e-5  # of a ratio, below which a change is written as 0
+_MEANS = "rows say where time is, not what was changed; a stall may count for its caller"
+
+
+@page_of.register(Why)
+def _why_page(told: Why) -> Page:
+    return _answer_page(WhyAnswer(answers=(told,)))
+
+
+@page_of.register(WhyAnswer)
+def _answer_page(answer: WhyAnswer) -> Page:
+    told, following = answer.answers, _following(answer)
+    if len(told) == 1:
+        (one,) = told
+        title = f"Why: {one.variant} against {one.baseline} on {one.benchmark}"
+        first = Section((Sentence(sentence_of(one)),))
+        return Page(title=title, sections=(first, *_evidence(one)), following=following)
+    first = Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in told))
+    each = (
+        Section(
+            tuple(_evidence(one)),
+            title=f"{shown(one.benchmark)}: {shown(one.variant)} against {shown(one.baseline)}",
         )
+        for one in told
+    )
+    return Page(title="Why", sections=(first, *each), following=following)
+
+
+def _evidence(told: Why) -> Iterator[Section]:
+    """Give how it was measured, the rows, and the other metrics."""
+    samples = told.samples_baseline + told.samples_candidate
+    said = [
+        f"{counted(told.sessions, 'session')} of {told.timed_runs} timed and {told.profiled_runs} "
+        f"profiled runs; {told.event} {told.frequency_hz} Hz, {samples} samples"
+    ]
+    if (was := told.verdict_was) is not None:
+        found = Difference.of(was, metric=was.metric)
+        ends = f" ({found.interval()})" if found.interval() else ""
+        change = was.outcome if was.speedup is None else f"{found.phrase()}{ends}"
+        said.append(f"the verdict was: {change}, by {shown(was.metric)}")
+    yield Section(tuple(map(Sentence, said)))
+    below = []
+    if told.withheld != "total-not-resolved":
+        level = f"intervals are {100 * told.confidence:g} %, each row's own"
+        family = [*told.rows, told.others, told.kernel_not_seen]
+        stars = "no row is named"
+        if told.withheld is None and any(row.named for row in family if row is not None):
+            stars = f"* named: p <= {1 - told.confidence:.2g} by Holm over {told.family} rows"
+        below = [f"{stars}; {level}", _MEANS]
+    yield Section((_table(told), *map(Sentence, below)))
+    if told.counters:
+        yield _counters(told)
+
+
+def _table(told: Why) -> Table:
+    largest = max(told.total.baseline_ms, told.total.candidate_ms)
+    digits = min(max(_DIGITS - math.floor(math.log10(max(largest, 1e-6))), 0), 6)
+
+    def change(value: float) -> str:
+        text = f"{value:+.{max(digits - 1, 0)}f}"
+        return text[1:] if float(text) == 0 else text
+
+    def cells(row: Row) -> tuple[Cell, ...]:
+        p, known = row.pvalue_adjusted, row.low_ms is not None and row.high_ms is not None
+        ends = f"{change(row.low_ms or 0)} to {change(row.high_ms or 0)}" if known else "-"
+        holm = "-" if p is None else figures.significant(p, 2) if p >= 1e-4 else "< 0.0001"
+        return (
+            Value(f"{row.baseline_ms:.{digits}f}", row.baseline_ms),
+            Value(f"{row.candidate_ms:.{digits}f}", row.candidate_ms),
+            Value(change(row.difference_ms), row.difference_ms),
+            ends,
+            Value("1" if p is not None and p >= 0.995 else holm, p),
+        )
+
+    variants = [shorten(shown(name), _VARIANT) for name in (told.baseline, told.variant)]
+    if variants[0] == variants[1]:
+        variants = ["baseline", "candidate"]
+    headings = (f"{variants[0]}, ms", variants[1], "more", "interval", "Holm p")
+    rows = [(row, cells(row)) for row in _shown(told)]
+    numbers = [
+        max(len(heading), *(len(text_of(row[k])) for _, row in rows))
+        for k, heading in enumerate(headings)
+    ]
+    room = max(_WIDE - sum(numbers) - 2 * len(numbers) - 2, _LEAST_NAME)
+    return Table(
+        name="functions",
+        columns=(Column("  function", "left"), *map(Column, headings)),
+        rows=tuple(
+            (f"{'*' if row.named else ' '} {_name(row, room)}", *cell) for row, cell in rows
+        ),
+    )
+
+
+def _name(row: Row, room: int) -> str:
+    mark = " renamed" if row.was is not None else f" {row.presence}" * (row.presence != "both")
+    inside = f" ({shorten(shown(row.object), _LEAST_NAME // 2)})" if row.object else ""
+    if room - len(inside) - len(mark) < _LEAST_NAME // 2:  # else nobody knows the function
+        inside = ""
+    return f"{shorten(shown(row.function), room - len(inside) - len(mark))}{inside}{mark}"
+
+
+def _shown(told: Why) -> Iterator[Row]:
+    if told.withheld != "total-not-resolved":
+        most = max(_ROWS, sum(row.named for row in told.rows))
+        first = sorted(told.rows, key=lambda row: not row.named)[:most]
+        rest = [row for row in told.rows if row not in first]
+        others, further = told.others, told.further
+        yield from first
+        if others is not None and (others.named or not rest):
+            yield replace(others, function=f"{further} others")
+            others, further = None, 0
+        if rest:
+            # rows that are not shown, and the others, as one row without an interval
+            parts = [*rest, *([] if others is None else [others])]
+            before, after = (
+                math.fsum(getattr(row, key) for row in parts)
+                for key in ("baseline_ms", "candidate_ms")
+            )
+            yield Row(
+                function=f"{len(rest) + further} others, none named",
+                baseline_ms=before,
+                candidate_ms=after,
+                difference_ms=after - before,
+                low_ms=None,
+                high_ms=None,
+                pvalue=None,
+            )
+        if told.kernel_not_seen is not None:
+            yield told.kernel_not_seen
+    for row, name in (
+        (told.total, "all, on the CPU"),
+        (told.off_cpu, "off the CPU"),
+        (told.asleep, "of it, asleep or I/O"),
+        (told.cpu_wait, "of it, ready to run"),
+    ):
+        if row is not None:
+            yield replace(row, function=name)
+
+
+def _counters(told: Why) -> Section:
+    first = sorted(told.counters, key=lambda one: one.word == "undecided")[:_COUNTERS]
+    left = len(told.counters) - len(first)
+    heading = "other metrics of these runs"
+    if told.story is not None:
+        heading += f": {told.story}"
+    elif all(one.metric != INSTRUCTIONS for one in told.counters):
+        heading += "; instructions are not counted"
+    columns = (Column("  metric", "left"), Column("change"), Column("interval"), Column("", "left"))
+    table = Table(name="counters", columns=columns, rows=tuple(map(_counter, first)))
+    more = (Sentence(f"  and {left} more: --json"),) if left else ()
+    return Section((Sentence(heading), table, *more))
+
+
+def _counter(one: Counter) -> tuple[Cell, ...]:
+    found = Difference(one.ratio, one.low, one.high, one.metric, one.unit, one.better)
+    word = {"equivalent": "the same, within 1 %", "undecided": "undecided"}.get(
+        one.word, "more" if one.ratio > 1 else "less"
+    )
+    nothing = max(abs(end - 1) for end in (one.ratio, one.low, one.high)) < _NOTHING
+    return (
+        f"  {shorten(shown(one.metric), _METRIC)}",
+        Value("0 %" if nothing else found.cell(), one.ratio),
+        "0 to 0 %" if nothing else found.cell_interval(),
+        word,
+    )
+
+
+def _following(answer: WhyAnswer) -> tuple[Section, ...]:
+    """Give at most three notes and the next command of the first answer that has one."""
+    told = answer.answers
+    each = ([c.of(one.benchmark) if len(told) > 1 else c for c in one.cautions] for one in told)
+    texts = [one.text for one in merged(answer.cautions, *each)]
+    if len(texts) > _NOTES:
+        texts = [*texts[: _NOTES - 1], f"and {len(texts) - _NOTES + 1} more: --json has all"]
+    blocks: list[Note | Next] = [Note(text) for text in texts]
+    blocks += [found for one in told if (found := _next_of(one)) is not None][:1]
+    return (Section(tuple(blocks)),) if blocks else ()

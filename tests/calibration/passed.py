@@ -46,13 +46,12 @@ SUBJECTS = (
     "analysis/verdict/comparison.py",
     "analysis/verdict/comparison_effects.py",
     "analysis/verdict/comparison_result.py",
-    "analysis/diagnose/why_counters.py",
     "analysis/diagnose/explain.py",
-    "analysis/diagnose/why_page.py",
     "tests/calibration",
 )
-# What a calibration of the runner's rules executes of it: file -> definitions.
+# What a calibration executes of a file that holds more: file -> definitions.
 RULES = {
+    "analysis/diagnose/why_result.py": "INSTRUCTIONS _WORK story_of",
     "analysis/record/disturbance.py": """
         SHARE LEAST_NS MOST_REPEATS waited_ns is_disturbed judged_row Disturbances DisturbanceTally
     """,

@@ -18,11 +18,9 @@ import pytest
 from scipy.stats import binom
 
 from analysis.diagnose import explain as dividing
-from analysis.diagnose.explain import Parts
+from analysis.diagnose.explain import Parts, by_evidence, corrected, judged_counters, row_of
 from analysis.diagnose.session_profiles import FunctionName, SessionTable, Side
-from analysis.diagnose.why_counters import by_evidence, corrected, judged_counters, row_of
-from analysis.diagnose.why_page import story_of
-from analysis.diagnose.why_result import Counter, Row
+from analysis.diagnose.why_result import Counter, Row, story_of
 from analysis.stats.arguments import stream
 from tests.calibration.made_pairs import at_most
 

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from analysis.data.trial import Trial
-from analysis.diagnose.why_counters import holm, judged_counters
-from analysis.diagnose.why_page import story_of
-from analysis.diagnose.why_result import Counter, Row
+from analysis.diagnose.explain import holm, judged_counters
+from analysis.diagnose.why_result import Counter, Row, story_of
 from analysis.methods.multilevel.compare import multilevel
 from tests.unit.analysis.why.made_profiles import timed
 

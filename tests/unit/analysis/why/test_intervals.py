@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
+from analysis.diagnose.explain import by_evidence, corrected, counting_variance, holm, row_of
 from analysis.diagnose.session_profiles import Side
-from analysis.diagnose.why_counters import by_evidence, corrected, counting_variance, holm, row_of
 from analysis.diagnose.why_result import Row
 from tests.examples import examples
 
