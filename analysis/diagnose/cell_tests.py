@@ -1,23 +1,261 @@
-"""Tests of each cell: order and dependence within sessions, shift between them, and how large each is.
+"""The runs of a trial as series by cell and session, and the tests of each cell with how large each finding is.
 
-The hypothesis of each: the runs of a series are exchangeable, whatever their law. Means and variances
-of the statistics are those over all orders of the ranks, exact with ties; sums over the sessions of a
-cell are held against the normal, chi-squared or Kolmogorov's law, whose tails are heavier than those
-of the statistics (docs/methods/diagnosis.md has the measured levels).
+A series is what one cell (benchmark and variant) measured in one session, in order. All tests within
+sessions take ranks within the series, so that no shift between sessions, no law of the values and no
+monotone scale enters them: under exchangeable runs, the hypothesis of each, every order of the ranks is
+equally likely. Means and variances of the statistics are those over all orders of the ranks, exact with
+ties; sums over the sessions of a cell are held against the normal, chi-squared or Kolmogorov's law,
+whose tails are heavier than those of the statistics (docs/methods/diagnosis.md has the measured levels).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov, ndtr
 
-from .run_table import Floats, RunTable, Series, middle_of, midranks_along
+from ..errors import InsufficientDataError, UsageError
 
+if TYPE_CHECKING:
+    from ..data.matrix import PerformanceMatrix
+    from ..data.trial import Trial
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 LEAST = 10  # runs of a cell in all its sessions, or it is not tested
+_FEWEST = 3  # runs of a series that say something about their order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RunTable:
+    """One entry a run in each array of shape (runs,), in the order of execution.
+
+    `benchmark`, `variant` and `session` number the names beside them; `block` is the round of all
+    cells within its session, from 0, -1 where it is not known; `start_s` seconds since the session's
+    first run, nan where not known. `ordered` tells whether the order of runs of different cells is
+    known, `in_order` that of the runs of one cell: not where another tool's file lists them.
+    """
+
+    benchmarks: tuple[str, ...]
+    variants: tuple[str, ...]
+    sessions: tuple[int | str, ...]
+    values: Floats
+    benchmark: Integers
+    variant: Integers
+    session: Integers
+    block: Integers
+    start_s: Floats
+    ordered: bool
+    in_order: bool = True
+
+    @property
+    def logs(self) -> Floats:
+        """Natural logarithms; nan where a value is 0 or less."""
+        found = np.full(self.values.shape, np.nan)
+        positive = self.values > 0
+        found[positive] = np.log(self.values[positive])
+        return found
+
+
+def of_trial(trial: Trial, metric: str, variants: Sequence[str] | None = None) -> RunTable:
+    """Give the runs of a trial that count: measured, ended ok, with a value of the metric."""
+    names = trial.manifest.variants
+    for name in variants or ():
+        if name not in names:
+            raise UsageError(
+                f"the trial has no variant {name!r}",
+                str(trial.path),
+                f"known here: {', '.join(names)}",
+            )
+    values = trial.values(metric)
+    used = trial.measured & np.isfinite(values)
+    if variants is not None:
+        used &= np.isin(trial.variant, [names.index(name) for name in variants])
+    rows = np.flatnonzero(used)
+    if not rows.size:
+        raise InsufficientDataError(
+            f"no run has a value of {metric!r} that counts",
+            str(trial.path),
+            "measure more, or look at the failed runs",
+            n=0,
+            needed=1,
+        )
+    labels, session = np.unique(trial.session[rows], return_inverse=True)
+    starts = trial.start_ns[rows]
+    start_s = np.full(rows.size, np.nan)
+    for k in range(labels.size):
+        mine = np.flatnonzero((session == k) & (starts >= 0))
+        # the clock orders runs of one boot only; what goes back tells nothing
+        if mine.size and (np.diff(starts[mine]) >= 0).all():
+            start_s[mine] = (starts[mine] - starts[mine[0]]) / 1e9
+    measured = trial.manifest.origin != "imported"
+    return RunTable(
+        benchmarks=trial.manifest.benchmarks,
+        variants=names,
+        sessions=tuple(int(label) for label in labels),
+        values=values[rows],
+        benchmark=trial.benchmark[rows],
+        variant=trial.variant[rows],
+        session=session.astype(np.int64).reshape(-1),
+        block=np.where(trial.block[rows] > 0, trial.block[rows] - 1, -1),
+        start_s=start_s,
+        ordered=measured,
+        in_order=measured,
+    )
+
+
+def of_matrix(matrix: PerformanceMatrix) -> RunTable:
+    """Give the runs of a matrix; their order is known within each benchmark only."""
+    ids = [
+        None if labels is None else [row.tolist() for row in labels]
+        for labels in (matrix.sessions, matrix.blocks)
+    ]
+    return _of_one_variant(matrix.name, matrix.benchmarks, matrix.samples, *ids)
+
+
+def of_values(values: Floats, sessions: Sequence[int] | None) -> RunTable:
+    """Give values of one cell, each of the session named, or all of one."""
+    ids = None if sessions is None else [list(sessions)]
+    return _of_one_variant("values", ("runs",), (values,), ids, None)
+
+
+_Ids = Sequence[Sequence[int | str]] | None
+
+
+def _of_one_variant(
+    name: str, benchmarks: tuple[str, ...], samples: Sequence[Floats], sessions: _Ids, blocks: _Ids
+) -> RunTable:
+    counts = [values.size for values in samples]
+    benchmark = np.repeat(np.arange(len(counts)), counts)
+    zeros = np.zeros_like(benchmark)
+    labels, session = ((1,), zeros) if sessions is None else _numbered(sessions)
+    block = zeros - 1
+    if blocks is not None:
+        _, named = _numbered(blocks)
+        for k in np.unique(session):
+            mine = session == k
+            block[mine] = np.unique(named[mine], return_inverse=True)[1].reshape(-1)
+    return RunTable(
+        benchmarks=benchmarks,
+        variants=(name,),
+        sessions=labels,
+        values=np.concatenate(samples),
+        benchmark=benchmark,
+        variant=zeros,
+        session=session,
+        block=block,
+        start_s=np.full(benchmark.size, np.nan),
+        ordered=False,
+    )
+
+
+def _numbered(rows: Sequence[Sequence[int | str]]) -> tuple[tuple[int | str, ...], Integers]:
+    """Give ids their places, in the order in which they are first met."""
+    flat = [label for row in rows for label in row]
+    places = {label: k for k, label in enumerate(dict.fromkeys(flat))}
+    return tuple(places), np.array([places[label] for label in flat], dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Series:
+    """Series of C cells in S sessions, of at most R runs.
+
+    `benchmark` and `variant`, of shape (C,), are the cell. Of shape (C, S, R) are `row`, the place of
+    each run in its table, -1 where there is none; `values`, nan where there is none; and `scores`,
+    midranks within the series less their mean: 0 where there is no run, and throughout a series that is
+    too short or has one value only. Of shape (C, S) are `counts`, the runs of each series, and
+    `squares`, the sums of the squared scores.
+    """
+
+    benchmark: Integers
+    variant: Integers
+    row: Integers
+    values: Floats
+    counts: Integers
+    scores: Floats
+    squares: Floats
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Where there is a run."""
+        found: NDArray[np.bool_] = self.row >= 0
+        return found
+
+    @property
+    def runs(self) -> Integers:
+        """The runs of each cell, shape (C,)."""
+        found: Integers = self.counts.sum(axis=1)
+        return found
+
+    def scaled(self) -> Floats:
+        """Scores with variance 1 within each series (0 where all are equal), shape (C, S, R)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scale = np.sqrt(self.counts / self.squares)
+        scale[~np.isfinite(scale)] = 0.0
+        found: Floats = self.scores * scale[:, :, None]
+        return found
+
+
+def series_of(table: RunTable) -> Series:
+    """Arrange the runs of a table by cell and session."""
+    sessions = len(table.sessions)
+    cells, cell = np.unique(
+        table.benchmark * len(table.variants) + table.variant, return_inverse=True
+    )
+    group = cell.reshape(-1) * sessions + table.session
+    order = np.argsort(group, kind="stable")
+    counts = np.bincount(group, minlength=cells.size * sessions)
+    starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    place = np.arange(order.size) - np.repeat(starts, counts)
+    shape = (cells.size, sessions, int(counts.max()))
+    row = np.full(shape, -1, dtype=np.int64)
+    row.reshape(cells.size * sessions, -1)[group[order], place] = order
+    values = np.where(row >= 0, table.values[row], np.nan)
+    counts = counts.reshape(shape[:2])
+    ranks = midranks_along(np.where(row >= 0, values, np.inf))
+    centred = ranks - ((counts + 1) / 2)[:, :, None]
+    scores = np.where((row >= 0) & (counts >= _FEWEST)[:, :, None], centred, 0.0)
+    return Series(
+        benchmark=cells // len(table.variants),
+        variant=cells % len(table.variants),
+        row=row,
+        values=values,
+        counts=counts,
+        scores=scores,
+        squares=(scores**2).sum(axis=2),
+    )
+
+
+def midranks_along(values: Floats) -> Floats:
+    """Rank along the last axis from 1, equal values by their mean rank; what is absent is infinite."""
+    size = values.shape[-1]
+    order = np.argsort(values, axis=-1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=-1)
+    new = np.ones(values.shape, dtype=np.bool_)
+    new[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    last = np.ones(values.shape, dtype=np.bool_)
+    last[..., :-1] = new[..., 1:]
+    at = np.arange(size)
+    first = np.maximum.accumulate(np.where(new, at, 0), axis=-1)
+    final = np.minimum.accumulate(np.where(last, at, size)[..., ::-1], axis=-1)[..., ::-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (first + final) / 2 + 1, axis=-1)
+    return ranks
+
+
+def middle_of(values: Floats) -> Floats:
+    """Give the median along the last axis of what is known; nan where nothing is."""
+    ordered = np.sort(values, axis=-1)
+    last = np.maximum(np.isfinite(values).sum(axis=-1) - 1, 0)
+    low = np.take_along_axis(ordered, (last // 2)[..., None], axis=-1)[..., 0]
+    high = np.take_along_axis(ordered, ((last + 1) // 2)[..., None], axis=-1)[..., 0]
+    found: Floats = low / 2 + high / 2
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,10 +296,9 @@ def two_sided(z: Floats) -> Floats:
 def _over_sessions(statistic: Floats, mean: Floats, variance: Floats) -> Floats:
     """Add up series to one standard normal value a cell; nan where nothing varies."""
     total = np.nansum(variance, axis=1)
+    apart = np.nansum(statistic - mean, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where(
-            total > 0, np.nansum(statistic - mean, axis=1) / np.sqrt(total), np.nan
-        )
+        found: Floats = np.where(total > 0, apart / np.sqrt(total), np.nan)
     return found
 
 
@@ -202,9 +439,8 @@ def session_shift(series: Series) -> CellTests:
     freedom = (n > 0).sum(axis=1) - 1
     tested = (runs >= LEAST) & ((n >= 2).sum(axis=1) >= 2) & np.isfinite(statistic)
     found = np.full(cells, np.nan)
-    found[tested] = np.clip(
-        chdtrc(freedom[tested], statistic[tested]), np.finfo(np.float64).tiny, 1.0
-    )
+    found[tested] = chdtrc(freedom[tested], statistic[tested])
+    np.clip(found, np.finfo(np.float64).tiny, 1.0, out=found)
     return CellTests(code="session-shift", pvalues=found)
 
 
@@ -237,9 +473,8 @@ def described(table: RunTable, series: Series) -> Description:
     """Describe all cells."""
     logs = np.where(series.present, table.logs[series.row], np.nan)
     ties, resolution = _readings(series)
-    spread, session_sd, effective = _levels(
-        series, logs, _repetition(series) if table.in_order else np.ones(ties.shape)
-    )
+    factor = _repetition(series) if table.in_order else np.ones(ties.shape)
+    spread, session_sd, effective = _levels(series, logs, factor)
     return Description(
         spread=spread,
         session_sd=session_sd,
@@ -335,7 +570,7 @@ def size_of(
 
 def _relative(test: CellTests, cell: int, table: RunTable, series: Series) -> float:
     rows = [row[row >= 0] for row in series.row[cell]]
-    logs = table.logs
+    logs, first = table.logs, test.code == "warm-up"
     early: list[Floats] = []
     late: list[Floats] = []
     if test.code == "change-point" and test.session is not None and test.place is not None:
@@ -343,19 +578,13 @@ def _relative(test: CellTests, cell: int, table: RunTable, series: Series) -> fl
         cut = int(test.place[cell])
         return _apart(mine[:cut], mine[cut:])
     for row in rows:
-        if row.size < 2:
-            continue
-        relative = logs[row] - np.median(logs[row])
-        if test.code == "warm-up":
-            early.append(relative[1:])
-            late.append(relative[:1])
-        else:
-            half = row.size // 2
-            early.append(relative[:half])
-            late.append(relative[-half:])
+        if row.size >= 2:
+            relative, half = logs[row] - np.median(logs[row]), row.size // 2
+            early.append(relative[1:] if first else relative[:half])
+            late.append(relative[:1] if first else relative[-half:])
     if not early:
         return math.nan
-    times = 1.0 if test.code == "warm-up" else 2.0  # halves lie half a session apart
+    times = 1.0 if first else 2.0  # halves lie half a session apart
     return _apart(np.concatenate(early), np.concatenate(late), times)
 
 

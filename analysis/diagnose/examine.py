@@ -1,58 +1,79 @@
-"""Diagnosing a trial, a matrix or runs."""
+"""Diagnosing a trial, a matrix or runs: the tests together, cells, far runs, and what the runner recorded."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..data.host_record import read_host_record
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, UsageError
-from ..stats.arguments import checks_arguments, numbers
+from ..pages import number_format as figures
+from ..stats.arguments import checks_arguments, numbers, stream
 from ..stats.multiplicity import adjusted
 from .cell_tests import (
     LEAST,
     CellTests,
     Description,
-    described,
-    session_shift,
-    size_of,
-    within_sessions,
-)
-from .findings import (
-    cell_lines,
-    disturbed_runs,
-    far_runs,
-    modal_cells,
-    noted,
-    two_binaries,
-    untested,
-    waiting_runs,
-)
-from .host_tests import HostSpeeds, HostTest, host_speeds, host_tests
-from .movers import Movers, only_these, who_moves
-from .result import Diagnosis, Finding, cautions_of, cell_text, host_text
-from .run_table import (
     Floats,
     RunTable,
     Series,
+    described,
     middle_of,
     of_matrix,
     of_trial,
     of_values,
     series_of,
+    session_shift,
+    size_of,
+    within_sessions,
+)
+from .host_tests import (
+    CLEAR,
+    HostSpeeds,
+    HostTest,
+    Movers,
+    clearness,
+    host_speeds,
+    host_tests,
+    only_these,
+    two_means,
+    who_moves,
+)
+from .result import (
+    CellLine,
+    Diagnosis,
+    FarRun,
+    Finding,
+    TwoBinaries,
+    Untested,
+    cautions_of,
+    cell_text,
+    host_text,
+    in_sessions,
 )
 
 if TYPE_CHECKING:
+    from ..data.host_record import HostNote, HostRecord
     from ..record.run_numbers import Better
 
 _ANY_ORDER = ("session-shift", "host-sessions")  # the tests that do not look at the order of runs
+_LARGEST = 700.0  # of a logarithm
+
+
+class _Looked(NamedTuple):
+    """A table of runs as it is seen by its cells; `cells` has the benchmark and the variant of each."""
+
+    table: RunTable
+    series: Series
+    figures: Description
+    cells: list[dict[str, Any]]
 
 
 def diagnosed(
@@ -60,27 +81,24 @@ def diagnosed(
 ) -> Diagnosis:
     """Test a table of runs; what a runner recorded, and cautions, are added by the caller."""
     series = series_of(table)
-    figures = described(table, series)
+    places = zip(series.benchmark.tolist(), series.variant.tolist(), strict=True)
+    names = [{"benchmark": table.benchmarks[b], "variant": table.variants[v]} for b, v in places]
+    looked = _Looked(table, series, described(table, series), names)
     cells = (*within_sessions(series), session_shift(series))
     host = host_tests(table, series)
     if not table.in_order:
-        cells = tuple(
-            one
-            if one.code in _ANY_ORDER
-            else replace(one, pvalues=np.full_like(one.pvalues, math.nan))
-            for one in cells
-        )
+        for one in cells:
+            one.pvalues[:] = one.pvalues if one.code in _ANY_ORDER else math.nan
         host = tuple(
-            one if one.code in _ANY_ORDER else replace(one, pvalue=None, size=None) for one in host
+            test if test.code in _ANY_ORDER else replace(test, pvalue=None, size=None)
+            for test in host
         )
     of_hosts = [math.nan if test.pvalue is None else test.pvalue for test in host]
     pvalues = np.concatenate([*(test.pvalues for test in cells), of_hosts])
     corrected = adjusted(pvalues, "bh")
-    tests = int(np.isfinite(pvalues).sum())
-    risk = 1 - confidence
-    split = series.benchmark.size * len(cells)
+    tests, risk = int(np.isfinite(pvalues).sum()), 1 - confidence
+    split = len(names) * len(cells)
     by_test, by_host = corrected[:split].reshape(len(cells), -1), corrected[split:].tolist()
-    of_cells = _cell_findings(cells, by_test, risk, tests, (table, series, figures))
     moved = [test for test, p in zip(host, by_host, strict=True) if p <= risk]
     in_time = [test for test in moved if test.code not in _ANY_ORDER]
     within = who_moves(table, series, in_time, "runs")
@@ -89,54 +107,52 @@ def diagnosed(
     of_host = []
     for test, p in zip(host, by_host, strict=True):
         label = None if test.session is None else table.sessions[test.session]
+        when = _when(table, test.session, test.row)
+        who = movers_by.get(test)
         of_host.append(
             Finding(
                 code=test.code,
                 sessions=() if label is None else (label,),
                 pvalue=test.pvalue,
-                pvalue_adjusted=None if math.isnan(p) else p,
+                pvalue_adjusted=_known(p),
                 size=test.size,
                 certain=test.pvalue is not None and test.pvalue * tests <= risk,
-                text=host_text(
-                    test.code,
-                    test.size,
-                    session=label,
-                    when=_when(table, test.session, test.row),
-                    movers=movers_by.get(test),
-                ),
+                text=host_text(test.code, test.size, session=label, when=when, movers=who),
             )
         )
     seen = [one for one in of_host if (p := one.pvalue_adjusted) is not None and p <= risk]
+    of_cells = sorted(
+        _cell_findings(looked, cells, by_test, risk, tests), key=lambda one: one.pvalue or 0.0
+    )
     movers = _movers(within or between)
-    speeds = _speeds(table, series, movers) if seen and table.ordered else None
-    there = np.unique(table.variant)
-    cells_alone = (*_coarse(table, series, figures), *modal_cells(table, series, unit))
     return Diagnosis(
         name=name,
         metric=None,
         unit=unit,
         better=cast("Better", better),
         confidence=confidence,
-        variants=tuple(table.variants[k] for k in there),
+        variants=tuple(table.variants[k] for k in np.unique(table.variant)),
         benchmarks=tuple(table.benchmarks[k] for k in np.unique(table.benchmark)),
         sessions=len(table.sessions),
         runs=int(table.values.size),
         tests=tests,
-        findings=(*seen, *of_cells, *cells_alone),
+        findings=(*seen, *of_cells, *_coarse(looked), *_modal_cells(looked, unit)),
         host=tuple(of_host),
-        speeds=speeds,
+        speeds=_speeds(table, series, movers) if seen and table.ordered else None,
         movers=movers,
-        cells=tuple(cell_lines(table, series, figures, cells)),
-        not_tested=tuple(untested(table, series)),
-        far_runs=tuple(far_runs(table, series, figures)),
+        cells=tuple(_cell_lines(looked, cells)),
+        not_tested=tuple(
+            Untested(**names[k], runs=int(series.runs[k]))
+            for k in np.flatnonzero(series.runs < LEAST).tolist()
+        ),
+        far_runs=tuple(_far_runs(looked)),
         in_order=table.in_order,
     )
 
 
 def _movers(told: Mapping[HostTest, Movers | None]) -> Movers | None:
     """Take what the surest test tells; where it cannot name anybody, what the next one does."""
-    ordered = sorted(told, key=lambda test: test.pvalue or 0.0)
-    found = [told[test] for test in ordered]
+    found = [told[test] for test in sorted(told, key=lambda test: test.pvalue or 0.0)]
     return next((one for one in found if one is None or one.variants), found[0] if found else None)
 
 
@@ -158,53 +174,241 @@ def _when(table: RunTable, session: int | None, row: int | None) -> str:
 
 
 def _cell_findings(
-    cells: Sequence[CellTests],
-    corrected: Floats,
-    risk: float,
-    tests: int,
-    looked: tuple[RunTable, Series, Description],
-) -> list[Finding]:
-    table, series, _ = looked
-    found = []
-    for test, row in zip(cells, corrected, strict=True):
+    looked: _Looked, tests: Sequence[CellTests], corrected: Floats, risk: float, count: int
+) -> Iterator[Finding]:
+    table, series, of_cells, names = looked
+    for test, row in zip(tests, corrected, strict=True):
         for cell in np.flatnonzero(np.nan_to_num(row, nan=1.0) <= risk).tolist():
-            size = size_of(test, cell, *looked)
+            size = size_of(test, cell, table, series, of_cells)
             label = place = None
             if test.session is not None and test.place is not None:
                 label, place = table.sessions[test.session[cell]], int(test.place[cell])
-            found.append(
-                Finding(
-                    code=test.code,
-                    benchmark=table.benchmarks[series.benchmark[cell]],
-                    variant=table.variants[series.variant[cell]],
-                    sessions=() if label is None else (label,),
-                    pvalue=float(test.pvalues[cell]),
-                    pvalue_adjusted=float(row[cell]),
-                    size=size,
-                    certain=float(test.pvalues[cell]) * tests <= risk,
-                    text=cell_text(test.code, size, session=label, place=place),
-                )
+            yield Finding(
+                code=test.code,
+                **names[cell],
+                sessions=() if label is None else (label,),
+                pvalue=float(test.pvalues[cell]),
+                pvalue_adjusted=float(row[cell]),
+                size=size,
+                certain=float(test.pvalues[cell]) * count <= risk,
+                text=cell_text(test.code, size, session=label, place=place),
             )
-    return sorted(found, key=lambda one: one.pvalue or 0.0)
 
 
-def _coarse(table: RunTable, series: Series, figures: Description) -> Iterable[Finding]:
+def _coarse(looked: _Looked) -> Iterator[Finding]:
     """Name the cells whose clock has few readings: ties, which no test of noise should meet."""
+    series, ties, steps = looked.series, looked.figures.ties, looked.figures.resolution
     middles = middle_of(series.values.reshape(series.runs.size, -1))
     with np.errstate(invalid="ignore"):
-        fine = figures.resolution < 0.005 * np.abs(middles)  # a step that is too small to matter
-    coarse = (figures.ties >= 0.5) & (series.runs >= LEAST) & ~fine
-    for cell in np.flatnonzero(coarse).tolist():
-        share = float(figures.ties[cell])
-        step = float(figures.resolution[cell])
+        fine = steps < 0.005 * np.abs(middles)  # a step that is too small to matter
+    for cell in np.flatnonzero((ties >= 0.5) & (series.runs >= LEAST) & ~fine).tolist():
+        share, step = float(ties[cell]), float(steps[cell])
         said = f", in steps of {step:.3g}" if math.isfinite(step) else ", all of them the same"
-        yield Finding(
-            code="ties",
-            benchmark=table.benchmarks[series.benchmark[cell]],
-            variant=table.variants[series.variant[cell]],
-            size=share,
-            text=f"{100 * share:.0f} % of the runs share their value with another one{said}",
+        text = f"{100 * share:.0f} % of the runs share their value with another one{said}"
+        yield Finding(code="ties", **looked.cells[cell], size=share, text=text)
+
+
+def _modal_cells(looked: _Looked, unit: str) -> Iterator[Finding]:
+    """Name the cells whose values have modes, in half of the sessions at least."""
+    table, series = looked.table, looked.series
+    for cell, names in enumerate(looked.cells):
+        rows = series.row[cell][series.present[cell]]
+        values, session = table.values[rows], table.session[rows]
+        if rows.size < 2 * LEAST or (values <= 0).any():
+            continue
+        logs = np.log(values)
+        if clearness(logs, two_means(logs)) < CLEAR:
+            continue
+        from .modes import modes_by_values  # takes half a second, for what is rare
+
+        labels = modes_by_values(values, stream(20_261_128, *names.values()))
+        if labels is None:
+            continue
+        of_sessions = [labels[(session == one) & (labels >= 0)] for one in np.unique(session)]
+        if 2 * sum(np.unique(one).size > 1 for one in of_sessions) < len(of_sessions):
+            continue
+        groups = [values[labels == k] for k in range(labels.max() + 1)]
+        at = [float(np.median(one)) for one in groups]
+        told = [
+            f"{n.size} near {figures.quantity(x, unit)}" for n, x in zip(groups, at, strict=True)
+        ]
+        text = f"runs have {len(groups)} modes, {figures.listed(told)}"
+        yield Finding(code="modes", **names, size=at[-1] / at[0], text=text)
+
+
+def _cell_lines(looked: _Looked, tests: Sequence[CellTests]) -> Iterator[CellLine]:
+    of_cells, series = looked.figures, looked.series
+    sessions, far = (series.counts > 0).sum(axis=1), of_cells.far.sum(axis=(1, 2))
+    for k, names in enumerate(looked.cells):
+        yield CellLine(
+            **names,
+            runs=int(series.runs[k]),
+            sessions=int(sessions[k]),
+            spread=_relative(of_cells.spread[k]),
+            session_sd=_relative(of_cells.session_sd[k]),
+            lag_1=_known(of_cells.lag_1[k]),
+            effective=_known(of_cells.effective[k]),
+            ties=float(of_cells.ties[k]),
+            resolution=_known(of_cells.resolution[k]),
+            far=int(far[k]),
+            pvalues={test.code: _known(test.pvalues[k]) for test in tests},
         )
+
+
+def _far_runs(looked: _Looked) -> Iterator[FarRun]:
+    """Give the far runs, the farthest from its session's median first."""
+    table, logs = looked.table, looked.table.logs
+    found: list[tuple[float, FarRun]] = []
+    for cell, session, place in np.argwhere(looked.figures.far).tolist():
+        row = looked.series.row[cell, session]
+        apart = float(logs[row[place]] - np.median(logs[row[row >= 0]]))
+        ratio = math.exp(apart) if apart < _LARGEST else None
+        where = looked.cells[cell] | {"session": table.sessions[session], "run": place + 1}
+        found.append((-abs(apart), FarRun(**where, ratio=ratio)))
+    yield from (one for _, one in sorted(found, key=lambda pair: pair[0]))
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _relative(sd: float) -> float | None:
+    """Turn a standard deviation of logs into a relative one."""
+    return math.expm1(sd) if math.isfinite(sd) and sd < _LARGEST else None
+
+
+# --- What the runner recorded.
+
+_AFTER = ("during", "after")  # "before" these say what happened since boot
+_ANY = ("before", "during", "after", "resume", "")
+_OF_CELLS = ("output", "threads")
+# findings of the runner that touch what was measured: when they do
+_TOLD: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("load", "other-trials", "gaps", "environment", "drift", "input"), _ANY),
+    **dict.fromkeys(_OF_CELLS, _ANY),
+    **dict.fromkeys(("steal", "throttle", "temperature", "swap"), _AFTER),
+    **dict.fromkeys(("kernel_log", "clock", "placement"), _AFTER),
+}
+
+
+def _noted(record: HostRecord, trial: Trial, total: int) -> Iterator[Finding]:
+    """Give the runner's findings that touch runs, one for each check, cell and thing that happened."""
+    groups: dict[tuple[str, str], list[HostNote]] = {}
+    for note in record.notes:
+        if note.status in ("warn", "fail") and note.when in _TOLD.get(note.check, ()):
+            # figures differ from session to session; of changes each is a thing of its own
+            apart = note.check in ("drift", "environment", "input", *_OF_CELLS)
+            groups.setdefault((note.check, note.what if apart else ""), []).append(note)
+    for (check, _), notes in groups.items():
+        what = notes[0].what
+        sessions = tuple(dict.fromkeys(n.session for n in notes if n.session is not None))
+        names: dict[str, Any] = next(  # of the cell that a sentence of the runner begins with
+            (
+                {"benchmark": benchmark, "variant": variant}
+                for benchmark in trial.manifest.benchmarks
+                for variant in trial.manifest.variants
+                if check in _OF_CELLS and what.startswith(f"{benchmark} / {variant} ")
+            ),
+            {},
+        )
+        where = in_sessions(sessions, total)
+        text = f"{what}, {where}" if where else what
+        yield Finding(code=check, **names, sessions=tuple(sorted(sessions)), text=text)
+
+
+_Cell = tuple[dict[str, Any], NDArray[np.bool_]]
+
+
+def _cells_of(trial: Trial, chosen: Sequence[int]) -> Iterator[_Cell]:
+    """Give the names of each cell of the chosen variants, and which runs are its own."""
+    for b, benchmark in enumerate(trial.manifest.benchmarks):
+        for k in chosen:
+            names = {"benchmark": benchmark, "variant": trial.manifest.variants[k]}
+            yield names, (trial.benchmark == b) & (trial.variant == k)
+
+
+def _disturbed_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
+    """Count the measured runs during which the hypervisor took time, or the disk was needed."""
+    mine, wall = trial.judged("wall"), trial.values("wall")
+    with np.errstate(invalid="ignore"):
+        stolen = mine & (trial.numbers["steal_s"] > 0)
+        stolen &= trial.numbers["steal_s"] >= 0.01 * wall
+        faulted = mine & (trial.numbers["major_faults"] > 0)
+    for names, cell in _cells_of(trial, chosen):
+        runs, affected, told = int((mine & cell).sum()), stolen & cell, []
+        if n := int(affected.sum()):
+            told.append(f"{n} lost time to the hypervisor")
+        # a program that always reads from the disk is not disturbed by that
+        if (n := int((faulted & cell).sum())) and 2 * n <= runs:
+            told.append(f"{n} waited for pages from the disk")
+            affected = (stolen | faulted) & cell
+        if told:
+            yield Finding(
+                code="disturbed-runs",
+                **names,
+                sessions=tuple(np.unique(trial.session[affected]).tolist()),
+                size=float(affected.sum()),
+                text=f"of {runs} runs {' and '.join(told)}",
+            )
+
+
+def _waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
+    """Count the measured runs that waited for a CPU, and say which share of the time that was."""
+    mine = ~trial.warmup & (trial.outcome == 0)
+    known, disturbed = mine & (trial.disturbed >= 0), mine & (trial.disturbed == 1)
+    wall, waited = trial.numbers["wall_ns"], trial.waited_ns
+    for names, cell in _cells_of(trial, chosen):
+        first = cell & (trial.repeats < 0)
+        count = int((disturbed & first).sum())
+        if not count:
+            continue
+        told = f"{count} of {int((known & first).sum())} runs waited for a CPU"
+        if again := int((mine & cell & (trial.repeats >= 0)).sum()):
+            left = int((disturbed & cell & trial.chosen).sum())
+            told += f", after {figures.counted(again, 'repeat')} still {left}"
+        timed = known & cell & np.isfinite(waited) & (wall > 0)
+        if timed.any():
+            share = float(waited[timed].sum() / wall[timed].sum())
+            told += f"; waiting was {100 * share:.2g} % of the time of all runs"
+        sessions = tuple(np.unique(trial.session[disturbed & cell]).tolist())
+        yield Finding(
+            code="waited-for-cpu", **names, sessions=sessions, size=float(count), text=told
+        )
+
+
+def _two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[TwoBinaries]:
+    """Name the variants of which two sessions, or parts of one, had different executables.
+
+    Of what each session builds only the parts of a session are compared.
+    """
+    recorded = [
+        (one.sha256, (one.variant, one.benchmark), one.session, one.of_session)
+        for one in record.programs
+        if one.sha256 and one.variant in variants
+    ]
+    built: dict[tuple[tuple[str, str], int], set[str]] = {}
+    for sha256, cell, session, of_session in recorded:
+        if of_session:
+            built.setdefault((cell, session), set()).add(sha256)
+    cells: dict[tuple[str, str], dict[str, dict[int, None]]] = {}
+    for sha256, cell, session, _ in recorded:
+        if len(built.get((cell, session), ())) != 1:
+            cells.setdefault(cell, {}).setdefault(sha256, {})[session] = None
+    alike: dict[tuple[str, tuple[tuple[str, tuple[int, ...]], ...]], list[str]] = {}
+    for (variant, benchmark), hashes in cells.items():
+        if len(hashes) > 1:
+            met = tuple((sha256, tuple(sessions)) for sha256, sessions in hashes.items())
+            alike.setdefault((variant, met), []).append(benchmark)
+    for (variant, met), benchmarks in alike.items():
+        yield TwoBinaries(
+            variant=variant,
+            benchmarks=tuple(benchmarks),
+            hashes=tuple(sha256 for sha256, _ in met),
+            sessions=tuple(sessions for _, sessions in met),
+        )
+
+
+# --- What is asked from outside.
 
 
 @checks_arguments
@@ -254,26 +458,24 @@ def diagnose_trial(
     """
     _check(confidence)
     metric = trial.default_metric if metric is None else metric
-    info = trial.metric(metric)
-    table = of_trial(trial, metric, variants)
+    info, table = trial.metric(metric), of_trial(trial, metric, variants)
     record = read_host_record(trial.path)
     names = table.variants if variants is None else tuple(variants)
-    total = len(table.sessions)
     chosen = [table.variants.index(name) for name in names]
-    told = [
-        *noted(record, trial, total),
-        *disturbed_runs(trial, chosen),
-        *waiting_runs(trial, chosen),
-    ]
     found = diagnosed(
         table, name=trial.manifest.trial, unit=info.unit, better=info.better, confidence=confidence
+    )
+    told = (
+        *_noted(record, trial, found.sessions),
+        *_disturbed_runs(trial, chosen),
+        *_waiting_runs(trial, chosen),
     )
     found = replace(
         found,
         metric=metric,
         variants=names,
         findings=(*found.findings, *told),
-        two_binaries=tuple(two_binaries(record, names)),
+        two_binaries=tuple(_two_binaries(record, names)),
     )
     return replace(found, cautions=tuple(cautions_of(found, waits=trial.holds_waiting(metric))))
 
@@ -298,13 +500,8 @@ def diagnose_matrix(matrix: PerformanceMatrix, *, confidence: float = 0.95) -> D
         If the confidence is out of range.
     """
     _check(confidence)
-    found = diagnosed(
-        of_matrix(matrix),
-        name=matrix.name,
-        unit=matrix.unit,
-        better=matrix.better,
-        confidence=confidence,
-    )
+    known = {"name": matrix.name, "unit": matrix.unit, "better": matrix.better}
+    found = diagnosed(of_matrix(matrix), **known, confidence=confidence)
     return replace(found, cautions=(*matrix.cautions, *cautions_of(found)))
 
 

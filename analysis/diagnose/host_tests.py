@@ -1,4 +1,4 @@
-"""Tests of the whole host: what happens to the runs of all cells at once.
+"""Tests of the whole host: what happens to the runs of all cells at once, and who moves where it is not all of them.
 
 Each run is scored by its rank within its own cell and session, so that programs of any speed and
 spread count alike. When cells do not influence each other and runs are exchangeable, the scores of
@@ -9,23 +9,30 @@ changes nothing here, a host with two speeds does.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.special import chdtrc, kolmogorov
+from numpy.typing import NDArray
+from scipy.special import chdtrc, kolmogorov, ndtr
 
 from ..stats.samples import off_ticks
-from .cell_tests import LEAST, two_sided
-from .run_table import Floats, Integers, RunTable, Series, middle_of, midranks_along
+from .cell_tests import (
+    LEAST,
+    Floats,
+    Integers,
+    RunTable,
+    Series,
+    middle_of,
+    midranks_along,
+    two_sided,
+)
 
 # --- How fast the host was in each session.
 #
 # A host that changes between two speeds for every program at once makes each program look bimodal. Seen
-# over all programs, neighbours in time agree; this module says how far apart the speeds are, which
-# share of the runs had which, and in which sessions.
-
+# over all programs, neighbours in time agree.
 
 _WINDOWS = (1, 3, 5, 9, 17, 33, 65, 129)  # runs
 CLEAR = 4.0  # standard deviations within a speed: two speeds, not one that wanders (2.7) or noise
@@ -75,12 +82,11 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
             break
         level = _smoothed(clipped, weights, table.session, window)
         known = level[np.isfinite(level)]
-        if known.size < _WINDOWS_IN_ALL:
-            continue
-        cut = two_means(known)
-        clear = clearness(known, cut)
-        if best is None or clear > best[0]:
-            best = (clear, window, level, cut)
+        if known.size >= _WINDOWS_IN_ALL:
+            cut = two_means(known)
+            clear = clearness(known, cut)
+            if best is None or clear > best[0]:
+                best = (clear, window, level, cut)
     if best is None:
         return None
     clear, window, level, cut = best
@@ -90,17 +96,15 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
         return None
     lower = float(np.median(relative[~high & usable]))
     ratio = math.exp(float(np.median(relative[high & usable])) - lower)
-    told = []
-    for k, label in enumerate(table.sessions):
-        mine = usable & (table.session == k)
-        if mine.any():
-            told.append(
-                SessionSpeed(
-                    session=label,
-                    share=float(high[mine].mean()),
-                    level=math.exp(float(np.median(relative[mine]))),
-                )
-            )
+    sessions = tuple(
+        SessionSpeed(
+            session=label,
+            share=float(high[mine].mean()),
+            level=math.exp(float(np.median(relative[mine]))),
+        )
+        for k, label in enumerate(table.sessions)
+        if (mine := usable & (table.session == k)).any()
+    )
     path, session = high[usable], table.session[usable]
     switches = int(((path[1:] != path[:-1]) & (session[1:] == session[:-1])).sum())
     return HostSpeeds(
@@ -110,7 +114,7 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
         share=float(path.mean()),
         switches=switches,
         window=window,
-        sessions=tuple(told),
+        sessions=sessions,
     )
 
 
@@ -180,12 +184,7 @@ def clearness(values: Floats, cut: float) -> float:
 
 
 HostCode = Literal[
-    "host-blocks",
-    "host-neighbours",
-    "host-trend",
-    "host-warm-up",
-    "host-change",
-    "host-sessions",
+    "host-blocks", "host-neighbours", "host-trend", "host-warm-up", "host-change", "host-sessions"
 ]
 _CELLS = 2  # a host is seen where two cells or more agree
 
@@ -250,11 +249,8 @@ def _blocks(table: RunTable, scores: Floats) -> HostTest:
     total = int(freedom[used].sum())
     judges = weights[used].sum() / there[used].sum()
     agreement = (statistic / total - 1) / (judges - 1) if judges > 1 else None
-    return HostTest(
-        code="host-blocks",
-        pvalue=_plain(chdtrc(total, statistic)),
-        size=None if agreement is None else float(agreement),
-    )
+    size = None if agreement is None else float(agreement)
+    return HostTest(code="host-blocks", pvalue=_plain(chdtrc(total, statistic)), size=size)
 
 
 def _sessions(series: Series) -> HostTest:
@@ -265,16 +261,12 @@ def _sessions(series: Series) -> HostTest:
         return HostTest(code="host-sessions", pvalue=None)
     middles = middle_of(series.values[complete])
     ranks = midranks_along(middles) - (sessions + 1) / 2
-    squares = (ranks**2).sum()
-    judges = int(complete.sum())
+    squares, judges = (ranks**2).sum(), int(complete.sum())
     if squares == 0:
         return HostTest(code="host-sessions", pvalue=None)
     statistic = (sessions - 1) * (ranks.sum(axis=0) ** 2).sum() / squares
-    return HostTest(
-        code="host-sessions",
-        pvalue=_plain(chdtrc(sessions - 1, statistic)),
-        size=float((statistic / (sessions - 1) - 1) / (judges - 1)),
-    )
+    size = float((statistic / (sessions - 1) - 1) / (judges - 1))
+    return HostTest(code="host-sessions", pvalue=_plain(chdtrc(sessions - 1, statistic)), size=size)
 
 
 def trend_parts(series: Series) -> tuple[Floats, Floats]:
@@ -311,9 +303,8 @@ def _warm_up(series: Series) -> HostTest:
     """Compare the first runs of all cells in all sessions with the others, by their ranks."""
     parts, variances = first_run_parts(series)
     total, count = float(parts.sum()), float(variances.sum())
-    return HostTest(
-        code="host-warm-up", pvalue=_normal(total / math.sqrt(count)), size=total / count
-    )
+    p = _normal(total / math.sqrt(count))
+    return HostTest(code="host-warm-up", pvalue=p, size=total / count)
 
 
 def change_parts(series: Series, session: int, row: int) -> tuple[Floats, Floats]:
@@ -335,11 +326,8 @@ def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
     where M tells which of their runs are neighbours.
     """
     group = np.full(scores.size, -1, dtype=np.int64)
-    cells, sessions, _ = series.row.shape
-    of_run = np.broadcast_to(
-        np.arange(cells * sessions).reshape(cells, sessions, 1), series.row.shape
-    )
-    group[series.row[series.present]] = of_run[series.present]
+    of_series = np.arange(series.counts.size).reshape(*series.counts.shape, 1)
+    group[series.row[series.present]] = np.broadcast_to(of_series, series.row.shape)[series.present]
     first, second = np.arange(scores.size - 1), np.arange(1, scores.size)
     pair = (
         (table.session[first] == table.session[second])
@@ -365,20 +353,12 @@ def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
         squares = times.astype(np.float64) ** 2
         return np.bincount(both // scores.size, squares, key.size).astype(np.float64)
 
-    variance = (
-        n
-        / (n - 1)
-        * m
-        / (m - 1)
-        * (edges - squared(low) / m - squared(high) / n + edges**2 / (n * m))
-    ).sum()
+    apart = edges - squared(low) / m - squared(high) / n + edges**2 / (n * m)
+    variance = (n / (n - 1) * m / (m - 1) * apart).sum()
     if variance <= 0:
         return HostTest(code="host-neighbours", pvalue=None)
-    return HostTest(
-        code="host-neighbours",
-        pvalue=_normal(total / np.sqrt(variance)),
-        size=total / first.size,
-    )
+    p = _normal(total / np.sqrt(variance))
+    return HostTest(code="host-neighbours", pvalue=p, size=total / first.size)
 
 
 def _changes(table: RunTable, series: Series, scores: Floats) -> Iterator[HostTest]:
@@ -409,3 +389,226 @@ def _step(before: Floats, after: Floats) -> float | None:
         return None
     step = float(np.median(after) - np.median(before))
     return math.expm1(step) if step < 700.0 else None
+
+
+# --- Who moves where a test of the host found something: all programs, those of some variants or benchmarks, or one.
+#
+# The tests of the host see that cells agree, or that all of them together rise, begin or change in one
+# way. They would also where the cells of one variant do and the others stay as they are, or where one
+# cell does it so strongly that it leads the sum. So each variant, and then each benchmark, is asked for
+# itself: does it go with all others, or does it show the same alone?
+
+Flags = NDArray[np.bool_]
+_WITH_OTHERS, _NAMED, _BY_ITSELF = 0.05, 0.01, 0.001  # risks, one-sided
+_CLEARLY = 3e-5  # four standard deviations: by chance 1.6 or less in 1 % of what moves alike
+_FEWEST = 5  # stretches
+_RUNS = 2  # of a variant in a stretch, about
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Movers:
+    """The variants and benchmarks that move, where it is not the whole host that does.
+
+    `others` are the variants that do not show it; there are none where some benchmarks move in all of them. All
+    three are empty where it cannot be told who moves.
+    """
+
+    variants: tuple[str, ...] = ()
+    benchmarks: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @property
+    def cell(self) -> tuple[str, str] | None:
+        """The benchmark and the variant, where one cell alone moves."""
+        if len(self.variants) == len(self.benchmarks) == 1:
+            return self.benchmarks[0], self.variants[0]
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scored:
+    """A score for each entry, the cell that it is of, and the stretch of time, -1 where there is none.
+
+    `fewest` groups must move before one of them is named: agreement takes two.
+    """
+
+    scores: Floats
+    stretch: Integers
+    benchmark: Integers
+    variant: Integers
+    fewest: int = 2
+
+    def moves(self, own: Flags, other: Flags, risk: float) -> bool:
+        """Tell whether two groups of entries go together."""
+        return _is_positive([self.moments(own, other)], risk)
+
+    def moves_inside(self, own: Flags, parts: Integers) -> bool:
+        """Tell whether the parts of a group go together, each with its others."""
+        each = [parts == part for part in np.unique(parts[own]).tolist()]
+        return _is_positive([self.moments(own & one, own & ~one) for one in each], _BY_ITSELF)
+
+    def moments(self, one: Flags, other: Flags) -> tuple[float, float]:
+        """Give the sum of products of both groups' mean scores, and its variance over all orders."""
+        size = int(self.stretch.max(initial=-1)) + 1
+        sums, counts = [], []
+        for rows in (one & (self.stretch >= 0), other & (self.stretch >= 0)):
+            sums.append(np.bincount(self.stretch[rows], self.scores[rows], size))
+            counts.append(np.bincount(self.stretch[rows], minlength=size))
+        both = (counts[0] > 0) & (counts[1] > 0)
+        n = int(both.sum())
+        if n < _FEWEST:
+            return 0.0, 0.0
+        a, b = (total[both] / count[both] for total, count in zip(sums, counts, strict=True))
+        a, b = a - a.mean(), b - b.mean()
+        return float(a @ b), float((a @ a) * (b @ b) / (n - 1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """What each cell adds to a statistic that is a sum, and the variance of that where its runs are exchangeable."""
+
+    values: Floats
+    variances: Floats
+    benchmark: Integers
+    variant: Integers
+    fewest: int = 1
+
+    def moves(self, own: Flags, other: Flags, risk: float) -> bool:  # noqa: ARG002 - the other shows itself
+        """Tell whether a group shows by itself what all together do."""
+        way = math.copysign(1.0, float(self.values.sum()))
+        total = way * float(self.values[own].sum())
+        return _is_positive([(total, float(self.variances[own].sum()))], risk)
+
+    def moves_inside(self, own: Flags, parts: Integers) -> bool:  # noqa: ARG002 - as above
+        """Nothing more can be asked: who shows it has been named."""
+        return False
+
+
+_Seen = Scored | Parts
+
+
+def who_moves(
+    table: RunTable, series: Series, tests: Sequence[HostTest], over: Literal["runs", "sessions"]
+) -> dict[HostTest, Movers | None]:
+    """Tell of each of these tests who moves; None where all do.
+
+    What is a sum over cells (`host-trend`, `host-warm-up`, `host-change`) is asked of each group of cells by the
+    same sum, at 5 %. Of agreement (`host-blocks`, `host-neighbours`, `host-sessions`): a group moves with the host where
+    the sum of products of its mean score and that of all others, over stretches of a few runs (or over sessions), is
+    positive at 5 % (normal, with the variance over all orders of the stretches).
+    """
+    agreed: list[Movers | None] = []
+    told = {}
+    for test in tests:
+        parts = _parts(series, test)
+        if parts is None and not agreed:
+            scored = _of_runs(table, series) if over == "runs" else _of_sessions(series)
+            few = np.unique(scored.stretch[scored.stretch >= 0]).size < _FEWEST
+            agreed.append(Movers() if few else _who(scored, table))
+        told[test] = agreed[0] if parts is None else _who(parts, table)
+    return told
+
+
+def _who(seen: _Seen, table: RunTable) -> Movers | None:
+    """Name the variants that move, and the benchmarks among them; None where all do."""
+    there = np.unique(table.variant).tolist()
+    mine = {k: seen.variant == k for k in there}
+    alone = len(there) == 1
+    moving = [k for k, own in mine.items() if alone or seen.moves(own, ~own, _WITH_OTHERS)]
+    if len(moving) == len(there):
+        return _some_benchmarks(seen, table)
+    if len(moving) < seen.fewest:
+        moving = [k for k, own in mine.items() if seen.moves_inside(own, seen.benchmark)]
+    among = np.isin(seen.variant, moving)
+    each = {k: seen.benchmark == k for k in np.unique(seen.benchmark[among]).tolist()}
+    benchmarks = [k for k, one in each.items() if seen.moves(among & one, among & ~one, _NAMED)]
+    return Movers(
+        variants=tuple(table.variants[k] for k in moving),
+        benchmarks=tuple(table.benchmarks[k] for k in benchmarks),
+        others=tuple(table.variants[k] for k in there if k not in moving and moving),
+    )
+
+
+def _some_benchmarks(seen: _Seen, table: RunTable) -> Movers | None:
+    """Name the benchmarks that move in all variants, where all the others together do not; else None.
+
+    It is said only where half of them or more move so clearly that the others, had they moved alike, would show it.
+    """
+    each = {k: seen.benchmark == k for k in np.unique(table.benchmark).tolist()}
+    moving = [k for k, own in each.items() if seen.moves(own, ~own, _WITH_OTHERS)]
+    among = np.isin(seen.benchmark, moving)
+    clear = [k for k in moving if seen.moves(each[k], among & ~each[k], _CLEARLY)]
+    if len(moving) < seen.fewest:
+        moving = clear = [k for k, own in each.items() if seen.moves_inside(own, seen.variant)]
+        among = np.isin(seen.benchmark, moving)
+    some = moving and not among.all() and 2 * len(clear) >= len(moving)
+    if not some or seen.moves(~among, among, _WITH_OTHERS):
+        return None
+    return Movers(
+        variants=tuple(table.variants[k] for k in np.unique(table.variant).tolist()),
+        benchmarks=tuple(table.benchmarks[k] for k in moving),
+    )
+
+
+def only_these(table: RunTable, movers: Movers) -> RunTable:
+    """Give the runs of the cells that move."""
+    variants = [table.variants.index(name) for name in movers.variants]
+    kept = np.isin(table.variant, variants)
+    if movers.benchmarks:
+        named = [table.benchmarks.index(name) for name in movers.benchmarks]
+        kept &= np.isin(table.benchmark, named)
+    labels, session = np.unique(table.session[kept], return_inverse=True)
+    columns = ("values", "benchmark", "variant", "block", "start_s")
+    return replace(
+        table,
+        **{name: getattr(table, name)[kept] for name in columns},
+        sessions=tuple(table.sessions[k] for k in labels.tolist()),
+        session=session.astype(np.int64).reshape(-1),
+    )
+
+
+def _parts(series: Series, test: HostTest) -> Parts | None:
+    """Give what each cell adds to the statistic of a test, None of one that is no sum over cells."""
+    if test.code == "host-trend":
+        values, variances = trend_parts(series)
+    elif test.code == "host-warm-up":
+        values, variances = first_run_parts(series)
+    elif test.session is not None and test.row is not None:
+        values, variances = change_parts(series, test.session, test.row)
+    else:
+        return None
+    return Parts(values, variances, series.benchmark, series.variant)
+
+
+def _of_runs(table: RunTable, series: Series) -> Scored:
+    """Score runs by their ranks, over short stretches within sessions: some runs of each variant, or blocks."""
+    scores = np.zeros(table.values.size)
+    scores[series.row[series.present]] = series.scaled()[series.present]
+    places = table.session * (table.block.max(initial=0) + 1) + table.block
+    stretch = np.where(table.block < 0, -1, places)
+    if table.ordered:
+        begin, variants = 0, np.unique(table.variant).size
+        for k in range(len(table.sessions)):
+            rows = np.flatnonzero(table.session == k)
+            stretch[rows] = begin + np.arange(rows.size) // (_RUNS * variants)
+            begin = int(stretch[rows].max(initial=begin)) + 1
+    stretch = np.where(scores == 0, -1, stretch)  # they tell nothing
+    return Scored(scores=scores, stretch=stretch, benchmark=table.benchmark, variant=table.variant)
+
+
+def _of_sessions(series: Series) -> Scored:
+    """Score sessions by the ranks of their medians in each cell that has runs in all of them."""
+    complete = (series.counts > 0).all(axis=1)
+    sessions = series.counts.shape[1]
+    ranks = midranks_along(middle_of(series.values[complete])) - (sessions + 1) / 2
+    return Scored(
+        scores=ranks.reshape(-1),
+        stretch=np.where(ranks == 0, -1, np.arange(sessions)).reshape(-1),
+        benchmark=np.repeat(series.benchmark[complete], sessions),
+        variant=np.repeat(series.variant[complete], sessions),
+    )
+
+
+def _is_positive(parts: list[tuple[float, float]], risk: float) -> bool:
+    total, variance = sum(part[0] for part in parts), sum(part[1] for part in parts)
+    return variance > 0 and float(ndtr(-total / math.sqrt(variance))) <= risk

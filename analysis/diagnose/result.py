@@ -24,8 +24,7 @@ from ..words import shorten
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
-    from .host_tests import HostSpeeds
-    from .movers import Movers
+    from .host_tests import HostSpeeds, Movers
 
 _REFERENCES = (
     "Y. Benjamini, Y. Hochberg, Journal of the Royal Statistical Society B 57, 1995",

@@ -16,9 +16,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from analysis.diagnose.cell_tests import RunTable
 from analysis.diagnose.examine import diagnosed
 from analysis.diagnose.result import Diagnosis, cautions_of
-from analysis.diagnose.run_table import RunTable
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

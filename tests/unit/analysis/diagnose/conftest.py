@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from analysis.diagnose.run_table import RunTable
+from analysis.diagnose.cell_tests import RunTable
 
 Floats = NDArray[np.float64]
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from analysis.diagnose.examine import _movers, diagnosed
-from analysis.diagnose.host_tests import HostSpeeds, HostTest, SessionSpeed
-from analysis.diagnose.movers import Movers, Scored
+from analysis.diagnose.host_tests import HostSpeeds, HostTest, Movers, Scored, SessionSpeed
 from analysis.diagnose.result import cautions_of, speeds_text
 
 NAMES = {"name": "t", "unit": "s", "better": "lower", "confidence": 0.95}

@@ -14,10 +14,17 @@ import pytest
 from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.diagnose.cell_tests import described, lag_moments, session_shift, within_sessions
+from analysis.diagnose.cell_tests import (
+    described,
+    lag_moments,
+    midranks_along,
+    of_matrix,
+    series_of,
+    session_shift,
+    within_sessions,
+)
 from analysis.diagnose.examine import diagnose_runs
 from analysis.diagnose.host_tests import host_speeds, host_tests
-from analysis.diagnose.run_table import midranks_along, of_matrix, series_of
 
 FIRST = [3.1, 1.0, 4.2, 1.5, 5.9, 2.6]
 TIED = [2.0, 1.0, 2.0, 3.0, 3.0, 2.0]
