@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -190,8 +191,6 @@ def test_what_the_runner_found_is_told_with_its_sessions(measured):
 
 
 def test_disturbed_runs_are_counted_in_their_cells(measured):
-    from dataclasses import replace
-
     def change(row):
         stolen = row.benchmark == "y" and row.variant == "b" and row.position in (3, 7)
         return replace(row, steal_s=0.5) if stolen else row
@@ -206,8 +205,6 @@ def test_disturbed_runs_are_counted_in_their_cells(measured):
 
 
 def test_lost_time_is_no_caution_of_what_it_does_not_go_into(measured):
-    from dataclasses import replace
-
     looks = [
         note("gaps", 2, "cpu1 lost 12.00 % of 200 ms to others", "fail", "before"),
         note("steal", 4, "the hypervisor took 12 % of cpu1", "fail"),
@@ -269,8 +266,6 @@ def test_variants_metrics_and_wrong_ones(measured):
 
 
 def test_zeros_and_a_constant_metric_are_diagnosed(measured):
-    from dataclasses import replace
-
     zeros = diagnose_trial(
         measured(change=lambda row: replace(row, user_s=0.0 if row.position % 3 else 0.01)),
         metric="user",

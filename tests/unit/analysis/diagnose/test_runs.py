@@ -30,13 +30,11 @@ FIRST = [3.1, 1.0, 4.2, 1.5, 5.9, 2.6]
 TIED = [2.0, 1.0, 2.0, 3.0, 3.0, 2.0]
 
 
-def table_of(*sessions, ids=None):
+def table_of(*sessions):
     values = [value for session in sessions for value in session]
     labels = [k for k, session in enumerate(sessions) for _ in session]
-    matrix = PerformanceMatrix.from_samples(
-        "v", {"b": values}, better="lower", sessions={"b": labels}
-    )
-    return of_matrix(matrix)
+    known = {"better": "lower", "sessions": {"b": labels}}
+    return of_matrix(PerformanceMatrix.from_samples("v", {"b": values}, **known))
 
 
 def pvalues(table):
