@@ -28,7 +28,7 @@ from ..pages.model import Caution
 from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
 from .components import COSTS_UNKNOWN, WIDTH, Goal, TrialCosts, check_on, goal_of
-from .result import ComponentLine, HostLine, HostPlan, PlannedHosts, VarianceComponents
+from .result import ComponentLine, HostLine, HostPlan, On, PlannedHosts, VarianceComponents
 from .stop_rule import Floats, exponential, relative_width
 
 
@@ -109,7 +109,7 @@ def plan_hosts(
     *,
     width: float | None = None,
     effect: float | None = None,
-    on: str = "suite",
+    on: On = "suite",
     power: float = 0.8,
     confidence: float = 0.95,
     max_hosts: int = 100,

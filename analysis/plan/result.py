@@ -1,15 +1,40 @@
-"""What plans of runs, sessions and hosts, and components of variance, hold."""
+"""Plans of runs, sessions and hosts, and components of variance: what they hold, and their words."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from ..pages import number_format as figures
+from ..pages.model import (
+    CommandLine,
+    Page,
+    Section,
+    Value,
+    merged,
+    page_of,
+    sections_of,
+    table_of,
+)
 from ..pages.result import Result
+from ..words import shorten
 from .stop_rule import width_text
 
 if TYPE_CHECKING:
     from .components import TrialCosts
+
+_NAME = 30  # columns for a name
+_BENCHMARK = ("<benchmark", lambda line: shorten(line.name, _NAME))
+_WIDTH = ("width", "width", figures.significant)
+# no speedup from 10 on is worth four decimals
+_DETECTABLE = ("detectable", "detectable", lambda x: f"{x:.4f}x" if x < 10 else "-")
+
+
+def _against(*names: str | None) -> str:
+    return " against ".join(shorten(name, _NAME) for name in names if name is not None)
+
 
 Of = Literal["differences", "values"]
 
@@ -60,6 +85,44 @@ class VarianceComponents(Result):
     references: tuple[str, ...] = (
         "Patterson and Thompson 1971 (restricted likelihood)",
         "Gilmour, Thompson and Cullis 1995 (average information)",
+    )
+
+
+@page_of.register
+def _(found: VarianceComponents) -> Page:
+    head, crossed = _against(found.candidate, found.baseline), found.crossed
+    line = found.suite or (found.benchmarks[0] if len(found.benchmarks) == 1 else None)
+    what = "values" if found.baseline is None else "differences"
+    said = f"how {what} vary, by benchmark"
+    if line is not None:
+        over = "of the suite's mean" if found.suite else "of the benchmark"
+        said = f"the {what} {over} vary by {figures.percent(line.session_sd)} between sessions" + (
+            ", runs included: with one run a session the two cannot be told apart"
+            if line.run_sd is None
+            else f" and by {figures.percent(line.run_sd)} between the runs of one"
+        )
+    rows = table_of(
+        "components",
+        (*found.benchmarks, *((found.suite,) if found.suite else ())),
+        _BENCHMARK,
+        ("sessions", "sessions"),
+        ("blocks", "blocks"),
+        ("between sessions", "session_sd", figures.percent),
+        ("between runs", "run_sd", figures.percent),
+    )
+    parts = () if crossed is None else (
+        ("between benchmarks", crossed.benchmark_sd),
+        ("between sessions, in all benchmarks alike", crossed.session_sd),
+        ("between sessions, in each benchmark by itself", crossed.benchmark_session_sd),
+        ("between the blocks of a session", crossed.block_sd),
+        ("between runs", crossed.run_sd),
+    )  # fmt: skip
+    known = "; ".join(f"{figures.percent(sd)} {where}" for where, sd in parts if sd is not None)
+    below = [f"all benchmarks together: {known}"] if parts else []
+    return Page(
+        title=f"Between sessions and between runs: {head}",
+        sections=sections_of([f"{head}: {said}"], [rows, *below]),
+        cautions=found.cautions,
     )
 
 
@@ -117,6 +180,24 @@ class WidthLoop(Result):
         return f"the loop with {100 * self.confidence:g} % {_INTERVALS[self.interval]} {end}"
 
 
+@page_of.register
+def _(loop: WidthLoop) -> Page:
+    head = _against(loop.candidate, loop.baseline)
+    looks = table_of(
+        "looks",
+        loop.steps,
+        ("runs", "runs"),
+        ("speedup", "speedup", "{:.4g}x".format),
+        ("interval", lambda step: f"[{step.low:.4g}, {step.high:.4g}]"),
+        ("width", "width", partial(width_text, limit=loop.limit)),
+    )
+    return Page(
+        title=f"Runs until the interval is narrow enough: {head}",
+        sections=sections_of([f"{head}: {loop.conclusion}"], [looks]),
+        cautions=loop.cautions,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedWidth:
     """What `runs` runs of each benchmark and side would bring, by simulation from the pilot.
@@ -163,7 +244,102 @@ class RunPlan(Result):
     references: tuple[str, ...] = _REFERENCES
 
 
+@page_of.register
+def _(plan: RunPlan) -> Page:
+    head, loop = _against(plan.candidate, plan.baseline), plan.loop
+    answers = []
+    for goal, asked, runs in (
+        (f"a {100 * plan.confidence:g} % interval of width {plan.width or 0:g} or less", plan.width, plan.runs_for_width),
+        (f"to tell a speedup of {plan.effect or 0:g}x from none", plan.effect, plan.runs_for_effect),
+    ):  # fmt: skip
+        if asked is not None:
+            needed = f"{runs} runs of each benchmark and side"
+            needed = needed if runs else f"more than {plan.max_runs} runs, the cap"
+            answers.append(f"{head}: {goal} needs {needed} (probability {plan.power:g})")
+
+    def width(row: PlannedWidth) -> Value:
+        spread = figures.significant(row.width_sd, 2)
+        return Value(f"{figures.significant(row.width)} ± {spread}", row.width)
+
+    rows = table_of(
+        "runs",
+        plan.table,
+        ("runs", "runs"),
+        ("width", width),
+        None if plan.width is None else (f"chance <= {plan.width:g}", "chance", "{:.3f}".format),
+        _DETECTABLE,
+        None if plan.effect is None else (f"power at {plan.effect:g}x", "power", "{:.3f}".format),
+        ("RMSE", lambda row: math.sqrt(row.mse), figures.significant),
+        ("MSE sd", "mse_sd", partial(figures.significant, digits=2)),
+        ("coverage", "coverage", "{:.3f}".format),
+    )
+    basis = (
+        f"by {plan.simulations:,} simulated trials for each number of runs, from "
+        f"{figures.span(plan.pilot_runs)} pilot runs of {plan.benchmarks} benchmarks a side; speedup "
+        f"{plan.speedup:.4g}x"
+    )
+    own = [] if loop is None else [f"on the pilot's own runs, {loop.conclusion}"]
+    answers = answers or [f"{head}: what a number of runs would bring"]
+    return Page(
+        title=f"How many runs: {head}",
+        sections=sections_of(answers, [rows, basis], own),
+        cautions=merged(plan.cautions, () if loop is None else loop.cautions),
+    )
+
+
 On = Literal["suite", "benchmarks"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sized(Result):
+    """What a plan of sessions and one of hosts are asked: of what, and how sure."""
+
+    candidate: str
+    baseline: str
+    on: On
+    confidence: float
+    power: float
+    width: float | None
+    effect: float | None
+    speedup: float
+
+    def goal(self, lines: int) -> str:
+        """Say what is asked for, and whether of each of so many lines."""
+        goals = []
+        if self.width is not None:
+            goals.append(f"a {100 * self.confidence:g} % interval of width {self.width:g}")
+        if self.effect is not None:
+            goals.append(f"to tell a speedup of {self.effect:g}x with probability {self.power:g}")
+        each = "" if self.on == "suite" or lines == 1 else " for every benchmark"
+        return f"{' and '.join(goals)}{each}"
+
+    def sure(self, noun: str, variance: str) -> str:
+        """Say how many it would be with the variance of the pilot at its quartiles."""
+        low, high, most, pilot = (
+            getattr(self, name.format(noun)) for name in ("{}_low", "{}_high", "max_{}", "pilot_{}")
+        )
+        span = f"more than {most}" if high is None else f"{high}"
+        span = span if low in (None, high) else f"{low} to {span}"
+        said = f"that is as well as {pilot} {noun} tell: with {variance} at its quartiles"
+        return f"{said} it would be {span} {noun}"
+
+
+def _enough(rows: tuple[Any, ...]) -> list[Any]:
+    """Leave out the numbers that are not enough, but for the last of them."""
+    short = [row for row in rows if row.runs is None]
+    return [*short[-1:], *(row for row in rows if row.runs is not None)]
+
+
+def _costs(costs: TrialCosts) -> str:
+    run, warmup = _time(costs.block_s), _time(costs.warmup_s)
+    return f"; a run of every cell took {run}, a session's warm-up {warmup}"
+
+
+def _time(seconds: float) -> str:
+    """Write a time as hours from an hour and a half on, then minutes, then seconds."""
+    if seconds >= 5400:
+        return f"{figures.significant(seconds / 3600, 2)} h"
+    return f"{seconds / 60:.0f} min" if seconds >= 100 else figures.quantity(seconds, "s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +369,7 @@ class PlannedBenchmark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionPlan(Result):
+class SessionPlan(Sized):
     """How many sessions of how many runs a comparison needs, from a pilot of several sessions.
 
     `sessions` and `runs` are the cheapest that reach `width` (the relative width of the interval, as
@@ -208,14 +384,6 @@ class SessionPlan(Result):
     method: ClassVar[str] = "plan-sessions"
     derived: ClassVar[tuple[str, ...]] = ("protocol",)
 
-    candidate: str
-    baseline: str
-    on: On
-    confidence: float
-    power: float
-    width: float | None
-    effect: float | None
-    speedup: float
     pilot_sessions: int
     pilot_runs: tuple[int, int]
     sessions: int | None
@@ -246,6 +414,62 @@ class SessionPlan(Result):
         return f"protocol: {{sessions: {self.sessions}, runs: {self.runs}}}"
 
 
+@page_of.register
+def _(plan: SessionPlan) -> Page:
+    head = _against(plan.candidate, plan.baseline)
+    runs = f" of up to {plan.max_runs} runs" if plan.max_runs > 1 else ""
+    needed, sure = f"more than {plan.max_sessions} sessions{runs}: measure differently", []
+    if plan.sessions is not None and plan.runs is not None:
+        cost = "" if plan.seconds is None else f", {_time(plan.seconds)}"
+        needed = f"{plan.sessions} sessions x {figures.counted(plan.runs, 'run')}{cost}"
+        sure = [plan.sure("sessions", "the pilot's variance")]
+    pilot = f"from {plan.pilot_sessions} sessions x {figures.span(plan.pilot_runs)} runs"
+    if plan.costs is not None:
+        pause = plan.costs.between_s
+        pilot += _costs(plan.costs)
+        pilot += "" if pause is None else f", {_time(pause)} between two sessions"
+    plans = table_of(
+        "plans",
+        _enough(plan.table),
+        ("sessions", "sessions"),
+        ("runs", "runs"),
+        ("time", "seconds", _time),
+        _WIDTH,
+        _DETECTABLE,
+    )
+    benchmarks = table_of(
+        "benchmarks",
+        plan.benchmarks,
+        _BENCHMARK,
+        ("sessions", "session_sd", figures.percent),
+        ("runs", "run_sd", figures.percent),
+        ("sessions alone", "session_sd_baseline", figures.percent),
+        ("runs alone", "run_sd_baseline", figures.percent),
+        _WIDTH,
+        _DETECTABLE,
+    )
+    columns = (
+        "sessions, runs: standard deviation of the difference between sessions, and between the runs "
+        f"of one; sessions alone, runs alone: likewise of {shorten(plan.baseline, _NAME)} by itself, "
+        "where a shift that both share does not cancel"
+    )
+    more = f"the Speedup-Test finds {plan.accelerated} benchmarks accelerated; to know that share "
+    more += f"to ± {plan.precision:g} takes {plan.needed_benchmarks} benchmarks"
+    protocol = [] if plan.protocol is None else [CommandLine(plan.protocol)]
+    answer = f"{head}: {plan.goal(len(plan.benchmarks))} needs {needed}"
+    return Page(
+        title=f"How many sessions: {head}",
+        sections=sections_of(
+            [answer, *protocol, *sure],
+            [plans, pilot],
+            Section((benchmarks,), title="what differs in the pilot, and what the plan gives"),
+            [columns],
+            [] if plan.needed_benchmarks is None else [more],
+        ),
+        cautions=plan.cautions,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostLine:
     """What varies in the pilot: standard deviations of the log difference, so shares of the value."""
@@ -271,19 +495,11 @@ class PlannedHosts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class HostPlan(Result):
+class HostPlan(Sized):
     """How many hosts x sessions x runs a claim on hosts like these needs."""
 
     method: ClassVar[str] = "plan-hosts"
 
-    candidate: str
-    baseline: str
-    on: str
-    confidence: float
-    power: float
-    width: float | None
-    effect: float | None
-    speedup: float
     pilot_hosts: int
     pilot_sessions: int
     hosts: int | None
@@ -299,3 +515,45 @@ class HostPlan(Result):
     costs: TrialCosts | None
     table: tuple[PlannedHosts, ...]
     lines: tuple[HostLine, ...]
+
+
+@page_of.register
+def _(plan: HostPlan) -> Page:
+    head = _against(plan.candidate, plan.baseline)
+    needed, sure = (
+        (
+            f"more than {plan.max_hosts} hosts of up to {plan.max_sessions} sessions x "
+            f"{plan.max_runs} runs: hosts differ by more than that; claim these hosts only"
+        ),
+        [],
+    )
+    if plan.hosts and plan.sessions and plan.runs:
+        counts = ((plan.hosts, "host"), (plan.sessions, "session"), (plan.runs, "run"))
+        needed = " x ".join(figures.counted(*one) for one in counts)
+        if plan.seconds is not None and plan.elapsed_s is not None:
+            needed += f": {_time(plan.seconds)} of all hosts, {_time(plan.elapsed_s)} side by side"
+        sure = [plan.sure("hosts", "the variance between hosts")]
+    pilot = f"from {plan.pilot_hosts} hosts with {plan.pilot_sessions} sessions"
+    if plan.costs is not None:
+        pilot += f"{_costs(plan.costs)}; what a host costs before its first run is not in the times"
+    plans = table_of(
+        "plans",
+        _enough(plan.table),
+        *((name, name) for name in ("hosts", "sessions", "runs")),
+        ("of all hosts", "seconds", _time),
+        ("side by side", "elapsed_s", _time),
+        _WIDTH,
+        _DETECTABLE,
+    )
+    levels = (
+        (f"between {what}s", f"{what}_sd", figures.percent) for what in ("host", "session", "run")
+    )
+    varies = table_of("benchmarks", plan.lines, _BENCHMARK, *levels)
+    answer = f"{head}, on hosts like these: {plan.goal(len(plan.lines))} needs {needed}"
+    return Page(
+        title=f"How many hosts: {head}",
+        sections=sections_of(
+            [answer, *sure, plans, pilot], Section((varies,), title="what differs in the pilot")
+        ),
+        cautions=plan.cautions,
+    )
