@@ -260,16 +260,9 @@ class Section:
 Block = Sentence | CommandLine | Note | Next | Table | Figure | Section
 
 
-def sections_of(*groups: Section | Iterable[Block | str]) -> tuple[Section, ...]:
-    """Give a section for each group of blocks that is not empty; a text is a sentence."""
-    each = (one.blocks if isinstance(one, Section) else tuple(one) for one in groups)
-    return tuple(
-        group
-        if isinstance(group, Section)
-        else Section(tuple(Sentence(one) if isinstance(one, str) else one for one in blocks))
-        for group, blocks in zip(groups, each, strict=True)
-        if blocks
-    )
+def section(*blocks: Block | str, title: str = "") -> Section:
+    """Make a section of its blocks; a text stands for a sentence."""
+    return Section(tuple(Sentence(one) if isinstance(one, str) else one for one in blocks), title)
 
 
 @dataclass(frozen=True, kw_only=True)

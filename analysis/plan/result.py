@@ -8,16 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..pages import number_format as figures
-from ..pages.model import (
-    CommandLine,
-    Page,
-    Section,
-    Value,
-    merged,
-    page_of,
-    sections_of,
-    table_of,
-)
+from ..pages.model import CommandLine, Page, Value, merged, page_of, section, table_of
 from ..pages.result import Result
 from ..words import shorten
 from .stop_rule import width_text
@@ -121,7 +112,7 @@ def _(found: VarianceComponents) -> Page:
     below = [f"all benchmarks together: {known}"] if parts else []
     return Page(
         title=f"Between sessions and between runs: {head}",
-        sections=sections_of([f"{head}: {said}"], [rows, *below]),
+        sections=(section(f"{head}: {said}"), section(rows, *below)),
         cautions=found.cautions,
     )
 
@@ -193,7 +184,7 @@ def _(loop: WidthLoop) -> Page:
     )
     return Page(
         title=f"Runs until the interval is narrow enough: {head}",
-        sections=sections_of([f"{head}: {loop.conclusion}"], [looks]),
+        sections=(section(f"{head}: {loop.conclusion}"), section(looks)),
         cautions=loop.cautions,
     )
 
@@ -278,11 +269,11 @@ def _(plan: RunPlan) -> Page:
         f"{figures.span(plan.pilot_runs)} pilot runs of {plan.benchmarks} benchmarks a side; speedup "
         f"{plan.speedup:.4g}x"
     )
-    own = [] if loop is None else [f"on the pilot's own runs, {loop.conclusion}"]
+    own = () if loop is None else (section(f"on the pilot's own runs, {loop.conclusion}"),)
     answers = answers or [f"{head}: what a number of runs would bring"]
     return Page(
         title=f"How many runs: {head}",
-        sections=sections_of(answers, [rows, basis], own),
+        sections=(section(*answers), section(rows, basis), *own),
         cautions=merged(plan.cautions, () if loop is None else loop.cautions),
     )
 
@@ -459,12 +450,12 @@ def _(plan: SessionPlan) -> Page:
     answer = f"{head}: {plan.goal(len(plan.benchmarks))} needs {needed}"
     return Page(
         title=f"How many sessions: {head}",
-        sections=sections_of(
-            [answer, *protocol, *sure],
-            [plans, pilot],
-            Section((benchmarks,), title="what differs in the pilot, and what the plan gives"),
-            [columns],
-            [] if plan.needed_benchmarks is None else [more],
+        sections=(
+            section(answer, *protocol, *sure),
+            section(plans, pilot),
+            section(benchmarks, title="what differs in the pilot, and what the plan gives"),
+            section(columns),
+            *(() if plan.needed_benchmarks is None else (section(more),)),
         ),
         cautions=plan.cautions,
     )
@@ -552,8 +543,9 @@ def _(plan: HostPlan) -> Page:
     answer = f"{head}, on hosts like these: {plan.goal(len(plan.lines))} needs {needed}"
     return Page(
         title=f"How many hosts: {head}",
-        sections=sections_of(
-            [answer, *sure, plans, pilot], Section((varies,), title="what differs in the pilot")
+        sections=(
+            section(answer, *sure, plans, pilot),
+            section(varies, title="what differs in the pilot"),
         ),
         cautions=plan.cautions,
     )

@@ -190,6 +190,13 @@ def counted(name: str, value: int, least: int = 1, most: int = MOST) -> int:
     return int(value)
 
 
+def between(name: str, value: float, fix: str | None = None) -> float:
+    """Give a number back that lies between 0 and 1, such as a risk or a confidence."""
+    if not 0 < value < 1:
+        raise UsageError(f"{name} must lie between 0 and 1, and is {value!r}", fix=fix)
+    return value
+
+
 def shown(value: object) -> str:
     """Give a wrong value for a message, in one short line whatever it is."""
     try:
