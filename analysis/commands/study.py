@@ -12,8 +12,7 @@ from .options import Source, Workers, metric_of, show
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from ..plan.draw import DrawStudy
-    from ..plan.study import CoverageStudy, RejectionStudy
+    from ..pages.result import Result
 
 
 class _Asked(Source, Workers):
@@ -101,13 +100,12 @@ def study(*, args: _Asked, json: bool, out: TextIO) -> int:
             sides = [both.candidate, both.baseline]
         else:
             sides = [read_one(args.matrix, args.reading())]
-        result = _made(sides, args, workers)
+        result: Any = _made(sides, args, workers)
     if picture is not None:
-        from ..plan.study_page import study_picture
         from ..plots.chart import write_picture
 
         title, words = str(result).split("\n", 1)
-        write_picture(study_picture(result), picture, title=title, alt=words)
+        write_picture(result.picture(), picture, title=title, alt=words)
     show(result, out, as_json=json, metric=metric_of(*sides))
     return 0
 
@@ -120,7 +118,7 @@ def _made(
     sides: list[PerformanceMatrix],
     args: _Asked,
     workers: int | None,
-) -> RejectionStudy | CoverageStudy | DrawStudy:
+) -> Result:
     from ..plan.draw import draw_study
     from ..plan.error_rates import coverage_study, power_study, type1_study
     from ..stats.arguments import stream

@@ -18,10 +18,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, get_args
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +30,13 @@ from ..errors import UsageError
 from ..methods.hpt.page import PairedT, hpt_report
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
-from ..pages.model import Caution, merged
-from ..pages.result import Result, plain
-from ..stats.arguments import checks_arguments, counted, stream
+from ..pages import number_format as figures
+from ..pages.model import Caution, Page, merged, page_of, section, table_of
+from ..pages.result import Result
+from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
+from ..plots.chart import Sheet, arranged
+from ..plots.paper import Picture
+from ..stats.arguments import checks_arguments, chosen, counted, named, stream
 from ..stats.classical import (
     Alternative,
     interval_pvalue,
@@ -41,23 +44,25 @@ from ..stats.classical import (
     paired_pvalue,
     student_pvalue,
 )
-from ..stats.workers import in_order
+from ..stats.workers import Progress
+from ..words import shorten, shown
 from .components import check_positive, matched
-from .error_rates import covered, log_ratios
+from .error_rates import log_ratios
 from .stop_rule import exponential
 from .study import (
+    NAMES,
     Covered,
     DrawnPair,
     Draws,
     Pair,
-    Progress,
-    check_names,
+    asked_of_draws,
     check_study,
+    covered,
+    covered_table,
     drawn_pairs,
     few_benchmarks_cautions,
     monte_carlo_error,
     population_cautions,
-    teller,
 )
 
 TESTS_OF_DRAWS = ("hpt", "t", "t-scores", "interval", "randomization", "bootstrap")
@@ -141,13 +146,95 @@ class DrawStudy(Result):
         (found,) = (one for one in self.tests if one.test == test)
         return found.rejected[self.alphas.index(alpha)]
 
-    def body(self) -> dict[str, Any]:
-        """Give the fields, with the rates."""
-        intervals = [
-            plain(one) | {"rate": one.rate, "error": one.error if one.rate is not None else None}
-            for one in self.intervals
+    def picture(self) -> Picture:
+        """Draw HPT's speedup and both intervals of each draw, around the measured ratios."""
+        n = len(self.each)
+        at = np.arange(1, n + 1)
+        boot = np.array([draw.bootstrap for draw in self.each])
+        ratios = np.array([draw.ratio for draw in self.each])
+        paired = np.array([draw.paired_t or (np.nan, np.nan) for draw in self.each])
+        claims = np.array([np.nan if draw.hpt is None else draw.hpt for draw in self.each])
+        known = np.concatenate([boot.ravel(), ratios, paired.ravel(), claims, [self.ratio]])
+        if self.speedup != 1:
+            known = np.append(known, self.speedup)
+        scale = quantity_scale(known[np.isfinite(known)].tolist(), log=False, room=0.04)
+        axes = Axes(x=Scale(0.5, n + 0.5), y=scale)
+        axes.curve([*at, *at[::-1]], [*boot[:, 0], *boot[::-1, 1]], "c0 pale", closed=True)
+        for side in (0, 1):
+            axes.curve(at, boot[:, side], "c0 line")
+            if np.isfinite(paired).all():
+                axes.curve(at, paired[:, side], "c2 d2 curve")
+        axes.curve(at, ratios, "ink curve")
+        there = np.isfinite(claims)
+        if there.all():
+            axes.curve(at, claims, "c1 d1 curve")
+        else:
+            axes.spots(at[there], claims[there], "c1", r=1.4)
+        axes.level(self.ratio, "one line dashed")
+        if self.speedup != 1:
+            axes.level(self.speedup, "one thin")
+            axes.beside.append((self.speedup, f"{self.speedup:g}×", "second"))
+        share = f"{100 * self.confidence:g} %"
+        axes.keys = [
+            Key(f"bootstrap {share}", "c0 line"),
+            Key("measured ratio", "ink curve"),
+            Key(f"paired t {share}", "c2 d2 curve"),
+            Key(f"HPT {self.confidence:g}-speedup", "c1 d1 curve"),
         ]
-        return Result.body(self) | {"intervals": intervals}
+        axes.x_label, axes.y_label = "draw", "candidate over baseline, above 1: better"
+        axes.x_ticks = quantity_ticks(Scale(0.0, float(n)), "1", 6)[1:]
+        axes.y_ticks = quantity_ticks(scale, "1", 6)
+        told = f"dashed: the ratio of all runs, {self.ratio:.4g}"
+        missing = int((~there).sum())
+        if missing:
+            told += f"; HPT claims no speedup in {missing} of {n} draws"
+        title = f"{_against(self, 30)}: {n} draws of {self.runs} runs"
+        return arranged(Sheet(width=178.0), [[axes]], 90.0, title=title, notes=[told])
+
+
+def _against(study: DrawStudy, width: int) -> str:
+    return " against ".join(shorten(shown(x), width) for x in (study.candidate, study.baseline))
+
+
+@page_of.register
+def _(study: DrawStudy) -> Page:
+    names = _against(study, 40)
+    trials = study.tests[0].simulations
+    unit = "blocks" if study.draws == "block" else "runs"
+    said = (
+        f"{names}: {trials:,} draws of {study.runs} {unit} of each of "
+        f"{figures.counted(study.benchmarks, 'benchmark')}, {'with' if study.replace else 'without'} "
+        f"replacement; the ratio of geometric means of all runs is {study.ratio:.4g}"
+    )
+    claim = "the two differ"
+    if study.alternative == "candidate":
+        claim = f"the candidate is more than {study.speedup:g} times better"
+    elif study.speedup != 1:
+        claim = f"the candidate is not {study.speedup:g} times as good as the baseline"
+
+    tests = table_of(
+        "tests",
+        study.tests,
+        ("<test", lambda one: NAMES[one.test]),
+        *(
+            (f"rejects at {level:g}", lambda one, k=k: one.rejected[k], f"{{}} of {trials}".format)
+            for k, level in enumerate(study.alphas)
+        ),
+        ("mean confidence", "confidence", "{:.3f}".format),
+    )
+    beside = (
+        f"how often {100 * study.confidence:g} % intervals of a draw hold the ratio of all runs; HPT's "
+        "speedup is a lower bound"
+    )
+    return Page(
+        title=f"Draws from {names}",
+        sections=(
+            section(said),
+            section(f"how often each test says that {claim}", tests),
+            section(beside, covered_table("intervals", study.intervals)),
+        ),
+        cautions=study.cautions,
+    )
 
 
 @checks_arguments
@@ -222,30 +309,21 @@ def draw_study(
         if alpha == 0.5:
             raise UsageError("alpha must lie below 0.5")
     check_positive("speedup", speedup)
-    check_names("test", tests, TESTS_OF_DRAWS)
+    names = named("test", tests, TESTS_OF_DRAWS)
     counted("resamples", resamples, least=2)
-    if alternative not in (None, *get_args(Alternative)):
-        raise UsageError(f"alternative must be 'two-sided' or 'candidate', not {alternative!r}")
-    asked = alternative or ("two-sided" if speedup == 1 else "candidate")
-    names = tuple(dict.fromkeys(tests))
+    asked = alternative
+    if asked is None:
+        asked = "two-sided" if speedup == 1 else "candidate"
+    chosen("alternative", asked, ("two-sided", "candidate"))
     root = int(rng.integers(2**63))
 
-    def drawn() -> Iterator[DrawnPair]:
+    def drawn(runs: int) -> Iterator[DrawnPair]:
         return drawn_pairs(ours, root, runs, simulations, draws, baseline=theirs, replace=replace)
 
     ask = partial(
         _asked, speedup=speedup, alternative=asked, levels=levels, resamples=resamples, tests=names
     )
-    rows = in_order(
-        ask,
-        drawn(),
-        workers=workers,
-        prefer="processes",
-        look=teller(progress, simulations),
-        ready=lambda: ask(next(drawn()), lambda *_: None),
-    )
-    with closing(rows):
-        found = list(rows)
+    (found,) = asked_of_draws(ask, drawn, (runs,), simulations, workers=workers, progress=progress)
     each = tuple(draw for draw, _, _ in found)
     counts = np.array([rejections for _, rejections, _ in found]).sum(axis=0)
     ratio = exponential(float(log_ratios((ours, theirs)).mean()))

@@ -1,26 +1,26 @@
-"""Study: how often tests reject.
+"""Studies of how often tests reject, and of how often intervals hold the truth.
 
 [1]_, section 6.1: draw two sides from the runs of one computer, shift some benchmarks of one side, and
 count how often each test rejects; section 8 does so at several numbers of runs. By default the runs
 are drawn with replacement, and a shift is a percentage, so that the unit does not matter; as published
-it is an amount that is added, and runs are drawn without replacement. Every rate carries its Monte
-Carlo error.
+it is an amount that is added, and runs are drawn without replacement. Section 6.2 makes one side better
+by a known ratio, and counts how often an interval holds it; the same for the speedup that HPT claims,
+which is a lower bound. Every rate carries its Monte Carlo error. Curves of power are figure 6 (over the
+number of shifted benchmarks) and figure 12 a (over the runs, with one number of them).
 
 References
 ----------
 .. [1] S. Irving, B. Li, S. Chen, L. Peng, W. Zhang, L. Duan, "Computer comparisons in the presence
-   of performance variation", Frontiers of Computer Science, 2018, sections 6.1 and 6.2.
+   of performance variation", Frontiers of Computer Science, 2018, sections 6.1, 6.2 and 8.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from dataclasses import dataclass, replace as changed
 from functools import partial
-from typing import Literal, cast, get_args
+from typing import ClassVar, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,30 +32,193 @@ from ..methods.hpt.compare import hpt
 from ..methods.hpt.speedup import hpt_speedup
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
-from ..stats.arguments import checks_arguments, stream
+from ..pages import number_format as figures
+from ..pages.model import Page, Value, page_of, section, table_of
+from ..pages.result import Result
+from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
+from ..plots.chart import Sheet, arranged
+from ..plots.paper import Picture
+from ..stats.arguments import checks_arguments, chosen, named, stream
 from ..stats.classical import Alternative, paired_interval, paired_pvalue, student_pvalue
-from ..stats.workers import in_order
+from ..stats.workers import Progress
+from ..words import shorten, shown
 from .components import check_positive
 from .stop_rule import exponential, log_error
 from .study import (
-    CoverageStudy,
+    NAMES,
     Covered,
     DrawnPair,
     Draws,
     Pair,
-    Progress,
-    Rejections,
-    RejectionStudy,
-    check_names,
+    asked_of_draws,
     check_study,
+    covered,
+    covered_table,
     drawn_pairs,
     few_benchmarks_cautions,
+    monte_carlo_error,
     population_cautions,
-    teller,
 )
 from .width import t_interval
 
 TESTS = ("hpt", "t", "welch", "randomization")
+_ABREAST = 3  # panels in a row
+_SHAPES = ("circle", "square", "up", "diamond")
+_REFERENCES = (
+    "Irving et al., Computer comparisons in the presence of performance variation, 2018, sections "
+    "6.1 and 6.2",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejections:
+    """How often one test rejected at one point: with `shifted` benchmarks and `runs` runs."""
+
+    derived: ClassVar[tuple[str, ...]] = ("rate", "error")
+
+    test: str
+    shifted: int
+    runs: int
+    rejected: int
+    simulations: int
+
+    @property
+    def rate(self) -> float:
+        """The share of simulated comparisons that were rejected."""
+        return self.rejected / self.simulations
+
+    @property
+    def error(self) -> float:
+        """The Monte Carlo error of the rate."""
+        return monte_carlo_error(self.rejected, self.simulations)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectionStudy(Result):
+    """Power, or type-I error, of tests on comparisons drawn from one population."""
+
+    method: ClassVar[str] = "rejection-study"
+
+    kind: Literal["power", "type1"]
+    population: str
+    benchmarks: int
+    values: tuple[int, int]
+    shift: float | None
+    shift_by: float | None
+    unit: str
+    alpha: float
+    alternative: str
+    draws: str
+    replace: bool
+    resamples: int
+    cells: tuple[Rejections, ...]
+    seed: int | None
+    references: tuple[str, ...] = _REFERENCES
+
+    def rate(self, test: str, *, shifted: int = 0, runs: int | None = None) -> float:
+        """Give the rate of one test at one point; `runs` may be left out where there is one."""
+        (cell,) = (
+            cell
+            for cell in self.cells
+            if (cell.test, cell.shifted) == (test, shifted) and runs in {None, cell.runs}
+        )
+        return cell.rate
+
+    @property
+    def shifted_by(self) -> str:
+        """By how much a benchmark is shifted: ``1.01x``, or ``1 s more``."""
+        if self.shift_by is None:
+            return f"{self.shift:g}x"
+        return f"{f'{self.shift_by:g} {figures.unit_text(self.unit)}'.strip()} more"
+
+    def picture(self) -> Picture:
+        """Draw how often each test rejects: a panel for each number of runs, or one over the runs."""
+        cells, tests = self.cells, list(dict.fromkeys(cell.test for cell in self.cells))
+        shifted = sorted({cell.shifted for cell in cells})
+        each = sorted({cell.runs for cell in cells})
+        if len(shifted) == 1 and len(each) > 1:
+            said = f"{shifted[0]} of {self.benchmarks} benchmarks shifted"
+            panels = [_panel(self, cells, tests, "runs", said)]
+        else:
+            of_runs = [[cell for cell in cells if cell.runs == n] for n in each]
+            panels = [
+                _panel(self, some, tests, "shifted", f"{n} runs")
+                for n, some in zip(each, of_runs, strict=True)
+            ]
+        panels[0].keys = [
+            Key(NAMES[test], f"c{k}", _SHAPES[k % len(_SHAPES)]) for k, test in enumerate(tests)
+        ]
+        abreast = min(_ABREAST, len(panels))
+        for first in panels[::abreast]:
+            first.y_label = "share of comparisons rejected"
+        padded: list[Axes | None] = [*panels, *[None] * (-len(panels) % abreast)]
+        rows = [padded[k : k + abreast] for k in range(0, len(padded), abreast)]
+        what = f"power to tell {self.shifted_by}" if self.kind == "power" else "type-I error"
+        note = (
+            f"strokes: one Monte Carlo error of {cells[0].simulations:,} comparisons to either side; "
+            f"dashed: the level {self.alpha:g}"
+        )
+        name = shorten(shown(self.population), 60)
+        title = f"{name}: {what}, {self.alternative} at {self.alpha:g}"
+        high, widths = 62.0 * len(rows) + 6, [1.0] * abreast
+        return arranged(Sheet(width=178.0), rows, high, widths=widths, title=title, notes=[note])
+
+
+@page_of.register
+def _(study: RejectionStudy) -> Page:
+    what, title = (
+        f"type-I error on {study.benchmarks} benchmarks: both sides are the same",
+        "Type-I error",
+    )
+    if study.kind == "power":
+        each = ", ".join(dict.fromkeys(str(cell.runs) for cell in study.cells))
+        some = f"some of {study.benchmarks} benchmarks, {each} runs each"
+        what, title = f"power to tell {study.shifted_by} on {some}", "Power"
+    said = (
+        f"{study.population}: {what}; {study.alternative} at {study.alpha:g}, "
+        f"{study.cells[0].simulations:,} simulated comparisons a line"
+    )
+    found = {(cell.test, cell.shifted, cell.runs): cell for cell in study.cells}
+    points = dict.fromkeys((shifted, runs) for _, shifted, runs in found)
+    several = len({runs for _, runs in points}) > 1
+
+    def rate(test: str, point: tuple[int, int]) -> Value:
+        cell = found[test, *point]
+        return Value(f"{cell.rate:.3f} ± {cell.error:.3f}", cell.rate)
+
+    rates = table_of(
+        "rates",
+        points,
+        ("runs", lambda point: point[1]) if study.kind == "type1" or several else None,
+        ("shifted", lambda point: point[0]) if study.kind == "power" else None,
+        *((NAMES[test], partial(rate, test)) for test in dict.fromkeys(key[0] for key in found)),
+    )
+    return Page(
+        title=f"{title} on {study.population}",
+        sections=(section(said), section(rates)),
+        cautions=study.cautions,
+    )
+
+
+def _panel(
+    study: RejectionStudy, cells: Sequence[Rejections], tests: list[str], over: str, title: str
+) -> Axes:
+    places = [float(getattr(cell, over)) for cell in cells]
+    logs = over == "runs" and max(places) > 4 * min(places)
+    axes = Axes(x=quantity_scale(places, log=logs), y=Scale(-0.03, 1.06), title=title)
+    axes.level(study.alpha, "one thin dashed")
+    for k, test in enumerate(tests):
+        here = [cell for cell in cells if cell.test == test]
+        x = np.array([float(getattr(cell, over)) for cell in here])
+        rates, errors = (np.array([getattr(c, name) for c in here]) for name in ("rate", "error"))
+        low, high = np.maximum(rates - errors, 0), np.minimum(rates + errors, 1)
+        axes.segments(x, low, x, high, f"c{k} thin")
+        axes.curve(x, rates, f"c{k} d{k} curve")
+        axes.spots(x, rates, f"c{k}", r=1.8, shape=_SHAPES[k % len(_SHAPES)])
+    axes.x_label = "shifted benchmarks" if over == "shifted" else "runs of each benchmark and side"
+    axes.x_ticks = quantity_ticks(axes.x, "1", 5)
+    axes.y_ticks = quantity_ticks(Scale(0.0, 1.0), "1", 6)
+    return axes
 
 
 def pvalue_of(
@@ -176,22 +339,20 @@ def power_study(
     check_study(
         population, each, 1 - alpha, draws, simulations=simulations, factor=shift, replace=replace
     )
-    check_names("test", tests, TESTS)
-    if alternative not in get_args(Alternative):
-        raise UsageError(f"alternative must be 'two-sided' or 'candidate', not {alternative!r}")
+    names = named("test", tests, TESTS)
+    chosen("alternative", alternative, ("two-sided", "candidate"))
     root = int(rng.integers(2**63))
-    names = tuple(dict.fromkeys(tests))
 
-    def drawn(shifted: int, runs: int) -> Iterator[DrawnPair]:
-        labels = (str(shifted), str(runs))
+    def drawn(point: tuple[int, int]) -> Iterator[DrawnPair]:
+        labels = [str(one) for one in point]
         which = stream(root, "shifted", *labels)
         chosen = np.zeros((simulations, n), dtype=bool)
         for row in chosen:
-            row[which.permutation(n)[:shifted]] = True
+            row[which.permutation(n)[: point[0]]] = True
         return drawn_pairs(
             population,
             int(stream(root, "point", *labels).integers(2**63)),
-            runs,
+            point[1],
             simulations,
             draws,
             factors=np.where(chosen, shift, 1.0) if shift_by is None else 1.0,
@@ -202,21 +363,12 @@ def power_study(
     test = partial(
         _rejected, tests=names, alternative=alternative, alpha=alpha, resamples=resamples
     )
-    rows = in_order(
-        test,
-        (pair for point in points for pair in drawn(*point)),
-        workers=workers,
-        prefer="processes",
-        look=teller(progress, len(points) * simulations),
-        ready=lambda: test(next(drawn(*points[0])), lambda *_: None),
-    )
-    cells: list[Rejections] = []
-    with closing(rows):
-        for k, m in points:
-            counts = np.sum(list(itertools.islice(rows, simulations)), axis=0).tolist()
-            point = {"shifted": k, "runs": m, "simulations": simulations}
-            for name, count in zip(names, counts, strict=True):
-                cells.append(Rejections(test=name, rejected=count, **point))
+    rows = asked_of_draws(test, drawn, points, simulations, workers=workers, progress=progress)
+    cells = [
+        Rejections(test=name, shifted=k, runs=m, rejected=count, simulations=simulations)
+        for (k, m), answers in zip(points, rows, strict=True)
+        for name, count in zip(names, np.sum(answers, axis=0).tolist(), strict=True)
+    ]
     return RejectionStudy(
         kind="power",
         population=population.name,
@@ -265,7 +417,7 @@ def type1_study(
         alpha=alpha, draws=draws, replace=replace, simulations=simulations, resamples=resamples,
         rng=rng, seed=seed, workers=workers, progress=progress,
     )  # fmt: skip
-    return dataclasses.replace(found, kind="type1")
+    return changed(found, kind="type1")
 
 
 def _rejected(
@@ -286,22 +438,54 @@ def _rejected(
     return found
 
 
-# --- The real coverage of intervals, on comparisons drawn from a known population.
-#
-# [1]_, section 6.2: draw two sides from the runs of one computer, make one better by a known ratio, and
-# count how often the interval holds that ratio; the same for the speedup that HPT claims, which is a lower
-# bound.
-#
-# References
-# ----------
-# .. [1] S. Irving, B. Li, S. Chen, L. Peng, W. Zhang, L. Duan, "Computer comparisons in the presence
-#    of performance variation", Frontiers of Computer Science, 2018, section 6.2.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageStudy(Result):
+    """Real coverage of intervals of the speedup, on comparisons drawn from one population.
+
+    `cells` are those of the mean of these benchmarks; `over_benchmarks` those that are made over the
+    benchmarks, the paired t interval and HPT's speedup.
+    """
+
+    method: ClassVar[str] = "coverage-study"
+
+    population: str
+    benchmarks: int
+    values: tuple[int, int]
+    ratio: float
+    confidence: float
+    mean: str
+    draws: str
+    replace: bool
+    resamples: int
+    cells: tuple[Covered, ...]
+    over_benchmarks: tuple[Covered, ...] = ()
+    seed: int | None
+    references: tuple[str, ...] = _REFERENCES
+
+    @property
+    def every(self) -> tuple[Covered, ...]:
+        """All of them, number of runs by number of runs."""
+        both = (*self.cells, *self.over_benchmarks)
+        each = dict.fromkeys(cell.runs for cell in both)
+        return tuple(cell for runs in each for cell in both if cell.runs == runs)
+
+
+@page_of.register
+def _(study: CoverageStudy) -> Page:
+    said = (
+        f"{study.population}: how often {100 * study.confidence:g} % intervals of the ratio of "
+        f"{study.mean} means over {figures.counted(study.benchmarks, 'benchmark')} hold the true "
+        f"{study.ratio:g}; {study.every[0].simulations:,} simulated comparisons a line"
+    )
+    return Page(
+        title=f"Coverage on {study.population}",
+        sections=(section(said), section(covered_table("coverage", study.every, ("runs", "runs")))),
+        cautions=study.cautions,
+    )
 
 
 Bootstrapped = Literal["percentile", "corrected", "bca", "studentized"]
-Interval = Literal[Bootstrapped, "t", "paired-t", "hpt"]
-
-INTERVALS: tuple[str, ...] = get_args(Interval)
+INTERVALS: tuple[str, ...] = (*get_args(Bootstrapped), "t", "paired-t", "hpt")
 OVER_BENCHMARKS = ("paired-t", "hpt")  # that speak of benchmarks like these
 _OF_RATIOS = ("t", *OVER_BENCHMARKS)  # they know no other mean than the geometric one
 
@@ -359,32 +543,21 @@ def coverage_study(
     check_study(
         population, runs, confidence, draws, simulations=simulations, factor=ratio, replace=replace
     )
-    check_names("interval", intervals, INTERVALS)
+    names = named("interval", intervals, INTERVALS)
     if mean != "geometric":
-        intervals = tuple(name for name in intervals if name not in _OF_RATIOS)
-        check_names("interval", intervals, INTERVALS)
-    known = cast("tuple[Interval, ...]", tuple(dict.fromkeys(intervals)))
+        names = named("interval", [one for one in names if one not in _OF_RATIOS], INTERVALS)
     root = int(rng.integers(2**63))
 
     def drawn(m: int) -> Iterator[DrawnPair]:
         return drawn_pairs(population, root, m, simulations, draws, factors=ratio, replace=replace)
 
-    ask = partial(_intervals, names=known, confidence=confidence, mean=mean, resamples=resamples)
-    rows = in_order(
-        ask,
-        (pair for m in runs for pair in drawn(m)),
-        workers=workers,
-        prefer="processes",
-        look=teller(progress, len(runs) * simulations),
-        ready=lambda: ask(next(drawn(runs[0])), lambda *_: None),
-    )
-    cells = []
-    with closing(rows):
-        for m in runs:
-            here = list(itertools.islice(rows, simulations))
-            cells += [
-                covered(name, m, [ends[k] for ends in here], ratio) for k, name in enumerate(known)
-            ]
+    ask = partial(_intervals, names=names, confidence=confidence, mean=mean, resamples=resamples)
+    rows = asked_of_draws(ask, drawn, runs, simulations, workers=workers, progress=progress)
+    cells = [
+        covered(name, m, [ends[k] for ends in answers], ratio)
+        for m, answers in zip(runs, rows, strict=True)
+        for k, name in enumerate(names)
+    ]
     return CoverageStudy(
         population=population.name,
         benchmarks=len(population.benchmarks),
@@ -406,7 +579,7 @@ def _intervals(
     drawn: DrawnPair,
     _going_on: Progress,
     *,
-    names: tuple[Interval, ...],
+    names: tuple[str, ...],
     confidence: float,
     mean: Mean,
     resamples: int,
@@ -415,7 +588,7 @@ def _intervals(
     pair = drawn.sides()
     runs, number = str(drawn.candidate.shape[1]), str(drawn.number)
 
-    def ends(name: Interval) -> tuple[float, float] | None:
+    def ends(name: str) -> tuple[float, float] | None:
         if name == "t":
             return t_interval(*pair, confidence=confidence)[1:]
         if name == "paired-t":  # over the benchmarks; there is none over one
@@ -429,7 +602,7 @@ def _intervals(
             found = bootstrap_speedup(
                 *pair,
                 mean=mean,
-                interval=name,
+                interval=cast("Bootstrapped", name),
                 confidence=confidence,
                 resamples=resamples,
                 rng=draws,
@@ -439,23 +612,3 @@ def _intervals(
         return found.low, found.high
 
     return [ends(name) for name in names]
-
-
-def covered(name: str, runs: int, ends: list[tuple[float, float] | None], ratio: float) -> Covered:
-    """Count intervals, None for those that do not exist, by where they lie to the true ratio."""
-    there = [end for end in ends if end is not None]
-    slack = 1e-12 * ratio  # a constant population gives intervals without width
-    below = sum(high < ratio - slack for _, high in there)
-    above = sum(low > ratio + slack for low, _ in there)
-    width = float(np.mean([high - low for low, high in there])) / ratio if there else math.inf
-    return Covered(
-        interval=name,
-        runs=runs,
-        held=len(there) - below - above,
-        below=below,
-        above=above,
-        refused=len(ends) - len(there),
-        simulations=len(ends),
-        width=None if math.isinf(width) else width,
-        low=float(np.mean([low for low, _ in there])) if there else None,
-    )

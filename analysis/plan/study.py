@@ -1,11 +1,13 @@
-"""Samples drawn again from measured runs, and what studies of them hold."""
+"""Samples drawn again from measured runs: what studies of them ask, count and say alike."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, cast, get_args
+from functools import partial
+from typing import ClassVar, Literal, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +15,26 @@ from numpy.typing import NDArray
 from ..data.matrix import PerformanceMatrix
 from ..errors import InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution
-from ..pages.result import Result, plain
+from ..pages.model import Caution, Table, table_of, value_of
 from ..record.run_numbers import Better
-from ..stats.arguments import counted, stream
+from ..stats.arguments import chosen, counted, stream
+from ..stats.workers import Progress, in_order
 from .components import check_runs
 
 Draws = Literal["run", "block"]
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]
-_MOST_RUNS = 1_000_000  # of each benchmark and side
-Progress = Callable[[int, int], None]  # told (done, all)
+_Found = TypeVar("_Found")
+_Point = TypeVar("_Point")
+NAMES = {
+    "hpt": "HPT",
+    "t": "t",
+    "welch": "t on logs",
+    "randomization": "randomization",
+    "t-scores": "t on scores",
+    "interval": "interval technique",
+    "bootstrap": "bootstrap",
+}
+_INTERVALS = {"paired-t": "paired t", "hpt": "HPT speedup"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -211,9 +223,8 @@ def check_study(
     if not runs:
         raise UsageError("there must be a number of runs")
     for one in runs:
-        counted("each number of runs", one, least=2, most=_MOST_RUNS)
-    if draws not in get_args(Draws):
-        raise UsageError(f"draws must be 'run' or 'block', not {draws!r}")
+        counted("each number of runs", one, least=2, most=1_000_000)
+    chosen("draws", draws, get_args(Draws))
     counted("simulations", simulations)
     if not (math.isfinite(factor) and factor > 0):
         raise UsageError(f"the shift must be a speedup above 0, not {factor!r}")
@@ -222,29 +233,31 @@ def check_study(
     check_enough(sides, runs, cast("Draws", draws), replace=replace)
 
 
-def check_names(kind: str, given: Sequence[str], known: tuple[str, ...]) -> None:
-    """Raise UsageError unless at least one name is given, and all are known."""
-    for name in given:
-        if name not in known:
-            raise UsageError(f"there is no {kind} {name!r}", fix=f"known here: {', '.join(known)}")
-    if not given:
-        raise UsageError(f"no {kind} is named", fix=f"known here: {', '.join(known)}")
+def asked_of_draws(
+    ask: Callable[[DrawnPair, Progress], _Found],
+    drawn: Callable[[_Point], Iterator[DrawnPair]],
+    points: Sequence[_Point],
+    simulations: int,
+    *,
+    workers: int | None,
+    progress: Progress | None,
+) -> list[list[_Found]]:
+    """Ask of every simulated comparison, and give the answers of each point.
 
-
-def teller(progress: Progress | None, total: int) -> Callable[[int], None]:
-    """Give what is told how many simulated comparisons are done, and says it of all."""
-
-    def tell(done: int) -> None:
-        if progress is not None and done:
-            progress(done, total)
-
-    return tell
-
-
-_REFERENCES = (
-    "Irving et al., Computer comparisons in the presence of performance variation, 2018, sections "
-    "6.1 and 6.2",
-)
+    `progress` is told how many comparisons are done, of all.
+    """
+    total = len(points) * simulations
+    rows = in_order(
+        ask,
+        (pair for point in points for pair in drawn(point)),
+        workers=workers,
+        prefer="processes",
+        look=lambda done: progress(done, total) if progress is not None and done else None,
+        ready=lambda: ask(next(drawn(points[0])), lambda *_: None),
+    )
+    with closing(rows):
+        found = list(rows)
+    return [found[k : k + simulations] for k in range(0, total, simulations)]
 
 
 def monte_carlo_error(count: int, trials: int) -> float:
@@ -256,73 +269,13 @@ def monte_carlo_error(count: int, trials: int) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rejections:
-    """How often one test rejected at one point: with `shifted` benchmarks and `runs` runs."""
-
-    test: str
-    shifted: int
-    runs: int
-    rejected: int
-    simulations: int
-
-    @property
-    def rate(self) -> float:
-        """The share of simulated comparisons that were rejected."""
-        return self.rejected / self.simulations
-
-    @property
-    def error(self) -> float:
-        """The Monte Carlo error of the rate."""
-        return monte_carlo_error(self.rejected, self.simulations)
-
-
-def _with_rates(cells: Sequence[Rejections | Covered]) -> list[dict[str, Any]]:
-    """Give the fields, and beside each count its rate with its Monte Carlo error."""
-    return [plain(cell) | {"rate": cell.rate, "error": cell.error} for cell in cells]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RejectionStudy(Result):
-    """Power, or type-I error, of tests on comparisons drawn from one population."""
-
-    method: ClassVar[str] = "rejection-study"
-
-    kind: Literal["power", "type1"]
-    population: str
-    benchmarks: int
-    values: tuple[int, int]
-    shift: float | None
-    shift_by: float | None
-    unit: str
-    alpha: float
-    alternative: str
-    draws: str
-    replace: bool
-    resamples: int
-    cells: tuple[Rejections, ...]
-    seed: int | None
-    references: tuple[str, ...] = _REFERENCES
-
-    def rate(self, test: str, *, shifted: int = 0, runs: int | None = None) -> float:
-        """Give the rate of one test at one point; `runs` may be left out where there is one."""
-        (cell,) = (
-            cell
-            for cell in self.cells
-            if (cell.test, cell.shifted) == (test, shifted) and runs in {None, cell.runs}
-        )
-        return cell.rate
-
-    def body(self) -> dict[str, Any]:
-        """Give the fields, with the rates."""
-        return Result.body(self) | {"cells": _with_rates(self.cells)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Covered:
     """How often one interval held the true ratio at one number of runs.
 
     `width`: Mean, relative to the truth; None of a bound, which is open. `low`: Mean of the lower ends.
     """
+
+    derived: ClassVar[tuple[str, ...]] = ("rate", "error")
 
     interval: str
     runs: int
@@ -335,52 +288,62 @@ class Covered:
     low: float | None
 
     @property
+    def there(self) -> int:
+        """How many intervals there are."""
+        return self.simulations - self.refused
+
+    @property
     def rate(self) -> float | None:
         """The share of intervals that held the truth; None when there was none."""
-        there = self.simulations - self.refused
-        return self.held / there if there else None
+        return self.held / self.there if self.there else None
 
     @property
-    def error(self) -> float:
+    def error(self) -> float | None:
         """The Monte Carlo error of the rate."""
-        return monte_carlo_error(self.held, self.simulations - self.refused)
+        return monte_carlo_error(self.held, self.there) if self.there else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoverageStudy(Result):
-    """Real coverage of intervals of the speedup, on comparisons drawn from one population.
+def covered(name: str, runs: int, ends: list[tuple[float, float] | None], ratio: float) -> Covered:
+    """Count intervals, None for those that do not exist, by where they lie to the true ratio."""
+    there = [end for end in ends if end is not None]
+    slack = 1e-12 * ratio  # a constant population gives intervals without width
+    below = sum(high < ratio - slack for _, high in there)
+    above = sum(low > ratio + slack for low, _ in there)
+    width = float(np.mean([high - low for low, high in there])) / ratio if there else math.inf
+    return Covered(
+        interval=name,
+        runs=runs,
+        held=len(there) - below - above,
+        below=below,
+        above=above,
+        refused=len(ends) - len(there),
+        simulations=len(ends),
+        width=None if math.isinf(width) else width,
+        low=float(np.mean([low for low, _ in there])) if there else None,
+    )
 
-    `cells` are those of the mean of these benchmarks; `over_benchmarks` those that are made over the
-    benchmarks, the paired t interval and HPT's speedup.
-    """
 
-    method: ClassVar[str] = "coverage-study"
+def covered_table(name: str, cells: Iterable[Covered], *first: tuple[str, str]) -> Table:
+    """Say of each interval how often it held the truth, and how often it lay to either side."""
 
-    population: str
-    benchmarks: int
-    values: tuple[int, int]
-    ratio: float
-    confidence: float
-    mean: str
-    draws: str
-    replace: bool
-    resamples: int
-    cells: tuple[Covered, ...]
-    over_benchmarks: tuple[Covered, ...] = ()
-    seed: int | None
-    references: tuple[str, ...] = _REFERENCES
+    def interval(cell: Covered) -> str:
+        refused = f" ({cell.refused} do not exist)" if cell.refused else ""
+        return f"{_INTERVALS.get(cell.interval, cell.interval)}{refused}"
 
-    @property
-    def every(self) -> tuple[Covered, ...]:
-        """All of them, number of runs by number of runs."""
-        both = (*self.cells, *self.over_benchmarks)
-        each = dict.fromkeys(cell.runs for cell in both)
-        return tuple(cell for runs in each for cell in both if cell.runs == runs)
+    def share(name: str, cell: Covered) -> float | None:
+        return getattr(cell, name) / cell.there if cell.there else None
 
-    def body(self) -> dict[str, Any]:
-        """Give the fields, with the rates."""
-        names = ("cells", "over_benchmarks")
-        return Result.body(self) | {name: _with_rates(getattr(self, name)) for name in names}
+    return table_of(
+        name,
+        cells,
+        *first,
+        ("<interval", interval),
+        ("coverage", lambda cell: value_of(cell.rate, lambda x: f"{x:.3f} ± {cell.error:.3f}")),
+        ("too low", partial(share, "below"), "{:.3f}".format),
+        ("too high", partial(share, "above"), "{:.3f}".format),
+        ("width", "width", figures.significant),
+        ("mean low end", "low", partial(figures.significant, digits=4)),
+    )
 
 
 _FEW = 30  # values of a benchmark, below which draws repeat them often

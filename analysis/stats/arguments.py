@@ -197,6 +197,22 @@ def between(name: str, value: float, fix: str | None = None) -> float:
     return value
 
 
+def chosen(name: str, value: object, known: Sequence[str]) -> None:
+    """Raise UsageError unless the value is one of those that are known."""
+    if value not in known:
+        *others, last = map(repr, known)
+        raise UsageError(f"{name} must be {', '.join(others)} or {last}, not {shown(value)}")
+
+
+def named(kind: str, given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Give the names that are asked for, each once; there must be one, and all be known."""
+    wrong = [name for name in given if name not in known]
+    if wrong or not given:
+        what = f"there is no {kind} {shown(wrong[0])}" if wrong else f"no {kind} is named"
+        raise UsageError(what, fix=f"known here: {', '.join(known)}")
+    return tuple(dict.fromkeys(given))
+
+
 def shown(value: object) -> str:
     """Give a wrong value for a message, in one short line whatever it is."""
     try:

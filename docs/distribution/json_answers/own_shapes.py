@@ -27,7 +27,7 @@ from analysis.diagnose.why_result import WhyAnswer
 from analysis.history import bisection
 from analysis.methods.mixture import modality
 from analysis.methods.resampling import biplot
-from analysis.plan import sessions as decidable, study
+from analysis.plan import sessions as decidable
 from analysis.record import fleet as fleet_progress, trial_files
 from analysis.record.environment import Change
 from analysis.verdict import compare
@@ -148,8 +148,6 @@ OWN: dict[type, Own] = {
         density=resampling.Density | None, boxplot=resampling.BoxPlot
     ),
     resampling.DistributionComparison: added(conclusion=str),
-    study.Rejections: added(rate=float, error=float),
-    study.Covered: added(rate=float, error=float),
     trial_files.JudgedMetrics: added(maybe=("trial",)),
     trial_files.GivenUp: added(maybe=("never_ok", "warmups")),
     fleet_progress.HostProgress: only(

@@ -35,8 +35,8 @@ from analysis.methods.variance_sources.result import Sources
 from analysis.pages.result import Result
 from analysis.plan.certificate import Certificate
 from analysis.plan.draw import DrawStudy
+from analysis.plan.error_rates import CoverageStudy, RejectionStudy
 from analysis.plan.result import HostPlan, RunPlan, SessionPlan
-from analysis.plan.study import CoverageStudy, RejectionStudy
 from analysis.report.page import Report
 from analysis.verdict.compare import CompareAnswer
 from analysis.verdict.compare_sentences import PairTable

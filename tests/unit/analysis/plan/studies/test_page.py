@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from analysis.pages.model import Table, Value, page_of
-from analysis.plan.study import CoverageStudy, Covered
+from analysis.plan.error_rates import CoverageStudy
+from analysis.plan.study import Covered
 
 
 def table_of(study):

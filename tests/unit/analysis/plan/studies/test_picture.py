@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from analysis.errors import UsageError
 from analysis.plan.draw import draw_study
-from analysis.plan.error_rates import coverage_study, power_study, type1_study
-from analysis.plan.study_page import study_picture
+from analysis.plan.error_rates import power_study, type1_study
 from analysis.plots.marks import Curve, Dots
 
 
@@ -21,7 +18,7 @@ def test_a_panel_for_each_number_of_runs_with_a_curve_for_each_test(population, 
         population(), shift=1.02, runs=(3, 4, 5, 6), shifted=(0, 2, 6), tests=("t", "welch"),
         simulations=9, rng=rng,
     )  # fmt: skip
-    panels = study_picture(found).axes
+    panels = found.picture().axes
     assert [axes.title for axes in panels] == ["3 runs", "4 runs", "5 runs", "6 runs"]
     for axes, runs in zip(panels, (3, 4, 5, 6), strict=True):
         for points, test in zip(drawn_spots(axes), ("t", "welch"), strict=True):
@@ -33,18 +30,18 @@ def test_over_the_runs_where_one_number_is_shifted(population, rng):
     found = power_study(
         population(), runs=(3, 30), shifted=(1,), tests=("welch",), simulations=9, rng=rng
     )
-    (axes,) = study_picture(found).axes
+    (axes,) = found.picture().axes
     assert axes.x.log
     want = [(m, found.rate("welch", shifted=1, runs=m)) for m in (3, 30)]
     np.testing.assert_allclose(drawn_spots(axes)[0], want)
     level = type1_study(population(), runs=(3, 5), tests=("welch",), simulations=9, rng=rng)
-    (axes,) = study_picture(level).axes
+    (axes,) = level.picture().axes
     assert [x for x, _ in drawn_spots(axes)[0]] == [3, 5]
 
 
 def test_one_point_is_drawn_and_texts_are_there(population, rng):
     found = type1_study(population(), runs=(3,), tests=("welch",), simulations=9, rng=rng)
-    text = study_picture(found).svg("title", "words")
+    text = found.picture().svg("title", "words")
     assert "type-I error" in text
     assert "the level 0.05" in text
 
@@ -53,7 +50,7 @@ def test_the_intervals_of_each_draw_are_drawn(population, rng):
     found = draw_study(
         population(seed=2), population(seed=3), speedup=1.5, simulations=9, resamples=99, rng=rng
     )
-    picture = study_picture(found)
+    picture = found.picture()
     (axes,) = picture.axes
     curves = {mark.css: mark.points[:, 1] for mark in axes.marks if isinstance(mark, Curve)}
     np.testing.assert_allclose(curves["ink curve"], [draw.ratio for draw in found.each])
@@ -66,11 +63,5 @@ def test_the_intervals_of_each_draw_are_drawn(population, rng):
 
 def test_draws_of_few_benchmarks_lack_what_does_not_exist(population, rng):
     found = draw_study(population(1), population(1, seed=2), simulations=4, resamples=99, rng=rng)
-    picture = study_picture(found)
+    picture = found.picture()
     assert "HPT claims no speedup in 4 of 4 draws" in picture.svg("t", "a")
-
-
-def test_a_coverage_study_is_not_drawn(population, rng):
-    found = coverage_study(population(), runs=(3,), intervals=("t",), simulations=2, rng=rng)
-    with pytest.raises(UsageError, match="only rates of tests"):
-        study_picture(found)
