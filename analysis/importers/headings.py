@@ -97,6 +97,9 @@ _SUMMARY = frozenset(
 # beside a value one of these makes it a summary; a range may be a parameter, but not of a "value"
 _SPREAD = frozenset(("std", "stddev", "stdev", "sd", "stderr", "sem", "iqr"))
 _RANGE = frozenset(("range", "±", "+/_"))
+_RUN = re.compile(
+    r"(?:(.+)_)?(?:run|iter|iteration|rep|repetition|repeat|trial|try|round|execution|exec|measurement)_?\d+"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +111,8 @@ class ColumnRoles:
     name, and the unit in its heading ("" for none). `unit`, `metric`, `better`: The columns that say it of each row.
     `ok`: All of them must say that a run is good. `said`: Roles that a person gave a text instead of a column.
     `stated`: Columns of which a person said what they are. `rest`: Columns that are keys only, those of
-    `time`, `commit` and `host` among them, or are ignored.
+    `time`, `commit` and `host` among them, or are ignored. `runs`: Value columns that hold the runs of a row, those of each
+    metric together.
     """
 
     benchmark: tuple[int, ...] = ()
@@ -131,6 +135,7 @@ class ColumnRoles:
     said: Mapping[str, str] = field(default_factory=dict)
     stated: frozenset[int] = frozenset()
     rest: tuple[int, ...] = ()
+    runs: tuple[tuple[int, ...], ...] = ()
 
     @property
     def naming(self) -> tuple[int, ...]:
@@ -184,11 +189,15 @@ def mapped(
         k for role in _ONE[:-3] if (k := place[role]) is not None
     }  # the last three are keys too
     taken.update(place["benchmark"], place["variant"], place["ok"])
+    runs = _runs_in(headings, stated.get("runs"), taken, numeric)
+    taken |= {k for places in runs.values() for k in places}
     if "value" in stated:
         values = [
             (k, headings[k].strip(), _value(headings[k], stated=True) or "")
             for k in stated["value"]
         ]
+    elif "runs" in stated:
+        values = []
     else:
         summed = summaries(headings)
         bases = {_summary(heading)[0] for heading in summed}
@@ -202,7 +211,7 @@ def mapped(
         ]
         # the first one is judged where nobody says which: a wall time, not the size of an input
         values.sort(key=lambda one: _base(one[1]) not in {*_NAMES["value"], *_ALONE})
-        if not (values or summed or _unclear(headings)):
+        if not (values or runs or summed or _unclear(headings)):
             left = [k for k in numeric if k not in taken]
             worded = [k for k in left if is_measured(headings[k])]
             named = place["benchmark"] or place["variant"]
@@ -210,6 +219,7 @@ def mapped(
                 (k, headings[k].strip(), _value(headings[k], stated=True) or "")
                 for k in worded or (left if len(left) == 1 and named else [])
             ]
+    values[:0] = [(k, name, unit) for (name, unit), places in runs.items() for k in places]
     if not values:
         return None
     factors = stated.get("factor", ())
@@ -221,7 +231,30 @@ def mapped(
         said=said,
         stated=frozenset(k for places in stated.values() for k in places),
         rest=tuple(k for k in range(len(headings)) if k not in used),
+        runs=tuple(runs.values()),
     )
+
+
+def _runs_in(
+    headings: Sequence[str],
+    stated: tuple[int, ...] | None,
+    taken: Collection[int],
+    numeric: Collection[int],
+) -> dict[tuple[str, str], tuple[int, ...]]:
+    """Give the columns that hold the runs of a row by the metric and its unit: ``iter0, iter1``, ``Run 1 (ms)``."""
+    if stated is not None:
+        return {("value", _value(headings[stated[0]], stated=True) or ""): stated}
+    found: dict[tuple[str, str], tuple[int, ...]] = {}
+    for k, heading in enumerate(headings):
+        if k not in taken and (match := _RUN.fullmatch(_base(heading))) is not None:
+            of = match[1] or "value", _value(heading, stated=True) or ""
+            found[of] = (*found.get(of, ()), k)
+    beside = len(numeric) < len(headings)  # in a table of nothing else a column may be a benchmark
+    return {
+        of: places
+        for of, places in found.items()
+        if beside and len(places) > 1 and not set(numeric).isdisjoint(places)
+    }
 
 
 def holds_units(heading: str, texts: Sequence[str]) -> bool:
@@ -323,8 +356,8 @@ def is_long(
     texts = [
         k for k, cells in enumerate(columns) if k not in numeric and any(map(str.strip, cells))
     ]
-    if found is not None and (found.benchmark or found.variant):
-        return True
+    if found is not None and (found.runs or found.benchmark or found.variant):
+        return not (bare and found.runs and found.benchmark and not found.rest)  # bare numbers
     values = {k: unit for k, _, unit in found.values} if found is not None else {}
     rest = (one for k, one in enumerate(headings) if k not in values)
     known = any(values.values()) or all(is_role_word(one) or is_setting(one) for one in rest)
@@ -386,6 +419,9 @@ def long_mapping(
         k for k in numeric if k not in {place for places in stated.values() for place in places}
     ]
     value = headings[found.values[0][0]] if found else headings[free[0]] if free else "HEADING"
+    role = "value"
+    if found and found.runs:
+        role, value = "run", "+".join(headings[k] for k in found.runs[0])
     name = next(
         (f"benchmark={headings[k]}, " for k in texts if not found or k not in found.stated), ""
     )
@@ -397,7 +433,7 @@ def long_mapping(
     else:
         hold = figures.listed([headings[k] for k in texts], _SHOWN)
         what = f"no heading names a benchmark or a variant: {hold} hold text"
-    raise opened.fail(what, f"say which: --columns '{name}value={value}'", at=at)
+    raise opened.fail(what, f"say which: --columns '{name}{role}={value}'", at=at)
 
 
 _ROLES = {
@@ -405,21 +441,31 @@ _ROLES = {
     "run": "process",
     "outcome": "ok",
 }
-_LITERAL = ("unit", "metric", "better")
-# tables of tools: node's benchmark/compare.js, JMeter's .jtl; their other columns are ignored
+_LITERAL = ("unit", "metric", "better", "process")
+# Tables of tools: node's benchmark/compare.js, JMeter's .jtl, R's bench and microbenchmark. Behind the roles stand the
+# columns that are ignored, "" for all others; a run of all rows is the process of them all.
 _TABLES = {
-    "binary filename configuration rate": "variant=binary, benchmark=filename+configuration, value=rate, better='higher'",
-    "timeStamp elapsed label success": "benchmark=label, value=elapsed, unit='ms', outcome=success",
-}
+    "binary filename configuration rate": ("variant=binary, benchmark=filename+configuration, value=rate, better='higher'", ""),
+    "timeStamp elapsed label success": ("benchmark=label, value=elapsed, unit='ms', outcome=success", ""),
+    "expression time gc": (
+        "variant=expression, value=time, unit='s', run='1'",
+        "rownames min median itr/sec itr_sec itr.sec mem_alloc gc/sec gc_sec gc.sec n_itr n_gc total_time result memory "
+        "gc level0 level1 level2",
+    ),
+    "expr time": ("variant=expr, value=time, unit='ns', run='1'", "rownames rowname x"),
+}  # fmt: skip
 
 
 def _of_tool(headings: Sequence[str]) -> Mapping[str, str]:
     """Give the roles of a tool's own table; none for every other."""
-    for needed, stated in _TABLES.items():
+    for needed, (stated, ignored) in _TABLES.items():
         if set(needed.split()) <= set(headings):
             roles = dict(one.split("=") for one in stated.split(", "))
             taken = {name for text in roles.values() for name in text.split("+")}
-            rest = "+".join(one for one in headings if one not in taken)
+            known = ignored.split() or headings
+            rest = "+".join(one for one in headings if one not in taken and one in known)
+            if needed == "expr time" and {*headings} - {*known, "expr", "time", ""}:
+                continue  # somebody's own
             return roles | ({"ignored": rest} if rest else {})
     return {}
 
@@ -448,6 +494,8 @@ def stated_roles(
             one = parts[places.index(None)].strip()
             what = f"there is no column {one!r}"
             raise UsageError(what, opened.source, f"columns: {figures.listed(headings, 20)}")
+        elif name in ("process", "iteration") and len(places) > 1:
+            stated["runs"] = tuple(place for place in places if place is not None)
         elif name in _ONE and len(places) > 1:
             raise UsageError(f"one column can be the {role}, not {text!r}", "--columns")
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from .parsing import (
     ForeignFile,
     cautions_of,
     in_base_unit,
+    one_process,
     quantity_in,
     several_hosts,
 )
@@ -122,11 +123,14 @@ class LongTable:
     there: np.ndarray[Any, np.dtype[np.bool_]] = field(init=False)
     differing: list[int] = field(init=False, default_factory=list)
     missing: int = field(init=False, default=0)
+    width: int = field(init=False, default=1)
     groups: _Whole = field(init=False)
     keys: Sequence[tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         """Find the roles that only the cells tell, and the groups of rows with the same texts."""
+        if self.found.runs:
+            self._give_each_run_a_row()
         self.there = np.logical_or.reduce([~np.isnan(one) for one in self.values.values()])
         self.found = found = settled(self.found, self.headings, self.columns, self.there)
         told = [self.columns[place] for place in (*found.naming, *found.fates)]
@@ -135,14 +139,39 @@ class LongTable:
             tuple(column.texts[column.codes[row]] for column in told) for row in first.tolist()
         ]
 
+    def _give_each_run_a_row(self) -> None:
+        groups = {places[0]: places for places in self.found.runs}
+        later = {k for places in groups.values() for k in places[1:]}
+        self.width = width = max(map(len, groups.values()))
+        values: dict[int, _Real] = {}
+        units: dict[int, set[str]] = {}
+        for place, column in self.values.items():
+            if place in later:
+                continue
+            values[place] = np.full((len(column), width), np.nan)
+            for j, k in enumerate(groups.get(place, (place,))):
+                values[place][:, j] = self.values[k]
+                units[place] = units.get(place, set()) | self.units[k]
+        line_of, text_of = self.line_of, self.text_of
+        self.line_of = lambda row: line_of(row // width)
+        self.text_of = lambda row, k: text_of(row // width, groups.get(k, [k] * width)[row % width])
+        self.values, self.units = {k: column.ravel() for k, column in values.items()}, units
+        self.columns = {
+            k: Coded(np.repeat(one.codes, width), one.texts) for k, one in self.columns.items()
+        }
+        taken = tuple(one for one in self.found.values if one[0] in values)
+        self.found = replace(self.found, values=taken)
+
     @property
     def rest(self) -> dict[int, Coded]:
         """The columns that are keys where a cell has one text of them."""
         return {k: self.columns[k] for k in self.found.rest if k in self.columns}
 
     def coded(self, role: str) -> Coded | None:
-        """Give the column of a role that one column has."""
+        """Give the column of a role that one column has, or a text for all rows."""
         place = getattr(self.found, role)
+        if role in self.found.said:
+            return Coded(np.zeros(len(self.there), np.int8), [self.found.said[role]])
         return None if place is None else self.columns[place]
 
     def cells(self) -> Iterator[ForeignCell]:
@@ -163,7 +192,8 @@ class LongTable:
         blocks, block_of = self._blocks(rows, [row for runs in cut.values() for row, _ in runs])
         same = {place: _same(one.codes[rows], ends, mine) for place, one in self.rest.items()}
         self.differing = [place for place, constant in same.items() if not constant[mine > 0].all()]
-        self.missing = int(np.count_nonzero((fate == 0)[self.groups] & ~self.there))
+        without = ((fate == 0)[self.groups] & ~self.there).reshape(-1, self.width)
+        self.missing = int(np.count_nonzero(without.all(axis=1)))
         for number, ((bench, variant, session, unit, metric, better), own_keys) in enumerate(
             merged.items()
         ):
@@ -246,7 +276,7 @@ class LongTable:
         out = np.flatnonzero(fate[self.groups] == 1)
         cell = of_group[self.groups[out]]
         column = self.coded("process")
-        if column is None or self.found.iteration is None:
+        if column is None or (self.found.iteration is None and self.width == 1):
             return cell, out
         runs = np.stack([cell, column.codes[out]])
         runs, first = np.unique(runs, axis=1, return_index=True)
@@ -355,13 +385,15 @@ class LongTable:
             if not odd.any():
                 continue
             row = int(rows[odd].min())
+            runs = next((runs for runs in self.found.runs if runs[0] == place), None)
+            heading = self.headings[runs[row % self.width]] if runs else name
             text, at = self.text_of(row, place).strip(), self.line_of(row)
             value = float(self.values[place][row])
             number = number_in(text, self.opened.decimal)
             if value == np.inf and (number is None or math.isfinite(number)):
                 small = NUMBER.fullmatch(text) is not None and number_in(text) is None
                 raise self.opened.fail(
-                    f"{text!r} in the column {name!r} is "
+                    f"{text!r} in the column {heading!r} is "
                     + ("too small for a number of 64 bits" if small else "no number"),
                     "say --decimal comma or --decimal point"
                     if "," in text
@@ -402,7 +434,7 @@ class LongTable:
                     f"'variant={heading}', or 'session={heading}', if it tells one of these"
                 )
                 yield several_hosts(f"the column {heading!r} names", hosts, fix)
-        if self.found.factors or self.found.of_variant or is_guess(self.found, self.headings):
+        if found.factors or found.of_variant or found.runs or is_guess(found, self.headings):
             yield Caution(READ_AS, self.said())
         if apart := self._ignored():
             named = figures.listed(tuple(self.headings[k] for k in apart), 6)
@@ -420,6 +452,7 @@ class LongTable:
             k
             for k in found.rest
             if k not in keys
+            and (self.headings[k].strip() or (k in rest and not all_numbers(rest[k].texts)))
             and (k not in rest or k in self.differing or plain_heading(self.headings[k]) in TOTALS)
         ]
 
@@ -430,22 +463,27 @@ class LongTable:
             (place, "".join(self.units.get(place, ())) or unit) for place, _, unit in found.values
         )
         units = {place: f" [{unit}]" if unit else "" for place, unit in given}
+        runs = {k: units.pop(places[0], "") for places in found.runs for k in places}
+        inner = "run" if found.process is None else "iteration"
+        literal = {name.replace("process", "run"): text for name, text in found.said.items()}
         roles: dict[str, Iterable[int | None]] = {
             "benchmark": found.benchmark, "variant": found.variant, "value": units, "metric": [found.metric],
             "unit": [found.unit], "better": [found.better], "session": [found.session], "block": [found.block],
-            "run": [found.process], "iteration": [found.iteration], "outcome": found.ok, "warmup": [found.warmup],
+            "run": [found.process], "iteration": [found.iteration], inner: runs, "outcome": found.ok, "warmup": [found.warmup],
             "time": [found.time], "commit": [found.commit], "host": [found.host],
             "factor": (*found.factors, *found.of_variant),
         }  # fmt: skip
         parts = [
             f"{role}="
             + (
-                f"'{found.said[role]}'"
-                if role in found.said
-                else "+".join(f"{self.headings[k].strip()}{units.get(k, '')}" for k in there)
+                f"'{literal[role]}'"
+                if role in literal
+                else "+".join(
+                    f"{self.headings[k].strip()}{units.get(k, runs.get(k, ''))}" for k in there
+                )
             )
             for role, places in roles.items()
-            if (there := [k for k in places if k is not None]) or role in found.said
+            if (there := [k for k in places if k is not None]) or role in literal
         ]
         rest = self._ignored()
         ignored = f"; {figures.counted(len(rest), 'column')} ignored" if rest else ""
@@ -475,7 +513,10 @@ def long_file(table: LongTable) -> ForeignFile:
         losses=cautions_of(
             {
                 "processes-unknown": found.process is None
+                and "process" not in found.said
                 and "no column says which values are from one process: each counts as a run",
+                "one-process": "process" in found.said
+                and one_process("all values are from one process"),
                 "no-sessions": found.session is None
                 and "no column says on which occasion a run was made",
                 "failed-unknown": not found.ok and "no column says which runs failed",

@@ -89,7 +89,6 @@ TOOLS: tuple[Tool, ...] = (
     Tool("jmh-log", "JMH's log", "analysis.importers.command_line", lines=True),
     Tool("renaissance-log", "Renaissance's log", "analysis.importers.command_line", lines=True),
     Tool("go-bench", "output of go test -bench", "analysis.importers.go_bench"),
-    Tool("r-bench", "CSV of R's microbenchmark or bench", "analysis.importers.julia_r", lines=True),
     Tool(
         "criterion",
         "criterion's folder, sample.json or raw.csv",

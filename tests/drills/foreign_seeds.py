@@ -190,11 +190,11 @@ FOREIGN: dict[str, str] = {
     '["BenchmarkGroup", {"data": {"a": ["Trial", {"params": ["Parameters", {"evals": 10, "seconds": 5}], '
     '"times": [5.5, 7.25], "gctimes": [0.0, 1.5], "memory": 0, "allocs": 0}], "b": ["TrialEstimate", '
     '{"time": 3.0}]}, "tags": []}]}, "tags": []}]]]',
-    "r-bench/b.csv": '"expression","n","min","median","itr/sec","mem_alloc","gc/sec","n_itr","n_gc",'
+    "long-csv/bench-of-r.csv": '"expression","n","min","median","itr/sec","mem_alloc","gc/sec","n_itr","n_gc",'
     '"total_time","time","level0","gc"\n"sort(x)",10,1µs,2µs,3.5,1KB,0,2,0,3µs,1.5µs,0,"none"\n'
     '"sort(x)",10,1µs,2µs,3.5,1KB,0,2,0,3µs, 950ns,0,"none"\n"rev",10,1µs,2µs,3.5,1KB,0,2,0,3µs,2e-06,0,'
     '"level0"\n',
-    "r-bench/m.csv": '"","expr","time"\n"1","a",1500\n"2","b",2500\n"3","a",1600.5\n',
+    "long-csv/microbenchmark.csv": '"","expr","time"\n"1","a",1500\n"2","b",2500\n"3","a",1600.5\n',
     "jmh-log/l.log": "# JMH version: 1.37\n# Threads: 1 thread\n# Benchmark mode: Average time, time/op\n"
     "# Benchmark: p.C.m\n# Parameters: (n = 10, s = a, b)\n\n# Fork: 1 of 2\n# Warmup Iteration   1: 9.5 us/op\n"
     "Iteration   1: 1.5 ±(99.9%) 0.1 us/op\nIteration   2: n = 3, mean = 2 us/op, p{0.00} = 1 us/op\n"

@@ -156,6 +156,21 @@ TABLES = {
             ("x Threads=2", "Clang", [2.25], None),
         ],
     ),
+    "runs in columns": (
+        "Query;Engine;Run1 (ms);Run2 (ms);Run3 (ms);mean\nq;duckdb;2,5;3,25;2,75;2,8\nq;sqlite;8,5;;9,5;9\n",
+        "benchmark=Query, variant=Engine, run=Run1 (ms) [ms]+Run2 (ms)+Run3 (ms)",
+        [("q", "duckdb", [2.5, 3.25, 2.75], None), ("q", "sqlite", [8.5, 9.5], None)],
+    ),
+    "runs of two metrics in columns": (
+        "system,cold_run1,cold_run2,hot_run1,hot_run2\na,5,6,1,2\nb,9,8,3,4\n",
+        "variant=system, run=cold_run1+cold_run2+hot_run1+hot_run2",
+        [("values", "a", [5, 6], None), ("values", "a", [1, 2], None), ("values", "b", [9, 8], None), ("values", "b", [3, 4], None)],
+    ),
+    "iterations in columns": (
+        "benchmark,variant,invocation,iter0,iter1,status\nf,a,1,3,4,ok\nf,a,2,5,6,ok\nf,b,1,7,8,ok\nf,b,2,,,killed\n",
+        "benchmark=benchmark, variant=variant, run=invocation, iteration=iter0+iter1, outcome=status",
+        [("f", "a", [3, 4, 5, 6], 0), ("f", "b", [7, 8], 1)],
+    ),
 }  # fmt: skip
 
 
@@ -207,6 +222,12 @@ STATED = [
         [("x / k", None, [5], None), ("x / k", None, [1], None), ("x / l", None, [6], None), ("x / l", None, [2], None)],
     ),
     (
+        "impl,n,t1,t2,note\nold,10,1,2,x\nold,20,3,,x\nnew,10,4,5,x\n",
+        {"benchmark": "n", "run": "t1+t2", "unit": "ms"},
+        "benchmark=n, variant=impl, unit='ms', run=t1+t2",
+        [("10", "old", [1, 2], None), ("20", "old", [3], None), ("10", "new", [4, 5], None)],
+    ),
+    (
         "benchmark,threads,seed,time_ms,status\nf,1,1,8,odd\nf,4,2,2,odd\nf,1,3,9,odd\n",
         {"factor": "seed", "ignored": "threads + status", "value": "Time-ms"},
         "benchmark=benchmark, value=time_ms [ms], factor=seed",
@@ -249,7 +270,7 @@ def test_what_is_stated_is_not_guessed(tmp_path, text, columns, roles, wanted) -
         ({"value": "tims"}, "no column 'tims'\n.*columns: name, time"),
         ({"values": "time"}, "no role 'values'"),
         ({"value": "time", "benchmark": "time"}, "'time' has two roles"),
-        ({"run": "name+time"}, "one column can be the run"),
+        ({"session": "name+time"}, "one column can be the session"),
         ({"better": "'more or less'"}, "better is lower or higher"),
     ],
 )
