@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import time
 from pathlib import Path
 
 import pytest
+
+from harness.campaign.model import Isolation
+from harness.launch.client import LauncherClient
+from harness.launch.exchange import LaunchRequest
+from harness.launch.matching import Interrupts
+from tests.unit.harness.launch.in_launcher.test_accounting import SPIN, run  # noqa: F401
 
 NAMES = ("on_cpu_ns", "run_delay_ns", "launcher_delay_ns", "launcher_on_cpu_ns")
 
@@ -47,3 +56,46 @@ def test_every_run_has_an_account(lab):
 @pytest.mark.usefixtures("scheduler_tells", "other_user", "open_folder")
 def test_it_needs_no_rights(lab):
     account_is_whole(lab, other_user=True)
+
+
+def test_a_program_of_one_thread_has_a_whole_account(run):  # noqa: F811
+    for _ in range(50):
+        done = run(SPIN.format(0.05))
+        # nothing else than the launcher's work is missing from a program that never sleeps; reading the
+        # interpreter from a busy disk is a sleep
+        waited = done["run_delay_ns"] + done["launcher_delay_ns"] - done["launcher_on_cpu_ns"]
+        if abs(done["wall_ns"] - done["on_cpu_ns"] - waited) < 0.5 * done["wall_ns"]:
+            break
+    else:
+        pytest.fail(f"half of the time is missing, always: {done}")
+    used = (done["user_s"] + done["system_s"]) * 1e9
+    assert 0.98 * used <= done["on_cpu_ns"] <= done["wall_ns"]
+    assert done["run_delay_ns"] >= 0
+    assert 0 < done["launcher_on_cpu_ns"] < done["wall_ns"]
+
+
+def _used_ns(pid):
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+
+
+@pytest.mark.usefixtures("scheduler_tells")
+@pytest.mark.parametrize("stays", [False, True])
+def test_a_launcher_that_stays_is_busy_for_a_moment_then_sleeps(processes, stays):
+    request = LaunchRequest(path="/bin/true", argv=("true",), env={}, cwd=Path("/"))
+    with contextlib.closing(
+        LauncherClient(Isolation(), (max(os.sched_getaffinity(0)),), Interrupts(), stays=stays)
+    ) as launcher:
+
+        def busy_for_a_moment():
+            processes.wait_until(lambda: processes.state(launcher.pid) == "S", "it sleeps")
+            before = _used_ns(launcher.pid)
+            assert launcher.execute(request).exit_code == 0
+            processes.wait_until(lambda: processes.state(launcher.pid) == "S", "it sleeps again")
+            return _used_ns(launcher.pid) - before > 3_000_000
+
+        # it polls for 20 ms by the clock, of which others may have most, and spawns in less than 1
+        processes.wait_until(lambda: busy_for_a_moment() == stays, "as busy as it should be")
+        before = _used_ns(launcher.pid)
+        time.sleep(0.05)
+        assert _used_ns(launcher.pid) == before
+        assert launcher.execute(request).exit_code == 0

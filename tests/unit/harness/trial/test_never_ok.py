@@ -234,8 +234,7 @@ def test_stop_ends_the_trial_at_any_cell_once_all_were_tried(stage, campaign, fa
     assert stage.start(made).status == "complete"
 
 
-@pytest.mark.parametrize("cut", range(1, 12))
-@pytest.mark.parametrize("warmup", [0, 1])
+@pytest.mark.parametrize(("cut", "warmup"), [(1, 0), (1, 1), (3, 0), (3, 1), (8, 1), (11, 0)])
 def test_a_resumed_trial_decides_the_same(stage, campaign, failing, cut, warmup):
     made = campaign(sessions=2, runs=2, warmup=warmup)
     failing(("x", "b"))

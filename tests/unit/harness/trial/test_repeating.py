@@ -287,19 +287,15 @@ def whole(stage, campaign, disturb):
     return found
 
 
-@pytest.mark.parametrize("number", range(4, 40, 5))
+@pytest.mark.parametrize("number", [9, 19, 29])
 def test_a_trial_that_was_broken_off_anywhere_holds_the_same(
     stage, campaign, disturb, whole, number
 ):
-    seen = disturb(noisy)
+    disturb(noisy)
     target, executed = stage.target, iter(range(10**6))
 
     def broken(request):
         if next(executed) == number:
-            run = stage.watching.of("run_started")[-1][0]
-            if not run.warmup:
-                again = repeats_of(run)
-                seen[run.position if again is None else again] += 0
             stage.interrupt()
         return target(request)
 

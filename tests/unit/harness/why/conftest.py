@@ -82,9 +82,21 @@ def listening():
     return Listening()
 
 
+@pytest.fixture(scope="session")
+def measured_tiny(tmp_path_factory):
+    """Measure the trial once, and keep a copy of what each test begins with."""
+    one = Tiny(tmp_path_factory.mktemp("tiny"))
+    shutil.copytree(one.folder, kept := tmp_path_factory.mktemp("kept") / "tiny")
+    return one, kept
+
+
 @pytest.fixture
-def tiny(tmp_path):
-    return Tiny(tmp_path)
+def tiny(measured_tiny):
+    """Give the trial as it was measured: where it lies, whatever a test before did to it."""
+    one, kept = measured_tiny
+    shutil.rmtree(one.folder)
+    shutil.copytree(kept, one.folder)
+    return one
 
 
 @pytest.fixture

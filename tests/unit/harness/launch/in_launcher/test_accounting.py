@@ -171,11 +171,11 @@ def test_an_account_never_has_more_than_it_was_told(
 
 SPIN = "import time\nwhile time.process_time() < {0}: pass"
 THREADS = (
-    "import threading, hashlib\nwork = lambda: [hashlib.sha256(bytes(1 << 20)) for _ in range(10)]\n"
+    "import threading, hashlib\nwork = lambda: [hashlib.sha256(bytes(1 << 20)) for _ in range(3)]\n"
     "ts = [threading.Thread(target=work) for _ in range(3)]\n"
     "[t.start() for t in ts]\n[t.join() for t in ts]"
 )
-CHILDREN = "import os\nif not os.fork():\n  [x for x in range(500_000)]\nelse: os.wait()"
+CHILDREN = "import os\nif not os.fork():\n  [x for x in range(200_000)]\nelse: os.wait()"
 
 
 @pytest.fixture(params=["auto", "none"])
@@ -196,41 +196,20 @@ def run(request, tmp_path):
     launcher.close()
 
 
-def test_a_program_of_one_thread_has_a_whole_account(run):
-    for _ in range(50):
-        done = run(SPIN.format(0.05))
-        # nothing else than the launcher's work is missing from a program that never sleeps; reading the
-        # interpreter from a busy disk is a sleep
-        waited = done["run_delay_ns"] + done["launcher_delay_ns"] - done["launcher_on_cpu_ns"]
-        if abs(done["wall_ns"] - done["on_cpu_ns"] - waited) < 0.5 * done["wall_ns"]:
-            break
-    else:
-        pytest.fail(f"half of the time is missing, always: {done}")
-    used = (done["user_s"] + done["system_s"]) * 1e9
-    assert 0.98 * used <= done["on_cpu_ns"] <= done["wall_ns"]
-    assert done["run_delay_ns"] >= 0
-    assert 0 < done["launcher_on_cpu_ns"] < done["wall_ns"]
-
-
-def test_a_program_that_sleeps_was_neither_on_a_cpu_nor_waiting_for_one(run):
-    done = run("import time; time.sleep(0.1)")
-    assert done["wall_ns"] - done["on_cpu_ns"] - done["run_delay_ns"] >= 90 * MS
-
-
 # Children that nobody waits for: one that spins as long as its parent, one that lives on, one of a child.
 LEFT = (
     "import os, time\nos.fork()\n"
     "end = time.process_time() + 0.02\nwhile time.process_time() < end: pass",
     "import os, time\nend, begin = os.pipe()\nif os.fork(): os.read(end, 1)\nelse:\n  os.setsid()\n"
     "  while time.process_time() < 0.03: pass\n  os.write(begin, b'x')\n  while True: pass",
-    "import os\nif not os.fork():\n  if not os.fork():\n    [x for x in range(500_000)]\n  os._exit(0)\n"
-    "else:\n  os.wait()\n  [x for x in range(500_000)]",
+    "import os\nif not os.fork():\n  if not os.fork():\n    [x for x in range(200_000)]\n  os._exit(0)\n"
+    "else:\n  os.wait()\n  [x for x in range(200_000)]",
 )
 
 
-@pytest.mark.parametrize("code", [THREADS, CHILDREN, *LEFT])
-def test_a_program_of_several_has_none(run, code):
-    assert {run(code)[name] for name in NAMES} == {None}
+def test_a_program_of_several_has_none(run):
+    for code in (THREADS, CHILDREN, *LEFT):
+        assert {run(code)[name] for name in NAMES} == {None}, code
     assert run("pass")["on_cpu_ns"] is not None
 
 
