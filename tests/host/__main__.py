@@ -33,7 +33,6 @@ FILES = {
     "test_recording": ("perf", 0.0),
     "test_why": ("slower functions, found by why", 0.0),
     "test_counters": ("counters of the kernel", 0.0),
-    "test_counting": ("counters of the kernel", 0.0),
     "test_energy": ("energy", 0.0),
     "test_cgroups": ("cgroups", 0.0),
     "test_suspended": ("launch path: what stops or moves it", 0.0),

@@ -7,7 +7,6 @@ made every session run to its cap.
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from dataclasses import replace
 
@@ -163,28 +162,6 @@ def test_without_the_key_nothing_is_given_up(stage, campaign, next_run):
     assert cells_of(stage.rows)["x", "b"] == ["exit"] * 5
 
 
-@pytest.mark.parametrize("stopped_at", [8, 14, 20])
-def test_a_resumed_session_leaves_out_the_same(stage, campaign, next_run, stopped_at):
-    made = campaign(runs=5, give_up=3)
-
-    def target(request):
-        run = next_run()
-        if run.position == stopped_at:
-            stage.interrupt()
-        return {"exit_code": 1} if (run.benchmark, run.variant) == ("x", "b") else None
-
-    stage.target = target
-    first = stage.start(made)
-    fails_in(stage, next_run, ("x", "b"))
-    if first.status == "interrupted":
-        ending = stage.resume(made)
-        assert ending.status == "complete"
-    found = cells_of(stage.rows)
-    assert found.pop(("x", "b")) == ["exit"] * 3
-    assert set(map(len, found.values())) == {5}
-    assert len(stage.manifest["given_up"]) == 1
-
-
 def test_a_cell_whose_record_a_kill_kept_back_gets_it_on_resume(
     stage, campaign, next_run, monkeypatch
 ):
@@ -245,43 +222,6 @@ def test_a_stopping_rule_goes_on_without_the_cell(stage, campaign, next_run, cel
         assert len(found.pop(cell)) == 3
     assert set(map(len, found.values())) == {4}
     assert (ending.done, ending.planned) == (len(stage.rows), len(stage.rows))
-
-
-@pytest.mark.parametrize("cells", [[("x", "b")], [("x", "b"), ("y", "a")]])
-@pytest.mark.parametrize("number", [6, 14, None])
-def test_a_stopping_rule_ends_a_resumed_session_where_it_would_have_ended(
-    stage, campaign, next_run, monkeypatch, cells, number
-):
-    # what was passed over is in no row; `None` is a kill between the last run and the record of the end
-    rule = StopRule(width=0.5, min_runs=2, max_runs=7)
-    made = campaign(stop=rule, runs=rule.max_runs, warmup=0, give_up=2)
-
-    def target(request):
-        run = next_run()
-        if (run.benchmark, run.variant) in cells:
-            return {"exit_code": 1}
-        return {"wall_ns": (1 + run.block % 2 * (run.block < 4) + (run.variant == "b")) * 10**9}
-
-    stage.target = target
-    stage.start(made)
-    whole, ends = {row["position"] for row in stage.rows}, stage.manifest["session_ends"]
-    assert len(ends) == 1
-    shutil.rmtree(stage.trial)
-
-    def killed(self, end):
-        raise StoreError("the host died here")
-
-    with monkeypatch.context() as patched, contextlib.suppress(StoreError):
-        if number is None:
-            patched.setattr("harness.trial.session.TrialRun._session_ended", killed)
-        else:
-            cut = stage.at(number, stage.interrupt)
-            stage.target = lambda request: cut(request) or target(request)
-        stage.start(made)
-    stage.target = target
-    assert stage.resume(made).status == "complete"
-    assert {row["position"] for row in stage.rows} == whole
-    assert stage.manifest["session_ends"] == ends
 
 
 @pytest.mark.parametrize("min_runs", [2, 4, 7])

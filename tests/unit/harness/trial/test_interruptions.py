@@ -254,6 +254,22 @@ BREAKS = st.sampled_from(["signal", "kill"])
     first=("signal", 0.9),
     others=[("kill", 3)],
 )
+# A cell that never succeeds, without warm-ups, which are tried otherwise, and runs that are repeated.
+@example(
+    protocol={
+        **STOPPED,
+        "stop": None,
+        "runs": 4,
+        "sessions": 2,
+        "warmup": 0,
+        "never_ok": "skip",
+        "give_up": 2,
+    },
+    every=None,
+    fate=Fate(seed=3, disturbed=0.5, failed=0.06, hopeless=frozenset({XB, ("y", "a")})),
+    first=("kill", 0.2),
+    others=[("signal", 1), ("kill", 2)],
+)
 def test_a_trial_gone_on_with_is_the_one_that_nobody_broke_off(
     stage, campaign, kills, protocol, every, fate, first, others
 ):

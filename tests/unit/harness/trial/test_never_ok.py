@@ -234,27 +234,6 @@ def test_stop_ends_the_trial_at_any_cell_once_all_were_tried(stage, campaign, fa
     assert stage.start(made).status == "complete"
 
 
-@pytest.mark.parametrize(("cut", "warmup"), [(1, 0), (1, 1), (3, 0), (3, 1), (8, 1), (11, 0)])
-def test_a_resumed_trial_decides_the_same(stage, campaign, failing, cut, warmup):
-    made = campaign(sessions=2, runs=2, warmup=warmup)
-    failing(("x", "b"))
-    answer = stage.target
-
-    def target(request):
-        if len(stage.rows) == cut:
-            stage.interrupt()
-        return answer(request)
-
-    stage.target = target
-    assert stage.start(made).status == "interrupted"
-    stage.target = answer
-    ending = stage.resume(made)
-    assert (ending.status, ending.done) == ("complete", ending.planned)
-    assert executed(stage, "x", "b") == [(1, 0 if warmup else 1, "exit")]
-    assert [g["session"] for g in stage.manifest["given_up"]] == [1, 2]
-    assert len(stage.findings("never-ok")) == 1
-
-
 def test_a_kill_before_the_record_changes_nothing(stage, campaign, failing, monkeypatch):
     made = campaign(sessions=2)
     failing(("x", "b"))

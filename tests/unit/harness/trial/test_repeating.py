@@ -119,20 +119,6 @@ def test_a_disturbed_run_is_repeated_at_the_end_of_its_block(stage, campaign, di
     }
 
 
-def test_a_run_is_repeated_twice_at_most_and_a_block_once_its_length(stage, campaign, disturb):
-    disturb(lambda run, times: (run.benchmark, run.variant) == ("x", "b"))
-    stage.start(campaign(disturbed="repeat", runs=1))
-    (first,) = [row for row in measured(stage.rows) if row["position"] >= 0 and row["disturbed"]]
-    assert [row["repeats"] for row in repeated(stage.rows)] == [first["position"]] * 2
-
-
-def test_a_block_whose_runs_are_all_disturbed_doubles_and_no_more(stage, campaign, disturb):
-    disturb(lambda run, times: True)
-    stage.start(campaign(disturbed="repeat", runs=1))
-    rows = measured(stage.rows)
-    assert [row["repeats"] for row in rows[4:]] == [row["position"] for row in rows[:4]]
-
-
 def test_second_repeats_come_after_the_first_of_each_run(stage, campaign, disturb):
     disturb(lambda run, times: times < 2 and run.variant == "b")
     stage.start(campaign(disturbed="repeat", runs=1))
@@ -259,54 +245,6 @@ def test_progress_counts_and_says_it(stage, campaign, disturb):
 
 
 # --- going on -------------------------------------------------------------------------------------
-
-
-def noisy(run, times):
-    """Disturb by the plan alone, so that two executions of it meet the same."""
-    return (7 * run.position + 3 * times) % 5 < 2
-
-
-def plain(rows):
-    """Give the rows without warm-ups, and what tells that they were made in several parts."""
-    return [
-        (row["repeats"] if row["repeats"] is not None else row["position"], row["disturbed"])
-        for row in measured(rows)
-    ]
-
-
-@pytest.fixture
-def whole(stage, campaign, disturb):
-    """Give the rows of a trial that nobody broke off."""
-    disturb(noisy)
-    stage.start(campaign(disturbed="repeat", runs=3, sessions=2))
-    found = plain(stage.rows)
-    assert any(row["repeats"] is not None for row in stage.rows)
-    for path in sorted(stage.trial.rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
-    stage.trial.rmdir()
-    return found
-
-
-@pytest.mark.parametrize("number", [9, 19, 29])
-def test_a_trial_that_was_broken_off_anywhere_holds_the_same(
-    stage, campaign, disturb, whole, number
-):
-    disturb(noisy)
-    target, executed = stage.target, iter(range(10**6))
-
-    def broken(request):
-        if next(executed) == number:
-            stage.interrupt()
-        return target(request)
-
-    stage.target = broken
-    made = campaign(disturbed="repeat", runs=3, sessions=2)
-    if stage.start(made).status == "complete":
-        pytest.skip("the trial has fewer executions")
-    assert stage.resume(made).status == "complete"
-    assert plain(stage.rows) == whole
-    trial = read_trial(stage.trial)
-    assert trial.cautions == ()
 
 
 def test_repeats_are_left_of_whatever_is_not_left_out(make_campaign):

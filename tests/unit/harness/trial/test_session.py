@@ -144,17 +144,6 @@ def test_a_resumed_session_repeats_its_warm_ups_and_goes_on_as_a_new_segment(sta
     assert stage.watching.of("begin") == [[24, 6, 2]]
 
 
-def test_a_session_that_was_complete_is_left_alone(stage, campaign):
-    c = campaign(sessions=2)
-    stage.target = stage.at(12 + 5, stage.interrupt)
-    stage.start(c)
-    before = stage.rows[:12]
-    stage.target = lambda request: None
-    assert stage.resume(c).status == "complete"
-    assert stage.rows[:12] == before
-    assert {row["session"] for row in stage.rows[12:]} == {2}
-
-
 def test_a_signal_between_sessions_is_heard_before_the_next_begins(stage, campaign):
     c = campaign(sessions=2, pause_s=5.0)
     stage.target = stage.at(11, lambda: setattr(stage.interrupts, "received", 15))
@@ -437,37 +426,6 @@ def test_a_session_ends_when_it_is_precise_and_says_so(stage, campaign):
     assert [found["status"] for found in stage.findings("stop", "after")] == ["ok", "ok"]
     assert [total for _, total in stage.watching.of("session_ended")] == [18, 12]
     assert len(stage.lines("plan.jsonl")) == 24  # the plan holds the most that there may be
-
-
-def test_a_session_that_had_ended_when_the_trial_was_killed_only_gets_its_record(
-    stage, campaign, monkeypatch
-):
-    c = ruled(campaign)
-
-    def killed(self, end):
-        raise StoreError("the host died here")
-
-    with monkeypatch.context() as patched:
-        patched.setattr("harness.trial.session.TrialRun._session_ended", killed)
-        with pytest.raises(StoreError, match="died"):
-            stage.start(c)
-    assert stage.manifest["session_ends"] == []
-    count = len(stage.rows)
-    ending = stage.resume(c)
-    assert ending.status == "complete"
-    assert len(stage.rows) == count == 6
-    assert [end["why"] for end in stage.manifest["session_ends"]] == ["width"]
-    assert [launcher for launcher in stage.launchers[2:] if launcher.requests] == []
-
-
-def test_a_session_that_has_ended_is_not_gone_on_with(stage, campaign):
-    c = ruled(campaign, sessions=2)
-    stage.target = stage.at(8, stage.interrupt)
-    stage.start(c)
-    stage.target = lambda request: None
-    assert stage.resume(c).status == "complete"
-    assert [row["session"] for row in stage.rows] == [1] * 6 + [2] * 6
-    assert stage.rows[8]["segment"] == 1
 
 
 def test_outputs_that_are_not_kept_are_told_once_a_session(stage, campaign, isolation):

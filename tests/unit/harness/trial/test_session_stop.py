@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import jsonschema
@@ -351,31 +349,6 @@ def test_the_editor_refuses_what_the_loader_refuses():
     assert not valid(stop={"width": 0.015, "min_runs": 2})
     assert not valid(stop={"width": 0})
     assert not valid(stop={})
-
-
-def test_the_runner_needs_numpy_only_under_a_rule(tmp_path):
-    (tmp_path / "c.yaml").write_text(
-        "name: n\nvariants: {a: , b: }\nbenchmarks: {x: {command: ['true']}}\n"
-        "protocol: {sessions: 1, runs: 1, warmup: 0}\nisolation: {cpus: none}\n"
-    )
-    code = (
-        "import io, sys\n"
-        "from harness.cli import main\n"
-        "assert main(['run', 'c.yaml', '--quiet'], io.StringIO(), sys.stderr) == 0\n"
-        "assert 'numpy' not in sys.modules, 'imported with the runner'\n"
-        "from analysis.record.trial_files import StopRule\n"
-        "from types import SimpleNamespace as N\n"
-        "from harness.trial.stopping import SessionStop\n"
-        "c = N(benchmarks=('x',), variants=('a',), baseline='a', cells=(N(metrics=()),), judge=(), counters=None)\n"
-        "SessionStop(StopRule(width=1.0), c, 1)\n"
-        "assert 'numpy' in sys.modules, 'imported before the first run'\n"
-        "heavy = {'scipy.stats', 'numba', 'analysis.methods.hpt', 'matplotlib'} & set(sys.modules)\n"
-        "assert not heavy, heavy\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=tmp_path
-    )
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_row_with_keys_of_a_later_version_is_read(make_measurement, tmp_path):
