@@ -608,12 +608,6 @@ def test_nights_that_had_different_counters_are_put_together(night, tmp_path):
     assert np.isfinite(merged.values("wall")).tolist() == (merged.counted != 1).tolist()
 
 
-def test_nights_whose_programs_printed_other_metrics_are_not(night, tmp_path):
-    printed = {"loops": {"unit": "1", "better": "lower"}}
-    with pytest.raises(StoreError, match="metrics is"):
-        merge_trials([night(1), night(2, metrics=printed)], tmp_path / "all")
-
-
 def test_what_repeats_wrote_is_named_after_their_new_positions():
     place = Offsets(sessions=2, positions=30, repeated=3)
     assert place.output("0004.stdout", "t") == "0034.stdout"

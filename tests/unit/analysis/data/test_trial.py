@@ -355,14 +355,6 @@ def test_a_damaged_last_line_of_an_unfinished_trial(synthetic: Build, tmp_path: 
         read_trial(path)
 
 
-def test_a_torn_line_of_a_finished_trial_is_a_change(synthetic: Build, tmp_path: Path) -> None:
-    path = synthetic(TIMES).write(tmp_path)
-    content = (path / "measurements.jsonl").read_bytes()
-    (path / "measurements.jsonl").write_bytes(content[:-20])
-    with pytest.raises(StoreError, match="changed after the trial ended"):
-        read_trial(path)
-
-
 def test_two_rows_for_one_position(synthetic: Build, tmp_path: Path) -> None:
     made = synthetic(TIMES)
     made.rows.append(made.rows[4])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from functools import partial
 
@@ -155,14 +154,6 @@ def test_cautions_name_what_the_plan_rests_on(pair, rng):
     assert "only 5 runs" in text
     assert "does not say which runs share a session" in text
     assert str(few).startswith("x against y: what a number of runs would bring")
-
-
-def test_a_plan_is_json(pair, rng):
-    plan = quick(*pair(), width=0.02, effect=1.02, rng=rng, seed=5)
-    data = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
-    assert data["seed"] == 5
-    assert data["loop"]["interval"] == "t"
-    assert data["table"][0]["runs"] == 3
 
 
 def test_the_search_finds_the_least_and_respects_the_cap():

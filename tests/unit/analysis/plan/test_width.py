@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -175,9 +174,3 @@ def test_a_constant_suite_stops_at_once(matrix):
 def test_wrong_arguments_of_the_loop(pair, wrong):
     with pytest.raises(UsageError):
         width_loop(*pair(), **wrong)
-
-
-def test_the_loop_is_json(pair):
-    data = json.loads(json.dumps(width_loop(*pair(), width=0.1).to_dict(), allow_nan=False))
-    assert data["why"] == "width"
-    assert data["steps"][0].keys() == {"runs", "speedup", "low", "high", "width"}

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from itertools import product
 
 import numpy as np
@@ -197,14 +196,3 @@ def test_every_page_says_what_was_compared() -> None:
     report = hpt_report(*sides)
     for result in (hpt(*sides), hpt_speedup(*sides), report, report.context):
         assert page_of(result).title == "HPT: new against old"
-
-
-def test_to_dict_is_json_and_the_curve_is_read_only() -> None:
-    result = hpt_speedup(*bimodal(1))
-    data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert data["value"] == result.value
-    k = len(data["curve"]["speedups"])
-    assert (len(data["curve"]["at"]), len(data["curve"]["between"])) == (k, k + 1)
-    with pytest.raises(ValueError, match="read-only"):
-        result.curve.at[0] = 1.0
-    assert str(result).startswith("largest speedup with HPT reliability 0.95: ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -168,11 +167,6 @@ class TestResult:
         assert fit.bic == max(fit.bic_table["E"] + fit.bic_table["V"])
         p = 4 if fit.equal_variance else 5
         assert fit.bic == pytest.approx(2 * fit.log_likelihood - p * math.log(100))
-
-    def test_json(self, bimodal: np.ndarray) -> None:
-        done = json.loads(json.dumps(fit_mixture(bimodal[:12]).to_dict(), allow_nan=False))
-        assert len(done["bic_table"]["V"]) == 9
-        assert None in done["bic_table"]["V"]
 
     def test_likelihood_is_that_of_the_state_before_the_closing_step(
         self, bimodal: np.ndarray

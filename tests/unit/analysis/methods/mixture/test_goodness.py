@@ -116,13 +116,6 @@ class TestResult:
         assert "no mixture of Gaussians fits" in str(found)
         assert "was fitted to 35 values and these are 3" in str(found)
 
-    def test_replicates_that_are_as_far_are_counted(
-        self, sample: np.ndarray, mixture: Mixture
-    ) -> None:
-        for values in (mixture.quantile((np.arange(35) + 0.5) / 35), sample, sample + 0.3):
-            found = ks_fit(values, mixture, resamples=30, rng=rng())
-            assert found.further == np.count_nonzero(found.distances >= found.statistic)
-
     def test_one_resample(self, sample: np.ndarray, mixture: Mixture) -> None:
         found = ks_fit(sample, mixture, resamples=1, rng=rng())
         assert found.pvalue in (0.5, 1.0)
@@ -169,16 +162,6 @@ class TestResult:
         other = ks_fit(logs, fit_mixture(logs), resamples=19, rng=rng())
         assert one.distances.tolist() == other.distances.tolist()
         assert one.statistic == other.statistic
-
-    def test_to_dict_is_json(self, sample: np.ndarray, mixture: Mixture) -> None:
-        found = ks_fit(sample, mixture, resamples=200, rng=rng())
-        data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-        assert data["statistic"] == found.statistic
-        assert data["rejected"] is False
-        assert data["components"] == 2
-        assert "distances" not in data
-        assert not found.cautions
-        assert not found.distances.flags.writeable
 
     def test_text(self, sample: np.ndarray, mixture: Mixture) -> None:
         text = str(ks_fit(sample, mixture, resamples=100, rng=rng()))
@@ -285,12 +268,6 @@ class TestTies:
         assert found.resolution is None
         assert found.statistic == ks_fit(sample, mixture, resamples=1, rng=rng()).statistic
         assert "nothing was moved" in found.cautions[0]
-
-    def test_jitter_on_the_log_scale(self) -> None:
-        x = coarse()
-        found = ks_fit(x, fit_mixture(x, scale="log"), resamples=9, rng=rng(), ties="jitter")
-        assert found.mixture.scale == "log"
-        assert found.resolution == 0.5
 
     @pytest.mark.parametrize(
         ("values", "step"),

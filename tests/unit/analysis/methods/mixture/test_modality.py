@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -22,7 +21,6 @@ from analysis.methods.mixture.modality import (
     bandwidth_test,
     calls_multimodal,
     dip_test,
-    rejects_one_mode,
     skewed_families,
 )
 from analysis.methods.mixture.model import Mixture
@@ -477,15 +475,6 @@ def test_one_gaussian_has_one_mode() -> None:
     assert found.conclusion.startswith("one mode, at ")
 
 
-def test_the_scale_of_logarithms_is_compared_on_the_values() -> None:
-    x = rng(35).lognormal(0, 0.5, 60)
-    found = mode_evidence(x, fit_mixture(x, scale="log"), resamples=20, rng=rng())
-    lognormal = next(fit for fit in found.families if fit.name == "lognormal")
-    if found.mixture.components == 1:
-        assert found.mixture_bic == pytest.approx(lognormal.bic, rel=1e-9)
-    assert len(found.modes) == 1
-
-
 def test_few_and_coarse_values_get_cautions() -> None:
     x = np.array([1.0, 1, 2, 2, 2, 3, 3, 6])
     found = mode_evidence(x, fit_mixture(x), resamples=20, rng=rng())
@@ -522,12 +511,6 @@ def test_evidence_does_not_depend_on_the_unit(scale: float) -> None:
     assert "0 % of the resamples" in ours.conclusion
 
 
-def test_steps_between_levels_are_ascending() -> None:
-    x = np.sort(np.round(rng(1).normal(size=50), 1))
-    spread, _ = spread_ties(x)
-    assert all(a <= b for a, b in pairwise(spread.tolist()))
-
-
 @pytest.mark.parametrize(
     ("modes", "dip", "bandwidth", "several", "called"),
     [
@@ -541,14 +524,6 @@ def test_steps_between_levels_are_ascending() -> None:
 )
 def test_the_rule(modes: int, dip: float, bandwidth: float, several: float, called: bool) -> None:
     assert calls_multimodal(modes, dip=dip, bandwidth=bandwidth, several=several) is called
-
-
-def test_the_rule_follows_the_risk() -> None:
-    assert rejects_one_mode(dip=0.05, bandwidth=1, risk=0.1)
-    assert not rejects_one_mode(dip=0.05, bandwidth=1)
-    numbers = {"dip": 0.05, "bandwidth": 1.0, "several": 1.0}
-    assert calls_multimodal(2, **numbers, risk=0.1)
-    assert not calls_multimodal(2, **numbers)
 
 
 # ---- what is said of the evidence

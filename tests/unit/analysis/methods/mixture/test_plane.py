@@ -188,12 +188,6 @@ class TestUnits:
         assert any('units="spread"' in caution for caution in given)
         assert not any('units="spread"' in caution for caution in spread)
 
-    @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e3, 1e9, 1e100, 1e-100])
-    def test_scales_give_a_result(self, scale: float) -> None:
-        pairs = two_clusters(30) * scale
-        assert fit_mixture_of_metrics(pairs, max_components=3).n == 30
-        assert fit_mixture_of_metrics(pairs, units="spread", max_components=3).components == 2
-
 
 class TestHardData:
     def test_constant(self) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,29 +10,6 @@ from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.page import advice_text, interval_text, speedup_text
 from analysis.methods.multilevel.result import Line, MoreSessions
 from analysis.pages.model import Table, page_of
-
-PAGE = (Path(__file__).resolve().parents[5] / "docs" / "json.md").read_text()
-
-
-def keys(value):
-    if isinstance(value, dict):
-        return set(value).union(*map(keys, value.values()))
-    return set().union(*map(keys, value)) if isinstance(value, list) else set()
-
-
-@pytest.mark.parametrize("sessions", [((1, 2, 3), (1, 2, 3)), ((1,), (2,)), ((1, 2), (3, 4))])
-def test_every_key_is_documented(noisy, matrix_of, sessions):
-    a, b = noisy(1, sessions=sessions[0]), noisy(2, sessions=sessions[1])
-    found = multilevel(matrix_of("new", a), matrix_of("old", b)).to_dict()
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    part = "".join(
-        part for part in PAGE.split("\n## ") if part.startswith(("multilevel", "The head"))
-    )
-    told = {name.removesuffix("[]") for name in re.findall(r"`([a-z_]+(?:\[\])?)`", part)}
-    assert keys(found) - told == set()
-    assert found["method"] == "multilevel"
-    assert found["word"] == found["these"]["word"] == found["these"]["outcome"]
-    assert {line["pvalue_of"] for line in found["benchmarks"]} == {"two-sided"}
 
 
 def test_one_benchmark_is_the_answer(noisy, matrix_of):

@@ -178,15 +178,6 @@ def test_one_resample():
     assert str(found)
 
 
-def test_result_is_read_only_and_json():
-    found = empirical_distribution(matrix(), rng=rng())
-    assert not found.values.flags.writeable
-    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert data["median"] == found.median
-    assert len(data["density"]["grid"]) == len(data["density"]["density"]) == 512
-    assert data["boxplot"]["q3"] == found.q3
-
-
 # ---- side by side
 
 

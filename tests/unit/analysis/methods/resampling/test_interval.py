@@ -86,14 +86,6 @@ def test_to_dict_holds_a_summary_of_the_replicates() -> None:
     assert len(json.dumps(data)) < 10_000
 
 
-def test_frozen_and_read_only() -> None:
-    found = bootstrap_speedup(*suite(), resamples=10, rng=rng())
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        found.low = 1.0
-    with pytest.raises(ValueError, match="read-only"):
-        found.replicates[0] = 1.0
-
-
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

@@ -108,14 +108,6 @@ def test_the_report_is_composed_of_its_parts_sections():
     assert page.cautions == found.cautions
 
 
-def test_what_there_is_not_has_no_section():
-    found = resampling_report(matrix(runs=1), matrix("BB", runs=1), resamples=20, rng=rng())
-    titles = [section.title for section in page_of(found).sections]
-    assert "test" in titles
-    assert "interval" not in titles
-    assert "seed" not in str(found)
-
-
 def test_each_caution_once_but_those_of_two_sides_with_one_name():
     ours = matrix("same", cautions=[Caution("failed-left-out", "3 failed runs left out")])
     theirs = matrix("same", 1.1, cautions=[Caution("failed-left-out", "40 failed runs left out")])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -214,19 +212,8 @@ def test_what_cannot_be_concluded_is_counted() -> None:
 
 def test_the_text() -> None:
     text = " ".join(str(suite()).split())
-    assert text.startswith(
-        "new against old: the speedup of the mean is significant on 3 of 6 benchmarks"
-    )
-    for words in (
-        "gain, accelerated",
-        "95 % interval",
-        "without continuity",
-        "chosen at random",
-        "a (1 - a/b) > 5 does not hold",
-        "385 benchmarks would give ± 0.05",
-        "only if these 6 were chosen",
-    ):
-        assert words in text
+    assert "385 benchmarks would give ± 0.05" in text
+    assert "only if these 6 were chosen" in text
     assert "overall, by median" in render(page_of(suite()), width=96)  # 80 columns fold its cell
     long = {"a-very-long-benchmark-name-" * 3: [1.0] * 500, "b": [1.0, 1.5, 2.0]}
     for confidence in (0.95, None, dict.fromkeys(long, 0.9) | {"b": None}):
@@ -286,21 +273,6 @@ def test_what_no_number_can_hold_is_refused() -> None:
     faster = both | {"a": [v * 1e307 for v in (1.0, 1.1, 1.2)]}
     with pytest.raises(AnalysisError, match="times and weights"):
         suite_of(matrix("o", both), matrix("n", faster), weights={"a": 1e-308, "b": 1e308})
-
-
-def test_the_dictionary_is_plain_json() -> None:
-    for options in ({}, {"confidence": None, "weights": "fraction"}):
-        done = suite(**options)
-        data = json.loads(json.dumps(done.to_dict(), allow_nan=False))
-        assert data["gain"] == done.gain
-        assert data["proportion_mean"]["low"] == done.proportion_mean.low
-        assert len(data["benchmarks"]) == 6
-        head = {"schema", "method", "tool_version", "caution_codes"}
-        assert set(data) == {field.name for field in fields(SpeedupSuite)} | head | {
-            "word",
-            "slower",
-        }
-        assert head & set(data["benchmarks"][0]) == {"caution_codes"}  # the head is said once
 
 
 def test_proportions_at_their_ends() -> None:
