@@ -113,6 +113,7 @@ def test_sessions_follow_each_other_in_the_order_of_the_starts(night, tmp_path):
             assert len(set(matrix.blocks[k].tolist())) == 8
     assert whole.position.tolist() == list(range(48))
     assert [one.code for one in whole.cautions] == ["merged"]
+    assert not (tmp_path / "all" / "builds.jsonl").exists()
     for name in ("campaign.yaml", "resolved.json"):
         assert (tmp_path / "all" / name).read_bytes() == (first / name).read_bytes()
 
@@ -180,9 +181,6 @@ def test_repeated_warm_ups_stay_apart(night, tmp_path):
     rows = lines(tmp_path / "all" / "measurements.jsonl")
     assert [row["position"] for row in rows if row["position"] < 0] == [-1, -2]
     read_trial(tmp_path / "all")
-    place = Offsets(sessions=2, positions=24, repeated=1)
-    assert place.output("w1.stderr", "t") == "w2.stderr"
-    assert place.output("0003.before.log", "t") == "0027.before.log"
 
 
 def test_what_sessions_went_without_moves_with_them(night, tmp_path):
@@ -316,11 +314,6 @@ def test_nights_with_the_same_layouts_are_told(night, tmp_path):
     )
     assert told["what"] == "4 sessions of b have 2 layouts"
     assert (told["status"], told["when"], told["session"]) == ("warn", "merge", None)
-
-
-def test_nights_without_builds_have_no_such_file(night, tmp_path):
-    merge_trials([night(1), night(2)], tmp_path / "all")
-    assert not (tmp_path / "all" / "builds.jsonl").exists()
 
 
 def test_nights_of_other_commits_are_of_one_campaign(night, tmp_path):

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from analysis.data.merging_hosts import merge_hosts, named_trials, way_of
-from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
 from analysis.importers.reader import open_trial
 from analysis.record.fleet import read_fleet, read_hosts
@@ -108,12 +107,6 @@ def test_a_host_that_executed_another_program_is_said(trial, tmp_path):
     alike = [paths[0], trial("four", "lab4", "d", program="1"), trial("five", "lab5", "e")]
     code, told, _ = merge(*alike, "-o", tmp_path / "alike", "--json")
     assert json.loads(told)["other_programs"] == {}  # and what is unknown is not compared
-
-
-def test_trials_of_one_host_become_sessions_as_ever(trial, tmp_path):
-    code, _, _ = merge(trial("one"), trial("two"), "-o", tmp_path / "all")
-    assert code == 0
-    assert read_trial(tmp_path / "all").manifest.origin == "merged"
 
 
 def test_two_trials_of_a_host_become_its_sessions_in_the_fleet(trial, tmp_path):

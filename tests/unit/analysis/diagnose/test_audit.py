@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
@@ -15,7 +14,6 @@ from analysis.diagnose.examine import diagnose_matrix, diagnose_runs, diagnose_t
 from analysis.diagnose.result import cautions_of
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.record.trial_files import ENVIRONMENT, FINDINGS
-from analysis.stats.multiplicity import adjusted
 from analysis.verdict.judging import judge
 
 NAMES = {"name": "t", "unit": "s", "better": "lower", "confidence": 0.95}
@@ -46,13 +44,6 @@ def measured(synthetic, tmp_path):
 
 def note(check, session, what="what", status="warn", when="after"):
     return {"session": session, "when": when, "check": check, "status": status, "what": what}
-
-
-def test_adjusted_is_benjamini_and_hochbergs():
-    p = np.random.default_rng(2).random(50) ** 3
-    assert adjusted(p, "bh") == pytest.approx(stats.false_discovery_control(p))
-    with_gaps = np.r_[p[:20], np.nan, p[20:]]
-    assert np.delete(adjusted(with_gaps, "bh"), 20) == pytest.approx(adjusted(p, "bh"))
 
 
 def test_a_clean_trial_shows_nothing(measured):

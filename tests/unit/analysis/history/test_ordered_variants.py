@@ -266,14 +266,6 @@ def test_a_metric_of_which_more_is_better_turns_round(made: Maker) -> None:
     assert step.speedup == pytest.approx(1.03, abs=0.003)
 
 
-def test_every_screen_has_80_columns(made: Maker) -> None:
-    for steps, sd in (({4: 3.0}, 0.002), ({}, 0.002), ({}, 0.1), ({2: 5.0, 5: -3.0}, 0.002)):
-        found = series(made(steps, sd=sd, benchmarks=("text", "a-benchmark-with-a-very-long-name")))
-        lines = [one for one in str(found).splitlines() if "/" not in one]  # paths stay whole
-        assert max(map(len, lines)) <= 80
-        assert json.loads(json.dumps(found.to_dict()))["method"] == "ordered-variants"
-
-
 def test_runs_that_were_not_shuffled_are_told(made: Maker) -> None:
     assert "order-not-shuffled" in [one.code for one in series(made({})).cautions]
     shuffled = made({}, extra={"resolved.json": resolved()})

@@ -156,13 +156,6 @@ def test_cautions_name_what_the_plan_rests_on(pair, rng):
     assert str(few).startswith("x against y: what a number of runs would bring")
 
 
-def test_the_search_finds_the_least_and_respects_the_cap():
-    assert least_runs(lambda m: m / 100, 0.8, 1000) == 80
-    assert least_runs(lambda m: 1.0, 0.8, 1000) == 3
-    assert least_runs(lambda m: m / 100, 0.8, 79) is None
-    assert least_runs(lambda m: m / 100, 0.8, 80) == 80
-
-
 def test_the_documented_figures(pair, rng):
     # docs/planning.md: the numbers of runs of figure 12, 1,000 simulations, a cap of 1,000 runs
     plan = plan_runs(*pair(), rng=rng)

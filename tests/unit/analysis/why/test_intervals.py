@@ -10,13 +10,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from analysis.diagnose.explain import by_evidence, corrected, counting_variance, holm, row_of
 from analysis.diagnose.session_profiles import Side
 from analysis.diagnose.why_result import Row
-from tests.examples import examples
 
 
 def times(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -85,25 +83,6 @@ def test_the_least_variance_is_that_of_pieces_of_any_length():
     assert variance == pytest.approx(1 / 6, abs=1e-4)
     found = counting_variance(side(100, 30.0), side(120, 36.0, runs=6))
     assert found == pytest.approx(variance * (3 * 0.3**2 + 6 * 0.3**2), rel=1e-3)
-
-
-def independent_holm(pvalues: list[float]) -> list[float]:
-    """Adjust by the definition: the least level at which Holm's steps reject a hypothesis."""
-    m = len(pvalues)
-    found = []
-    for p in pvalues:
-        at_or_below = sorted(q for q in pvalues if q <= p)
-        steps = [(m - rank) * q for rank, q in enumerate(at_or_below)]
-        ranks_of_ties = [step for step, q in zip(steps, at_or_below, strict=True) if q < p]
-        first_of_ties = next(step for step, q in zip(steps, at_or_below, strict=True) if q == p)
-        found.append(min(1.0, max([*ranks_of_ties, first_of_ties])))
-    return found
-
-
-@settings(max_examples=examples(200))
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_is_holms(pvalues):
-    assert holm([*pvalues]) == pytest.approx(independent_holm(pvalues), abs=1e-12)
 
 
 def test_what_is_unknown_counts_in_the_family():

@@ -68,14 +68,6 @@ def test_several_trials_have_modes_of_their_own(bimodal):
     assert "padded / v in a: mode 2" in said
 
 
-def test_another_benchmark_changes_no_mode(bimodal):
-    # the same rows, of which the other benchmark's are taken out
-    trial = bimodal()
-    one = modal_runs(trial, "wall", rng=rng())
-    again = modal_runs(trial, "wall", rng=rng())
-    assert all((a.labels == b.labels).all() for a, b in zip(one, again, strict=True))
-
-
 def test_a_metric_that_is_not_there(bimodal):
     with pytest.raises(UsageError, match="no metric 'speed'"):
         sources(bimodal(), metric="speed", rng=rng())

@@ -6,7 +6,6 @@ the table of causes: a paired interval with and without evidence of the host, an
 
 from __future__ import annotations
 
-import json
 import math
 from datetime import UTC, datetime
 
@@ -356,15 +355,6 @@ def test_wrong_arguments_are_refused():
             judge_nights(nights, **wrong)
     with pytest.raises(InsufficientDataError, match="no trial"):
         judge_nights(nights_of())
-
-
-def test_the_result_is_json_and_says_its_sentence():
-    history = judge_nights(nights_of(series(stepped(), commits=COMMITS)), gate="slower>2%")
-    told = json.loads(json.dumps(history.to_dict(), allow_nan=False))
-    assert told["method"] == "history"
-    assert told["sentence"] == history.sentence
-    assert told["series"][0]["intervals"][0]["words"] == "program changed here"
-    assert told["outcome"] == history.outcome
 
 
 def test_nights_of_an_ended_series_are_not_said_to_show_no_change():

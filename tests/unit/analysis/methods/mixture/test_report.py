@@ -322,22 +322,6 @@ def test_plain_lists(tmp_path):
     assert sure.cautions == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("1\n2 3\n", "'2 3' is not one number"),
-        ("1\nnan\n", "'nan' is not a positive finite number"),
-        ("1e999\n", "not a positive finite number"),
-        ("1\n-2\n", "'-2' is not a positive finite number"),
-        ("\n#\n", "holds no values"),
-    ],
-)
-def test_bad_plain_lists(tmp_path, text, message):
-    (tmp_path / "a.dat").write_text(text)
-    with pytest.raises(AnalysisError, match=message):
-        read([str(tmp_path / "a.dat")])
-
-
 def test_trials_and_their_variants(tmp_path):
     found = read([str(SAMPLE)])
     assert [one.name for one in found.matrices] == ["gzip-6", "gzip-1"]

@@ -6,7 +6,6 @@ shift of one side costs; the Speedup-Test for its number.
 
 from __future__ import annotations
 
-import json
 import math
 import runpy
 from functools import cache
@@ -214,25 +213,6 @@ def test_far_from_the_pilot_is_more_than_ten_times_its_runs(runs, told):
     lines = variance_components(*pilot(runs=8)).benchmarks
     found = session_cautions(lines, fewest=6, best=(2, runs), costs=COSTS)
     assert [one.code for one in found if "no-session" not in one.code] == told
-
-
-def test_text_and_json():
-    found = plan_sessions(*pilot(), width=0.03, effect=1.02, costs=COSTS)
-    text = str(found)
-    flat = " ".join(text.split())
-    assert flat.startswith(
-        "new against old: a 95 % interval of width 0.03 and to tell a speedup of 1.02x with probability "
-        f"0.8 needs {found.sessions} sessions x {found.runs} run"
-    )
-    assert f"\nprotocol: {{sessions: {found.sessions}, runs: {found.runs}}}\n" in text
-    assert "with the pilot's variance at its quartiles it would be " in flat
-    assert "a run of every cell took 3.00 s, a session's warm-up 4.00 s" in flat
-    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert told["method"] == "plan-sessions"
-    assert told["protocol"] == found.protocol
-    assert told["components"]["crossed"]["run_sd"] == pytest.approx(found.components.crossed.run_sd)
-    assert len(told["benchmarks"]) == 4
-    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_hours_minutes_and_seconds():

@@ -215,15 +215,11 @@ def test_equal_values_and_one_benchmark_are_answered(rng):
     assert "-" in str(one)
 
 
-def test_seeds_repeat_and_the_page_says_the_numbers(population):
+def test_seeds_repeat_and_json_holds_the_numbers(population):
     sides = two(population)
     options = {"simulations": 7, "resamples": 99, "seed": 4}
     first = draw_study(*sides, rng=stream(4, "x"), **options)
     assert first.to_dict() == draw_study(*sides, rng=stream(4, "x"), **options).to_dict()
-    text = " ".join(str(first).split())
-    assert "7 draws of 5 runs of each of 6 benchmarks, with replacement" in text
-    assert f"HPT {first.rejected('hpt', 0.01)} of 7 {first.rejected('hpt', 0.05)} of 7" in text
-    assert all(len(line) <= 96 for line in str(first).splitlines())
     data = json.loads(json.dumps(first.to_dict(), allow_nan=False))
     assert [one["test"] for one in data["tests"]] == list(TESTS_OF_DRAWS)
     assert len(data["each"]) == 7
