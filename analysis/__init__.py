@@ -78,16 +78,16 @@ if TYPE_CHECKING:
         fit_mixture as fit_mixture,
     )
     from .methods.mixture.goodness import (
+        CorpusFit as CorpusFit,
+        FitTest as FitTest,
         fit_corpus as fit_corpus,
         ks_fit as ks_fit,
     )
     from .methods.mixture.metrics_fit import (
-        fit_mixture_2d as fit_mixture_2d,
-        fit_mixture_of_metrics as fit_mixture_of_metrics,
-    )
-    from .methods.mixture.metrics_model import (
         Mixture2d as Mixture2d,
         MixtureOfMetrics as MixtureOfMetrics,
+        fit_mixture_2d as fit_mixture_2d,
+        fit_mixture_of_metrics as fit_mixture_of_metrics,
     )
     from .methods.mixture.metrics_page import pairs_of_runs as pairs_of_runs
     from .methods.mixture.modality import (
@@ -99,17 +99,13 @@ if TYPE_CHECKING:
         Mixture as Mixture,
     )
     from .methods.mixture.refits import (
-        faster_estimate as faster_estimate,
         fitted_sample as fitted_sample,
-        metric_interval as metric_interval,
         mode_evidence as mode_evidence,
     )
-    from .methods.mixture.result import (
-        CorpusFit as CorpusFit,
-        FitTest as FitTest,
-    )
     from .methods.mixture.single_run import (
+        faster_estimate as faster_estimate,
         mean_difference as mean_difference,
+        metric_interval as metric_interval,
         probability_faster as probability_faster,
         probability_fastest as probability_fastest,
         rank_share as rank_share,
@@ -219,14 +215,12 @@ _ROOMS = {
     "methods.resampling.bootstrap": "bootstrap_speedup",
     "methods.resampling.distribution": "empirical_distribution compare_distributions",
     "methods.mixture.fit": "fit_mixture",
-    "methods.mixture.goodness": "ks_fit fit_corpus",
-    "methods.mixture.result": "FitTest CorpusFit",
+    "methods.mixture.goodness": "CorpusFit FitTest fit_corpus ks_fit",
     "methods.mixture.model": "Mixture",
-    "methods.mixture.metrics_fit": "fit_mixture_2d fit_mixture_of_metrics",
-    "methods.mixture.metrics_model": "Mixture2d MixtureOfMetrics",
+    "methods.mixture.metrics_fit": "Mixture2d MixtureOfMetrics fit_mixture_2d fit_mixture_of_metrics",
     "methods.mixture.metrics_page": "pairs_of_runs",
-    "methods.mixture.single_run": "mean_difference probability_faster probability_fastest variability_level rank_share",
-    "methods.mixture.refits": "mode_evidence fitted_sample metric_interval faster_estimate",
+    "methods.mixture.single_run": "mean_difference probability_faster probability_fastest variability_level rank_share faster_estimate metric_interval",
+    "methods.mixture.refits": "mode_evidence fitted_sample",
     "methods.mixture.modality": "dip_test bandwidth_test skewed_families",
     "history.changes": "changes Changes",
     "history.step_search": "StepSearch",

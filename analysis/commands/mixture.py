@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..data.matrix import PerformanceMatrix
-    from ..methods.mixture.report import MixtureOptions
-    from ..methods.mixture.result import MixtureReport
+    from ..methods.mixture.report import MixtureOptions, MixtureReport
 
 
 _DETAIL, _OVERVIEW = 500, 200  # resamples
@@ -102,7 +101,7 @@ def mixture(*, args: _Asked, out: TextIO) -> int:
 
 def _draw(report: MixtureReport, picture: Path) -> None:
     """Draw one benchmark, or what many have in common."""
-    from ..methods.mixture import benchmark_page as pictures
+    from ..methods.mixture import pictures
     from ..plots.chart import write_picture
 
     if report.detailed:
@@ -152,7 +151,7 @@ def _plane(args: _Asked, picture: Path | None, out: TextIO) -> int:
         )
     from ..data.host_record import question_of
     from ..importers.reader import trials_of
-    from ..methods.mixture.metrics_model import listed
+    from ..methods.mixture.metrics_fit import listed
     from ..methods.mixture.metrics_page import plane_report
 
     trials = trials_of(args.sources, args.reading())

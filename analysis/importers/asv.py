@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..data.opening import Opened, files_in, open_foreign, open_in_folder
 from ..errors import FairtrialError
+from ..pages.model import cautions_of
 from .parsing import (
     ForeignCell,
     ForeignFile,
-    cautions_of,
     count_of,
     in_base_unit,
     single,

@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..pages.model import Caution
+from ..pages.model import Caution, cautions_of
 from ..pages.number_format import listed
 from .parsing import (
     ForeignCell,
     ForeignFile,
-    cautions_of,
     in_base_unit,
     number_or_text,
     one_process,

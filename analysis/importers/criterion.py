@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from ..data.opening import Opened, files_in, open_foreign, open_in_folder
-from .parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, one_process
+from ..pages.model import cautions_of
+from .parsing import ForeignCell, ForeignFile, in_base_unit, one_process
 
 _SAMPLE, _NAMES, _BINARY = "sample.json", "benchmark.json", ".cbor"
 _RAW = "group,function,value,"

@@ -19,9 +19,8 @@ from typing import Any
 
 from ..errors import UsageError, library_needed
 from ..pages import number_format as figures
-from ..pages.model import Caution
+from ..pages.model import Caution, cautions_of
 from .export_data import ExportedCell, ExportedData, ExportedProcess, Metric
-from .parsing import cautions_of
 from .targets import (
     MEANS,
     WALL,

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import AnalysisError
 from ..pages import number_format as figures
-from .parsing import TIMES, ForeignCell, ForeignFile, cautions_of, one_process
+from ..pages.model import cautions_of
+from .parsing import TIMES, ForeignCell, ForeignFile, one_process
 
 if TYPE_CHECKING:
     from ..data.opening import Opened

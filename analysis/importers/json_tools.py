@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import AnalysisError
 from ..pages import number_format as figures
-from ..pages.model import Caution
+from ..pages.model import Caution, cautions_of
 from ..record.json_paths import JsonPathError, Place, places, root
 from .parsing import (
     ForeignCell,
     ForeignFile,
-    cautions_of,
     count_of,
     in_base_unit,
     objects_in,

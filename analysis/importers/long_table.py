@@ -13,7 +13,7 @@ from ..data.matrix_file import VALUES
 from ..data.number_text import NUMBER, Decimal, number_in
 from ..data.trial_cautions import READ_AS, UNREAD
 from ..pages import number_format as figures
-from ..pages.model import Caution
+from ..pages.model import Caution, cautions_of
 from ..record.run_numbers import limit_of
 from .columns import Coded, all_numbers, grouped, settled
 from .headings import (
@@ -30,7 +30,6 @@ from .parsing import (
     MISSING,
     ForeignCell,
     ForeignFile,
-    cautions_of,
     in_base_unit,
     one_process,
     quantity_in,

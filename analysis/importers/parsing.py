@@ -108,11 +108,6 @@ def writable(name: str) -> str:
     return name.encode(errors="backslashreplace").decode()
 
 
-def cautions_of(table: Mapping[str, str | bool]) -> tuple[Caution, ...]:
-    """Give a caution for each code with a sentence; False stands for one that does not hold."""
-    return tuple(Caution(code, text) for code, text in table.items() if isinstance(text, str))
-
-
 TIMES: dict[str, float] = {
     name: factor
     for factor, names in (

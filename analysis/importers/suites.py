@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..pages.model import cautions_of
 from .parsing import (
     ForeignCell,
     ForeignFile,
-    cautions_of,
     facts_of,
     in_base_unit,
     number_or_text,

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ..errors import UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution
+from ..pages.model import Caution, cautions_of
 from ..registry import load
-from .parsing import cautions_of
 
 if TYPE_CHECKING:
     from .export_data import ExportedData, Metric

@@ -19,12 +19,12 @@ import numpy as np
 from ..data.matrix_file import Dress, TextTable, read_text
 from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
-from ..pages.model import Caution
+from ..pages.model import Caution, cautions_of
 from ..record.json_paths import JsonPathError, Place, beside, places, root
 from .columns import Coded
 from .headings import SAMPLE, is_long, long_mapping
 from .long_table import LongTable, float_of, long_file
-from .parsing import ForeignCell, ForeignFile, cautions_of
+from .parsing import ForeignCell, ForeignFile
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
 #

@@ -16,7 +16,8 @@ from xml.parsers import expat
 
 from ..data.opening import Opened, files_in, open_in_folder
 from ..errors import FairtrialError
-from .parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, number_or_text
+from ..pages.model import cautions_of
+from .parsing import ForeignCell, ForeignFile, in_base_unit, number_or_text
 
 
 def xml_of(opened: Opened) -> ET.Element:

@@ -125,6 +125,11 @@ def merged(*groups: Iterable[Caution]) -> tuple[Caution, ...]:
     return tuple(dict.fromkeys(caution for group in groups for caution in group))
 
 
+def cautions_of(table: Mapping[str, object]) -> tuple[Caution, ...]:
+    """Give a caution for each code with a sentence; any other value says that it does not hold."""
+    return tuple(Caution(code, text) for code, text in table.items() if isinstance(text, str))
+
+
 @dataclass(frozen=True)
 class Sentence:
     """One sentence or short paragraph."""

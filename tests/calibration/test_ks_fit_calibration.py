@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, kstest
 
-from analysis.methods.mixture.goodness import fit_corpus
-from analysis.methods.mixture.result import CorpusFit
+from analysis.methods.mixture.goodness import CorpusFit, fit_corpus
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

@@ -16,8 +16,8 @@ from scipy.stats import binom
 from analysis.methods.mixture.fit import fit_mixture
 from analysis.methods.mixture.modality import bandwidth_test, calls_multimodal, dip_test
 from analysis.methods.mixture.model import Mixture
-from analysis.methods.mixture.refits import faster_estimate, fitted_sample, stability
-from analysis.methods.mixture.single_run import rank_share, variability_level
+from analysis.methods.mixture.refits import fitted_sample, stability
+from analysis.methods.mixture.single_run import faster_estimate, rank_share, variability_level
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

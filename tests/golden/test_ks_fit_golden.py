@@ -15,9 +15,8 @@ import pytest
 
 from analysis.methods.mixture.fit import fit_mixture
 from analysis.methods.mixture.fit_kernel import draw_sorted
-from analysis.methods.mixture.goodness import ks_fit
+from analysis.methods.mixture.goodness import FitTest, ks_fit
 from analysis.methods.mixture.model import Mixture
-from analysis.methods.mixture.result import FitTest
 
 HERE = Path(__file__).parent / "varcore_ammp"
 EXPECTED = json.loads((HERE / "expected.json").read_text())

@@ -16,10 +16,10 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.mixture.benchmark_page import mixture_picture
 from analysis.methods.mixture.fit import fit_mixture
 from analysis.methods.mixture.goodness import ks_fit
 from analysis.methods.mixture.model import Mixture
+from analysis.methods.mixture.pictures import mixture_picture
 from analysis.methods.mixture.report import MixtureOptions, mixture_report
 from analysis.methods.mixture.single_run import (
     mean_difference,

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods.mixture.metrics_fit import fit_mixture_of_metrics, start_classes
-from analysis.methods.mixture.metrics_model import MODELS
+from analysis.methods.mixture.metrics_fit import MODELS, fit_mixture_of_metrics, start_classes
 
 HERE = Path(__file__).parent / "mixture_plane_mclust"
 RECORDED = json.loads((HERE / "recorded.json").read_text())

@@ -22,13 +22,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
-from ...pages.model import Caution
+from ...pages.model import Caution, cautions_of
 from ...stats.arguments import checks_arguments, counted, numbers
-from ...stats.samples import Array
+from ...stats.samples import Array, clock_step
 from ...stats.workers import Budget
 from . import small_fit
-from .cautions import coarser_grid, fit_cautions
-from .model import FOUND, REFERENCES as MODEL_REFERENCES, STATE, TILE, EmState, Mixture, Scale
+from .model import (
+    FOUND,
+    REFERENCES as MODEL_REFERENCES,
+    START_VALUES,
+    STATE,
+    TILE,
+    EmState,
+    Mixture,
+    Scale,
+)
 
 MOST_COMPONENTS = 64
 MOST_STARTS = 10_000
@@ -98,7 +106,7 @@ def prepared(
     scale: Scale = "linear",
 ) -> ScaledValues:
     """Check a sample and put it on the scale of the fit, as `fit_mixture` does first."""
-    _check_options(variance_floor, resolution, scale)
+    check_floor_and_scale(variance_floor, resolution, scale)
     x = numbers(values, "the values to be fitted")
     if x.size < 2:
         said = f"a mixture needs at least 2 values, and there are {x.size}"
@@ -127,7 +135,8 @@ def prepared(
     return ScaledValues(x, floor)
 
 
-def _check_options(variance_floor: float, resolution: float | None, scale: str) -> None:
+def check_floor_and_scale(variance_floor: float, resolution: float | None, scale: str) -> None:
+    """Refuse what is no floor, no step of a clock, or no scale."""
     if scale not in ("linear", "log"):
         raise UsageError(f"scale must be 'linear' or 'log', not {scale!r}")
     if not (math.isfinite(variance_floor) and variance_floor >= 0):
@@ -136,6 +145,97 @@ def _check_options(variance_floor: float, resolution: float | None, scale: str) 
         raise UsageError(f"resolution must be a positive number, not {resolution!r}")
     if resolution is not None and variance_floor:
         raise UsageError("variance_floor and resolution both set the floor", fix="give one of them")
+
+
+FEW_VALUES = 20  # below, the number of components is hardly determined
+_UNIT_LIMIT = 2.0**-26  # the square root of mclust's limit on a variance
+
+
+def fit_cautions(
+    sample: ScaledValues, table: Array, k: int, floored: int, further: int
+) -> tuple[Caution, ...]:
+    """Say what limits a fit of `k` components, `floored` of them at the least variance."""
+    x, floor = sample
+    n, most = x.size, table.shape[1]
+    distinct = int(np.count_nonzero(np.diff(x))) + 1
+    lost = int(np.isnan(table[:, : min(most, n)]).sum())
+    narrow = floor == 0 and lost > 0 and bool(x[-1] - x[0] < 2 * _UNIT_LIMIT)
+    return cautions_of(
+        {
+            "few-values": n < FEW_VALUES and f"{n} values hardly determine a number of components",
+            "components-at-limit": at_limit(k, most, n),
+            "many-ties": distinct < n * 0.5
+            and f"only {distinct} of {n} values are distinct: components may describe the clock's "
+            "steps instead of the program",
+            "spread-too-small": narrow
+            and "the spread is so small in this unit that only one Gaussian is allowed (variances "
+            "up to 2.2e-16 are refused): fit in a smaller unit",
+            "candidates-discarded": not narrow and discarded(lost, 2 * min(most, n)),
+            "variance-at-floor": floored > 0
+            and f"{floored} of {k} components have the least variance allowed: see the floor",
+            "start-of-some": n > START_VALUES
+            and f"the start takes {START_VALUES} evenly spaced order statistics of {n} values; "
+            "mclust draws them at random, so its result may differ",
+            "starts-without-floor": further > 0
+            and floor == 0
+            and "many starts without a floor favour components that sit on a few tied values",
+        }
+    )
+
+
+def at_limit(k: int, most: int, n: int) -> str | bool:
+    """Say that a fit of n values has as many components as were tried."""
+    return k == most < n and f"the best K is the largest that was tried, {most}: try more"
+
+
+def discarded(lost: int, tried: int) -> str | bool:
+    """Say how many candidates have no fit."""
+    why = "(an empty class or a vanishing variance)"
+    return lost > 0 and f"{lost} of {tried} candidates were discarded {why}"
+
+
+_READING = 1.0 + 1e-6  # steps within which two values are one reading: rounding may part them
+_CHANCE = 1e-4  # that readings anywhere stand so close to a grid
+
+
+def coarser_grid(values: ArrayLike, resolution: float) -> tuple[Caution, ...]:
+    """Say when tied values stand on a coarser grid than the step that was given for the clock."""
+    x = np.sort(np.asarray(values, dtype=float))
+    found = _rough_grid(x, resolution)
+    step, count = found or (clock_step(x), np.unique(x).size)
+    if step is None or step < 2 * resolution or count == x.size:
+        return ()
+    width, some = (f"{step:.2g}", "some ") if found else (f"{step:.6g}", "")
+    return cautions_of(
+        {
+            "grid-coarser": f"the values stand {some}{width} apart ({count} readings for {x.size} "
+            f"values), on a coarser grid than the resolution of {resolution:g}: components may be "
+            f"its steps; try a resolution of {width}"
+        }
+    )
+
+
+def _rough_grid(x: Array, resolution: float) -> tuple[float, int] | None:
+    """Give the step and the readings of a grid that is blurred by less than the resolution.
+
+    Values within `resolution` of their neighbour are one reading: a grid of 0.2 printed with two digits
+    shows 93.41 and 93.42. A grid is one where readings are half as many as values at most, none is
+    wider than two resolutions, and readings at random places would hardly be as close to multiples
+    of one width: the chance is the share of places so close, to the power of the readings that are free.
+    """
+    group = np.concatenate(([0], np.cumsum(np.diff(x) > resolution * _READING)))
+    count = int(group[-1]) + 1
+    if not 3 <= count <= 0.5 * x.size:
+        return None
+    first = np.searchsorted(group, np.arange(count))
+    last = np.append(first[1:], x.size) - 1
+    centres = np.bincount(group, x - x[0]) / np.bincount(group)
+    gaps = np.diff(centres)
+    places = np.concatenate(([0.0], np.cumsum(np.rint(gaps / gaps.min()))))
+    step, start = (float(one) for one in np.polyfit(places, centres, 1))
+    away = max(float(np.abs(start + step * places - centres).max()), resolution / 2)
+    known = (2 * away / step) ** (count - 2) <= _CHANCE
+    return (step, count) if known and (x[last] - x[first]).max() <= 2 * resolution else None
 
 
 REFERENCES = (
@@ -209,7 +309,7 @@ def fit_mixture(
     draws = np.empty((0, 1, 1))
     if further and rng is not None:
         draws = rng.random((further, most, most))
-    coarse = () if resolution is None else tuple(coarser_grid(values, resolution))
+    coarse = () if resolution is None else coarser_grid(values, resolution)
     return _mixture(sample, _compiled(sample, most, draws), scale, further, coarse)
 
 
@@ -277,9 +377,6 @@ def _mixture(
         iterations=int(found[4]) if k > 1 else None,
         scale=scale,
         em=before,
-        cautions=(
-            *fit_cautions(sample, table, k, floored=int(found[5]), further=further),
-            *more,
-        ),
+        cautions=(*fit_cautions(sample, table, k, int(found[5]), further), *more),
         references=REFERENCES,
     )

@@ -8,29 +8,166 @@ distance taken ([1]_, section 5.1).
 References
 ----------
 .. [1] J. Worms, S. Touati, "Modelling program's performance with Gaussian mixtures for parametric
-       statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, sections 4, 5 and 8.
+       statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, sections 4, 5, 7 and 8.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...errors import AnalysisError, UsageError
-from ...stats.arguments import checks_arguments, counted, stream
+from ...errors import AnalysisError, InsufficientDataError, UsageError
+from ...pages import number_format as figures
+from ...pages.model import Caution, Page, Value, cautions_of, page_of, section, table_of
+from ...pages.result import Result
+from ...stats.arguments import between, checks_arguments, counted, stream
 from ...stats.samples import Array, clock_step, read_only
 from ...stats.workers import MOST_WORKERS, Progress, at_once, in_order
-from .cautions import ks_cautions
+from ...words import shorten
 from .fit import MOST_COMPONENTS, MOST_STARTS, fit_mixture, prepared
 from .model import Mixture, Scale
-from .result import CorpusFit, FitTest, TiesHandling
+
+TiesHandling = Literal["as-measured", "jitter"]
+
+FIT_TEST_REFERENCES = (
+    "J. Worms, S. Touati, Modelling program's performance with Gaussian mixtures for parametric "
+    "statistics, IEEE TMSCS 2018, section 5",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FitTest(Result):
+    """What the fit test says. Hypothesis: the values come from a mixture of Gaussians.
+
+    `statistic` is the distance between the values and `mixture`, `distances` those of the
+    replicates in ascending order. `pvalue` is (k + 1) / (N + 1), k replicates at least as far;
+    `pvalue_published` the paper's k / N with k further ones, which can be 0. `critical` holds for
+    each risk the [N (1 - risk)]-th ordered distance (nan when that is the 0th). `failed_fits`
+    counts replicates that no candidate fits; their distance is taken as 1, the largest there is,
+    so that they never make p smaller. With `ties` "jitter" the values were moved within the clock's
+    step, `resolution`, and `mixture` is the one fitted to the moved values. `distinct` and
+    `largest_tie` describe the values as measured: how many differ, and how many are equal at most.
+    """
+
+    method: ClassVar[str] = "ks-fit"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"mixture", "distances"})
+
+    statistic: float
+    pvalue: float
+    pvalue_published: float
+    critical: dict[float, float]
+    failed_fits: int
+    resamples: int
+    max_components: int
+    n: int
+    mixture: Mixture
+    distances: Array
+    ties: TiesHandling
+    resolution: float | None
+    distinct: int
+    largest_tie: int
+    references: tuple[str, ...] = FIT_TEST_REFERENCES
+
+    def rejected(self, risk: float = 0.05) -> bool:
+        """Tell whether mixtures of Gaussians are rejected at a risk.
+
+        Raises
+        ------
+        UsageError
+            If the risk does not lie between 0 and 1.
+        """
+        return self.pvalue <= between("risk", risk)
+
+    @property
+    def further(self) -> int:
+        """How many replicates are as far from their fit as the values, or further."""
+        return round(self.pvalue * (self.resamples + 1)) - 1
+
+    def body(self) -> dict[str, Any]:
+        """Add whether mixtures are rejected at 5 %, and the components of the tested one."""
+        head = {"rejected": self.rejected(), "components": self.mixture.components}
+        return {**head, **Result.body(self)}
+
+
+@page_of.register(FitTest)
+def _fit_test_page(test: FitTest) -> Page:
+    critical = table_of(
+        "critical-distances",
+        ("critical distance",),
+        ("<risk", str),
+        *(
+            (
+                f"{risk:g}",
+                lambda _, d=d: Value("-", None) if math.isnan(d) else Value(f"{d:.4f}", d),
+            )
+            for risk, d in test.critical.items()
+        ),
+    )
+    head = f"these {test.n} values show no departure from a mixture of Gaussians"
+    if test.rejected():
+        head = f"no mixture of Gaussians fits these {test.n} values"
+    fitted = figures.counted(test.mixture.components, "Gaussian")
+    said = [
+        f"{head} (p {figures.pvalue(test.pvalue)})",
+        f"the distance from the fitted {fitted} is {test.statistic:.4f}; of {test.resamples} samples "
+        f"drawn from the fit and fitted again, {test.further} are as far or further",
+    ]
+    if not test.rejected():
+        said.append(
+            "this is weak evidence for the fit: of samples of 35 lognormal values the test tells "
+            "about one in ten from a mixture"
+        )
+    published = f"p as published, k/N: {test.pvalue_published:.4g}"
+    return Page(
+        title="Fit of a Gaussian mixture",
+        sections=(section(*said), section(critical, published)),
+        cautions=test.cautions,
+    )
+
+
+def ks_cautions(test: FitTest, given: Mixture) -> tuple[Caution, ...]:
+    """Say what limits a test of the values to which the mixture `given` was fitted."""
+    n, count, moved = test.n, test.resamples, test.ties == "jitter"
+    # a continuous function must miss one end of a step by half its height
+    least, critical = test.largest_tie / (2 * n), test.critical[0.05]
+    steep = test.largest_tie > 1 and not least < 0.5 * critical
+    tried = given.bic_table and len(given.bic_table["V"])
+    return cautions_of(
+        {
+            "nothing-moved": moved
+            and test.resolution is None
+            and "the values have neither ties nor a common step: nothing was moved",
+            "moved-at-random": moved
+            and test.resolution is not None
+            and f"every value was moved at random within the clock's step of {test.resolution:.6g}: "
+            "another seed gives another p",
+            "ties-make-distance": steep
+            and not moved
+            and f"{test.largest_tie} of {n} values are equal, which alone makes a distance of "
+            f"{least:.4f} (critical at 5 %: {critical:.4f}): the test rejects clocks, not mixtures; "
+            'take ties="jitter", or measure with a finer clock',
+            "fitted-to-others": given.n not in (None, n)
+            and f"the mixture was fitted to {given.n} values and these are {n}: the test is "
+            "calibrated for the values of the fit",
+            "components-differ": tried not in (None, test.max_components)
+            and f"the mixture was chosen from up to {tried} components, the replicates' from up to "
+            f"{test.max_components}",
+            "few-replicates": count < 200
+            and f"few samples were drawn ({count}): p cannot be less than 1/{count + 1}, and the "
+            "authors ask for 200 at least",
+            "replicates-without-fit": test.failed_fits > 0
+            and f"no candidate fits {test.failed_fits} of {count} replicates; they count as further "
+            "away than the values",
+        }
+    )
 
 
 def jittered(
@@ -155,7 +292,7 @@ def ks_fit(
         distinct=repeats.size,
         largest_tie=int(repeats.max()),
     )
-    return replace(result, cautions=tuple(ks_cautions(result, mixture)))
+    return replace(result, cautions=ks_cautions(result, mixture))
 
 
 def _distances(
@@ -217,6 +354,28 @@ def _ordered(distances: Array, risk: float) -> float:
     return float(distances[place - 1]) if place > 0 else math.nan
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CorpusFit(Result):
+    """One sample of a corpus: its fit and fit test, or `why` it has none."""
+
+    method: ClassVar[str] = "fit-corpus"
+
+    label: str
+    mixture: Mixture | None
+    test: FitTest | None
+    why: str | None
+
+
+@page_of.register(CorpusFit)
+def _corpus_fit_page(row: CorpusFit) -> Page:
+    said = row.why
+    if row.mixture is not None and row.test is not None:
+        of = figures.counted(row.mixture.components, "Gaussian")
+        said = f"{of}, distance {row.test.statistic:.4f}, p {figures.pvalue(row.test.pvalue)}"
+    name = shorten(row.label, 40)
+    return Page(title="Gaussian mixture of a sample", sections=(section(f"{name}: {said}"),))
+
+
 @checks_arguments
 def fit_corpus(
     samples: Mapping[str, ArrayLike],
@@ -261,17 +420,9 @@ def fit_corpus(
     """
     count = None if workers is None else counted("workers", workers, most=MOST_WORKERS)
     counted("resamples", resamples, most=MOST_RESAMPLES)
-    asked = partial(
-        _fitted,
-        root=int(rng.integers(2**63)),
-        scale=scale,
-        test={
-            "resamples": resamples,
-            "max_components": max_components,
-            "ties": ties,
-            "resolution": resolution,
-        },
-    )
+    test: dict[str, Any] = {"resamples": resamples, "max_components": max_components}
+    test |= {"ties": ties, "resolution": resolution}
+    asked = partial(_fitted, root=int(rng.integers(2**63)), scale=scale, test=test)
     tell = progress if progress is not None else lambda _done, _total: None
     return in_order(
         asked,
@@ -300,3 +451,52 @@ def _fitted(
     except AnalysisError as error:
         why = error.what
     return CorpusFit(label=label, mixture=mixture, test=tested, why=why)
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentCounts:
+    """The number of components over samples (section 7.3); quartile of type 7."""
+
+    median: float
+    upper_quartile: float
+    largest: int
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSummary:
+    """What the fits of many samples have in common.
+
+    `samples` have a mixture. `modes` counts them by the number of modes of their curve, the level of
+    variability I4 (section 7.6); `rejected` are those of the `tested` whose fit test rejects at 5 %
+    (section 7.4).
+    """
+
+    samples: int
+    components: ComponentCounts
+    modes: Mapping[int, int]
+    tested: int
+    rejected: int
+
+
+def corpus_summary(fits: Iterable[tuple[Mixture | None, FitTest | None]]) -> CorpusSummary:
+    """Sum up the fits of samples: pairs of a mixture and its fit test, None where there is none.
+
+    Raises
+    ------
+    InsufficientDataError
+        If no sample has a mixture.
+    """
+    pairs = list(fits)
+    mixtures = [mixture for mixture, _ in pairs if mixture is not None]
+    if not mixtures:
+        raise InsufficientDataError("no sample has a mixture", n=0, needed=1)
+    tests = [test for _, test in pairs if test is not None]
+    k = np.array([mixture.components for mixture in mixtures])
+    modes = Counter(int(mixture.modes().size) for mixture in mixtures)
+    return CorpusSummary(
+        samples=len(mixtures),
+        components=ComponentCounts(float(np.median(k)), float(np.quantile(k, 0.75)), int(k.max())),
+        modes=dict(sorted(modes.items())),
+        tested=len(tests),
+        rejected=sum(test.rejected() for test in tests),
+    )

@@ -20,15 +20,16 @@ from ...pages.model import (
     Block,
     Caution,
     Cell,
-    Column,
-    Figure as PageFigure,
+    Figure,
     Page,
     Section,
-    Sentence,
     Table,
     Value,
+    cautions_of,
+    columns_of,
     merged,
     page_of,
+    section,
     table_of,
 )
 from ...pages.result import Result, plain
@@ -38,10 +39,16 @@ from ...plots.marks import COLOURS
 from ...stats.arguments import checks_arguments, numbers
 from ...stats.samples import read_only
 from ...words import shorten, shown
-from .metrics_fit import MOST_METRICS, fit_mixture_of_metrics
-from .metrics_model import COUNTS, LEAST_CORRELATED, SIMPLEST, MixtureOfMetrics, listed
-from .model import BIC_MARGIN
-from .page import likelihood_and_bic
+from .metrics_fit import (
+    COUNTS,
+    LEAST_CORRELATED,
+    MOST_METRICS,
+    SIMPLEST,
+    MixtureOfMetrics,
+    fit_mixture_of_metrics,
+    listed,
+)
+from .model import BIC_MARGIN, likelihood_and_bic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -49,15 +56,10 @@ if TYPE_CHECKING:
     from ...plots.paper import Picture
     from ...stats.samples import Array, Flags, Indices, Integers
 
-__all__ = ["ellipse", "plane_picture"]
-
 # --- Runs by cluster, a panel for each two metrics, with the ellipses of their mixture.
-
 
 _SHEET = Sheet(width=193.0)
 _MARKS = ("circle", "square", "up", "diamond", "down", "left", "right", "fat-plus")
-
-
 MOST_DRAWN = 4  # metrics; a picture has a panel for each two of them
 
 
@@ -112,7 +114,8 @@ def _panel(
     for k in range(mixture.components):
         place = k % len(COLOURS)
         css, shape = f"c{place} d{place}", _MARKS[k % len(_MARKS)]
-        r = f", r = {mixture.correlations[k]:.2f}" if alone and _told(mixture, k) else ""
+        told = alone and mixture.correlated and not mixture.sparse[k]
+        r = f", r = {mixture.correlations[k]:.2f}" if told else ""
         if alone or two == (0, 1):
             axes.keys.append(Key(f"cluster {k}: {mixture.weights[k]:.0%}{r}", css, shape))
         x, y = pairs[clusters == k].T
@@ -122,10 +125,6 @@ def _panel(
         across, up = mixture.means[k][list(two)].tolist()
         axes.spots(across, up, "ink rim", r=4.5, shape="plus")
     return axes
-
-
-def _told(mixture: MixtureOfMetrics, k: int) -> bool:
-    return mixture.correlated and not mixture.sparse[k]
 
 
 def ellipse(
@@ -229,34 +228,40 @@ def pairs_of_runs(
         names=tuple(metrics),
         units=tuple(one.unit for one in info),
         positions=read_only(trial.planned_position[used]),
-        cautions=tuple(_cautions(trial, cell, complete, metrics)),
+        cautions=_cautions(trial, cell, complete, metrics),
     )
 
 
 def _cautions(
     trial: Trial, cell: Flags, complete: Flags, metrics: Sequence[str]
-) -> Iterator[Caution]:
+) -> tuple[Caution, ...]:
     """Say what was left out, and what the values cannot tell."""
-    yield from always_said(trial)
-    failed = cell & trial.candidates & (trial.outcome != 0)
     judged = np.asarray(np.all([trial.judged(name) for name in metrics], axis=0))
-    for code, which, text in (
-        ("warm-up-left-out", cell & trial.warmup, "{} warm-up run{} left out"),
-        ("failed-left-out", failed, "{} failed run{} left out"),
-        ("metric-missing", cell & judged & ~complete, "{} run{} without one of the values"),
-    ):
-        if count := int(which.sum()):
-            yield Caution(code, text.format(count, "s" * (count > 1)))
+    warm, failed, without = (
+        figures.counted(int(which.sum()), noun) if which.any() else ""
+        for which, noun in (
+            (cell & trial.warmup, "warm-up run"),
+            (cell & trial.candidates & (trial.outcome != 0), "failed run"),
+            (cell & judged & ~complete, "run"),
+        )
+    )
+    found = cautions_of(
+        {
+            "warm-up-left-out": warm != "" and f"{warm} left out",
+            "failed-left-out": failed != "" and f"{failed} left out",
+            "metric-missing": without != "" and f"{without} without one of the values",
+        }
+    )
     counted = cell & trial.measured & complete
     for name in metrics:
-        yield from energy_cautions(trial, name, counted)
         floored = int(trial.at_floor(name)[counted].sum())
-        if floored:
-            yield Caution(
-                "floored",
-                f"{floored} values of {name} say only 'at most the launcher's floor': "
-                "they are no memory of the program, and their correlation with time means nothing",
-            )
+        floor = Caution(
+            "floored",
+            f"{floored} values of {name} say only 'at most the launcher's floor': "
+            "they are no memory of the program, and their correlation with time means nothing",
+        )
+        found += (*energy_cautions(trial, name, counted), *((floor,) if floored else ()))
+    return (*always_said(trial), *found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -327,7 +332,23 @@ def plane_report(
     for done, (trial, name, variant) in enumerate(wanted):
         if progress is not None:
             progress(done, len(wanted), f"{name} / {variant}")
-        cells.append(_fitted_cell(trial, variant, name, metrics, max_components))
+        pairs, fitted, problem = None, None, None
+        try:
+            pairs = pairs_of_runs(trial, variant, name, metrics=metrics)
+            fitted = fit_mixture_of_metrics(
+                pairs.values, max_components=max_components, names=metrics, units="spread"
+            )
+        except AnalysisError as error:
+            problem = error.what
+        cell = PlaneCell(
+            benchmark=name,
+            variant=variant,
+            pairs=pairs,
+            mixture=fitted,
+            problem=problem,
+            cautions=() if pairs is None else pairs.cautions,
+        )
+        cells.append(cell)
     if all(cell.mixture is None for cell in cells):
         first = cells[0]
         raise AnalysisError(first.problem or "no fit", f"{first.benchmark} / {first.variant}")
@@ -352,27 +373,6 @@ def plane_report(
     )
 
 
-def _fitted_cell(
-    trial: Trial, variant: str, benchmark: str, metrics: tuple[str, ...], most: int
-) -> PlaneCell:
-    pairs, fitted, problem = None, None, None
-    try:
-        pairs = pairs_of_runs(trial, variant, benchmark, metrics=metrics)
-        fitted = fit_mixture_of_metrics(
-            pairs.values, max_components=most, names=metrics, units="spread"
-        )
-    except AnalysisError as error:
-        problem = error.what
-    return PlaneCell(
-        benchmark=benchmark,
-        variant=variant,
-        pairs=pairs,
-        mixture=fitted,
-        problem=problem,
-        cautions=() if pairs is None else pairs.cautions,
-    )
-
-
 _NEXT = 3  # candidates next to the best
 _CELL, _LONG_CELL = 28, 40  # columns for names
 _IN_HEADINGS = 24  # letters of all metrics that the headings of a table have room for
@@ -380,8 +380,6 @@ _IN_HEADINGS = 24  # letters of all metrics that the headings of a table have ro
 _VOLUME = {"E": "equal size", "V": "sizes of their own"}
 _SHAPE = {"E": "equal shape", "V": "shapes of their own"}
 _AXES = {"E": "equal tilt", "V": "tilts of their own", "I": "no tilt"}
-_ONE = {"EII": "a circle", "EEI": "an ellipse, no tilt", "EEE": "an ellipse"}
-_SOLID = {"circle": "sphere", "ellipse": "ellipsoid"}
 
 
 def meaning(model: str) -> str:
@@ -393,11 +391,9 @@ def meaning(model: str) -> str:
 
 @page_of.register(MixtureOfMetrics)
 def _mixture_page(mixture: MixtureOfMetrics) -> Page:
-    return Page(
-        title=f"Gaussian mixture of {listed(mixture.names)}",
-        sections=(Section(_clusters(mixture, "clusters")),),
-        cautions=mixture.cautions,
-    )
+    title = f"Gaussian mixture of {listed(mixture.names)}"
+    sections = (section(*_clusters(mixture, "clusters")),)
+    return Page(title=title, sections=sections, cautions=mixture.cautions)
 
 
 @page_of.register(PlaneCell)
@@ -413,22 +409,13 @@ def _plane_cell_page(cell: PlaneCell) -> Page:
 
 @page_of.register(PlaneReport)
 def _plane_report_page(report: PlaneReport) -> Page:
-    both = listed(
-        [
-            f"{name} ({unit})" if figures.unit_text(unit) else name
-            for name, unit in zip(report.metrics, report.units, strict=True)
-        ]
-    )
-    head = Section((Sentence(f"{both} of the same runs"),))
-    cells: tuple[Section, ...] = (_lines(report),)
-    cautions = report.cautions
+    pairs = zip(report.metrics, report.units, strict=True)
+    both = listed([f"{name} ({unit})" if figures.unit_text(unit) else name for name, unit in pairs])
+    head, cells, cautions = section(f"{both} of the same runs"), [_lines(report)], report.cautions
     if report.detailed:
-        cells = tuple(_cell(cell, report.units, k) for k, cell in enumerate(report.cells, 1))
+        cells = [_cell(cell, report.units, k) for k, cell in enumerate(report.cells, 1)]
         cautions += tuple(caution for cell in report.cells for caution in _of_mixture(cell))
     return Page(title=f"Clusters of {both}", sections=(head, *cells), cautions=cautions)
-
-
-# ---- cells
 
 
 def _of_mixture(cell: PlaneCell) -> Iterator[Caution]:
@@ -440,17 +427,16 @@ def _of_mixture(cell: PlaneCell) -> Iterator[Caution]:
 def _cell(cell: PlaneCell, units: tuple[str, ...], place: int) -> Section:
     name = " / ".join(shorten(one, _LONG_CELL) for one in (cell.benchmark, cell.variant))
     if cell.mixture is None or cell.pairs is None:
-        return Section((Sentence(f"{name}: {cell.problem}"),))
+        return section(f"{name}: {cell.problem}")
     blocks = _clusters(cell.mixture, f"clusters-{place}")
-    if len(cell.mixture.names) > MOST_DRAWN:
-        return Section(blocks, title=name)
-    picture = PageFigure(
-        name=f"plane-{place}",
-        alt=f"runs of {cell.variant} on {cell.benchmark} by cluster, with an ellipse around half and "
-        "around 95 % of each cluster",
-        draw=partial(plane_picture, cell.mixture, cell.pairs.values, units=units),
-    )
-    return Section((*blocks, picture), title=name)
+    if len(cell.mixture.names) <= MOST_DRAWN:
+        alt = (
+            f"runs of {cell.variant} on {cell.benchmark} by cluster, with an ellipse around half and "
+            "around 95 % of each cluster"
+        )
+        draw = partial(plane_picture, cell.mixture, cell.pairs.values, units=units)
+        blocks.append(Figure(name=f"plane-{place}", alt=alt, draw=draw))
+    return section(*blocks, title=name)
 
 
 def _lines(report: PlaneReport) -> Section:
@@ -478,8 +464,7 @@ def _lines(report: PlaneReport) -> Section:
         for cell in report.cells
         if cell.problem is not None
     )
-    told = (note, *list(problems)[:8])  # cells without a fit of which the reason is said
-    return Section((table, *(Sentence(text) for text in told)))
+    return section(table, note, *list(problems)[:8])  # cells without a fit whose reason is said
 
 
 def _within(mixture: MixtureOfMetrics | None) -> Cell:
@@ -503,54 +488,50 @@ def _strongest(r: float | Array, mixture: MixtureOfMetrics) -> Value:
     return Value(f"{r[i, j]:z.3f} {names[i]}, {names[j]}", float(r[i, j]))
 
 
-# ---- a mixture
-
-
-def _clusters(mixture: MixtureOfMetrics, table: str) -> tuple[Block, ...]:
+def _clusters(mixture: MixtureOfMetrics, table: str) -> list[Block | str]:
     """Set the answer, and below it the table of the clusters with the best candidates."""
-    names = _names(mixture)
-    below: list[Block] = []
+    names = [shorten(name, 20) for name in mixture.names]
+    below: list[Block | str] = []
     if len(names) > 2:
         below += [_long_table(mixture, table, names), _correlations(mixture, f"{table}-r", names)]
     else:
         short = sum(map(len, names)) > _IN_HEADINGS
         if short:
-            below.append(Sentence(f"1: {names[0]}, 2: {names[1]}"))
+            below.append(f"1: {names[0]}, 2: {names[1]}")
         below.append(_table(mixture, table, ["1", "2"] if short else names))
     if mixture.sparse.any():
-        told = f"a cluster of fewer than {LEAST_CORRELATED} runs tells no correlation"
-        below.append(Sentence(f"r -: {told}"))
-    if mixture.bic is not None and mixture.log_likelihood is not None:
-        said = likelihood_and_bic(mixture.log_likelihood, mixture.bic)
-        nearest = ", ".join(_next(mixture))
-        below.append(Sentence(f"{said}; next: {nearest}" if nearest else said))
-    return (Sentence(_headline(mixture)), Sentence(_relation(mixture)), Section(tuple(below)))
+        below.append(f"r -: a cluster of fewer than {LEAST_CORRELATED} runs tells no correlation")
+    chosen = (mixture.model, mixture.components)
+    ranked = sorted(
+        (-value, k, model)
+        for model, k, value in _candidates(mixture)
+        if (model, k) != chosen and (k > 1 or model in SIMPLEST)
+    )
+    nearest = ", ".join(f"{model} with {k} {-bic:.6g}" for bic, k, model in ranked[:_NEXT])
+    below += likelihood_and_bic(mixture, f"; next: {nearest}" if nearest else "")
+    said = listed(names)
+    return [_headline(mixture, said), _relation(mixture, said), section(*below)]
 
 
-def _names(mixture: MixtureOfMetrics) -> list[str]:
-    return [shorten(name, 20) for name in mixture.names]
-
-
-def _headline(mixture: MixtureOfMetrics) -> str:
-    k, names = mixture.components, listed(_names(mixture))
+def _headline(mixture: MixtureOfMetrics, names: str) -> str:
+    k, model = mixture.components, mixture.model
     count = COUNTS[k] if k < len(COUNTS) else str(k)
     clusters = f"{count} cluster{'s' * (k > 1)}"
     if mixture.n is None:
         return f"a mixture of {clusters} of {names}"
-    verb = "describe" if k > 1 else "describes"
-    kind = _ONE[mixture.model] if k == 1 else meaning(mixture.model)
+    kind = meaning(model)
+    if k == 1:
+        kind = "an ellipse, no tilt" if model[2] == "I" else "an ellipse"
+        kind = "a circle" if model[1] == "I" else kind
     if len(mixture.names) > 2:
-        for flat, solid in _SOLID.items():
-            kind = kind.replace(flat, solid)
-    return (
-        f"{clusters} {verb} these {mixture.n} runs of {names} best (model {mixture.model}: {kind})"
-    )
+        kind = kind.replace("circle", "sphere").replace("ellipse", "ellipsoid")
+    verb = "describe" if k > 1 else "describes"
+    return f"{clusters} {verb} these {mixture.n} runs of {names} best (model {model}: {kind})"
 
 
-def _relation(mixture: MixtureOfMetrics) -> str:
+def _relation(mixture: MixtureOfMetrics, names: str) -> str:
     """Say how the metrics vary together: within the clusters, and over all."""
-    where = "within the clusters " if mixture.components > 1 else ""
-    said = f"{where}{listed(_names(mixture))} are "
+    said = f"{'within the clusters ' if mixture.components > 1 else ''}{names} are "
     if not mixture.correlated:
         said += "uncorrelated (r = 0 in this model)"
     elif mixture.sparse.all():
@@ -566,8 +547,12 @@ def _relation(mixture: MixtureOfMetrics) -> str:
         said += f"correlated: r = {values}"
         if mixture.sparse.any():
             said += f" (those of at least {LEAST_CORRELATED} runs)"
-    lead = _lead(mixture)
-    if lead is not None:
+    bics = (
+        value for model, _, value in _candidates(mixture) if (model[2] != "I") != mixture.correlated
+    )  # of the other kind, correlated or not
+    best = max(bics, default=None)
+    if mixture.bic is not None and best is not None:
+        lead = mixture.bic - best
         other = "correlation" if not mixture.correlated else "no correlation"
         said += f"; BIC prefers this to {other} by {figures.significant(lead)}"
         if lead < BIC_MARGIN:
@@ -575,22 +560,15 @@ def _relation(mixture: MixtureOfMetrics) -> str:
         if any(caution.code == "metric-ties" for caution in mixture.cautions):
             said += ", which is no evidence: a metric has few distinct values"
     if mixture.components > 1:
-        whole = mixture.overall_correlation
-        if whole is None:
-            whole = mixture.correlation()
+        whole = _whole(mixture)
         if isinstance(whole, float):
             said += f"; over all clusters r = {whole:z.3f}"
     return said
 
 
-def _lead(mixture: MixtureOfMetrics) -> float | None:
-    """Give how far the best model of the other kind, correlated or not, stays behind in BIC."""
-    if mixture.bic is None:
-        return None
-    others = [
-        value for model, _, value in _candidates(mixture) if (model[2] != "I") != mixture.correlated
-    ]
-    return mixture.bic - max(others) if others else None
+def _whole(mixture: MixtureOfMetrics) -> float | Array:
+    whole = mixture.overall_correlation
+    return mixture.correlation() if whole is None else whole
 
 
 def _candidates(mixture: MixtureOfMetrics) -> Iterator[tuple[str, int, float]]:
@@ -598,19 +576,29 @@ def _candidates(mixture: MixtureOfMetrics) -> Iterator[tuple[str, int, float]]:
         yield from ((model, k, value) for k, value in enumerate(row, 1) if math.isfinite(value))
 
 
+def _spreads(mixture: MixtureOfMetrics, k: int) -> Iterator[tuple[Value, Value]]:
+    """Give mean and standard deviation of each metric in a cluster."""
+    for mean, variance in zip(mixture.means[k], np.diag(mixture.covariances[k]), strict=True):
+        sd = math.sqrt(variance)
+        yield Value(f"{mean:.7g}", float(mean)), Value(figures.significant(sd, 4), sd)
+
+
+def _weight(mixture: MixtureOfMetrics, k: int) -> tuple[Value, Value]:
+    weight = float(mixture.weights[k])
+    return Value(f"{k}", k), Value(f"{weight:.4f}", weight)
+
+
 def _table(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:
-    spread = np.sqrt(np.diagonal(mixture.covariances, axis1=1, axis2=2))
-    rows: list[tuple[Cell, ...]] = []
-    for k in range(mixture.components):
-        weight, r = float(mixture.weights[k]), float(mixture.correlations[k])
-        row: list[Cell] = [Value(f"{k}", k), Value(f"{weight:.4f}", weight)]
-        for mean, sd in zip(mixture.means[k].tolist(), spread[k].tolist(), strict=True):
-            row += [Value(f"{mean:.7g}", mean), Value(figures.significant(sd, 4), sd)]
-        row.append(_r(r, mixture, k))
-        rows.append(tuple(row))
+    rows = tuple(
+        (
+            *_weight(mixture, k),
+            *(one for both in _spreads(mixture, k) for one in both),
+            _r(r, mixture, k),
+        )
+        for k, r in enumerate(mixture.correlations.tolist())
+    )
     of_metrics = (f"{what} {metric}" for metric in metrics for what in ("mean", "sd"))
-    headings = ("cluster", "weight", *of_metrics, "r")
-    return Table(name=name, columns=tuple(map(Column, headings)), rows=tuple(rows))
+    return Table(name=name, columns=columns_of("cluster", "weight", *of_metrics, "r"), rows=rows)
 
 
 def _r(r: float, mixture: MixtureOfMetrics, k: int) -> Cell:
@@ -621,48 +609,25 @@ def _r(r: float, mixture: MixtureOfMetrics, k: int) -> Cell:
 
 
 def _long_table(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for k in range(mixture.components):
-        head: tuple[Cell, Cell] = (
-            Value(f"{k}", k),
-            Value(f"{mixture.weights[k]:.4f}", float(mixture.weights[k])),
-        )
-        spread = np.sqrt(np.diag(mixture.covariances[k])).tolist()
-        for metric, mean, sd in zip(metrics, mixture.means[k].tolist(), spread, strict=True):
-            shown = (metric, Value(f"{mean:.7g}", mean), Value(figures.significant(sd, 4), sd))
-            rows.append((*head, *shown))
-            head = ("", "")
-    columns = (
-        *(Column("cluster"), Column("weight"), Column("metric", "left")),
-        *(Column("mean"), Column("sd")),
+    rows = tuple(
+        (*(("", "") if j else _weight(mixture, k)), metrics[j], *both)
+        for k in range(mixture.components)
+        for j, both in enumerate(_spreads(mixture, k))
     )
-    return Table(name=name, columns=columns, rows=tuple(rows))
+    columns = columns_of("cluster", "weight", "<metric", "mean", "sd")
+    return Table(name=name, columns=columns, rows=rows)
 
 
 def _correlations(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:
     """Set a line for each two metrics: r within each cluster, and of all runs."""
-    whole = mixture.overall_correlation
-    if whole is None:
-        whole = mixture.correlation()
-    assert not isinstance(whole, float)
-    rows: list[tuple[Cell, ...]] = []
-    for i, j in combinations(range(len(metrics)), 2):
-        within = (
-            _r(float(mixture.correlations[k, i, j]), mixture, k) for k in range(mixture.components)
-        )
-        over = Value(f"{whole[i, j]:z.3f}", float(whole[i, j]))
-        rows.append((f"{metrics[i]}, {metrics[j]}", *within, over))
-    headings = (*(f"r in {k}" for k in range(mixture.components)), "r of all")
-    columns = (Column("metrics", "left"), *map(Column, headings))
-    return Table(name=name, columns=columns, rows=tuple(rows))
-
-
-def _next(mixture: MixtureOfMetrics) -> list[str]:
-    """Name the candidates that come next to the best."""
-    chosen = (mixture.model, mixture.components)
-    ranked = sorted(
-        (-value, k, model)
-        for model, k, value in _candidates(mixture)
-        if (model, k) != chosen and (k > 1 or model in SIMPLEST)
+    whole, clusters = np.asarray(_whole(mixture)), range(mixture.components)
+    return table_of(
+        name,
+        combinations(range(len(metrics)), 2),
+        ("<metrics", lambda two: f"{metrics[two[0]]}, {metrics[two[1]]}"),
+        *(
+            (f"r in {k}", lambda two, k=k: _r(float(mixture.correlations[k, *two]), mixture, k))
+            for k in clusters
+        ),
+        ("r of all", lambda two: float(whole[two]), "{:z.3f}".format),
     )
-    return [f"{model} with {k} {-value:.6g}" for value, k, model in ranked[:_NEXT]]

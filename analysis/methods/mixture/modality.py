@@ -32,6 +32,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError
+from ...pages import number_format as figures
+from ...pages.model import Page, page_of, section
 from ...pages.result import Result
 from ...stats.arguments import checks_arguments, counted
 from ...stats.samples import Array, Integers
@@ -71,6 +73,15 @@ class DipTest(Result):
     references: tuple[str, ...] = DIP_REFERENCES
 
 
+@page_of.register(DipTest)
+def _dip_test_page(test: DipTest) -> Page:
+    said = (
+        f"dip test of {test.n} values: dip {test.statistic:.4g}, p {figures.pvalue(test.pvalue)} "
+        f"from {test.resamples} uniform samples"
+    )
+    return Page(title="Dip test", sections=(section(said),))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BandwidthTest(Result):
     """The smallest bandwidth with one mode, and how often smoothed samples have more at it.
@@ -89,6 +100,18 @@ class BandwidthTest(Result):
     resamples: int
     least: float
     references: tuple[str, ...] = BANDWIDTH_REFERENCES
+
+
+@page_of.register(BandwidthTest)
+def _bandwidth_test_page(test: BandwidthTest) -> Page:
+    width = "no bandwidth shows two modes"
+    if test.bandwidth is not None:
+        width = f"smallest bandwidth with one mode {test.bandwidth:.4g}"
+    said = (
+        f"bandwidth test of {test.n} values: {width}, p {figures.pvalue(test.pvalue)} from "
+        f"{test.resamples} smoothed samples"
+    )
+    return Page(title="Bandwidth test", sections=(section(said),))
 
 
 @checks_arguments
@@ -320,6 +343,15 @@ class FamilyFit(Result):
         return {"name": self.name, **Result.body(self)}
 
 
+@page_of.register(FamilyFit)
+def _family_fit_page(fit: FamilyFit) -> Page:
+    said = (
+        f"{fit.name}: BIC {fit.bic:.2f}, log-likelihood {fit.log_likelihood:.3f}, "
+        f"{fit.parameters} parameters"
+    )
+    return Page(title=fit.name, sections=(section(said),))
+
+
 @checks_arguments
 def skewed_families(values: ArrayLike) -> tuple[FamilyFit, ...]:
     """Fit the normal, and lognormal, Weibull and gamma laws with and without a shift.
@@ -354,13 +386,7 @@ def skewed_families(values: ArrayLike) -> tuple[FamilyFit, ...]:
     for family, likelihood in _LAWS.items():
         if x[0] > 0 and unit > 1e-9 * mean:  # relative spread below which laws from 0 are left out
             value, shape, scale = likelihood(x)
-            law: dict[str, Any] = {
-                "family": family,
-                "location": 0.0,
-                "shape": shape,
-                "scale": scale,
-            }
-            fits.append(_fit(x.size, value, **law))
+            fits.append(_fit(x.size, value, family=family, location=0.0, shape=shape, scale=scale))
         fits.append(_shifted(family, likelihood, x, unit))
     return tuple(sorted(fits, key=lambda fit: -fit.bic))
 

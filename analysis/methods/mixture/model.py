@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
+from ...pages import number_format as figures
+from ...pages.model import Page, page_of, section, table_of
 from ...pages.result import Result, plain
 from ...stats.arguments import checks_arguments, counted, numbers
 from ...stats.samples import Array, Indices, read_only
@@ -559,3 +561,43 @@ def _vector(values: ArrayLike, name: str) -> Array:
 
 def _as_given(values: Array) -> Any:  # noqa: ANN401
     return float(values) if values.ndim == 0 else values
+
+
+@page_of.register(Mixture)
+def _mixture_page(mixture: Mixture) -> Page:
+    modes = mixture.modes()
+    places = ", ".join(f"{mode:.6g}" for mode in modes)
+    said = f"the density has {figures.counted(modes.size, 'mode')}: {places}"
+    if modes.size > 1:
+        said += " (of the curve; skew alone can make several, so see the evidence for modes)"
+    rows = table_of(
+        "components",
+        list(enumerate(mixture.rows())),
+        ("component", lambda one: one[0]),
+        ("weight", lambda one: one[1][0], "{:.4f}".format),
+        ("mean", lambda one: one[1][1], "{:.7g}".format),
+        ("sd", lambda one: one[1][2], lambda sd: figures.significant(sd, 4)),
+    )
+    return Page(
+        title="Gaussian mixture",
+        sections=(section(_headline(mixture), said), section(rows, *likelihood_and_bic(mixture))),
+        cautions=mixture.cautions,
+    )
+
+
+def likelihood_and_bic(mixture: Gaussians, more: str = "") -> list[str]:
+    """Say how well a mixture describes its values, where it was fitted, and `more` of it."""
+    if mixture.bic is None or mixture.log_likelihood is None:
+        return []
+    found = f"log-likelihood {mixture.log_likelihood:.6g}, BIC {mixture.bic:.6g}"
+    return [f"{found} (larger is better){more}"]
+
+
+def _headline(mixture: Mixture) -> str:
+    k, logs = mixture.components, "the logarithms of " if mixture.scale == "log" else ""
+    spread = "one common" if mixture.equal_variance else "each its own"
+    what = "one Gaussian" if k == 1 else f"{k} Gaussians ({spread} standard deviation)"
+    if mixture.n is None:
+        return f"a mixture of {logs and 'logarithms: '}{what}"
+    verb = "describes" if k == 1 else "describe"
+    return f"{what} {verb} {logs}these {mixture.n} values best"

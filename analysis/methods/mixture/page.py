@@ -1,10 +1,15 @@
-"""Mixtures in words: a report, a mixture, its fit test, its metrics, the evidence for modes."""
+"""What mixtures of one metric say: of a variant, of who wins a single run, of many benchmarks."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ...pages import number_format as figures
 from ...pages.model import (
@@ -14,363 +19,306 @@ from ...pages.model import (
     Figure,
     Page,
     Section,
-    Sentence,
     Table,
     Value,
     columns_of,
     page_of,
+    section,
     table_of,
 )
 from ...words import shorten
-from .benchmark_page import (
-    DIGITS,
-    cell_section,
-    chance,
-    contest_section,
-    mixture_picture,
-    modes_said,
-    superlative,
-)
-from .cautions import unfitted
-from .modality import STABLE, BandwidthTest, DipTest, FamilyFit
-from .model import Mixture
-from .result import (
-    BenchmarkMixtures,
-    CorpusFit,
-    CorpusSummary,
-    FasterEstimate,
-    FitTest,
-    MetricInterval,
-    MixtureCell,
-    MixtureContest,
-    MixtureReport,
-    ModeEvidence,
-    RankShare,
-)
+from .model import BIC_MARGIN, Mixture
+from .pictures import mixture_picture
+from .report import MixtureCell, MixtureContest, MixtureReport
+from .single_run import chance, within
+
+if TYPE_CHECKING:
+    from ...record.run_numbers import Better
+
+_NAME, _LONG_NAME, _SHORT_NAME = 24, 40, 14  # columns for names
+_PAIRS = 8  # pairs printed
+_WINNERS = 12  # variants of whom the chance to win is printed
+_SOME = 6  # variants or problems named before the rest is counted
+_LEVELS = ("one mode", "two modes", "three modes")  # levels of variability told alone (section 7.6)
+DIGITS = 4  # of weights and parameters
 
 
-@page_of.register(Mixture)
-def _mixture_page(mixture: Mixture) -> Page:
-    modes = mixture.modes()
-    places = ", ".join(f"{mode:.6g}" for mode in modes)
-    said = f"the density has {figures.counted(modes.size, 'mode')}: {places}"
-    if modes.size > 1:
-        said += " (of the curve; skew alone can make several, so see the evidence for modes)"
-    rows = table_of(
-        "components",
-        list(enumerate(mixture.rows())),
-        ("component", lambda one: one[0]),
-        ("weight", lambda one: one[1][0], "{:.4f}".format),
-        ("mean", lambda one: one[1][1], "{:.7g}".format),
-        ("sd", lambda one: one[1][2], partial(figures.significant, digits=4)),
-    )
-    below: tuple[Block, ...] = (rows,)
-    if mixture.bic is not None and mixture.log_likelihood is not None:
-        below += (Sentence(likelihood_and_bic(mixture.log_likelihood, mixture.bic)),)
-    answer = Section((Sentence(_headline(mixture)), Sentence(said)))
-    return Page(
-        title="Gaussian mixture", sections=(answer, Section(below)), cautions=mixture.cautions
-    )
+@page_of.register(MixtureContest)
+def _mixture_contest_page(contest: MixtureContest) -> Page:
+    sections = (_contest(contest),)
+    return Page(title="Who wins a single run", sections=sections, cautions=contest.cautions)
 
 
-def _sentence_page(title: str, text: str, cautions: tuple[Caution, ...] = ()) -> Page:
-    return Page(title=title, sections=(Section((Sentence(text),)),), cautions=cautions)
-
-
-def likelihood_and_bic(log_likelihood: float, bic: float) -> str:
-    """Say how well a mixture describes its values."""
-    return f"log-likelihood {log_likelihood:.6g}, BIC {bic:.6g} (larger is better)"
-
-
-def _headline(mixture: Mixture) -> str:
-    k, logs = mixture.components, "the logarithms of " if mixture.scale == "log" else ""
-    spread = "one common" if mixture.equal_variance else "each its own"
-    what = "one Gaussian" if k == 1 else f"{k} Gaussians ({spread} standard deviation)"
-    if mixture.n is None:
-        return f"a mixture of {logs and 'logarithms: '}{what}"
-    verb = "describes" if k == 1 else "describe"
-    return f"{what} {verb} {logs}these {mixture.n} values best"
-
-
-@page_of.register(MetricInterval)
-def _metric_interval_page(found: MetricInterval) -> Page:
-    said = f"{found.metric}: {found.estimate:.6g}"
-    if found.replicates:
-        said += (
-            f", {100 * found.confidence:g} % interval [{found.low:.6g}, {found.high:.6g}] from "
-            f"{found.replicates} resamples"
-        )
-    return _sentence_page(found.metric, said, found.cautions)
-
-
-@page_of.register(RankShare)
-def _rank_share_page(found: RankShare) -> Page:
+def _contest(contest: MixtureContest) -> Section:
+    """Set who wins, every variant's chance, and the pairs."""
+    best, count = contest.best, len(contest.variants)
+    winner = contest.chances[best]
+    known = winner.replicates > 0
     said = (
-        f"one run is faster than one of the other in {found.estimate:.3f} of {found.pairs} pairs "
-        f"of runs, {figures.counted(found.ties, 'tie')} counted half ({100 * found.confidence:g} % "
-        f"interval {found.low:.3f} to {found.high:.3f})"
+        f"in a single run {shorten(contest.variants[best], _NAME)} is the "
+        f"{_superlative(contest.better, contest.unit)} of {count} with probability "
+        f"{chance(winner.estimate)}{within(winner)}"
     )
-    return _sentence_page("Share of faster runs", said)
-
-
-@page_of.register(FasterEstimate)
-def _faster_estimate_page(found: FasterEstimate) -> Page:
+    order = sorted(range(count), key=lambda k: -contest.chances[k].estimate)
     table = table_of(
-        "one-run-is-faster",
-        (("mixtures (I2)", found.mixture), ("ranks, U/(nm)", found.ranks)),
-        ("<P[one run is faster]", lambda both: both[0]),
-        ("estimate", lambda both: _four_decimals(both[1].estimate)),
-        ("low", lambda both: _four_decimals(both[1].low)),
-        ("high", lambda both: _four_decimals(both[1].high)),
+        "best-in-a-single-run",
+        [(contest.variants[k], contest.chances[k]) for k in order[:_WINNERS]],
+        ("<best in a single run", lambda one: shorten(one[0], _NAME)),
+        ("probability", lambda one: one[1].estimate, chance),
+        ("low", lambda one: one[1].low, "{:.3f}".format) if known else None,
+        ("high", lambda one: one[1].high, "{:.3f}".format) if known else None,
     )
-    less = "" if found.shift == 0 else f" by more than {-found.shift:g}"
-    if found.shift > 0:
-        less = f", or slower by less than {found.shift:g}"
-    mixture = found.mixture
-    said = f"one run is faster than one of the other{less} with probability {mixture.estimate:.3f}"
-    if mixture.replicates:
-        said += (
-            f" ({100 * mixture.confidence:g} % interval {mixture.low:.3f} to {mixture.high:.3f})"
-        )
-    return Page(
-        title="Which of two runs is faster",
-        sections=(Section((Sentence(said),)), Section((table,))),
-        cautions=found.cautions,
+    more = [f"and {count - _WINNERS} more, each at most as likely"] if count > _WINNERS else []
+    pairs = (section(*_pairs(contest)),) if contest.pairs else ()
+    return section(said, section(table, *more), *pairs)
+
+
+def _pairs(contest: MixtureContest) -> Iterator[Block | str]:
+    """Set the pairs in both directions, those with the likeliest winner first."""
+    best, unit = contest.variants[contest.best], figures.unit_text(contest.unit)
+    shown = sorted(contest.pairs, key=lambda pair: best not in {pair.first, pair.second})[:_PAIRS]
+    fast = _superlative(contest.better, contest.unit) == "fastest"
+    rows: list[tuple[Cell, ...]] = []
+    for pair in shown:
+        for names, both in (
+            ((pair.first, pair.second), pair.forward),
+            ((pair.second, pair.first), pair.backward),
+        ):
+            i2, u = both.mixture, both.ranks
+            name = (" before " if fast else " better than ").join(
+                shorten(one, _SHORT_NAME) for one in names
+            )
+            model = Value(f"{chance(i2.estimate)}{i2.ends()}", i2.estimate)
+            ranks = Value(f"{u.estimate:.3f} [{u.low:.3f}, {u.high:.3f}]", u.estimate)
+            rows.append((name, model, ranks))
+    columns = columns_of("<one run against one", "<mixtures (I2)", "<ranks, U/(nm)")
+    yield Table(name="one-run-against-one", columns=columns, rows=tuple(rows))
+    shift = shown[0].forward.shift
+    if shift:
+        size = f"{abs(shift):g} {unit}".strip()
+        side = "smaller" if contest.better == "lower" else "larger"
+        how = f"only when {side} by more than {size}"
+        if shift > 0:
+            how = f"also when it is behind by less than {size}"
+        yield f"with the shift {shift:g}: a run wins {how}"
+    for pair in shown:
+        first, second = (shorten(name, _SHORT_NAME) for name in (pair.first, pair.second))
+        size = f"{pair.mean_difference.estimate:.4g} {unit}".rstrip()
+        ends = pair.mean_difference.ends(".4g")
+        yield f"single runs of {first} and {second} lie {size}{ends} apart (I1)"
+    if len(contest.pairs) > _PAIRS:
+        yield f"{len(contest.pairs) - _PAIRS} more pairs: see --json"
+
+
+def _superlative(better: Better, unit: str) -> str:
+    """Give the word for the best: only times are fast."""
+    return "fastest" if better == "lower" and figures.is_time(unit) else "best"
+
+
+@page_of.register(MixtureCell)
+def _mixture_cell_page(cell: MixtureCell) -> Page:
+    title = f"Gaussian mixture: {cell.variant} on {cell.benchmark}"
+    return Page(title=title, sections=(_cell(cell),), cautions=cell.cautions)
+
+
+def _cell(cell: MixtureCell, digits: int = DIGITS, place: int = 0, name: str = "") -> Section:
+    """Set a variant; `place` counts those of one page, from 1, and is 0 where there is one."""
+    mixture, number = cell.mixture, f"-{place}" if place else ""
+    if mixture is None:
+        return section(f"{name}{': ' if name else ''}{_modes(cell)}")
+    modes = mixture.modes()
+    places = figures.listed([f"{mode:.6g}" for mode in modes])
+    at = f"mode{'s' * (modes.size != 1)} at {places}"
+    blocks: list[Block] = [section(_parameters(cell, mixture, digits, f"parameters{number}"))]
+    if cell.clusters is not None:  # in the order of the runs (appendix 1)
+        texts = (", ".join(f"{v:.12g}" for v in c.tolist()) or "no value" for c in cell.clusters)
+        blocks.append(section(*(f"component {k}: {text}" for k, text in enumerate(texts))))
+    if cell.quantiles or cell.below:
+        blocks.append(section(_asked(cell, digits, f"asked-for{number}")))
+    said = (_modes(cell), at, _model(cell, mixture), *_judgements(cell))
+    return section(*said, *blocks, title=name)
+
+
+def _modes(cell: MixtureCell) -> str:
+    """Say how many modes there are, and what speaks for more than one."""
+    mixture, found = cell.mixture, cell.evidence
+    if mixture is None:
+        return f"no mixture: {cell.problem}"
+    modes = mixture.modes()
+    count = figures.counted(modes.size, "mode")
+    if found is None:
+        hint = "" if modes.size == 1 else "; no evidence was weighed, and skew alone makes several"
+        return f"{count} by the model{hint}"
+    share = f"{100 * found.stability.several:.0f} %"
+    if modes.size == 1:
+        return f"one mode ({share} of the refitted halves have several)"
+    return (
+        f"{'' if found.multimodal else 'not shown to be '}multimodal: {count} by the model; "
+        f"evidence for more than one: dip p {figures.pvalue(found.dip.pvalue)}, bandwidth p "
+        f"{figures.pvalue(found.bandwidth.pvalue)}; several in {share} of the refitted halves"
     )
 
 
-def _four_decimals(value: float, unknown: str = "") -> Value:
-    return Value(unknown, None) if math.isnan(value) else Value(f"{value:.4f}", value)
-
-
-@page_of.register(FitTest)
-def _fit_test_page(test: FitTest) -> Page:
-    critical = table_of(
-        "critical-distances",
-        ("critical distance",),
-        ("<risk", str),
-        *(
-            (f"{risk:g}", lambda _, d=d: _four_decimals(d, "-"))
-            for risk, d in test.critical.items()
-        ),
-    )
-    published = f"p as published, k/N: {test.pvalue_published:.4g}"
-    return Page(
-        title="Fit of a Gaussian mixture",
-        sections=(
-            Section(tuple(Sentence(text) for text in _answer(test))),
-            Section((critical, Sentence(published))),
-        ),
-        cautions=test.cautions,
-    )
-
-
-@page_of.register(CorpusFit)
-def _corpus_fit_page(row: CorpusFit) -> Page:
-    said = row.why
-    if row.mixture is not None and row.test is not None:
-        of = figures.counted(row.mixture.components, "Gaussian")
-        said = f"{of}, distance {row.test.statistic:.4f}, p {figures.pvalue(row.test.pvalue)}"
-    return _sentence_page("Gaussian mixture of a sample", f"{shorten(row.label, 40)}: {said}")
-
-
-def _answer(test: FitTest) -> list[str]:
-    head = f"these {test.n} values show no departure from a mixture of Gaussians"
-    if test.rejected():
-        head = f"no mixture of Gaussians fits these {test.n} values"
-    fitted = figures.counted(test.mixture.components, "Gaussian")
-    said = [
-        f"{head} (p {figures.pvalue(test.pvalue)})",
-        f"the distance from the fitted {fitted} is {test.statistic:.4f}; of {test.resamples} samples "
-        f"drawn from the fit and fitted again, {test.further} are as far or further",
-    ]
-    if not test.rejected():
-        said.append(
-            "this is weak evidence for the fit: of samples of 35 lognormal values the test tells "
-            "about one in ten from a mixture"
-        )
+def _model(cell: MixtureCell, mixture: Mixture) -> str:
+    k, n = mixture.components, cell.values.size
+    spread = "one common standard deviation" if mixture.equal_variance else "a deviation each"
+    logs = "the logarithms of " if mixture.scale == "log" else ""
+    kind = "one Gaussian" if k == 1 else f"{k} Gaussians with {spread}"
+    said = f"{kind} for {logs}{n} values"
+    if mixture.bic is not None:
+        said += f" (BIC {mixture.bic:.2f}"
+        if cell.runner_up is not None:
+            said += f"; next {cell.runner_up[0]} {cell.runner_up[1]:.2f}"
+        said += ", larger is better)"
     return said
 
 
-@page_of.register(ModeEvidence)
-def _mode_evidence_page(found: ModeEvidence) -> Page:
-    laws = table_of(
-        "laws",
-        found.laws,
-        ("<law", "name"),
-        ("BIC", "bic", "{:.2f}".format),
-        ("log-likelihood", "log_likelihood", "{:.3f}".format),
-        ("parameters", "parameters"),
+def _judgements(cell: MixtureCell) -> Iterator[str]:
+    """Say whether the mixture fits, and what a single skewed peak would do instead."""
+    test, found = cell.fit_test, cell.evidence
+    if test is not None:
+        word = "the mixture does not fit" if test.rejected() else "no departure from the mixture"
+        moved = " after jitter" if test.ties == "jitter" else ""
+        yield (
+            f"fit test{moved}: distance {test.statistic:.7f}, p {figures.pvalue(test.pvalue)} from "
+            f"{figures.counted(test.resamples, 'resample')} ({word})"
+        )
+    if found is not None and found.families and found.mixture_bic is not None:
+        best = found.families[0]
+        behind = found.mixture_bic - best.bic
+        if best.family == "normal" and found.mixture.components == 1:
+            yield "of single-peaked laws the normal is best: no sign of skew"
+            return
+        word = "as good as"
+        if abs(behind) > BIC_MARGIN:
+            word = "worse than" if behind > 0 else "better than"
+        yield (
+            f"best single peak: {best.name}, BIC {best.bic:.2f}, {word} the mixture's "
+            f"{found.mixture_bic:.2f}"
+        )
+
+
+def _parameters(cell: MixtureCell, mixture: Mixture, digits: int, name: str) -> Table:
+    sizes = np.bincount(mixture.classify(cell.values), minlength=mixture.components).tolist()
+    of_what = " of ln" if mixture.scale == "log" else ""
+
+    def magnitude(value: float) -> int:
+        return math.floor(math.log10(abs(value))) if value else 0
+
+    def mean(row: tuple[float, ...]) -> Value:
+        # digits below the spread of the component say nothing
+        places = digits + magnitude(row[2]) - magnitude(row[3])
+        return Value(figures.significant(row[2], min(max(digits, places), max(digits, 10))), row[2])
+
+    return table_of(
+        name,
+        [(k, *row, size) for k, (row, size) in enumerate(zip(mixture.rows(), sizes, strict=True))],
+        ("component", itemgetter(0)),
+        ("weight", itemgetter(1), f"{{:.{digits}f}}".format),
+        (f"mean{of_what}", mean),
+        (f"sd{of_what}", itemgetter(3), partial(figures.significant, digits=digits)),
+        ("runs", itemgetter(4)),
     )
-    return Page(
-        title="Evidence for modes",
-        sections=(Section((Sentence(found.conclusion),)), _tests(found), Section((laws,))),
-        cautions=found.cautions,
-    )
 
 
-@page_of.register(DipTest)
-def _dip_test_page(test: DipTest) -> Page:
-    said = (
-        f"dip test of {test.n} values: dip {test.statistic:.4g}, p {figures.pvalue(test.pvalue)} "
-        f"from {test.resamples} uniform samples"
-    )
-    return _sentence_page("Dip test", said)
-
-
-@page_of.register(BandwidthTest)
-def _bandwidth_test_page(test: BandwidthTest) -> Page:
-    width = "no bandwidth shows two modes"
-    if test.bandwidth is not None:
-        width = f"smallest bandwidth with one mode {test.bandwidth:.4g}"
-    said = (
-        f"bandwidth test of {test.n} values: {width}, p {figures.pvalue(test.pvalue)} from "
-        f"{test.resamples} smoothed samples"
-    )
-    return _sentence_page("Bandwidth test", said)
-
-
-@page_of.register(FamilyFit)
-def _family_fit_page(fit: FamilyFit) -> Page:
-    said = (
-        f"{fit.name}: BIC {fit.bic:.2f}, log-likelihood {fit.log_likelihood:.3f}, "
-        f"{fit.parameters} parameters"
-    )
-    return _sentence_page(fit.name, said)
-
-
-def _tests(found: ModeEvidence) -> Section:
-    half, s = f"needs p <= {found.risk / 2:g}", found.stability
-    again = Value(f"{100 * s.several:.0f} %", s.several)
-    rows = (
-        *(
-            (name, Value(f"p {figures.pvalue(test.pvalue)}", test.pvalue), half)
-            for name, test in (("dip test", found.dip), ("bandwidth test", found.bandwidth))
-        ),
-        ("several modes again", again, f"needs {100 * STABLE:.0f} %"),
-    )
-    columns = columns_of("<what", "<found", "<needed")
-    modes, components = (
-        ", ".join(f"{key}: {share:.2f}" for key, share in shares.items())
-        for shares in (s.modes, s.components)
-    )
-    return Section((
-        Table(name="tests", columns=columns, rows=rows, headed=False),
-        Sentence(f"modes in {s.resamples} refitted halves of the values, by share: {modes}"),
-        Sentence(f"components in them, by share: {components}"),
-    ))  # fmt: skip
-
-
-_NAME, _LONG_NAME = 24, 40  # columns for names
-_SOME = 6  # variants or problems named before the rest is counted
+def _asked(cell: MixtureCell, digits: int, name: str) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for found in (*cell.quantiles, *cell.below):
+        below = found in cell.below
+        text = chance(found.estimate) if below else f"{found.estimate:.{max(digits, 6)}g}"
+        ends = found.ends(".3f" if below else ".6g")
+        interval = f"{100 * found.confidence:g} % interval{ends}" if ends else ""
+        rows.append((found.metric, Value(text, found.estimate), interval))
+    columns = columns_of("<of one run", "estimate", "<interval")
+    return Table(name=name, columns=columns, rows=tuple(rows), headed=False)
 
 
 @page_of.register(MixtureReport)
 def mixture_page(report: MixtureReport, *, digits: int = DIGITS) -> Page:
     """Fill the page of a report."""
-    if report.detailed:
-        return _detail(report, report.benchmarks[0], digits)
-    return _overview(report)
+    return _detail(report, digits) if report.detailed else _overview(report)
 
 
-# ---- one benchmark
-
-
-def _detail(report: MixtureReport, one: BenchmarkMixtures, digits: int) -> Page:
+def _detail(report: MixtureReport, digits: int) -> Page:
     """Set who wins a single run first, then each variant."""
+    (one,) = report.benchmarks
     head = [shorten(one.benchmark, _LONG_NAME)]
     if len(one.cells) == 1:
         head.append(shorten(one.cells[0].variant, 32))
     head.append(f"{'smaller' if report.better == 'lower' else 'larger'} is better")
     if unit := figures.unit_text(report.unit):
         head.append(f"all figures in {unit}")
-    sections = [Section((Sentence(" · ".join(head)),))]
+    sections = [section(" · ".join(head))]
     if one.contest is not None:
-        sections.append(contest_section(one.contest))
+        sections.append(_contest(one.contest))
     if len(one.cells) == 1:
-        sections.append(cell_section(one.cells[0], digits=digits))
+        sections.append(_cell(one.cells[0], digits))
     else:
-        sections += (_named(cell, digits, place) for place, cell in enumerate(one.cells, 1))
+        names = (shorten(cell.variant, _LONG_NAME) for cell in one.cells)
+        named = enumerate(zip(one.cells, names, strict=True), 1)
+        sections += (_cell(cell, digits, place, name) for place, (cell, name) in named)
     if any(cell.mixture is not None for cell in one.cells):
         alt = (
             "density and distribution function of the runs and of the mixture of each variant on "
             f"{one.benchmark}"
         )
-        draw = partial(mixture_picture, report)
-        sections.append(Section((Figure(name="mixtures", alt=alt, draw=draw),)))
-    return Page(
-        title=f"Gaussian mixtures: {one.benchmark}",
-        sections=tuple(sections),
-        cautions=report.cautions,
-    )
-
-
-def _named(cell: MixtureCell, digits: int, place: int) -> Section:
-    name = shorten(cell.variant, _LONG_NAME)
-    if cell.mixture is None:
-        return Section((Sentence(f"{name}: {modes_said(cell)}"),))
-    return Section(cell_section(cell, digits=digits, place=place).blocks, title=name)
-
-
-# ---- many benchmarks
+        sections.append(
+            section(Figure(name="mixtures", alt=alt, draw=partial(mixture_picture, report)))
+        )
+    title = f"Gaussian mixtures: {one.benchmark}"
+    return Page(title=title, sections=tuple(sections), cautions=report.cautions)
 
 
 def _overview(report: MixtureReport) -> Page:
     """Set a summary in words, then one line for each benchmark and variant."""
-    contests = [one.contest for one in report.benchmarks if one.contest is not None]
-    said = [_counts(report), _shape(report.corpus)]
-    if contests:
-        wins = Counter(contest.variants[contest.best] for contest in contests)
-        named = ", ".join(
-            f"{shorten(name, _NAME)} on {count}" for name, count in wins.most_common(_SOME)
-        )
-        word = superlative(report.better, report.unit)
-        said.append(f"most likely the {word} in a single run: {named} of {len(contests)}")
-    problems = (
-        f"{shorten(cell.benchmark, _NAME)}: {cell.problem}"
-        for cell in report.cells
-        if cell.problem is not None
-    )
-    note = "modes are those of the fitted curve; --benchmark NAME weighs the evidence for them"
-    return Page(
-        title=f"Gaussian mixtures: {len(report.benchmarks)} benchmarks",
-        sections=(
-            Section(tuple(Sentence(text) for text in said)),
-            Section((_lines(report, contested=bool(contests)), Sentence(note))),
-        ),
-        cautions=(*report.cautions, *unfitted(problems, _SOME)),
-    )
-
-
-def _counts(report: MixtureReport) -> str:
-    mixtures = [cell.mixture for cell in report.cells if cell.mixture is not None]
+    corpus, cells, wins = report.corpus, report.cells, Counter[str]()
+    mixtures = [cell.mixture for cell in cells if cell.mixture is not None]
     several = sum(mixture.components > 1 for mixture in mixtures)
-    said = (
-        f"{len(report.benchmarks)} benchmarks, {len(report.cells)} samples: {several} of "
+    counts = (
+        f"{len(report.benchmarks)} benchmarks, {len(cells)} samples: {several} of "
         f"{len(mixtures)} are described best by more than one Gaussian"
     )
-    corpus = report.corpus
     if corpus.tested:
-        said += (
+        counts += (
             f"; the fit test rejects {corpus.rejected} of {corpus.tested} at 5 % "
             f"({report.options.resamples} resamples each)"
         )
-    return said
-
-
-_LEVELS = ("one mode", "two modes", "three modes")  # levels of variability told alone (section 7.6)
-
-
-def _shape(corpus: CorpusSummary) -> str:
-    k = corpus.components
-    told = {word: corpus.modes.get(level, 0) for level, word in enumerate(_LEVELS, 1)}
-    told["four modes or more"] = corpus.samples - sum(told.values())
-    shares = ", ".join(
-        f"{word} in {100 * count / corpus.samples:.3g} %" for word, count in told.items() if count
+    k, levels = (
+        corpus.components,
+        {word: corpus.modes.get(n, 0) for n, word in enumerate(_LEVELS, 1)},
     )
-    return (
+    levels["four modes or more"] = corpus.samples - sum(levels.values())
+    shares = ", ".join(
+        f"{word} in {100 * count / corpus.samples:.3g} %" for word, count in levels.items() if count
+    )
+    said = [
+        counts,
         f"components: median {k.median:g}, upper quartile {k.upper_quartile:g}, at most {k.largest}; "
-        f"{shares}"
+        f"{shares}",
+    ]
+    for one in report.benchmarks:
+        if one.contest is not None:
+            wins[one.contest.variants[one.contest.best]] += 1
+    if wins:
+        named = ", ".join(
+            f"{shorten(name, _NAME)} on {count}" for name, count in wins.most_common(_SOME)
+        )
+        word = _superlative(report.better, report.unit)
+        said.append(f"most likely the {word} in a single run: {named} of {wins.total()}")
+    problems = list(
+        dict.fromkeys(
+            f"{shorten(cell.benchmark, _NAME)}: {cell.problem}"
+            for cell in cells
+            if cell.problem is not None
+        )
+    )
+    if len(problems) > _SOME:
+        problems[_SOME:] = [f"{len(problems) - _SOME} more could not be fitted"]
+    note = "modes are those of the fitted curve; --benchmark NAME weighs the evidence for them"
+    return Page(
+        title=f"Gaussian mixtures: {len(report.benchmarks)} benchmarks",
+        sections=(section(*said), section(_lines(report, contested=bool(wins)), note)),
+        cautions=(*report.cautions, *(Caution("no-mixture", one) for one in problems)),
     )
 
 

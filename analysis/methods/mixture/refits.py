@@ -1,4 +1,4 @@
-"""Mixtures refitted to resampled values: how stable the modes are, and intervals of the metrics.
+"""Mixtures refitted to resampled values: how stable the modes are, and what speaks for several.
 
 Each resample is a random **half of the values, none drawn twice**, and is fitted anew: **number of
 components and kind of variances are chosen again**. Keeping them would leave out the largest
@@ -24,19 +24,43 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import AnalysisError, UsageError
-from ...stats.arguments import checks_arguments, counted, stream
+from ...errors import AnalysisError
+from ...pages import number_format as figures
+from ...pages.model import (
+    Caution,
+    Page,
+    Table,
+    Value,
+    cautions_of,
+    columns_of,
+    page_of,
+    section,
+    table_of,
+)
+from ...pages.result import Result
+from ...stats.arguments import between, checks_arguments, counted, stream
 from ...stats.samples import Array, read_only
-from .cautions import faster_cautions, interval_cautions, mode_cautions
 from .fit import checked, fit_mixture
-from .modality import LEAST as FAMILIES_LEAST, bandwidth_test, dip_test, skewed_families
-from .model import Mixture
-from .result import FasterEstimate, MetricInterval, ModeEvidence, Stability
-from .single_run import checked_confidence, probability_faster, rank_share
+from .modality import (
+    BANDWIDTH_REFERENCES,
+    DIP_REFERENCES,
+    LEAST as FAMILIES_LEAST,
+    STABLE,
+    BandwidthTest,
+    DipTest,
+    FamilyFit,
+    bandwidth_test,
+    calls_multimodal,
+    dip_test,
+    rejects_one_mode,
+    skewed_families,
+)
+from .model import BIC_MARGIN, Mixture
 
 Fit = Callable[[Array], Mixture]
 
@@ -106,93 +130,188 @@ def fitted_sample(
     )
 
 
-@checks_arguments
-def metric_interval(
-    metric: Callable[..., float], *samples: FittedSample, name: str, confidence: float = 0.95
-) -> MetricInterval:
-    """Give a metric of one or more mixtures with its percentile interval.
+MODALITY_REFERENCES = (
+    "J. Worms, S. Touati, IEEE TMSCS 2018, section 6.4",
+    *DIP_REFERENCES,
+    *BANDWIDTH_REFERENCES,
+)
 
-    Parameters
-    ----------
-    metric : callable
-        From as many mixtures as there are samples to a number, such as `mean_difference`,
-        `probability_fastest`, `variability_level`, or ``lambda m: m.quantile(0.9)``.
-    *samples : FittedSample
-        Independent of each other; their resamples are paired in order.
-    name : str
-        What the metric is called in the result.
-    confidence : float
-        Between 0 and 1.
 
-    Raises
-    ------
-    UsageError
-        If there is no sample, or the confidence is out of range.
+class FittedLaw(NamedTuple):
+    """A law of the values as given: a single-peaked one, or the mixture."""
+
+    name: str
+    bic: float
+    log_likelihood: float
+    parameters: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stability:
+    """How far the choice of the fit returns in refitted resamples.
+
+    `modes` and `components` give the share of the fitted resamples with each number of modes, and
+    of components; `same_modes` and `same_components` the shares that agree with the fit itself;
+    `several` the share with more than one mode.
     """
-    if not samples:
-        raise UsageError("an interval needs at least one fitted sample")
-    checked_confidence(confidence)
-    count = min(len(sample.replicates) for sample in samples)
-    found = np.array(
-        [metric(*row) for row in zip(*(s.replicates[:count] for s in samples), strict=True)]
-    )
-    # the inverse of the empirical distribution: works for infinite values too
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(found, [tail, 1 - tail], method="inverted_cdf")
-    failed = sum(sample.failed for sample in samples)
-    least = min(sample.values.size for sample in samples)
-    return MetricInterval(
-        metric=name,
-        estimate=float(metric(*(sample.mixture for sample in samples))),
-        low=float(low),
-        high=float(high),
-        confidence=confidence,
-        replicates=count,
-        failed=failed,
-        cautions=tuple(interval_cautions(confidence, count, failed=failed, least=least)),
-    )
+
+    resamples: int
+    failed: int
+    modes: dict[int, float]
+    components: dict[int, float]
+    same_modes: float
+    same_components: float
+    several: float
 
 
-def estimated(
-    metric: Callable[..., float],
-    *fits: tuple[Mixture, FittedSample | None],
-    name: str,
-    confidence: float = 0.95,
-) -> MetricInterval:
-    """Give a metric of mixtures; without an interval (nan) where one has no resamples."""
-    samples = [sample for _, sample in fits if sample is not None]
-    if len(samples) == len(fits):
-        return metric_interval(metric, *samples, name=name, confidence=confidence)
-    return MetricInterval(
-        metric=name,
-        estimate=float(metric(*(mixture for mixture, _ in fits))),
-        low=math.nan,
-        high=math.nan,
-        confidence=confidence,
-        replicates=0,
-        failed=0,
-    )
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ModeEvidence(Result):
+    """Whether the values have several modes, and what speaks for it.
 
-
-@checks_arguments
-def faster_estimate(
-    x: FittedSample, y: FittedSample, *, shift: float = 0.0, confidence: float = 0.95
-) -> FasterEstimate:
-    """Estimate P[X < Y + shift] by I2 with its interval, and by ranks beside it.
-
-    Raises
-    ------
-    UsageError
-        As `probability_faster` and `metric_interval`.
+    `modes` are those of the fitted density. `families` are the single-peaked laws, best BIC first;
+    their BIC and `mixture_bic` belong to the values as given and can be compared.
     """
-    chance = partial(probability_faster, shift=shift)
-    mixture = metric_interval(chance, x, y, name="I2", confidence=confidence)
-    ranks = rank_share(x.values, y.values, shift=shift, confidence=confidence)
-    return FasterEstimate(
-        shift=shift,
-        mixture=mixture,
-        ranks=ranks,
-        cautions=(*mixture.cautions, *faster_cautions(mixture, ranks)),
+
+    method: ClassVar[str] = "mode-evidence"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"mixture"})
+
+    n: int
+    mixture: Mixture
+    modes: tuple[float, ...]
+    mixture_bic: float | None
+    dip: DipTest
+    bandwidth: BandwidthTest
+    stability: Stability
+    families: tuple[FamilyFit, ...]
+    risk: float
+    seed: int
+    references: tuple[str, ...] = MODALITY_REFERENCES
+
+    @property
+    def rejected(self) -> bool:
+        """Whether a test rejects a single mode, at half the risk each."""
+        return rejects_one_mode(**self._rule)
+
+    @property
+    def multimodal(self) -> bool:
+        """The outcome of the rule."""
+        several = self.stability.several
+        return calls_multimodal(len(self.modes), several=several, **self._rule)
+
+    @property
+    def _rule(self) -> dict[str, float]:
+        return {"dip": self.dip.pvalue, "bandwidth": self.bandwidth.pvalue, "risk": self.risk}
+
+    @property
+    def laws(self) -> tuple[FittedLaw, ...]:
+        """The mixture among the single-peaked laws, best BIC first."""
+        laws = [
+            FittedLaw(one.name, one.bic, one.log_likelihood, one.parameters)
+            for one in self.families
+        ]
+        if self.mixture_bic is not None:
+            k = self.mixture.components
+            count = 2 * k if self.mixture.equal_variance else 3 * k - 1
+            likelihood = (self.mixture_bic + count * math.log(self.n)) / 2
+            laws.append(FittedLaw(f"mixture of {k}", self.mixture_bic, likelihood, count))
+        return tuple(sorted(laws, key=lambda law: (law.bic, law.name), reverse=True))
+
+    @property
+    def conclusion(self) -> str:
+        """The answer in one sentence."""
+        count = len(self.modes)
+        places = ", ".join(f"{mode:.6g}" for mode in self.modes)
+        if self.multimodal:
+            return (
+                f"multimodal: the values have {count} modes by the fitted mixture, at {places}; "
+                "that there are several is supported by a test and by resampling, their exact "
+                "number only as far as the shares below say"
+            )
+        if count == 1:
+            return f"one mode, at {places}: the fitted mixture has no second one"
+        missing = [] if self.rejected else ["no test rejects a single mode"]
+        several = self.stability.several
+        if several < STABLE:
+            missing.append(f"only {100 * several:.0f} % of the resamples have several")
+        return (
+            f"not shown to be multimodal: the fitted mixture has {count} modes, at {places}, but "
+            f"{' and '.join(missing)}"
+        )
+
+    def body(self) -> dict[str, Any]:
+        """Add the outcome, and the size of the mixture."""
+        head = {"multimodal": self.multimodal, "conclusion": self.conclusion}
+        return {**head, "mixture_components": self.mixture.components, **Result.body(self)}
+
+
+@page_of.register(ModeEvidence)
+def _mode_evidence_page(found: ModeEvidence) -> Page:
+    laws = table_of(
+        "laws",
+        found.laws,
+        ("<law", "name"),
+        ("BIC", "bic", "{:.2f}".format),
+        ("log-likelihood", "log_likelihood", "{:.3f}".format),
+        ("parameters", "parameters"),
+    )
+    half, s = f"needs p <= {found.risk / 2:g}", found.stability
+    again = Value(f"{100 * s.several:.0f} %", s.several)
+    rows = (
+        *(
+            (name, Value(f"p {figures.pvalue(test.pvalue)}", test.pvalue), half)
+            for name, test in (("dip test", found.dip), ("bandwidth test", found.bandwidth))
+        ),
+        ("several modes again", again, f"needs {100 * STABLE:.0f} %"),
+    )
+    columns = columns_of("<what", "<found", "<needed")
+    modes, components = (
+        ", ".join(f"{key}: {share:.2f}" for key, share in shares.items())
+        for shares in (s.modes, s.components)
+    )
+    tests = section(
+        Table(name="tests", columns=columns, rows=rows, headed=False),
+        f"modes in {s.resamples} refitted halves of the values, by share: {modes}",
+        f"components in them, by share: {components}",
+    )
+    return Page(
+        title="Evidence for modes",
+        sections=(section(found.conclusion), tests, section(laws)),
+        cautions=found.cautions,
+    )
+
+
+def mode_cautions(found: ModeEvidence) -> tuple[Caution, ...]:
+    """Say what speaks against the outcome, and what limits it."""
+    dip, failed, lead, best = found.dip, found.stability.failed, -math.inf, None
+    if len(found.modes) > 1 and found.families and found.mixture_bic is not None:
+        best = found.families[0]  # skew alone may explain the values
+        lead = best.bic - found.mixture_bic
+    return cautions_of(
+        {
+            "single-peak-as-good": best is not None
+            and lead > -BIC_MARGIN
+            and "a single peak describes the values "
+            f"{'better than' if lead > BIC_MARGIN else 'about as well as'} the mixture: "
+            f"{best.name}, BIC {best.bic:.2f} against {found.mixture_bic:.2f}",
+            "rejected-with-one-mode": len(found.modes) == 1
+            and found.rejected
+            and "a test rejects a single mode although the mixture has one: its components "
+            "overlap, or the density has a flat top",
+            # no hint of a second mode
+            "bandwidth-test-alone": found.rejected
+            and dip.pvalue > 0.25
+            and "only the bandwidth test rejects, not the dip: look at the second mode, it holds "
+            "few of the values",
+            "few-values-for-modes": dip.n < 15
+            and f"with {dip.n} values the tests find only modes that lie far apart: no evidence "
+            "for several modes is no evidence for one",
+            "coarse-clock": dip.levels is not None
+            and dip.levels < 10
+            and f"the clock has only {dip.levels} readings over the range of the values: measure "
+            "with a finer one before speaking of modes",
+            "resamples-not-counted": failed > 0
+            and f"{failed} resamples could not be fitted and are not counted",
+        }
     )
 
 
@@ -254,8 +373,7 @@ def mode_evidence(
     InsufficientDataError, AnalysisError
         If there are too few values, one is not finite, or all are equal.
     """
-    if not 0 < risk < 1:
-        raise UsageError(f"the risk must lie between 0 and 1, and is {risk}")
+    between("the risk", risk)
     x = checked(values)
     seed = int(rng.integers(2**63))
     if sample is None:

@@ -28,15 +28,142 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
-from ...stats.arguments import checks_arguments, numbers
+from ...pages import number_format as figures
+from ...pages.model import Page, Value, cautions_of, page_of, section, table_of
+from ...pages.result import Result
+from ...stats.arguments import between, checks_arguments, numbers
 from ...stats.samples import Array
+from .fit import FEW_VALUES
 from .model import Mixture
-from .result import RankShare
+from .refits import FittedSample
+
+_TAIL = 5  # resamples beyond each end that an interval should rest on
+
+_HALVES = (
+    "J. Shao, C. F. J. Wu, A general theory for jackknife variance estimation, Annals of "
+    "Statistics 17, 1989 (deleting half of the values)",
+)
+_RANKS = (
+    "H. B. Mann, D. R. Whitney, Annals of Mathematical Statistics 18, 1947",
+    "R. G. Newcombe, Statistics in Medicine 25, 2006, method 5",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricInterval(Result):
+    """A metric of fitted mixtures with its percentile interval over resamples.
+
+    `confidence` is nominal: with few values the interval covers less often (a caution says so).
+    `replicates` resamples went into it, `failed` could not be fitted. Without replicates the ends
+    are nan: nothing was resampled.
+    """
+
+    method: ClassVar[str] = "metric-interval"
+
+    metric: str
+    estimate: float
+    low: float = math.nan
+    high: float = math.nan
+    confidence: float
+    replicates: int = 0
+    failed: int = 0
+    references: tuple[str, ...] = _HALVES
+
+    def ends(self, form: str = ".3f") -> str:
+        """Write the interval behind a figure, such as `` [0.1, 0.2]``; nothing where there is none."""
+        return f" [{self.low:{form}}, {self.high:{form}}]" if self.replicates else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankShare(Result):
+    """U / (n m): the share of pairs of runs in which X is faster, ties counted half."""
+
+    method: ClassVar[str] = "rank-share"
+
+    estimate: float
+    low: float
+    high: float
+    confidence: float
+    pairs: int
+    ties: int
+    references: tuple[str, ...] = _RANKS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FasterEstimate(Result):
+    """P[X < Y + shift] twice: from the mixtures (I2) and from the ranks, without any model."""
+
+    method: ClassVar[str] = "faster-estimate"
+
+    shift: float
+    mixture: MetricInterval
+    ranks: RankShare
+    references: tuple[str, ...] = (*_HALVES, *_RANKS)
+
+
+@page_of.register(MetricInterval)
+def _metric_interval_page(found: MetricInterval) -> Page:
+    said = f"{found.metric}: {found.estimate:.6g}"
+    if found.replicates:
+        ends, count = found.ends(".6g"), found.replicates
+        said += f", {100 * found.confidence:g} % interval{ends} from {count} resamples"
+    return Page(title=found.metric, sections=(section(said),), cautions=found.cautions)
+
+
+@page_of.register(RankShare)
+def _rank_share_page(found: RankShare) -> Page:
+    said = (
+        f"one run is faster than one of the other in {found.estimate:.3f} of {found.pairs} pairs "
+        f"of runs, {figures.counted(found.ties, 'tie')} counted half{within(found)}"
+    )
+    return Page(title="Share of faster runs", sections=(section(said),))
+
+
+@page_of.register(FasterEstimate)
+def _faster_estimate_page(found: FasterEstimate) -> Page:
+    def decimals(value: float) -> Value:
+        return Value("", None) if math.isnan(value) else Value(f"{value:.4f}", value)
+
+    table = table_of(
+        "one-run-is-faster",
+        (("mixtures (I2)", found.mixture), ("ranks, U/(nm)", found.ranks)),
+        ("<P[one run is faster]", lambda both: both[0]),
+        ("estimate", lambda both: decimals(both[1].estimate)),
+        ("low", lambda both: decimals(both[1].low)),
+        ("high", lambda both: decimals(both[1].high)),
+    )
+    less = "" if found.shift == 0 else f" by more than {-found.shift:g}"
+    if found.shift > 0:
+        less = f", or slower by less than {found.shift:g}"
+    chances = f"{found.mixture.estimate:.3f}{within(found.mixture)}"
+    said = f"one run is faster than one of the other{less} with probability {chances}"
+    return Page(
+        title="Which of two runs is faster",
+        sections=(section(said), section(table)),
+        cautions=found.cautions,
+    )
+
+
+def chance(value: float) -> str:
+    """Write a probability; what is not 0 or 1 is never shown as such."""
+    if value > 0.9995:
+        return "> 0.999"
+    return "< 0.001" if value < 0.0005 else f"{value:.3f}"
+
+
+def within(found: MetricInterval | RankShare) -> str:
+    """Write the interval of a probability in words; nothing where there is none."""
+    ends = f"{found.low:.3f} to {found.high:.3f}"
+    return "" if math.isnan(found.low) else f" ({100 * found.confidence:g} % interval {ends})"
+
 
 _TIED = 1e-10  # relative: rounding must not break a tie
 
@@ -67,7 +194,7 @@ def rank_share(
 
     if not math.isfinite(shift):
         raise UsageError(f"the shift must be a finite number, and is {shift}")
-    checked_confidence(confidence)
+    between("the confidence", confidence)
     a, b = (np.sort(numbers(side, "the values")) for side in (x, y))
     if a.size == 0 or b.size == 0:
         raise UsageError("the share of faster runs needs values on both sides")
@@ -106,13 +233,6 @@ def _newcombe(share: float, m: int, n: int, z: float) -> tuple[float, float]:
     if share == 1:  # 1 is a root too, and not the one
         return float(brentq(lambda t: 1 - t - spread(t), 0, 1)), 1.0
     return float(brentq(excess, 0, share)), float(brentq(excess, share, 1))
-
-
-def checked_confidence(confidence: float) -> float:
-    """Give the confidence back."""
-    if not 0 < confidence < 1:
-        raise UsageError(f"the confidence must lie between 0 and 1, and is {confidence}")
-    return confidence
 
 
 _NODES, _GAUSS = np.polynomial.legendre.leggauss(20)
@@ -321,3 +441,110 @@ def _integral(
         density = half * _GAUSS * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
         total += weight * float((density.ravel() * value((mean + sd * z).ravel())).sum())
     return total
+
+
+@checks_arguments
+def metric_interval(
+    metric: Callable[..., float], *samples: FittedSample, name: str, confidence: float = 0.95
+) -> MetricInterval:
+    """Give a metric of one or more mixtures with its percentile interval.
+
+    Parameters
+    ----------
+    metric : callable
+        From as many mixtures as there are samples to a number, such as `mean_difference`,
+        `probability_fastest`, `variability_level`, or ``lambda m: m.quantile(0.9)``.
+    *samples : FittedSample
+        Independent of each other; their resamples are paired in order.
+    name : str
+        What the metric is called in the result.
+    confidence : float
+        Between 0 and 1.
+
+    Raises
+    ------
+    UsageError
+        If there is no sample, or the confidence is out of range.
+    """
+    if not samples:
+        raise UsageError("an interval needs at least one fitted sample")
+    between("the confidence", confidence)
+    count = min(len(sample.replicates) for sample in samples)
+    found = np.array(
+        [metric(*row) for row in zip(*(s.replicates[:count] for s in samples), strict=True)]
+    )
+    # the inverse of the empirical distribution: works for infinite values too
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(found, [tail, 1 - tail], method="inverted_cdf")
+    failed = sum(sample.failed for sample in samples)
+    least = min(sample.values.size for sample in samples)
+    few = count * (1 - confidence) / 2 < _TAIL
+    return MetricInterval(
+        metric=name,
+        estimate=float(metric(*(sample.mixture for sample in samples))),
+        low=float(low),
+        high=float(high),
+        confidence=confidence,
+        replicates=count,
+        failed=failed,
+        cautions=cautions_of(
+            {
+                "few-resamples": few
+                and f"{count} resamples are few for {100 * confidence:g} %: "
+                f"take {math.ceil(2 * _TAIL / (1 - confidence) - 1e-9)} or more",
+                "resamples-left-out": failed > 0.05 * (count + failed)
+                and f"{failed} resamples could not be fitted; the interval belongs to the others",
+                "interval-too-narrow": least < FEW_VALUES
+                and f"with {least} values the interval is too narrow: percentiles of resamples "
+                "know no value beyond the smallest and largest seen",
+            }
+        ),
+    )
+
+
+def estimated(
+    metric: Callable[..., float],
+    *fits: tuple[Mixture, FittedSample | None],
+    name: str,
+    confidence: float = 0.95,
+) -> MetricInterval:
+    """Give a metric of mixtures; without an interval (nan) where one has no resamples."""
+    samples = [sample for _, sample in fits if sample is not None]
+    if len(samples) == len(fits):
+        return metric_interval(metric, *samples, name=name, confidence=confidence)
+    estimate = float(metric(*(mixture for mixture, _ in fits)))
+    return MetricInterval(metric=name, estimate=estimate, confidence=confidence)
+
+
+@checks_arguments
+def faster_estimate(
+    x: FittedSample, y: FittedSample, *, shift: float = 0.0, confidence: float = 0.95
+) -> FasterEstimate:
+    """Estimate P[X < Y + shift] by I2 with its interval, and by ranks beside it.
+
+    Raises
+    ------
+    UsageError
+        As `probability_faster` and `metric_interval`.
+    """
+    chance = partial(probability_faster, shift=shift)
+    mixture = metric_interval(chance, x, y, name="I2", confidence=confidence)
+    ranks = rank_share(x.values, y.values, shift=shift, confidence=confidence)
+    return FasterEstimate(
+        shift=shift,
+        mixture=mixture,
+        ranks=ranks,
+        cautions=(
+            *mixture.cautions,
+            *cautions_of(
+                {
+                    "mixtures-against-ranks": not ranks.low <= mixture.estimate <= ranks.high
+                    and "mixtures and ranks disagree: the interval of the ranks does not contain "
+                    "I2, so the mixtures do not describe these values well",
+                    "no-overlap": mixture.high - mixture.low < 1e-6
+                    and "the samples do not overlap, so resampling shows no spread: the interval "
+                    "of the ranks is the honest one",
+                }
+            ),
+        ),
+    )

@@ -12,7 +12,7 @@ import numpy as np
 from ...data.matrix import PerformanceMatrix
 from ...diagnose.modes import explained_modes
 from ...errors import AnalysisError, InsufficientDataError
-from ...methods.mixture.benchmark_page import draw_density, window_of
+from ...methods.mixture.pictures import draw_density, window_of
 from ...methods.mixture.report import MixtureOptions, mixture_report
 from ...methods.variance_sources.covariates import spoken
 from ...pages.number_format import quantity

@@ -7,10 +7,8 @@ from typing import Any, Literal
 
 import analysis.methods.hpt.page as hpt
 import analysis.methods.hpt.result as hpt_result
-import analysis.methods.mixture.metrics_model as plane_model
 import analysis.methods.mixture.metrics_page as plane
-import analysis.methods.mixture.model as mixture_model
-import analysis.methods.mixture.result as mixture
+import analysis.methods.mixture.report as mixture
 import analysis.methods.multilevel.result as multilevel
 import analysis.methods.resampling.page as resampling_report
 import analysis.methods.resampling.result as resampling
@@ -25,7 +23,7 @@ from analysis.data import merging as trials, session_quantiles, warmup
 from analysis.diagnose import central_limit
 from analysis.diagnose.why_result import WhyAnswer
 from analysis.history import bisection
-from analysis.methods.mixture import modality
+from analysis.methods.mixture import modality, refits
 from analysis.methods.resampling import biplot
 from analysis.plan import sessions as decidable
 from analysis.record import fleet as fleet_progress, trial_files
@@ -110,8 +108,8 @@ OWN: dict[type, Own] = {
     bisection.Bisection: added(maybe=("why",), why=Told(WhyAnswer, known=False)),
     biplot.Biplot: added(conclusion=str),
     hpt_result.HptResult: added(maybe=("alternative", "pvalue_two_sided"), pvalue_two_sided=float),
-    mixture_model.Mixture: added(components=int, mean=float, modes=tuple[float, ...]),
-    plane_model.MixtureOfMetrics: added(
+    mixture.Mixture: added(components=int, mean=float, modes=tuple[float, ...]),
+    plane.MixtureOfMetrics: added(
         components=int,
         correlations=list,
         within_correlation=float,
@@ -120,7 +118,7 @@ OWN: dict[type, Own] = {
     modality.FamilyFit: added(name=str),
     plane.PlaneCell: added(n=int, classification=tuple[int, ...] | None),
     mixture.FitTest: added(rejected=bool, components=int),
-    mixture.ModeEvidence: added(multimodal=bool, conclusion=str, mixture_components=int),
+    refits.ModeEvidence: added(multimodal=bool, conclusion=str, mixture_components=int),
     mixture.MixtureCell: added(
         maybe=("clusters",), n=int, classification=tuple[int, ...] | None, clusters=list
     ),

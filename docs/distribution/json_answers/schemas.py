@@ -27,7 +27,7 @@ from analysis.history.ordered_result import OrderedVariants
 from analysis.importers.importing import Imported, Inspected
 from analysis.methods.hpt.page import HptReport
 from analysis.methods.mixture.metrics_page import PlaneReport
-from analysis.methods.mixture.result import MixtureReport
+from analysis.methods.mixture.report import MixtureReport
 from analysis.methods.resampling.biplot import Biplot
 from analysis.methods.resampling.page import PassesReport, ResamplingReport
 from analysis.methods.speedup_test.result import SpeedupSuite

@@ -15,11 +15,10 @@ import pytest
 from analysis import fit_mixture
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.methods.mixture.benchmark_page import corpus_alt, corpus_picture
-from analysis.methods.mixture.cautions import coarser_grid
-from analysis.methods.mixture.goodness import fit_corpus
+from analysis.methods.mixture.fit import coarser_grid
+from analysis.methods.mixture.goodness import corpus_summary, fit_corpus
+from analysis.methods.mixture.pictures import corpus_alt, corpus_picture
 from analysis.methods.mixture.report import MixtureOptions, mixture_report
-from analysis.methods.mixture.result import corpus_summary
 from analysis.plots.chart import write_picture
 from analysis.plots.marks import Curve, Dots
 from analysis.stats.arguments import stream

@@ -21,9 +21,8 @@ from analysis.methods.mixture.fit_kernel import (
     replicate_distances,
     work_size,
 )
-from analysis.methods.mixture.goodness import fit_corpus, jittered, ks_fit
+from analysis.methods.mixture.goodness import CorpusFit, FitTest, fit_corpus, jittered, ks_fit
 from analysis.methods.mixture.model import Mixture
-from analysis.methods.mixture.result import CorpusFit, FitTest
 from analysis.stats.samples import clock_step
 
 

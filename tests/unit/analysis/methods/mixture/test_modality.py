@@ -11,8 +11,14 @@ import pytest
 from scipy import stats
 from scipy.optimize import linprog
 
+from analysis import (
+    faster_estimate,
+    mean_difference,
+    metric_interval,
+    rank_share,
+    variability_level,
+)
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.mixture.cautions import mode_cautions
 from analysis.methods.mixture.fit import fit_mixture, spread_ties
 from analysis.methods.mixture.fit_kernel import sorted_dips
 from analysis.methods.mixture.modality import (
@@ -26,15 +32,13 @@ from analysis.methods.mixture.modality import (
 from analysis.methods.mixture.model import Mixture
 from analysis.methods.mixture.refits import (
     FittedSample,
-    estimated,
-    faster_estimate,
+    ModeEvidence,
     fitted_sample,
-    metric_interval,
+    mode_cautions,
     mode_evidence,
     stability,
 )
-from analysis.methods.mixture.result import ModeEvidence
-from analysis.methods.mixture.single_run import mean_difference, rank_share, variability_level
+from analysis.methods.mixture.single_run import estimated
 from analysis.pages.model import Table, page_of
 
 

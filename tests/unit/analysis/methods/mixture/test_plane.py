@@ -11,11 +11,11 @@ import pytest
 from scipy import stats
 from scipy.integrate import trapezoid
 
+from analysis import MixtureOfMetrics, fit_mixture_of_metrics
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.mixture import metrics_em_kernel as em_kernel
-from analysis.methods.mixture.metrics_fit import fit_mixture_of_metrics
-from analysis.methods.mixture.metrics_model import MODELS, SIMPLEST, MixtureOfMetrics
+from analysis.methods.mixture.metrics_fit import MODELS, SIMPLEST
 from analysis.methods.mixture.metrics_page import ellipse, meaning, pairs_of_runs, plane_picture
 from analysis.methods.mixture.model import Mixture
 from analysis.pages.model import page_of

@@ -10,7 +10,7 @@ from scipy.integrate import trapezoid
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import UsageError
-from analysis.methods.mixture.benchmark_page import mixture_picture
+from analysis.methods.mixture.pictures import mixture_picture
 from analysis.methods.mixture.report import MixtureOptions, mixture_report
 from analysis.plots.chart import write_picture
 from analysis.plots.marks import Curve, Line

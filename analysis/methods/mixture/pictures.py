@@ -1,30 +1,14 @@
-"""One benchmark in words and as a picture: each variant, and who wins a single run."""
+"""The pictures of mixtures: the density over a histogram, and the distribution over the steps."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import chain
-from operator import itemgetter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import (
-    Block,
-    Cell,
-    Page,
-    Section,
-    Sentence,
-    Table,
-    Value,
-    columns_of,
-    page_of,
-    table_of,
-)
 from ...plots.axes import (
     Axes,
     Key,
@@ -39,240 +23,9 @@ from ...plots.chart import Sheet, arranged
 from ...plots.paper import Picture
 from ...stats.samples import Array
 from ...words import shorten, shown
-from .model import BIC_MARGIN, Mixture
-from .result import CorpusSummary, FasterEstimate, MixtureCell, MixtureContest, MixtureReport
-
-if TYPE_CHECKING:
-    from ...record.run_numbers import Better
-
-_CONTEST_NAME, _SHORT_NAME = 24, 14  # columns for names
-_PAIRS = 8  # pairs printed
-_WINNERS = 12  # variants of whom the chance to win is printed
-
-
-@page_of.register(MixtureContest)
-def _mixture_contest_page(contest: MixtureContest) -> Page:
-    sections = (contest_section(contest),)
-    return Page(title="Who wins a single run", sections=sections, cautions=contest.cautions)
-
-
-def contest_section(contest: MixtureContest) -> Section:
-    """Set who wins, every variant's chance, and the pairs."""
-    best, count = contest.best, len(contest.variants)
-    winner = contest.chances[best]
-    said = (
-        f"in a single run {shorten(contest.variants[best], _CONTEST_NAME)} is the "
-        f"{superlative(contest.better, contest.unit)} of {count} with probability "
-        f"{chance(winner.estimate)}"
-    )
-    if winner.replicates:
-        said += f" ({100 * winner.confidence:g} % interval {winner.low:.3f} to {winner.high:.3f})"
-    known = winner.replicates > 0
-    order = sorted(range(count), key=lambda k: -contest.chances[k].estimate)
-    table = table_of(
-        "best-in-a-single-run",
-        [(contest.variants[k], contest.chances[k]) for k in order[:_WINNERS]],
-        ("<best in a single run", lambda one: shorten(one[0], _CONTEST_NAME)),
-        ("probability", lambda one: one[1].estimate, chance),
-        ("low", lambda one: one[1].low, "{:.3f}".format) if known else None,
-        ("high", lambda one: one[1].high, "{:.3f}".format) if known else None,
-    )
-    chances: tuple[Block, ...] = (table,)
-    if count > _WINNERS:
-        chances += (Sentence(f"and {count - _WINNERS} more, each at most as likely"),)
-    pairs = (Section(tuple(_pairs(contest))),) if contest.pairs else ()
-    return Section((Sentence(said), Section(chances), *pairs))
-
-
-def _pairs(contest: MixtureContest) -> Iterator[Block]:
-    """Set the pairs in both directions, those with the likeliest winner first."""
-    best = contest.variants[contest.best]
-    shown = sorted(contest.pairs, key=lambda pair: best not in {pair.first, pair.second})[:_PAIRS]
-    fast = figures.is_time(contest.unit) and contest.better == "lower"
-    word = "before" if fast else "better than"
-    ways = (
-        [(p.first, p.second, p.forward) for p in shown],
-        [(p.second, p.first, p.backward) for p in shown],
-    )
-
-    def model(one: tuple[str, str, FasterEstimate]) -> Value:
-        found = one[2].mixture
-        ends = f" [{found.low:.3f}, {found.high:.3f}]" if found.replicates else ""
-        return Value(f"{chance(found.estimate)}{ends}", found.estimate)
-
-    def ranks(one: tuple[str, str, FasterEstimate]) -> Value:
-        found = one[2].ranks
-        return Value(f"{found.estimate:.3f} [{found.low:.3f}, {found.high:.3f}]", found.estimate)
-
-    yield table_of(
-        "one-run-against-one",
-        chain.from_iterable(zip(*ways, strict=True)),
-        (
-            "<one run against one",
-            lambda one: f" {word} ".join(shorten(name, _SHORT_NAME) for name in one[:2]),
-        ),
-        ("<mixtures (I2)", model),
-        ("<ranks, U/(nm)", ranks),
-    )
-    shift = shown[0].forward.shift
-    if shift:
-        size = f"{abs(shift):g} {figures.unit_text(contest.unit)}".strip()
-        side = "smaller" if contest.better == "lower" else "larger"
-        how = f"only when {side} by more than {size}"
-        if shift > 0:
-            how = f"also when it is behind by less than {size}"
-        yield Sentence(f"with the shift {shift:g}: a run wins {how}")
-    for pair in shown:
-        found = pair.mean_difference
-        first, second = (shorten(name, _SHORT_NAME) for name in (pair.first, pair.second))
-        size = f"{found.estimate:.4g} {figures.unit_text(contest.unit)}".rstrip()
-        ends = f" [{found.low:.4g}, {found.high:.4g}]" if found.replicates else ""
-        yield Sentence(f"single runs of {first} and {second} lie {size}{ends} apart (I1)")
-    if len(contest.pairs) > _PAIRS:
-        yield Sentence(f"{len(contest.pairs) - _PAIRS} more pairs: see --json")
-
-
-def superlative(better: Better, unit: str) -> str:
-    """Give the word for the best: only times are fast."""
-    return "fastest" if better == "lower" and figures.is_time(unit) else "best"
-
-
-def chance(value: float) -> str:
-    """Write a probability; what is not 0 or 1 is never shown as such."""
-    if value > 0.9995:
-        return "> 0.999"
-    return "< 0.001" if value < 0.0005 else f"{value:.3f}"
-
-
-DIGITS = 4  # of weights and parameters
-
-
-@page_of.register(MixtureCell)
-def _mixture_cell_page(cell: MixtureCell) -> Page:
-    title = f"Gaussian mixture: {cell.variant} on {cell.benchmark}"
-    return Page(title=title, sections=(cell_section(cell),), cautions=cell.cautions)
-
-
-def cell_section(cell: MixtureCell, *, digits: int = DIGITS, place: int = 0) -> Section:
-    """Set a variant; `place` counts those of one page, from 1, and is 0 where there is one."""
-    mixture = cell.mixture
-    if mixture is None:
-        return Section((Sentence(modes_said(cell)),))
-    number = f"-{place}" if place else ""
-    modes = mixture.modes()
-    places = figures.listed([f"{mode:.6g}" for mode in modes])
-    at = f"mode{'s' * (modes.size != 1)} at {places}"
-    said = (modes_said(cell), at, _model(cell, mixture), *_judgements(cell))
-    blocks: list[Block] = [Sentence(text) for text in said]
-    blocks.append(Section((_parameters(cell, mixture, digits, f"parameters{number}"),)))
-    if cell.clusters is not None:  # in the order of the runs (appendix 1)
-        texts = (", ".join(f"{v:.12g}" for v in c.tolist()) or "no value" for c in cell.clusters)
-        listed = (Sentence(f"component {k}: {text}") for k, text in enumerate(texts))
-        blocks.append(Section(tuple(listed)))
-    if cell.quantiles or cell.below:
-        blocks.append(Section((_asked(cell, digits, f"asked-for{number}"),)))
-    return Section(tuple(blocks))
-
-
-def modes_said(cell: MixtureCell) -> str:
-    """Say how many modes there are, and what speaks for more than one."""
-    mixture, found = cell.mixture, cell.evidence
-    if mixture is None:
-        return f"no mixture: {cell.problem}"
-    modes = mixture.modes()
-    count = figures.counted(modes.size, "mode")
-    if found is None:
-        hint = "" if modes.size == 1 else "; no evidence was weighed, and skew alone makes several"
-        return f"{count} by the model{hint}"
-    share = f"{100 * found.stability.several:.0f} %"
-    if modes.size == 1:
-        return f"one mode ({share} of the refitted halves have several)"
-    evidence = (
-        f"evidence for more than one: dip p {figures.pvalue(found.dip.pvalue)}, bandwidth p "
-        f"{figures.pvalue(found.bandwidth.pvalue)}; several in {share} of the refitted halves"
-    )
-    verdict = "multimodal" if found.multimodal else "not shown to be multimodal"
-    return f"{verdict}: {count} by the model; {evidence}"
-
-
-def _model(cell: MixtureCell, mixture: Mixture) -> str:
-    k, n = mixture.components, cell.values.size
-    spread = "one common standard deviation" if mixture.equal_variance else "a deviation each"
-    logs = "the logarithms of " if mixture.scale == "log" else ""
-    kind = "one Gaussian" if k == 1 else f"{k} Gaussians with {spread}"
-    said = f"{kind} for {logs}{n} values"
-    if mixture.bic is not None:
-        said += f" (BIC {mixture.bic:.2f}"
-        if cell.runner_up is not None:
-            said += f"; next {cell.runner_up[0]} {cell.runner_up[1]:.2f}"
-        said += ", larger is better)"
-    return said
-
-
-def _judgements(cell: MixtureCell) -> Iterator[str]:
-    """Say whether the mixture fits, and what a single skewed peak would do instead."""
-    test = cell.fit_test
-    if test is not None:
-        word = "the mixture does not fit" if test.rejected() else "no departure from the mixture"
-        moved = " after jitter" if test.ties == "jitter" else ""
-        yield (
-            f"fit test{moved}: distance {test.statistic:.7f}, p {figures.pvalue(test.pvalue)} from "
-            f"{figures.counted(test.resamples, 'resample')} ({word})"
-        )
-    found = cell.evidence
-    if found is not None and found.families and found.mixture_bic is not None:
-        best = found.families[0]
-        behind = found.mixture_bic - best.bic
-        if best.family == "normal" and found.mixture.components == 1:
-            yield "of single-peaked laws the normal is best: no sign of skew"
-            return
-        word = "as good as"
-        if abs(behind) > BIC_MARGIN:
-            word = "worse than" if behind > 0 else "better than"
-        yield (
-            f"best single peak: {best.name}, BIC {best.bic:.2f}, {word} the mixture's "
-            f"{found.mixture_bic:.2f}"
-        )
-
-
-def _parameters(cell: MixtureCell, mixture: Mixture, digits: int, name: str) -> Table:
-    sizes = np.bincount(mixture.classify(cell.values), minlength=mixture.components).tolist()
-    of_what = " of ln" if mixture.scale == "log" else ""
-
-    def mean(row: tuple[float, ...]) -> Value:
-        # digits below the spread of the component say nothing
-        places = digits + _magnitude(row[2]) - _magnitude(row[3])
-        return Value(figures.significant(row[2], min(max(digits, places), max(digits, 10))), row[2])
-
-    return table_of(
-        name,
-        [(k, *row, size) for k, (row, size) in enumerate(zip(mixture.rows(), sizes, strict=True))],
-        ("component", itemgetter(0)),
-        ("weight", itemgetter(1), f"{{:.{digits}f}}".format),
-        (f"mean{of_what}", mean),
-        (f"sd{of_what}", itemgetter(3), partial(figures.significant, digits=digits)),
-        ("runs", itemgetter(4)),
-    )
-
-
-def _magnitude(value: float) -> int:
-    return math.floor(math.log10(abs(value))) if value else 0
-
-
-def _asked(cell: MixtureCell, digits: int, name: str) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for found in (*cell.quantiles, *cell.below):
-        below = found in cell.below
-        text = chance(found.estimate) if below else f"{found.estimate:.{max(digits, 6)}g}"
-        ends = ", ".join(f"{end:{'.3f' if below else '.6g'}}" for end in (found.low, found.high))
-        interval = f"{100 * found.confidence:g} % interval [{ends}]" if found.replicates else ""
-        rows.append((found.metric, Value(text, found.estimate), interval))
-    columns = columns_of("<of one run", "estimate", "<interval")
-    return Table(name=name, columns=columns, rows=tuple(rows), headed=False)
-
-
-# --- The pictures of mixtures: the density over a histogram, and the distribution over the steps.
-
+from .goodness import CorpusSummary
+from .model import Mixture
+from .report import MixtureCell, MixtureReport
 
 _SHEET = Sheet(width=243.8)
 _MOST = 6  # variants drawn
@@ -405,7 +158,7 @@ def _levels(corpus: CorpusSummary) -> Axes:
 
 def mixture_alt(report: MixtureReport) -> str:
     """Say in words what the picture of a report shows."""
-    fitted = [cell for one in report.benchmarks for cell in one.cells if cell.mixture is not None]
+    fitted = [cell for cell in report.cells if cell.mixture is not None]
     return "; ".join(_said(cell).replace("\n", ", ") for cell in fitted[:_MOST])
 
 
