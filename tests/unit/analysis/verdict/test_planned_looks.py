@@ -117,8 +117,9 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("sd", [0.004, 0.02])
-@pytest.mark.parametrize("failed", [(), {("new", 2, 1), ("old", 3, 2)}], ids=["ok", "failed"])
+@pytest.mark.parametrize(
+    ("sd", "failed"), [(0.004, ()), (0.02, {("new", 2, 1), ("old", 3, 2)})], ids=["ok", "failed"]
+)
 def test_the_verdict_says_what_the_look_said(compared, shape, sd, failed):
     shifts, sessions, plan = SHAPES[shape]
     trial = compared(shifts, sessions, plan, sd=sd, failed=failed)
@@ -136,8 +137,7 @@ def test_the_verdict_says_what_the_look_said(compared, shape, sd, failed):
         assert verdict.look_alpha < plain.look_alpha
 
 
-@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
-@pytest.mark.parametrize("candidates", [1, 2])
+@pytest.mark.parametrize(("confidence", "candidates"), [(0.9, 1), (0.95, 2), (0.99, 2)])
 def test_any_confidence_is_shared_over_candidates_and_looks(compared, confidence, candidates):
     shifts = {"old": 0.0, "new": -0.01} | ({"more": -0.02} if candidates == 2 else {})
     trial = compared(shifts, 8, replace(PLAN, candidates=candidates))
