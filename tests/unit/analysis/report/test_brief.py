@@ -38,7 +38,7 @@ def trial(synthetic, tmp_path):
 
 
 def subject(trial, tmp_path, **asked):
-    return subject_of([str(trial.write(tmp_path / "t"))], Reading(), **asked)
+    return subject_of([str(trial.write(tmp_path / "t"))], Reading(), **asked, explain=False)
 
 
 def test_every_number_is_one_of_the_verdict(trial, tmp_path):
@@ -70,7 +70,7 @@ def test_what_stands_behind_the_sign_is_students_t_over_sessions(trial, tmp_path
     half = stats.t.ppf(0.975, 5) * logs.std(ddof=1) / math.sqrt(6)
     assert row["candidate"]["half"].value == pytest.approx(math.exp(half) - 1)
     # a look of two shares the risk, and the sides' intervals with it
-    twice = brief_of(subject_of([str(tmp_path / "t")], Reading(), looks=2))
+    twice = brief_of(subject_of([str(tmp_path / "t")], Reading(), looks=2, explain=False))
     (wider,) = [row for row in twice["candidates"][0]["rows"] if row["name"] == "logs"]
     assert wider["candidate"]["half"].value > row["candidate"]["half"].value
     assert (twice["level"].text, twice["rests_on"]) == ("97.5\N{NO-BREAK SPACE}%", "sessions")
@@ -203,9 +203,9 @@ def test_below_three_sessions_there_is_no_half_width_and_no_column_for_it(synthe
     data = {v: {b: [1.0, 1.1, 0.9, 1.05] for b in BENCHES} for v in ("old", "new")}
     for sessions, shown in ((2, False), (4, True)):
         made = synthetic(data, sessions=sessions).write(tmp_path / f"t{sessions}")
-        brief = brief_of(subject_of([str(made)], Reading()))
+        brief = brief_of(subject_of([str(made)], Reading(), explain=False))
         assert ("±" in text(brief)) == shown
         rows = [row for row in brief["candidates"][0]["rows"] if row["candidate"]]
         assert all(bool(row["candidate"]["half"].text) == shown for row in rows)
     alone = synthetic({"only": data["old"]}, sessions=2).write(tmp_path / "alone")
-    assert "±" not in text(brief_of(subject_of([str(alone)], Reading())))
+    assert "±" not in text(brief_of(subject_of([str(alone)], Reading(), explain=False)))

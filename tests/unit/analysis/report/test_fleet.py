@@ -58,6 +58,12 @@ def fleet(fleet_folder, synthetic):
     return make
 
 
+def told_of(folder):
+    """Give the report as JSON, without the methods, which take longest."""
+    whole = assemble([subject_of([str(folder)], Reading(), explain=False)])
+    return json.loads(json.dumps(whole.to_dict()))
+
+
 def report(folder, *words):
     out, err = io.StringIO(), io.StringIO()
     assert main(["report", str(folder), *words], out, err) == 0, err.getvalue()
@@ -69,7 +75,7 @@ def test_the_headline_is_the_fleets_and_not_that_of_hosts_taken_for_sessions(fle
     pooled = judge(open_trial(folder)).candidates[0].multilevel
     assert pooled.these.outcome == "faster"  # what the hosts' means alone would claim
     assert judge_fleet(folder).candidates[0].multilevel.these.outcome == "undecided"
-    headline = assemble([subject_of([str(folder)], Reading())]).headline
+    headline = assemble([subject_of([str(folder)], Reading(), explain=False)]).headline
     assert "; on hosts like these: undecided, between " in headline
     assert headline.startswith(judge_fleet(folder).sentence)
 
@@ -125,7 +131,9 @@ def test_what_holds_on_these_hosts_alone_stands_beside_the_claim(fleet):
     folder = fleet([0.05, 0.15])
     level = judge_fleet(folder).candidates[0].hosts
     assert level.these.outcome == "faster"
-    text = as_markdown.render_markdown(page_of(assemble([subject_of([str(folder)], Reading())])))
+    text = as_markdown.render_markdown(
+        page_of(assemble([subject_of([str(folder)], Reading(), explain=False)]))
+    )
     assert re.match(
         r"### new takes [\d.]+ % less time than old over these 3 benchmarks on these 2 hosts "
         r"\(.*\); on hosts like these: undecided, between ",
@@ -142,7 +150,7 @@ def test_the_conditions_list_the_hosts_those_that_are_odd_first(fleet):
             made.manifest = replace(made.manifest, status="interrupted")
 
     folder = fleet([0.1] * 4, absent=("lab2",), change=cut)
-    told = json.loads(report(folder, "--format", "json"))
+    told = told_of(folder)
     facts = {one["name"]: one["texts"][0] for one in told["conditions"][0]["facts"]}
     assert list(facts)[2:] == ["lab2", "lab3", "lab1", "lab4"]
     assert facts["lab2"].startswith("missing, 0 of 120 runs")
@@ -154,7 +162,7 @@ def test_the_conditions_list_the_hosts_those_that_are_odd_first(fleet):
 def test_the_paper_says_what_was_measured_where(fleet):
     folder = fleet([0.1] * 4, absent=("lab4",))
     write_fleet(folder, replace(read_fleet(folder), submitted_at="2026-11-22T10:00:00Z"))
-    told = json.loads(report(folder, "--format", "json"))["paper"][0]
+    told = told_of(folder)["paper"][0]
     text = "".join(one["text"] for one in told["paragraph"])
     assert "in four sessions on each of three hosts, four runs of each in a session" in text
     assert "One more host was planned, of which nothing could be judged." in text
@@ -167,10 +175,10 @@ def test_the_paper_says_what_was_measured_where(fleet):
 
 def test_one_host_that_can_be_judged_gives_the_report_of_its_own_trial(fleet):
     folder = fleet([0.1, 0.1], absent=("lab1",))
-    subject = subject_of([str(folder)], Reading())
+    subject = subject_of([str(folder)], Reading(), explain=False)
     assert subject.trial.path == folder / "lab2"
     report = assemble([subject])
-    own = assemble([subject_of([str(folder / "lab2")], Reading())])
+    own = assemble([subject_of([str(folder / "lab2")], Reading(), explain=False)])
     assert report.headline == own.headline
     text = as_text.render(page_of(report))
     assert "missing: lab1" in text
@@ -181,10 +189,10 @@ def test_several_candidates_and_one_alone_have_reports_as_well(fleet, tmp_path, 
     # which kinds apply is asked here; that each is PDF and PNG as well, in figures/test_files.py
     monkeypatch.setattr("analysis.report.figures.suite.ENDINGS", (".svg",))
     folder = fleet([0.1, 0.1, 0.12], variants=("new", "newer"))
-    report = assemble([subject_of([str(folder)], Reading())])
+    report = assemble([subject_of([str(folder)], Reading(), explain=False)])
     text = as_latex.render_latex(page_of(report)) + html_page(report)
     assert "newer" in text
-    chosen = subject_of([f"{folder}:newer"], Reading())
+    chosen = subject_of([f"{folder}:newer"], Reading(), explain=False)
     assert [one.variant for one in chosen.candidates] == ["newer"]
     streams = (io.StringIO(), io.StringIO())
     words = ["report", str(folder), "--benchmark", "text", "--plots", str(tmp_path / "p")]

@@ -12,10 +12,12 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 
@@ -297,6 +299,100 @@ def test_the_page_in_a_browser_holds_the_same_strings(report):
                 assert held, (one["variant"], row)
                 if row["candidate"] is not None:
                     assert any(bare(row["label"]) in told for told in held), (one["variant"], row)
+
+
+EVIL = '"><img src=x onerror=alert(1)></pre></table></script><script>alert(1)</script>{{7*7}}]]>&amp;\u202e\x1b[31m'
+
+
+@pytest.fixture(scope="module")
+def hostile(synthetic, tmp_path_factory) -> Report:
+    """Report on three variants that others named, of which a run failed."""
+    rng = np.random.default_rng(1)
+    data = {
+        name: {b: (f * np.exp(rng.normal(0, 0.01, 12))).tolist() for b in (EVIL, "n" * 200, "c")}
+        for name, f in ((f"old {EVIL}", 1.0), (f"new {EVIL}", 0.5), ("<i>slow", 1.6))
+    }
+    made = synthetic(data, sessions=4, campaign_path=f"/x/{EVIL}.yaml", targets={EVIL: "ab"})
+    (at, *_) = (k for k, row in enumerate(made.rows) if row.benchmark == EVIL and row.session == 2)
+    made.rows[at] = replace(made.rows[at], outcome="exit", exit_code=1)
+    made.extra["campaign.yaml"] = f"name: x # {EVIL}\n".encode()
+    made.extra[f"outputs/{at:04d}.stderr"] = EVIL.encode()
+    path = made.write(tmp_path_factory.mktemp("hostile") / "<script>t")
+    return assemble(subjects_of([str(path)], Reading()), sources=True)
+
+
+class Elements(HTMLParser):
+    """The elements of a page, which close in order, and the words in each."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.kinds: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.words: list[tuple[str, str]] = []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.kinds.append(tag)
+        self.attributes += attrs
+        if tag not in {"br", "col", "img", "input", "link", "meta"}:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] not in (["script"], ["style"]):
+            self.words.append(("".join(self.open[-1:]), data))
+
+    @property
+    def text(self) -> str:
+        return bare("".join(words for _, words in self.words)).replace("\N{MINUS SIGN}", "-")
+
+
+CHAPTERS = ["answer", "parts", "panel", "suite", "variation", "happened", "conditions", "paper"]
+
+
+def test_names_of_others_are_text_in_every_chapter(hostile):
+    assert [chapter.name for chapter in hostile.chapters] == CHAPTERS
+    page = html_page(hostile)
+    found = Elements(page)
+    assert not {"i", "img"} & set(found.kinds)
+    assert found.kinds.count("script") == 2  # our own, and the values
+    assert not [key for key, _ in found.attributes if key.startswith("on")]
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", page)
+    assert bare(f"old {shown(EVIL)}") in found.text
+    assert "<i>slow" in found.text
+    assert "U+202E" in page
+    assert {tag for tag, words in found.words if "n" * 60 in words} <= {"caption"}
+
+
+def test_every_cell_stands_on_the_page_in_a_browser(hostile):
+    text = Elements(html_page(hostile)).text.replace("×", "x")
+    tables = {table.name: table for table in as_csv.tables_of(page_of(hostile))}
+    drawn = (
+        "speedups",
+        "answer",
+        "parts-sessions",
+        "parts-quantiles",
+        "panel",
+        "five-numbers",
+        "cautions",
+    )
+    read = [name for name in tables if not name.startswith(drawn)]
+    assert {"parts-runs", "ranks", "pairs", "coordinates", "conditions"} <= set(read)
+    assert {"differed", "failed", "provenance", "variation-components"} <= set(read)
+    for name in read:
+        for cell in (text_of(cell) for row in tables[name].rows for cell in row):
+            is_short = shown(EVIL) in cell or "n" * 60 in cell  # on the page
+            assert is_short or bare(cell) in text, (name, cell)
+    for row in tables["five-numbers"].rows:
+        assert row[1].startswith("old") or bare(row[5].text) in text
 
 
 def test_no_form_writes_what_is_no_number(page, report):

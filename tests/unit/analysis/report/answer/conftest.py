@@ -54,6 +54,6 @@ def subject(
         trial = synthetic(times, sessions=sessions)
         change(trial)
         path = trial.write(tmp_path_factory.mktemp("trials") / "trial")
-        return subject_of([str(path)], Reading(metric=metric), **asked)
+        return subject_of([str(path)], Reading(metric=metric), **{"explain": False} | asked)
 
     return once(make)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from analysis.importers.reader import Reading
-from analysis.pages.model import Value
+from analysis.pages.model import Table, Value
 from analysis.record.shapes import encode_checked
 from analysis.record.trial_files import BuildRecord
 from analysis.report.answer import chapter
@@ -124,12 +124,20 @@ def test_one_variant_shows_its_times_with_intervals(subject: Make) -> None:
 
 def test_many_benchmarks_have_bins_and_the_whole_table(subject: Make) -> None:
     factors = tuple(0.7 + k / 120 for k in range(70))
-    answer = gather(subject({"base": (1.0,) * 70, "fast": factors}, sessions=2))
+    given = subject({"base": (1.0,) * 70, "fast": factors}, sessions=2)
+    answer = gather(given)
     (column,) = answer.columns
     assert answer.dense
     bins = [entry for entry in column.rows if hasattr(entry, "counts")]
     listed = [entry for entry in column.rows if not hasattr(entry, "counts")]
     assert sum(one.count for one in bins) + len(listed) == len(column.every) == 70
+    # the table of the other forms has all benchmarks and the suite's two lines, with the same values
+    found = chapter(given)
+    (table,) = (b for s in found.sections() for b in s.blocks if isinstance(b, Table))
+    (column,) = found["columns"]
+    keys = ("baseline", "candidate", "speedup", "low", "high", "word")
+    rows = [tuple(row[key] for key in keys) for row in (*column["every"], *column["suite"])]
+    assert [cells[1:7] for cells in table.rows] == rows
 
 
 def failing(
@@ -210,7 +218,7 @@ def test_a_benchmark_of_one_side_only_says_so(
     for name, benches in (("new", ("text", "logs", "extra")), ("old", ("text", "logs", "gone"))):
         times = {name: {bench: [0.1 + 0.001 * k for k in range(6)] for bench in benches}}
         sides.append(f"{synthetic(times, sessions=3).write(tmp_path / name)}:{name}")
-    answer = gather(subject_of(sides, Reading()))
+    answer = gather(subject_of(sides, Reading(), explain=False))
     notes = {row.name.whole: row.note for row in rows_of(answer.columns[0])}
     assert notes == {"text": "", "logs": "", "extra": "only in new", "gone": "only in old"}
     assert [source.whole for source in answer.sources] == sides
@@ -287,7 +295,7 @@ def test_looks_share_the_level_and_it_is_said(subject: Make) -> None:
 
 
 def test_the_second_metric_has_ids_of_its_own(subject: Make) -> None:
-    one = subject({"base": EVEN, "fast": FAST})
+    one = subject({"base": EVEN, "fast": FAST}, explain=True)
     second = gather(replace(one, prefix="metric-2-"))
     assert second.anchor == "metric-2-answer"
     assert second.columns[0].anchor == "metric-2-answer-1"
@@ -306,7 +314,7 @@ def test_below_three_sessions_no_sign_of_half_a_width_is_shown(subject: Make) ->
 def test_runs_of_a_file_are_no_sessions(tmp_path: Path) -> None:
     file = tmp_path / "runs.csv"
     file.write_text("a,1.0,1.1,0.9,1.05\nb,2.0,2.1,2.2,1.9\n")
-    alone = gather(subject_of([str(file)], Reading(better="lower"))).alone
+    alone = gather(subject_of([str(file)], Reading(better="lower"), explain=False)).alone
     for line in alone:
         half = 100 * (math.sqrt(line.high.value / line.low.value) - 1)
         assert line.half.value == pytest.approx(half, rel=1e-12)

@@ -14,7 +14,6 @@ from analysis.report.assembling import chapter_html
 from analysis.report.benchmarks.chapter import chapter, focus_of, listed_benchmarks, opened
 
 NAMES = {name: float(k + 1) for k, name in enumerate("abcdef")}
-EVIL = "\"><img src=x onerror=alert(1)>\u202e'{{7*7}}"
 
 
 class Elements(HTMLParser):
@@ -52,16 +51,6 @@ def page(subject) -> Elements:
 def plain(made):
     matrix, subject = made
     return subject(matrix("new", NAMES, seed=2), matrix("old", NAMES))
-
-
-def test_names_do_nothing(made) -> None:
-    matrix, subject = made
-    names = {f"{EVIL}{k}": 1.0 for k in range(5)}
-    found = page(subject(matrix(EVIL, names, seed=2), matrix(f"old {EVIL}", names)))
-    assert "img" not in [tag for tag, _ in found.all]
-    assert not any("onerror" in attrs for _, attrs in found.all)
-    assert "\u202e" not in found.text
-    assert found.open == []
 
 
 def test_a_strip_of_many_runs_says_what_a_dot_is(made) -> None:
@@ -167,12 +156,6 @@ def test_a_line_for_each_benchmark_and_variant(parts) -> None:
         (part["name"], variant) for part in parts["benchmarks"] for variant in ("old", "new")
     ]
     assert all(row[2] == Value("40", 40) for row in rows)
-
-
-def test_every_number_of_the_tables_stands_on_the_page(parts) -> None:
-    text = str(chapter_html(parts))
-    for row in tables(parts)["parts-runs"].rows:
-        assert all(cell.text in text for cell in row if isinstance(cell, Value))
 
 
 def test_session_values_and_quantiles_of_those_told_in_full(parts) -> None:

@@ -76,7 +76,9 @@ def subject(tmp_path: Path, synthetic: Callable[..., Any]) -> Callable[..., Subj
             if change is not None:
                 change(made)
             paths.append(str(made.write(tmp_path / f"trial-{k}")))
-        return subject_of(paths if second is None else [f"{p}:fast" for p in paths], Reading())
+        return subject_of(
+            paths if second is None else [f"{p}:fast" for p in paths], Reading(), explain=False
+        )
 
     return make
 

@@ -43,6 +43,6 @@ def subject(
                 change(made)
             paths.append(str(made.write(folder / f"trial-{number}")))
         sources = paths if trials == 1 else [f"{path}:fast" for path in paths]
-        return subject_of(sources, Reading())
+        return subject_of(sources, Reading(), explain=False)
 
     return once(make)
