@@ -52,7 +52,7 @@ def old_words(sides, sessions, runs) -> bool:
 
 
 CELLS = [
-    pytest.param(2, 1, 1.0, 150, 0.02, marks=spot_check),
+    pytest.param(2, 1, 1.0, 100, 0.02, marks=spot_check),
     # a step is looked for within each side: .060 of 2,500 families
     (2, 1, 0.5, 400, 0.06),
     (2, 1, 1.0, 400, 0.02),

@@ -94,7 +94,7 @@ def rates(law, sessions, runs, trials, benchmarks=1):
 @pytest.mark.parametrize(
     ("law", "sessions", "runs", "trials", "benchmarks"),
     [
-        pytest.param("pages +- .5", 2, 1, 60, 4, marks=spot_check),
+        pytest.param("pages +- .5", 2, 1, 40, 4, marks=spot_check),
         ("pages +- .5", 2, 3, 400, 4),
         ("pages +- 1", 2, 3, 300, 4),
         ("pages +- 1", 3, 1, 800, 4),

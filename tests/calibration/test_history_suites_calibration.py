@@ -82,12 +82,12 @@ def test_spot_check_of_suites_with_its_negative_control() -> None:
     wrong = {
         correction: sum(
             false_ones(judged(suite("spot", k, 6, 40, 0, 0), correction), 0, 0)[1] > 0
-            for k in range(60)
+            for k in range(20)
         )
         for correction in asked
     }
-    assert at_most(wrong["holm"], 60, RISK)
-    assert not at_most(wrong["none"], 60, RISK)
+    assert at_most(wrong["holm"], 20, RISK)
+    assert not at_most(wrong["none"], 20, RISK)
 
 
 def test_without_a_correction_many_suites_have_one() -> None:

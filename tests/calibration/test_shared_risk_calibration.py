@@ -47,7 +47,7 @@ def rates(candidates, sessions, limit, trials, *, benchmarks=1, apart=0.0):
 @pytest.mark.parametrize(
     ("candidates", "sessions", "limit", "trials"),
     [
-        pytest.param(5, 6, 0.0, 60, marks=pytest.mark.spot_check),
+        pytest.param(10, 3, 0.0, 20, marks=pytest.mark.spot_check),
         *((n, k, 0.0, 200) for n, k in ((5, 6), (2, 3), (7, 3))),
         *((n, k, np.log(1.02), 600) for n, k in ((5, 6), (2, 3), (7, 3))),
     ],

@@ -94,14 +94,14 @@ def by_first_differences(values: np.ndarray) -> str:
 def test_spot_check_of_words_with_their_negative_controls() -> None:
     for like in ("v8", "savina"):
         for kind in made.KINDS:
-            right, _ = words(20, 400, kind, like)
-            assert right >= 17, (kind, like)
+            right, _ = words(10, 400, kind, like)
+            assert right >= 8, (kind, like)
     naive = sum(
         by_first_differences(made.process(stream(31, "naive", str(k)), 400, "flat", "savina")[0])
         != "flat"
-        for k in range(20)
+        for k in range(10)
     )
-    assert naive > 10
+    assert naive > 5
     with mock.patch.object(module, "PRICE", 0.5):  # as good as no penalty
-        right, _ = words(20, 400, "flat", "savina")
-    assert right < 17
+        right, _ = words(10, 400, "flat", "savina")
+    assert right < 8

@@ -113,17 +113,17 @@ def test_every_command_follows_the_question_that_is_added_to_a_complete_trial(la
         ("gate", GATE, one, f"{trial}:fast"),
         ("report", trial, "--format", "md"),
         ("plot", "forest", trial, "-o", "f.svg"),
-        ("sources", trial),
+        ("sources", trial, "--resamples", 99),
         ("diagnose", one, "--estimators"),
         ("plan", trial),
         ("diff", trial, trial),
         ("hpt", trial),
         ("speedup-test", trial),
-        ("resample", trial),
-        ("mixture", one, "--benchmark", "load"),
+        ("resample", trial, "--resamples", 99),
+        ("mixture", one, "--benchmark", "load", "--resamples", 5),
         ("biplot", trial),
-        ("study", "type1", one, "--simulations", 20),
-        ("calibrate", trial, "--pair", "fast,slow", "--no-certificate"),
+        ("study", "type1", one, "--simulations", 3, "--resamples", 19),
+        ("calibrate", trial, "--pair", "fast,slow", "--methods", "welch", "--no-certificate"),
     ):
         done = lab.run_fairtrial(*words)
         assert done.returncode in (0, 1), (words, done.stderr)

@@ -50,19 +50,14 @@ def test_names_of_any_script_go_all_the_way(lab, trial):
         ["diff", trial, trial],
         ["run", "c.yaml", "--only", f"текст:{decomposed}"],
         ["plot", "forest", trial, "-o", "f.svg"],
-        *(
-            ["export", trial, "--to", form, "-o", f"x-{form}"]
-            for form in ("hyperfine", "long-csv", "go-bench")
-        ),
-        *(
-            ["report", trial, "--format", form, "-o", f"r.{form}"]
-            for form in ("html", "md", "latex", "json")
-        ),
+        ["export", trial, "-o", "x.csv"],
+        ["report", trial, "-o", "r.html"],
+        ["report", trial, "-o", "r.json"],
     ):
         done = lab.run_fairtrial(*words)
         assert done.returncode in {0, 1, 7}, (words, done.stderr)
         assert "Traceback" not in done.stderr
-    for form in ("html", "md", "json"):
+    for form in ("html", "json"):
         text = (lab.folder / f"r.{form}").read_text(encoding="utf-8")
         if form == "json":
             text = json.dumps(json.loads(text), ensure_ascii=False)
