@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
@@ -28,10 +27,6 @@ def level_of_risk(text: str) -> float:
     return round(1 - number(text), _PLACES)
 
 
-def _risk(args: _Asked) -> float:
-    return float(round(1 - args.confidence, _PLACES))
-
-
 class _Several(dict[str, "CommandResult"]):
     """The results of several studies by the name of their option."""
 
@@ -53,15 +48,15 @@ def diagnose(
     variant or file is studied instead; you may give several of them.
     """
     wanted = {"normality": normality, "estimators": estimators, "clt": clt}
-    chosen = {name: study for name, study in _STUDIES.items() if wanted[name]}
+    chosen = [name for name, given in wanted.items() if given]
     if not chosen:
         show(_whole(asked), out, as_json=json)
         return 0
     from ..importers.reader import read_one
 
     matrix = read_one(asked.matrix, asked.reading())
-    studies = _Several({name: study(matrix, asked) for name, study in chosen.items()})
-    result = next(iter(studies.values())) if len(studies) == 1 else studies
+    studies = _Several({name: _study(name, matrix, asked) for name in chosen})
+    result = studies[chosen[0]] if len(chosen) == 1 else studies
     show(result, out, as_json=json, metric=metric_of(matrix))
     return 0
 
@@ -78,56 +73,32 @@ def _whole(args: _Asked) -> CommandResult:
         return diagnose_matrix(read_one(args.matrix, args.reading()), confidence=args.confidence)
     folder, variant = named
     if args.level != "process":
-        raise UsageError(
-            "a diagnosis looks at runs",
-            args.matrix,
-            "leave out --level, or add one study of their values, such as --normality",
-        )
+        fix = "leave out --level, or add one study of their values, such as --normality"
+        raise UsageError("a diagnosis looks at runs", args.matrix, fix)
+    chosen = None if variant is None else (variant,)
+    known: dict[str, Any] = args.some("metric", "confidence") | {"variants": chosen}
     if is_fleet(folder):
         if args.better is not None:
             raise UsageError("a fleet knows which values are better", args.matrix, "leave it out")
-        return diagnose_fleet(
-            folder,
-            metric=args.metric,
-            variants=None if variant is None else (variant,),
-            confidence=args.confidence,
-        )
+        return diagnose_fleet(folder, **known)
     trial = open_trial(folder, better=args.better, decimal=args.decimal)
     said = trial.metric(args.metric or trial.default_metric).better
     if args.better is not None and (trial.manifest.origin != "imported" or args.better != said):
         raise UsageError("a trial knows which values are better", args.matrix, "leave out --better")
-    return diagnose_trial(
-        trial,
-        metric=args.metric,
-        variants=None if variant is None else (variant,),
-        confidence=args.confidence,
-    )
+    return diagnose_trial(trial, **known)
 
 
-def _normality(matrix: PerformanceMatrix, args: _Asked) -> CommandResult:
+def _study(name: str, matrix: PerformanceMatrix, args: _Asked) -> CommandResult:
+    from ..diagnose.central_limit import central_limit_study
+    from ..diagnose.estimators import estimator_spread
     from ..diagnose.normality import normality
     from ..stats.arguments import stream
 
-    rng = stream(args.seed, "mean sample size")
-    return normality(matrix, risk=_risk(args), rng=rng, seed=args.seed)
-
-
-def _estimators(matrix: PerformanceMatrix, args: _Asked) -> CommandResult:
-    from ..diagnose.estimators import estimator_spread
-    from ..stats.arguments import stream
-
-    return estimator_spread(matrix, rng=stream(args.seed, "estimators"))
-
-
-def _clt(matrix: PerformanceMatrix, args: _Asked) -> CommandResult:
-    from ..diagnose.central_limit import central_limit_study
-    from ..stats.arguments import stream
-
-    return central_limit_study(matrix, risk=_risk(args), rng=stream(args.seed, "clt"))
-
-
-_STUDIES: Mapping[str, Callable[[PerformanceMatrix, _Asked], CommandResult]] = {
-    "normality": _normality,
-    "estimators": _estimators,
-    "clt": _clt,
-}
+    risk = float(round(1 - args.confidence, _PLACES))
+    if name == "normality":
+        rng = stream(args.seed, "mean sample size")
+        return normality(matrix, risk=risk, rng=rng, seed=args.seed)
+    rng = stream(args.seed, name)
+    if name == "estimators":
+        return estimator_spread(matrix, rng=rng)
+    return central_limit_study(matrix, risk=risk, rng=rng)

@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
-from ..errors import AnalysisError, InsufficientDataError, UsageError
-from ..pages import number_format as figures
+from ..errors import AnalysisError, InsufficientDataError
 from ..pages.model import Caution, Page, Section, Sentence, Value, page_of, table_of
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, stream
-from .normality import NormalityTest, checked_sizes, shapiro
+from .normality import NormalityTest, checked_risk, checked_sizes, shapiro
 
 Draws = Literal["disjoint", "with replacement"]
 Estimates = Literal["means", "medians"]
@@ -99,12 +98,7 @@ class CentralLimitStudy(Result):
     def enough(self, draws: Draws, of: Estimates) -> int | None:
         """Give the smallest size from which on no count exceeds what chance gives; None if none is.
 
-        Parameters
-        ----------
-        draws : {"disjoint", "with replacement"}
-            Which samples count.
-        of : {"means", "medians"}
-            Which estimates count.
+        `draws` says which samples count, `of` which estimates.
         """
         found = None
         for count in reversed([count for count in self.counts if count.draws == draws]):
@@ -160,8 +154,7 @@ def central_limit_study(
     InsufficientDataError
         If no benchmark has 5 runs.
     """
-    if not 0 < risk < 1:
-        raise UsageError(f"risk must lie between 0 and 1, not {risk!r}")
+    checked_risk(risk)
     chosen = checked_sizes(sizes)
     if max(matrix.runs) < _RUNS_LEAST:
         raise InsufficientDataError(
@@ -172,26 +165,22 @@ def central_limit_study(
             needed=_RUNS_LEAST,
         )
     root = int(rng.integers(2**53))  # so that JSON holds it exactly
-    rows = tuple(
-        CentralLimitRow(
-            name=name,
-            runs=values.size,
-            cells=tuple(_cell(values, size, stream(root, name, str(size))) for size in chosen)
-            if values.size >= _RUNS_LEAST
-            else (),
-        )
-        for name, values in zip(matrix.benchmarks, matrix.samples, strict=True)
-    )
+    rows = []
+    for name, values in zip(matrix.benchmarks, matrix.samples, strict=True):
+        sizes = chosen if values.size >= _RUNS_LEAST else ()
+        cells = tuple(_cell(values, size, stream(root, name, str(size))) for size in sizes)
+        rows.append(CentralLimitRow(name=name, runs=values.size, cells=cells))
+    every = [cell for row in rows for cell in row.cells]
     counts = tuple(
         count
         for size in chosen
         for draws in DRAWS
-        if (count := _count([cell for row in rows for cell in row.cells], size, draws, risk))
+        if (count := _count(every, size, draws, risk)) is not None
     )
     return CentralLimitStudy(
         name=matrix.name,
         risk=risk,
-        benchmarks=rows,
+        benchmarks=tuple(rows),
         counts=counts,
         seed=root,
         cautions=(*matrix.cautions, *_cautions(rows, counts, chosen)),
@@ -199,28 +188,22 @@ def central_limit_study(
 
 
 def _cell(values: NDArray[np.float64], size: int, rng: np.random.Generator) -> CentralLimitCell:
-    draws: Draws
+    draws: Draws = "disjoint"
     values = values / values.max()  # so that no sum overflows
     samples = min(_SAMPLES_MOST, values.size // size)
-    if samples >= _SAMPLES_LEAST:
-        draws = "disjoint"
-        drawn = values[: samples * size].reshape(samples, size)
-    else:
+    drawn = values[: samples * size].reshape(samples, size)
+    if samples < _SAMPLES_LEAST:
         draws = "with replacement"
         samples = min(_SAMPLES_MOST, max(_SAMPLES_LEAST, 1000 // size))  # n N as published
         drawn = values[rng.integers(0, values.size, (samples, size))]
+    tests: dict[str, NormalityTest | None] = {"mean": None, "median": None}
     why: str | None = None
-    tests: list[NormalityTest | None] = []
-    for name, estimates in (("means", drawn.mean(axis=1)), ("medians", np.median(drawn, axis=1))):
+    for name, estimates in (("mean", drawn.mean(axis=1)), ("median", np.median(drawn, axis=1))):
         try:
-            tests.append(shapiro(estimates))
+            tests[name] = shapiro(estimates)
         except AnalysisError as error:
-            tests.append(None)
-            why = why or f"{name}: {error.what}"
-    mean, median = tests
-    return CentralLimitCell(
-        size=size, samples=samples, draws=draws, mean=mean, median=median, why=why
-    )
+            why = why or f"{name}s: {error.what}"
+    return CentralLimitCell(size=size, samples=samples, draws=draws, **tests, why=why)
 
 
 def _count(
@@ -229,20 +212,20 @@ def _count(
     here = [cell for cell in cells if cell.size == size and cell.draws == draws]
     if not here:
         return None
-    means = [cell.mean.pvalue for cell in here if cell.mean is not None]
-    medians = [cell.median.pvalue for cell in here if cell.median is not None]
+    counts: dict[str, int] = {}
+    for of in ("mean", "median"):
+        ps = [test.pvalue for cell in here if (test := getattr(cell, of)) is not None]
+        counts[f"{of}s_tested"] = len(ps)
+        counts[f"{of}s_not_normal"] = sum(p <= risk for p in ps)
+        counts[f"{of}s_by_chance"] = _by_chance(len(ps), risk)
+    samples = [cell.samples for cell in here]
     return CentralLimitCount(
         size=size,
         draws=draws,
         benchmarks=len(here),
-        samples_least=min(cell.samples for cell in here),
-        samples_most=max(cell.samples for cell in here),
-        means_tested=len(means),
-        means_not_normal=sum(p <= risk for p in means),
-        means_by_chance=_by_chance(len(means), risk),
-        medians_tested=len(medians),
-        medians_not_normal=sum(p <= risk for p in medians),
-        medians_by_chance=_by_chance(len(medians), risk),
+        samples_least=min(samples),
+        samples_most=max(samples),
+        **counts,
     )
 
 
@@ -292,21 +275,18 @@ def _cautions(
         )
 
 
-_TITLES: dict[Draws, str] = {
-    "disjoint": "disjoint samples",
-    "with replacement": "drawn WITH REPLACEMENT, for want of runs",
-}
-
-
-def _not_normal(of: str, one: CentralLimitCount) -> Value:
-    found = getattr(one, f"{of}_not_normal")
-    return Value(f"{found} of {getattr(one, f'{of}_tested')}", found)
-
-
 @page_of.register(CentralLimitStudy)
 def _central_limit_study_page(study: CentralLimitStudy) -> Page:
+    def not_normal(of: str, one: CentralLimitCount) -> Value:
+        found = getattr(one, f"{of}_not_normal")
+        return Value(f"{found} of {getattr(one, f'{of}_tested')}", found)
+
     answers, sections = [], []
-    for draws in DRAWS:
+    told = (
+        ("", "disjoint samples"),
+        (" drawn with replacement", "drawn WITH REPLACEMENT, for want of runs"),
+    )
+    for draws, (kind, where) in zip(DRAWS, told, strict=True):
         counts = [count for count in study.counts if count.draws == draws]
         if not counts:
             continue
@@ -316,34 +296,29 @@ def _central_limit_study_page(study: CentralLimitStudy) -> Page:
             enough = study.enough(draws, of)
             no, yes = f"{of} do not, up to n = {last}", f"{of} do from n = {enough} on"
             looks.append(no if enough is None else yes)
-        kind = "" if draws == "disjoint" else " drawn with replacement"
         tried = f"n = {first} to {last}" if len(counts) > 1 else f"n = {first}"
         asked = f"do samples of n runs{kind} ({tried}) look normal?"
         answers.append(Sentence(f"{study.name}: {asked} {', '.join(looks)}"))
-
         table = table_of(
             draws.replace(" ", "-"),
             counts,
             ("n", "size"),
             (
                 "N",
-                lambda one: figures.span((one.samples_least, one.samples_most)).replace(
-                    " to ", "-"
+                lambda one: "-".join(
+                    dict.fromkeys((f"{one.samples_least}", f"{one.samples_most}"))
                 ),
             ),
-            ("means", partial(_not_normal, "means")),
+            ("means", partial(not_normal, "means")),
             ("chance", "means_by_chance"),
-            ("medians", partial(_not_normal, "medians")),
+            ("medians", partial(not_normal, "medians")),
             ("chance", "medians_by_chance"),
         )
-        where = f"{_TITLES[draws]}: where they do not look normal at {study.risk:g}"
-        sections.append(Section((table,), title=where))
-    chance = (
-        "chance: as many among normal means at most, 19 times in 20, by the risk "
-        f"{study.risk:g} alone"
-    )
+        title = f"{where}: where they do not look normal at {study.risk:g}"
+        sections.append(Section((table,), title=title))
+    chance = f"as many among normal means at most, 19 times in 20, by the risk {study.risk:g} alone"
     return Page(
         title=f"Central limit theorem on {study.name}",
-        sections=(Section(tuple(answers)), *sections, Section((Sentence(chance),))),
+        sections=(Section(tuple(answers)), *sections, Section((Sentence(f"chance: {chance}"),))),
         cautions=study.cautions,
     )

@@ -14,11 +14,11 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from statistics import median
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,6 +149,11 @@ class EstimatorRow:
         """Give the spread at a size, None where the benchmark has no such size."""
         return next((spread for spread in self.sizes if spread.size == size), None)
 
+    def judged_by(self, name: Estimator, figure: str) -> float | None:
+        """Give a figure of an estimator's `Spread` at the size `judged`; None where there is none."""
+        at = self.at(self.judged)
+        return None if at is None else getattr(at.of(name), figure)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
@@ -182,16 +187,12 @@ class EstimatorSpread(Result):
     @property
     def varying(self) -> tuple[EstimatorRow, ...]:
         """The benchmarks whose estimates vary at the size at which they are judged."""
-        judged = ((row, row.at(row.judged)) for row in self.benchmarks)
-        return tuple(row for row, spread in judged if spread is not None and spread.mean.sd > 0)
+        return tuple(row for row in self.benchmarks if row.judged_by("mean", "sd"))
 
     def against_mean(self, estimator: Estimator) -> float | None:
         """Tell how often as much as the mean an estimator varies; None where nothing varies."""
-        ratios = [
-            spread.of(estimator).relative_sd / spread.mean.relative_sd
-            for row in self.varying
-            if (spread := row.at(row.judged)) is not None
-        ]
+        spreads = [spread for row in self.varying if (spread := row.at(row.judged)) is not None]
+        ratios = [one.of(estimator).relative_sd / one.mean.relative_sd for one in spreads]
         return median(ratios) if ratios else None
 
     @property
@@ -205,12 +206,10 @@ class EstimatorSpread(Result):
                 for row in rows
                 if (spread := row.at(normal.size)) is not None
             ]
-            if here and 3 * len(here) < len(rows):
-                continue
-            sds = {
-                name: median(s.of(name).sd / sd for s, sd in here) for name in ESTIMATORS if here
-            }
-            found.append(Growth(benchmarks=len(here), sds=sds, normal=normal))
+            if not here or 3 * len(here) >= len(rows):
+                names = ESTIMATORS if here else ()
+                sds = {name: median(s.of(name).sd / sd for s, sd in here) for name in names}
+                found.append(Growth(benchmarks=len(here), sds=sds, normal=normal))
         return tuple(found)
 
 
@@ -230,10 +229,8 @@ def subsample_spread(
     """
     base, top = float(values.min()), float(values.max())
     if base < top / 1e300:  # a relative spread may be no number
-        raise AnalysisError(
-            f"these runs lie too far apart to be compared: {base:.3g} and {top:.3g}",
-            fix="look for a wrong value",
-        )
+        what = f"these runs lie too far apart to be compared: {base:.3g} and {top:.3g}"
+        raise AnalysisError(what, fix="look for a wrong value")
     scale = float(np.ptp(values)) or 1.0
     # Deviations from the minimum: equal values give exactly 0, and no unit is too large or too small.
     deviations = (values - base) / scale
@@ -319,7 +316,7 @@ def estimator_spread(
     """
     counted("subsamples", subsamples, least=2)
     given = None if sizes is None else checked_sizes(sizes)
-    least = 2 * (_SIZES if given is None else given)[0]
+    least = 2 * (given or _SIZES)[0]
     if max(matrix.runs) < least:
         raise InsufficientDataError(
             f"no benchmark has the {least} runs that two disjoint subsamples need",
@@ -358,21 +355,15 @@ def _row(
     quarter = max(values.size // 4, 2)
     sizes = given or tuple(sorted({*_SIZES, min(quarter, _SIZES[-1])}))
     spreads = subsample_spread(values, sizes, subsamples=subsamples, rng=rng)
-    judged = next(
-        (s for s in reversed(spreads) if s.size <= quarter), spreads[0] if spreads else None
-    )
+    judged = [s for s in spreads if s.size <= quarter][-1:] or spreads[:1]
     steadiest: Estimator | None = None
-    why = None
-    if judged is None:
-        why = f"needs {2 * sizes[0]} runs"
-    elif np.ptp(values) == 0:
+    why = None if judged else f"needs {2 * sizes[0]} runs"
+    if judged and np.ptp(values) == 0:
         why = "all runs are equal"
-    else:
-        first, second = sorted(map(judged.of, ESTIMATORS), key=lambda spread: spread.relative_sd)[
-            :2
-        ]
-        if first.relative_sd < (1 - _MARGIN) * second.relative_sd:
-            steadiest = first.estimator
+    elif judged:
+        each = sorted(map(judged[0].of, ESTIMATORS), key=lambda spread: spread.relative_sd)
+        if each[0].relative_sd < (1 - _MARGIN) * each[1].relative_sd:
+            steadiest = each[0].estimator
     base, reach = float(values.min()), float(np.ptp(values)) or 1.0
     deviations = (values - base) / reach  # as in `subsample_spread`
     return EstimatorRow(
@@ -383,7 +374,7 @@ def _row(
         mean=base + reach * float(deviations.mean()),
         run_sd=reach * float(deviations.std(ddof=1)) if values.size > 1 else None,
         sizes=spreads,
-        judged=None if judged is None else judged.size,
+        judged=judged[0].size if judged else None,
         steadiest=steadiest,
         why=why,
     )
@@ -392,8 +383,7 @@ def _row(
 def _cautions(
     matrix: PerformanceMatrix, rows: Sequence[EstimatorRow], counts: Mapping[Estimator, int]
 ) -> Iterator[Caution]:
-    few = tuple(row.name for row in rows if row.runs < FEW_RUNS)
-    if few:
+    if few := tuple(row.name for row in rows if row.runs < FEW_RUNS):
         yield Caution(
             "few-runs",
             f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: their figures rest on "
@@ -430,18 +420,18 @@ def _estimator_spread_page(study: EstimatorSpread) -> Page:
         "that of normal values (exact)"
     )
 
-    def part(name: Estimator, what: str) -> Callable[[EstimatorRow], Value]:
-        def of(row: EstimatorRow) -> Value:
-            at = row.at(row.judged)
-            value = None if at is None else getattr(at.of(name), what)
-            return value_of(value, lambda value: f"{figures.significant(100 * value)} %")
-
-        return of
+    def part(heading: str, name: Estimator, figure: str) -> tuple[Any, ...]:
+        take = partial(EstimatorRow.judged_by, name=name, figure=figure)
+        return heading, take, lambda value: f"{figures.significant(100 * value)} %"
 
     def steadiest(row: EstimatorRow) -> str:
         if row.judged is None:
             return row.why or ""
         return row.steadiest or ("all equal" if row.why else "none")
+
+    def growth(name: Estimator, row: Growth) -> Value:
+        sd = row.sds.get(name)
+        return Value(f"{value_of(sd, '{:.3f}'.format).text} ({getattr(row.normal, name):.3f})", sd)
 
     benchmarks = table_of(
         "benchmarks",
@@ -449,17 +439,11 @@ def _estimator_spread_page(study: EstimatorSpread) -> Page:
         ("<", lambda row: shorten(row.name, 20)),
         ("runs", "runs"),
         ("n", lambda row: getattr(row.at(row.judged), "size", None)),
-        *((name, part(name, "relative_sd")) for name in ESTIMATORS),
-        ("bias: min.", part("minimum", "relative_bias")),
-        ("median", part("median", "relative_bias")),
+        *(part(name, name, "relative_sd") for name in ESTIMATORS),
+        part("bias: min.", "minimum", "relative_bias"),
+        part("median", "median", "relative_bias"),
         ("<steadiest", steadiest),
     )
-
-    def growth(name: Estimator, row: Growth) -> Value:
-        normal = getattr(row.normal, name)
-        sd = row.sds.get(name)
-        return Value(f"{'-' if sd is None else f'{sd:.3f}'} ({normal:.3f})", sd)
-
     sizes = table_of(
         "growth",
         study.growth,
@@ -467,15 +451,9 @@ def _estimator_spread_page(study: EstimatorSpread) -> Page:
         ("benchmarks", "benchmarks", lambda count: str(count or "-")),
         *((name, partial(growth, name)) for name in ESTIMATORS),
     )
-    return Page(
-        title=f"Estimators of {study.name}",
-        sections=(
-            Section(tuple(map(Sentence, _steadiest(study)))),
-            Section((benchmarks, by_benchmark)),
-            Section((sizes, by_size)),
-        ),
-        cautions=study.cautions,
-    )
+    blocks = tuple(map(Sentence, _steadiest(study))), (benchmarks, by_benchmark), (sizes, by_size)
+    sections = tuple(map(Section, blocks))
+    return Page(title=f"Estimators of {study.name}", sections=sections, cautions=study.cautions)
 
 
 def _steadiest(study: EstimatorSpread) -> Iterator[str]:

@@ -71,21 +71,9 @@ def counting_variance(baseline: Side, candidate: Side) -> float:
 def interval_of(
     differences: Array, confidence: float, least: float = 0.0
 ) -> tuple[float | None, float | None, float | None]:
-    """Give low, high and p of the mean of differences over sessions.
+    """Give low, high and p of the mean of the differences of n sessions, each of the variance `least` at least.
 
-    Parameters
-    ----------
-    differences : array of n
-        One a session.
-    confidence : float
-        Of the interval.
-    least : float
-        The variance of one difference is taken to be at least this.
-
-    Returns
-    -------
-    low, high, pvalue : float or None
-        All None with one session; the p is None as well where there is no spread and a difference.
+    All are None with one session; the p is None as well where there is no spread and a difference.
     """
     n = differences.size
     if n < 2:
@@ -376,6 +364,7 @@ def _in_one_chain(stored: StoredProfile, benchmark: str, one: Row, other: Row) -
 
 
 OFF_CPU, ASLEEP, CPU_WAIT = "off-CPU", "asleep", "waiting for a CPU"
+_OF_PROFILE = "trial baseline variant timed_runs profiled_runs event frequency_hz kernel chains"
 
 
 @checks_arguments
@@ -447,7 +436,7 @@ def explain_by(
     told = corrected(parts.family, risk, names=withheld is None)
     rows = sorted(told[: len(parts.functions)], key=by_evidence)
     rest = {row.function: row for row in told[len(rows) :]}
-    off = row_of(*_off_cpu(table), confidence, function=OFF_CPU)
+    off = row_of(table.baseline.off_cpu, table.candidate.off_cpu, confidence, function=OFF_CPU)
     apart = _waits(table, confidence)
     counters, waits = judged_counters(
         _of_runs(trial),
@@ -461,20 +450,12 @@ def explain_by(
     hidden = withheld == "total-not-resolved"
     opposite = () if hidden else opposite_of(rows, parts, stored, benchmark, confidence)
     answer = Why(
-        trial=profile.trial,
+        **{name: getattr(profile, name) for name in _OF_PROFILE.split()},
         path=str(stored.timed.parent),
         benchmark=benchmark,
-        baseline=profile.baseline,
-        variant=profile.variant,
         sessions=len(table.sessions),
-        timed_runs=profile.timed_runs,
-        profiled_runs=profile.profiled_runs,
         samples_baseline=int(table.baseline.samples.sum()),
         samples_candidate=int(table.candidate.samples.sum()),
-        event=profile.event,
-        frequency_hz=profile.frequency_hz,
-        kernel=profile.kernel,
-        chains=profile.chains,
         runtimes={
             side: found
             for side in (profile.baseline, profile.variant)
@@ -525,19 +506,12 @@ def _withheld(table: SessionTable, total: Row, risk: float, *, any_total: bool) 
     return None
 
 
-def _off_cpu(table: SessionTable) -> tuple[Array, Array]:
-    return (
-        table.baseline.wall - table.baseline.on_cpu,
-        table.candidate.wall - table.candidate.on_cpu,
-    )
-
-
 def _waits(table: SessionTable, confidence: float) -> tuple[Row, Row] | None:
     """Give the time asleep and that without a processor; None where the kernel does not say."""
     waiting = table.baseline.waiting, table.candidate.waiting
     if not all(np.isfinite(side).all() for side in waiting):
         return None
-    before, after = _off_cpu(table)
+    before, after = table.baseline.off_cpu, table.candidate.off_cpu
     return (
         row_of(before - waiting[0], after - waiting[1], confidence, function=ASLEEP),
         row_of(*waiting, confidence, function=CPU_WAIT),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -10,15 +11,7 @@ from typing import ClassVar
 from ..data.fleet import host_cautions, nothing_to_judge, open_fleet
 from ..errors import InsufficientDataError
 from ..pages import number_format as figures
-from ..pages.model import (
-    Caution,
-    Page,
-    Section,
-    Sentence,
-    Table,
-    page_of,
-    table_of,
-)
+from ..pages.model import Page, Section, Sentence, page_of, table_of
 from ..pages.result import Result
 from ..record.fleet import HostProgress, HostState, with_plans
 from ..stats.arguments import checks_arguments
@@ -78,27 +71,20 @@ def diagnose_fleet(
     shared: dict[str, list[tuple[str, str]]] = {}
     for one in opened.hosts():
         progress.append(one.progress)
-        sessions, runs, tests = 0, 0, 0
-        found: tuple[Caution, ...] = ()
+        diagnosis = None
         if one.judgeable and one.trial is not None:
-            try:
+            with suppress(InsufficientDataError):  # no run has a value of this metric
                 diagnosis = diagnose_trial(
                     one.trial, metric=metric, variants=variants, confidence=1 - risk
                 )
-            except InsufficientDataError:  # no run has a value of this metric
-                diagnosis = None
-            if diagnosis is not None:
-                sessions, runs, tests = diagnosis.sessions, diagnosis.runs, diagnosis.tests
-                found = diagnosis.cautions
+        found = () if diagnosis is None else diagnosis.cautions
         for caution in found:
             shared.setdefault(caution.code, []).append((one.progress.host, caution.text))
         hosts.append(
             DiagnosedHost(
                 host=one.progress.host,
                 state=one.progress.state,
-                sessions=sessions,
-                runs=runs,
-                tests=tests,
+                **{name: getattr(diagnosis, name, 0) for name in ("sessions", "runs", "tests")},
                 codes=tuple(dict.fromkeys(caution.code for caution in found)),
                 told=tuple(caution.text for caution in found),
             )
@@ -107,9 +93,7 @@ def diagnose_fleet(
     if not any(one.runs for one in hosts):
         raise nothing_to_judge(opened.path, told)
     findings = [
-        SharedFinding(
-            code=code, hosts=tuple(dict.fromkeys(host for host, _ in those)), text=those[0][1]
-        )
+        SharedFinding(code=code, hosts=tuple(dict(those)), text=those[0][1])
         for code, those in shared.items()
     ]
     return FleetDiagnosis(
@@ -122,12 +106,11 @@ def diagnose_fleet(
     )
 
 
-_NAMED = 4  # hosts that a sentence names
-_SHOWN = 20  # hosts that the table shows
+_NAMED, _SHOWN = 4, 20  # hosts that a sentence names, and that the table shows
 
 
 @page_of.register(FleetDiagnosis)
-def _fleet_diagnosis_page(found: FleetDiagnosis) -> Page:
+def _page(found: FleetDiagnosis) -> Page:
     looked = [one for one in found.hosts if one.runs]
     told = f"nothing stands out on {len(looked)} hosts"
     if found.findings:
@@ -135,28 +118,12 @@ def _fleet_diagnosis_page(found: FleetDiagnosis) -> Page:
         told = f"something stands out on {some} of {len(looked)} hosts"
     if found.metric != "wall":
         told = f"{found.metric}: {told}"
-    return Page(
-        title=f"Diagnosis of {found.name}",
-        sections=(
-            Section(
-                (
-                    Sentence(f"{told}; 'fairtrial diagnose FLEET/HOST' says it of one"),
-                    *(Sentence(_said(one, len(looked))) for one in found.findings),
-                )
-            ),
-            Section(_hosts(found)),
-        ),
-        cautions=found.cautions,
-    )
-
-
-def _said(one: SharedFinding, hosts: int) -> str:
-    where = "all hosts" if len(one.hosts) == hosts else figures.listed(one.hosts, _NAMED)
-    such = "" if len(one.hosts) == 1 else f", such as {one.hosts[0]}"
-    return f"{where}{such}: {one.text}"
-
-
-def _hosts(found: FleetDiagnosis) -> tuple[Table | Sentence, ...]:
+    said = [f"{told}; 'fairtrial diagnose FLEET/HOST' says it of one"]
+    for one in found.findings:
+        every = len(one.hosts) == len(looked)
+        where = "all hosts" if every else figures.listed(one.hosts, _NAMED)
+        such = "" if len(one.hosts) == 1 else f", such as {one.hosts[0]}"
+        said.append(f"{where}{such}: {one.text}")
     # those with most findings first: they are what a reader looks for
     ordered = sorted(found.hosts, key=lambda one: -len(one.codes))
     table = table_of(
@@ -169,6 +136,7 @@ def _hosts(found: FleetDiagnosis) -> tuple[Table | Sentence, ...]:
         ("tests", "tests"),
         ("<found", lambda one: figures.listed(one.codes, 4)),
     )
-    if len(ordered) <= _SHOWN:
-        return (table,)
-    return (table, Sentence(f"and {len(ordered) - _SHOWN} more hosts (--json)"))
+    rest = len(ordered) - _SHOWN
+    more = (Sentence(f"and {rest} more hosts (--json)"),) if rest > 0 else ()
+    sections = Section(tuple(map(Sentence, said))), Section((table, *more))
+    return Page(title=f"Diagnosis of {found.name}", sections=sections, cautions=found.cautions)

@@ -25,7 +25,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,9 +52,8 @@ def checked(values: ArrayLike, least: int, purpose: str) -> NDArray[np.float64]:
     """Give the values as an array; refuse too few, equal ones, and what is not finite."""
     x = numbers(values, "the values")
     if x.size < least:
-        raise InsufficientDataError(
-            f"{purpose} needs {least} values, not {x.size}", n=x.size, needed=least
-        )
+        what = f"{purpose} needs {least} values, not {x.size}"
+        raise InsufficientDataError(what, n=x.size, needed=least)
     if not np.isfinite(x).all():
         raise AnalysisError(f"{purpose} needs finite values")
     if np.ptp(x) <= 1e-12 * np.abs(x).max():
@@ -126,10 +125,8 @@ def shapiro(values: ArrayLike) -> NormalityTest:
 
     x = checked(values, _SHAPIRO_LEAST, "Shapiro's test")
     if x.size > _SHAPIRO_MOST:
-        raise AnalysisError(
-            f"Shapiro's p is not known for {x.size} values",
-            fix=f"take at most {_SHAPIRO_MOST}, or Lilliefors' test",
-        )
+        fix = f"take at most {_SHAPIRO_MOST}, or Lilliefors' test"
+        raise AnalysisError(f"Shapiro's p is not known for {x.size} values", fix=fix)
     statistic, pvalue = map(float, wilk(x / np.abs(x).max()))
     return NormalityTest(method="Shapiro-Wilk", n=x.size, statistic=statistic, pvalue=pvalue)
 
@@ -164,10 +161,8 @@ def normal_curves(values: ArrayLike, *, points: int = 128) -> Curves:
 
     x = np.sort(checked(values, 3, "a density"))
     if not _SMALLEST < np.ptp(x) <= np.abs(x).max() < 1 / _SMALLEST:
-        raise AnalysisError(
-            f"a density needs values of a usual size, not {x[0]:.3g} to {x[-1]:.3g}",
-            fix="look for a wrong value, or give the values in another unit",
-        )
+        what = f"a density needs values of a usual size, not {x[0]:.3g} to {x[-1]:.3g}"
+        raise AnalysisError(what, fix="look for a wrong value, or give the values in another unit")
     mean, sd = float(x.mean()), float(x.std(ddof=1))
     low, high = np.quantile(x, [0.25, 0.75])
     spread = min(sd, float(high - low) / 1.34) or sd
@@ -216,10 +211,10 @@ def mean_sample_size(
     rng: np.random.Generator,
 ) -> tuple[MeanTrial, ...]:
     """Draw samples of growing size and test whether their means look normal."""
-    tests = [(k, lilliefors(x)) for k, x in sample_means(values, sizes=sizes, means=means, rng=rng)]
     return tuple(
         MeanTrial(size=size, means=means, statistic=test.statistic, pvalue=test.pvalue)
-        for size, test in tests
+        for size, drawn in sample_means(values, sizes=sizes, means=means, rng=rng)
+        for test in (lilliefors(drawn),)
     )
 
 
@@ -307,7 +302,12 @@ class NormalityStudy(Result):
 
 
 FEW_RUNS = 20  # of a benchmark: below, a study says little
-_Found = TypeVar("_Found")
+
+
+def checked_risk(risk: float) -> None:
+    """Refuse a risk that does not lie between 0 and 1."""
+    if not 0 < risk < 1:
+        raise UsageError(f"risk must lie between 0 and 1, not {risk!r}")
 
 
 @checks_arguments
@@ -336,11 +336,8 @@ def normality(
     UsageError
         If the risk does not lie between 0 and 1.
     """
-    if not 0 < risk < 1:
-        raise UsageError(f"risk must lie between 0 and 1, not {risk!r}")
-    rows = tuple(
-        _row(name, values) for name, values in zip(matrix.benchmarks, matrix.samples, strict=True)
-    )
+    checked_risk(risk)
+    rows = tuple(map(_row, matrix.benchmarks, matrix.samples))
     trials: tuple[MeanTrial, ...] = ()
     low = enough = high = None
     cautions = list(matrix.cautions)
@@ -348,8 +345,7 @@ def normality(
         trials, (low, enough, high) = sizes_enough(runs_of(matrix), risk=risk, rng=rng)
     except AnalysisError as error:
         cautions.append(Caution("no-study-of-means", f"no study of means: {error.what}"))
-    few = tuple(row.name for row in rows if row.n < FEW_RUNS)
-    if few:
+    if few := tuple(row.name for row in rows if row.n < FEW_RUNS):
         said = (
             f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: tests that do not "
             "reject there say little"
@@ -370,25 +366,19 @@ def normality(
 
 
 def _row(name: str, values: Array) -> NormalityRow:
-    reasons: list[str] = []
-
-    def tried(study: Callable[[Array], _Found]) -> _Found | None:
-        """Give what a study finds; None where it is not possible, and the reason is added."""
+    studies: dict[str, Callable[[Array], Any]] = {
+        "curves": normal_curves,
+        "shapiro": shapiro,
+        "lilliefors": lilliefors,
+    }
+    found: dict[str, Any] = dict.fromkeys(studies)
+    why = None
+    for key, study in studies.items():
         try:
-            return study(values)
-        except AnalysisError as error:
-            reasons.append(error.what)
-            return None
-
-    curves, wilk, distance = tried(normal_curves), tried(shapiro), tried(lilliefors)
-    return NormalityRow(
-        name=name,
-        n=values.size,
-        lilliefors=distance,
-        shapiro=wilk,
-        curves=curves,
-        why=reasons[0] if reasons else None,
-    )
+            found[key] = study(values)
+        except AnalysisError as error:  # it is not possible
+            why = why or error.what
+    return NormalityRow(name=name, n=values.size, **found, why=why)
 
 
 def sizes_enough(
@@ -419,18 +409,16 @@ def from_on(low: int | None, enough: int | None, high: int | None) -> str:
 
 @page_of.register(NormalityStudy)
 def _normality_study_page(study: NormalityStudy) -> Page:
-    tested = [row for row in study.benchmarks if row.lilliefors is not None]
-    off = sum(row.departs(study.risk) is True for row in tested)
-
     def look(row: NormalityRow) -> str:
         departs = row.departs(study.risk)
         if departs is None:
             return row.why or "not tested"
         return "not normal" if departs else "no departure seen"
 
+    looks = [row.departs(study.risk) for row in study.benchmarks if row.lilliefors is not None]
     answer = (
-        f"{off} of {len(tested)} benchmarks of {study.name} do not look normal; of the medians over "
-        f"the suite: {look(study.suite)}"
+        f"{sum(map(bool, looks))} of {len(looks)} benchmarks of {study.name} do not look normal; of the "
+        f"medians over the suite: {look(study.suite)}"
     )
     table = table_of(
         "normality",
@@ -442,16 +430,13 @@ def _normality_study_page(study: NormalityStudy) -> Page:
         ("line", lambda row: getattr(row.curves, "straightness", None), "{:.3f}".format),
         (f"<at {study.risk:g}", look),
     )
+    line = Sentence("line: correlation of the normal probability plot, 1 when straight")
     means = []
     if study.mean_trials:
         found = from_on(study.enough_low, study.enough, study.enough_high)
         seed = "" if study.seed is None else f", seed {study.seed}"
         trial = f"{study.mean_trials[0].means} means a trial{seed}"
-        said = f"means of runs (relative to their benchmark's median, {trial}) {found}"
-        means = [Sentence(said)]
-    line = Sentence("line: correlation of the normal probability plot, 1 when straight")
-    return Page(
-        title=f"Normality of {study.name}",
-        sections=(Section((Sentence(answer),)), Section((table, line)), Section(tuple(means))),
-        cautions=study.cautions,
-    )
+        means = [f"means of runs (relative to their benchmark's median, {trial}) {found}"]
+    blocks = (Sentence(answer),), (table, line), tuple(map(Sentence, means))
+    sections = tuple(map(Section, blocks))
+    return Page(title=f"Normality of {study.name}", sections=sections, cautions=study.cautions)

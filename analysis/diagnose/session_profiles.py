@@ -7,8 +7,8 @@ of the session's timed runs, which no profiler disturbed.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -25,18 +25,12 @@ from ..words import shown
 if TYPE_CHECKING:
     from .why_result import Why
 
-# --- What a function is called: the same in both variants, whatever compilers, folders and
-# engines put into its name.
-#
-# Two names that differ after this are two functions: what was renamed is a pair that people
-# see, and no guess.
-
+# --- What a function is called: the same in both variants, whatever compilers, folders and engines put
+# into its name. Two names that differ after this are two functions: people see what was renamed as a pair.
 
 UNKNOWN = "[unknown]"  # as perf writes what has no symbol
 PROGRAM = "program"  # the object of both variants' programs where their files have different names
-MADE_AS_IT_RUNS = (
-    "made at run time"  # the object of what an engine compiled, where nothing says its file
-)
+MADE_AS_IT_RUNS = "made at run time"  # what an engine compiled, where nothing says its file
 
 # what gcc and clang append to a copy or a part of a function, in a dotted name and as demanglers print it
 _PARTS = "isra|part|constprop|cold|lto_priv|localalias|llvm|__uniq"
@@ -95,15 +89,12 @@ def function_name(symbol: str, file: str) -> FunctionName:
     Of Python's and node's functions the file is the source's, without its folder, and neither lines nor
     tiers of optimisation are a part of the name.
     """
-    found = _PYTHON.match(symbol)
-    if found is not None:
+    if (found := _PYTHON.match(symbol)) is not None:
         return FunctionName(f"py::{found['name']}", _leaf(found["file"]))
     where = plain_object(file) or UNKNOWN.strip("[]")
-    found = _NODE.match(symbol) if where == MADE_AS_IT_RUNS else None
-    if found is not None:
-        return FunctionName(
-            f"{found['kind']}:{found['name'] or '(anonymous)'}", _leaf(found["file"])
-        )
+    if where == MADE_AS_IT_RUNS and (found := _NODE.match(symbol)) is not None:
+        name = f"{found['kind']}:{found['name'] or '(anonymous)'}"
+        return FunctionName(name, _leaf(found["file"]))
     return FunctionName(plain_name(symbol), where)
 
 
@@ -124,26 +115,24 @@ class FunctionNames:
     @classmethod
     def of(cls, stored: StoredProfile, benchmark: str) -> FunctionNames:
         """Find the files that are one program: those of the two cells, else the only ones that the other variant lacks."""
-        profile = stored.profile
-        sides = (profile.baseline, profile.variant)
-        told = profile.program_names
-        names = [told.get(cell_name(benchmark, side)) for side in sides]
+        sides = (stored.profile.baseline, stored.profile.variant)
+        names = [stored.profile.program_names.get(cell_name(benchmark, side)) for side in sides]
         if None not in names:
-            files = [plain_object(str(name)) for name in names]
-            return cls(frozenset(files) if files[0] != files[1] else frozenset())
-        seen = {
-            side: {
-                plain_object(one.object)
-                for cell in stored.cells
-                if cell.benchmark == benchmark and cell.variant == side
-                for one in cell.functions
-            }
-            for side in sides
-        }
-        alone = [seen[one] - seen[other] for one, other in (sides, sides[::-1])]
-        if all(len(files) == 1 for files in alone):
-            return cls(frozenset().union(*alone))
-        return cls()
+            alone = [{plain_object(str(name))} for name in names]
+        else:
+            seen = [
+                {
+                    plain_object(one.object)
+                    for cell in stored.cells
+                    if (cell.benchmark, cell.variant) == (benchmark, side)
+                    for one in cell.functions
+                }
+                for side in sides
+            ]
+            alone = [seen[0] - seen[1], seen[1] - seen[0]]
+        both = frozenset().union(*alone)
+        one_program = len(both) == 2 and all(len(files) == 1 for files in alone)
+        return cls(both if one_program else frozenset())
 
     def name_of(self, symbol: str, file: str) -> FunctionName:
         """Give the name of a function as perf wrote it, in a file without its folder."""
@@ -180,6 +169,11 @@ class Side:
     def on_cpu(self) -> Array:
         """The time on the processors, user and system."""
         return self.sampled + self.unseen
+
+    @property
+    def off_cpu(self) -> Array:
+        """The rest of the wall time: waiting, and negative where several processors work at a time."""
+        return self.wall - self.on_cpu
 
     @property
     def shares(self) -> Array:
@@ -235,14 +229,8 @@ def table_of(
             f"known here: {', '.join(profile.benchmarks)}",
         )
     sides = (profile.baseline, profile.variant)
-    cells = [
-        {
-            one.session: one
-            for one in stored.cells
-            if (one.benchmark, one.variant) == (benchmark, side)
-        }
-        for side in sides
-    ]
+    mine = [one for one in stored.cells if one.benchmark == benchmark]
+    cells = [{one.session: one for one in mine if one.variant == side} for side in sides]
     means = [_means(trial, benchmark, side) for side in sides]
     # not as many as the profile says: a damaged one may say any number
     there = sorted({*cells[0], *cells[1], *means[0], *means[1]})
@@ -264,7 +252,7 @@ def table_of(
     moved, unused = _moves(counts, renames, str(stored.timed.parent))
     counts[0] = [_moved(one, moved) for one in counts[0]]
     every = sorted({name for side in counts for one in side for name in one})
-    built = [
+    baseline, candidate = (
         _side(
             side,
             [one[session] for session in kept],
@@ -273,13 +261,13 @@ def table_of(
             sees_kernel=profile.sees_kernel,
         )
         for side, one, mean in zip(counts, cells, means, strict=True)
-    ]
+    )
     return SessionTable(
         names=tuple(every),
         sessions=kept,
         left_out=tuple(session for session in there if session not in kept),
-        baseline=built[0],
-        candidate=built[1],
+        baseline=baseline,
+        candidate=candidate,
         was={new: old.function for old, new in moved.items()},
         unused=unused,
     )
@@ -313,23 +301,21 @@ def _means(trial: Trial, benchmark: str, variant: str) -> dict[int, _Times]:
     return found
 
 
-Counted = dict[FunctionName, int]
+Counted = Counter[FunctionName]
 
 
 def _counted(cell: SampledCell, names: FunctionNames) -> Counted:
-    found: Counted = {}
+    found: Counted = Counter()
     for one in cell.functions:
         if one.samples:
-            name = names.name_of(one.symbol, one.object)
-            found[name] = found.get(name, 0) + one.samples
+            found[names.name_of(one.symbol, one.object)] += one.samples
     return found
 
 
 def _moved(counted: Counted, moves: Mapping[FunctionName, FunctionName]) -> Counted:
-    found: Counted = {}
+    found: Counted = Counter()
     for name, samples in counted.items():
-        to = moves.get(name, name)
-        found[to] = found.get(to, 0) + samples
+        found[moves.get(name, name)] += samples
     return found
 
 
@@ -347,30 +333,22 @@ def _moves(
             unused.append(f"{old}={new}")
             continue
         if not olds or not news:
-            side, lacking, known = (
-                ("the candidate", new, after) if olds else ("the baseline", old, before)
-            )
-            what = f"no sample of {side} is in a function {lacking!r}"
-            raise UsageError(what, where, _known(known))
+            said, known = f"the baseline is in a function {old!r}", before
+            if olds:
+                said, known = f"the candidate is in a function {new!r}", after
+            fix = f"known here: {listed(sorted({one.function for one in known}), _KNOWN)}"
+            raise UsageError(f"no sample of {said}", where, fix)
         if any(name.function == old for name in after):
-            raise UsageError(
-                f"{old!r} is not renamed: the candidate has samples in it too",
-                where,
-                f"leave out --rename {old}={new}",
-            )
+            what = f"{old!r} is not renamed: the candidate has samples in it too"
+            raise UsageError(what, where, f"leave out --rename {old}={new}")
         for name in olds:
             same = [one for one in news if one.object == name.object]
             if not same and len(news) > 1:
                 places = listed([one.object for one in sorted(news)])
-                raise UsageError(
-                    f"{new!r} stands in several files: {places}", where, "leave it out"
-                )
+                what = f"{new!r} stands in several files: {places}"
+                raise UsageError(what, where, "leave it out")
             moves[name] = (same or news)[0]
     return moves, tuple(unused)
-
-
-def _known(names: Iterable[FunctionName]) -> str:
-    return f"known here: {listed(sorted({one.function for one in names}), _KNOWN)}"
 
 
 def _side(
@@ -382,7 +360,7 @@ def _side(
     sees_kernel: bool,
 ) -> Side:
     user, system, wall, waiting = np.array(means, dtype=np.float64).T
-    table = np.array([[one.get(name, 0) for name in names] for one in counts], dtype=np.int64)
+    table = np.array([[one[name] for name in names] for one in counts], dtype=np.int64)
     return Side(
         counts=table,
         samples=table.sum(axis=1),
@@ -396,10 +374,8 @@ def _side(
 
 # --- Folded stacks of both variants, as flamegraph.pl and speedscope read them.
 #
-# A stack's time in a session is its samples times what one sample stands for there, as a
-# row's; so stacks and rows
-# have the same numbers.
-
+# A stack's time in a session is its samples times what one sample stands for there, as a row's; so
+# stacks and rows have the same numbers.
 
 # functions from the outermost to what takes the time itself -> milliseconds a run of baseline and candidate
 Stacks: TypeAlias = Mapping[tuple[str, ...], tuple[float, float]]
@@ -410,18 +386,7 @@ _MAIN = "main"
 def stacks_of(stored: StoredProfile, told: Why, timed: Trial | None = None) -> Stacks:
     """Give the time of each stack; a stack is one function where no callers were recorded.
 
-    Parameters
-    ----------
-    stored : StoredProfile
-    told : Why
-        What was found in it, for one benchmark.
-    timed : Trial, optional
-        Its timed runs, where they are read already.
-
-    Raises
-    ------
-    FairtrialError
-        If the timed runs cannot be read.
+    `told` is what was found in the profile for one benchmark, `timed` its timed runs where they are read already.
     """
     profile = stored.profile
     timed = read_trial(stored.timed) if timed is None else timed
@@ -429,9 +394,10 @@ def stacks_of(stored: StoredProfile, told: Why, timed: Trial | None = None) -> S
     names = FunctionNames.of(stored, told.benchmark)
     new = {old: name.function for name, old in table.was.items()}
     found: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    renamed_of: tuple[dict[str, str], ...] = (new, {})
-    names_of = (profile.baseline, profile.variant)
-    sides = zip(names_of, (table.baseline, table.candidate), renamed_of, strict=True)
+    sides: tuple[tuple[str, Side, dict[str, str]], ...] = (
+        (profile.baseline, table.baseline, new),
+        (profile.variant, table.candidate, {}),
+    )
     for number, (variant, side, renamed) in enumerate(sides):
         step = dict(zip(table.sessions, side.step / len(table.sessions), strict=True))
         for cell in stored.cells:

@@ -308,19 +308,10 @@ _WORK: dict[tuple[str, ...], str] = {
 def story_of(
     counters: Sequence[Counter], waits: Sequence[Row], *, risk: float, negligible_ms: float = 0.0
 ) -> str | None:
-    """Say what the intervals carry; None where they carry nothing.
+    """Say what the intervals carry, at a `risk` of any false part; None where they carry nothing.
 
-    Parameters
-    ----------
-    counters : sequence of Counter
-        With their words.
-    waits : sequence of Row
-        The time asleep, and that without a processor, where they are known apart; p-values are adjusted together
-        with the counters'.
-    risk : float
-        Of any false part.
-    negligible_ms : float
-        Waiting whose whole interval is nearer to 0 counts as none.
+    `waits` are the time asleep, and that without a processor, where they are known apart; their p-values are adjusted
+    together with the counters'. Waiting whose whole interval is nearer to 0 than `negligible_ms` counts as none.
     """
     words: dict[str, str] = {one.metric: one.word for one in counters}
     work, rate = words.get(INSTRUCTIONS, ""), words.get(PER_CYCLE, "")
