@@ -112,45 +112,36 @@ def test_without_results_iterations_are_taken_as_measured(foreign) -> None:
     assert "overhead-included" in codes(file)
 
 
-def test_a_result_without_overhead_may_be_zero(foreign) -> None:
-    (cell,) = foreign(whole(bench("M", "J", row("Result", 1, 0), row("Result", 1, 4)))).cells
-    assert cell.values == pytest.approx((0.0, 2e-9))
+def test_a_result_may_be_zero_and_a_name_may_be_in_parts(foreign) -> None:
+    zero = bench("M", "J", row("Result", 1, 0), row("Result", 1, 4))
+    (cell,) = foreign(whole(zero | {"FullName": None, "Namespace": None})).cells
+    assert (cell.benchmark, cell.values) == ("T.M N=10&S=a", pytest.approx((0.0, 2e-9)))
 
 
-def test_without_a_full_name_there_are_its_parts(foreign) -> None:
-    (cell,) = foreign(whole(bench(FullName=None, Namespace=None))).cells
-    assert cell.benchmark == "T.M N=10&S=a"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Method;Job;N;Mean;Error;StdDev\nM;DefaultJob;10;1.5 ns;0.1 ns;0.1 ns\n",
-        "Method,Mean,Error,StdDev\nM,1.5 ns,0.1 ns,0.1 ns\n",
-        "```\nBenchmarkDotNet v0.13\n```\n| Method |     Mean |   Error |\n|------- |---------:|--------:|\n",
-    ],
-)
-def test_other_exports_are_refused_with_the_option(foreign, text) -> None:
-    with pytest.raises(AnalysisError, match="--exporters json"):
-        foreign(text, "r.csv")
+NAMELESS = {"FullName": None, "Method": None, "Type": None, "Namespace": None, "Parameters": None}
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("content", "said"),
     [
-        ({"Measurements": [row("Result", 1, -1)]}, r"\[1\].Measurements\[0\].Nanoseconds: the value -1 is neg"),
-        ({"Measurements": [row("Result", 1, 1, ops=0)]}, "a measurement of 0 operations"),
-        ({"Measurements": [3]}, "a measurement is not an object"),
-        ({"Measurements": 3}, "the measurements are not a list"),
-        ({"Measurements": None, "Statistics": {"Mean": 1.0}}, "summary only.*--exporters json"),
-        ({"FullName": None, "Method": None, "Type": None, "Namespace": None, "Parameters": None}, "no name"),
+        *(
+            (whole(bench(), bench(**change)), said)
+            for change, said in (
+                ({"Measurements": [row("Result", 1, -1)]}, r"\[1\].Measurements\[0\].Nanoseconds: the value -1 is neg"),
+                ({"Measurements": [row("Result", 1, 1, ops=0)]}, "a measurement of 0 operations"),
+                ({"Measurements": [3]}, "a measurement is not an object"),
+                ({"Measurements": 3}, "the measurements are not a list"),
+                ({"Measurements": None, "Statistics": {"Mean": 1.0}}, "summary only.*--exporters json"),
+                (NAMELESS, "no name"),
+            )
+        ),
+        (whole(), "no benchmark in the file"),
+        ("Method;Job;N;Mean;Error;StdDev\nM;DefaultJob;10;1.5 ns;0.1 ns;0.1 ns\n", "--exporters json"),
+        ("Method,Mean,Error,StdDev\nM,1.5 ns,0.1 ns,0.1 ns\n", "--exporters json"),
+        ("```\nBenchmarkDotNet v0.13\n```\n| Method |     Mean |   Error |\n|------- |---------:|--------:|\n",
+         "--exporters json"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_refused_with_its_place(foreign, change, said) -> None:
+def test_what_cannot_be_read_is_refused_with_its_place(foreign, content, said) -> None:
     with pytest.raises(AnalysisError, match=f"(?s){said}"):
-        foreign(whole(bench(), bench(**change)))
-
-
-def test_an_empty_file_is_known(foreign) -> None:
-    with pytest.raises(AnalysisError, match="no benchmark in the file"):
-        foreign(whole())
+        foreign(content)

@@ -49,6 +49,11 @@ def test_without_forks_there_is_one_process(foreign) -> None:
         ("avgt", "ns/op", "time", "s", "lower", 1e-9),
         ("ss", "ms/op", "single_shot", "s", "lower", 1e-3),
         ("ss", "s/op", "single_shot", "s", "lower", 1.0),
+        ("avgt", "min/op", "time", "s", "lower", 60.0),
+        ("avgt", "hr/op", "time", "s", "lower", 3600.0),
+        ("avgt", "day/op", "time", "s", "lower", 86400.0),
+        ("latency", "points", "latency", "points", None, 1.0),  # never guessed
+        (None, "points", "value", "points", None, 1.0),
     ],
 )
 def test_modes(foreign, mode, unit, metric, ours, better, first) -> None:
@@ -105,47 +110,6 @@ def test_names_that_the_tool_broke_into_lines_are_whole(foreign) -> None:
     assert foreign(text).cells[0].keys["v"] == "a,b"
 
 
-@pytest.mark.parametrize("raw", [[], [[], []], None])
-def test_raw_data_left_out_is_refused_with_the_option(foreign, raw) -> None:
-    with pytest.raises(AnalysisError, match=r"jmh\.json\.rawData=false"):
-        foreign([result(primary={"rawData": raw})])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '"Benchmark","Mode","Threads","Samples","Score","Score Error (99.9%)","Unit"\n"m","avgt",1,5,1.0,NaN,"s/op"\n',
-        '"Benchmark";"Mode";"Threads";"Samples";"Score";"Score Error (99,9%)";"Unit"\n"m";"avgt";1;5;1,0;NaN;"s/op"\n',
-        "Benchmark       (n)  Mode  Cnt  Score   Error  Units\nC.m              10  avgt    5  1.000 ± 0.1  s/op\n",
-        "# JMH version: 1.37\n# VM version: JDK 21\n# Warmup: 5 iterations, 10 s each\nIteration   1: 1.0 s/op\n",
-    ],
-)  # fmt: skip
-def test_other_outputs_are_refused_with_the_option(foreign, text) -> None:
-    with pytest.raises(AnalysisError, match="-rf json -rff FILE"):
-        foreign(text, "r.txt")
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"rawData": [[1.0, "NaN"]]}, r"\[0\].primaryMetric.rawData\[0\]\[1\]: the value nan is not a finite"),
-        ({"rawData": [[1.0, "+INF"]]}, "not a finite number"),
-        ({"rawData": [1.0]}, "a fork is not a list"),
-        ({"rawDataHistogram": [[[[1.0]]]]}, "not a pair"),
-        ({"rawDataHistogram": [[[[1.0, 0]]]]}, "no mean"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_read_is_refused_with_its_place(foreign, change, said) -> None:
-    with pytest.raises(AnalysisError, match=said):
-        foreign([result(primary=change)])
-
-
-@pytest.mark.parametrize("mode", ["all", "latency", None])
-def test_the_direction_of_an_unknown_mode_is_not_guessed(foreign, mode) -> None:
-    found = foreign([result(mode=mode, primary={"scoreUnit": "points"})])
-    assert [(c.metric, c.better) for c in found.cells] == [(mode or "value", None)]
-
-
 def test_forks_have_numbers(foreign) -> None:
     """The first fork of the second metric has no sample: its second one stays the second."""
     second = {"score": 1.0, "scoreUnit": "ms", "rawData": [[], [6.0]]}
@@ -155,8 +119,32 @@ def test_forks_have_numbers(foreign) -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "factor"), [("min/op", 60.0), ("hr/op", 3600.0), ("day/op", 86400.0)]
-)
-def test_long_times(foreign, unit, factor) -> None:
-    (cell,) = foreign([result(primary={"scoreUnit": unit})]).cells
-    assert (cell.unit, cell.values[0]) == ("s", factor)
+    ("content", "said"),
+    [
+        *(
+            ([result(primary=change)], said)
+            for change, said in (
+                ({"rawData": []}, r"jmh\.json\.rawData=false"),
+                ({"rawData": [[], []]}, r"jmh\.json\.rawData=false"),
+                ({"rawData": None}, r"jmh\.json\.rawData=false"),
+                ({"rawData": [[1.0, "NaN"]]}, r"\[0\].primaryMetric.rawData\[0\]\[1\]: the value nan is not a finite"),
+                ({"rawData": [[1.0, "+INF"]]}, "not a finite number"),
+                ({"rawData": [1.0]}, "a fork is not a list"),
+                ({"rawDataHistogram": [[[[1.0]]]]}, "not a pair"),
+                ({"rawDataHistogram": [[[[1.0, 0]]]]}, "no mean"),
+            )
+        ),
+        *(
+            (text, "-rf json -rff FILE")
+            for text in (
+                '"Benchmark","Mode","Threads","Samples","Score","Score Error (99.9%)","Unit"\n"m","avgt",1,5,1.0,NaN,"s/op"\n',
+                '"Benchmark";"Mode";"Threads";"Samples";"Score";"Score Error (99,9%)";"Unit"\n"m";"avgt";1;5;1,0;NaN;"s/op"\n',
+                "Benchmark       (n)  Mode  Cnt  Score   Error  Units\nC.m              10  avgt    5  1.000 ± 0.1  s/op\n",
+                "# JMH version: 1.37\n# VM version: JDK 21\n# Warmup: 5 iterations, 10 s each\nIteration   1: 1.0 s/op\n",
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused_with_its_place(foreign, content, said) -> None:
+    with pytest.raises(AnalysisError, match=said):
+        foreign(content)

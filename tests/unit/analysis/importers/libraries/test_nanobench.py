@@ -56,32 +56,26 @@ def test_a_title_is_part_of_the_name(foreign) -> None:
     assert "whole-batches" in {loss.code for loss in file.losses}
 
 
-@pytest.mark.parametrize("gone", [{"measurements": []}, {"measurements": None}])
-def test_medians_are_refused_with_the_template(foreign, gone) -> None:
-    with pytest.raises(AnalysisError, match=r"(?s)medians only.*templates::json\(\)"):
-        foreign({"results": [result(**gone)]})
-
-
-def test_its_csv_is_refused_with_the_template(foreign) -> None:
-    text = '"title";"name";"unit";"batch";"elapsed";"error %";"instructions"\n"t";"n";"op";1;2e-9;0.1;3\n'
-    with pytest.raises(AnalysisError, match=r"(?s)CSV holds medians.*templates::json\(\)"):
-        foreign(text, "r.csv")
-
-
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("content", "said"),
     [
-        ({"measurements": [epoch(-1.0)]}, r"results\[0\].measurements\[0\].elapsed: the value -1.0 is neg"),
-        ({"measurements": [{"iterations": 1}]}, "measurements\\[0\\] has no key 'elapsed'"),
-        ({"measurements": [1]}, "measurements\\[0\\] has no key 'elapsed'"),
-        ({"name": None}, "a result has no name"),
+        *(
+            ({"results": [result(**change)]}, said)
+            for change, said in (
+                ({"measurements": []}, r"medians only.*templates::json\(\)"),
+                ({"measurements": None}, r"medians only.*templates::json\(\)"),
+                ({"measurements": [epoch(-1.0)]}, r"results\[0\].measurements\[0\].elapsed: the value -1.0 is neg"),
+                ({"measurements": [{"iterations": 1}]}, r"measurements\[0\] has no key 'elapsed'"),
+                ({"measurements": [1]}, r"measurements\[0\] has no key 'elapsed'"),
+                ({"name": None}, "a result has no name"),
+            )
+        ),
+        # three keys alone tell whose file it is
+        ({"results": [{"measurements": [epoch(1e-9)], "batch": 1, "epochs": 1}]}, "a result has no name"),
+        ('"title";"name";"unit";"batch";"elapsed";"error %";"instructions"\n"t";"n";"op";1;2e-9;0.1;3\n',
+         r"CSV holds medians.*templates::json\(\)"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_refused_with_its_place(foreign, change, said) -> None:
-    with pytest.raises(AnalysisError, match=said):
-        foreign({"results": [result(**change)]})
-
-
-def test_three_keys_alone_tell_whose_file_it_is(foreign) -> None:
-    with pytest.raises(AnalysisError, match="a result has no name"):
-        foreign({"results": [{"measurements": [epoch(1e-9)], "batch": 1, "epochs": 1}]})
+def test_what_cannot_be_read_is_refused_with_its_place(foreign, content, said) -> None:
+    with pytest.raises(AnalysisError, match=f"(?s){said}"):
+        foreign(content)

@@ -24,34 +24,6 @@ def results(*changes: dict) -> dict:
     return {"results": [RESULT | change for change in changes]}
 
 
-@pytest.mark.parametrize("name", ["two-commands.csv", "two-commands.md"])
-def test_exports_of_summaries_are_refused(read_sample, name: str) -> None:
-    with pytest.raises(AnalysisError, match="--export-json FILE"):
-        read_sample(f"hyperfine/{name}")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '[cols="<,>,>,>,>"]\n|===\n| Command \n| Mean [ms] \n| Min…Max [ms] \n',
-        "| Command  |  Mean [ms] |  Min [ms] |  Max [ms] |  Relative |\n|--+--|\n",
-        "Benchmark 1: sleep 0.1\n  Time (mean ± σ):     101.0 ms ±   0.4 ms\n",
-        "Benchmark #1: sleep 0.1\n  Time (mean ± σ):     101.0 ms ±   0.4 ms\n",
-        "command,mean,stddev,median,user,system,min,max,parameter_n\na,1,,1,1,1,1,1,2\n",
-        "command,time_wall_clock_unit,time_wall_clock_mean,time_wall_clock_stddev\na,s,1,1\n",
-        "command,metric,unit,mean,stddev,median,min,max\na,time_wall_clock,s,1,1,1,1,1\n",
-    ],
-)
-def test_other_outputs_are_refused_with_the_option(foreign, text: str) -> None:
-    with pytest.raises(AnalysisError, match="--export-json FILE"):
-        foreign(text, "out.txt")
-
-
-def test_a_signal_is_a_failure_and_its_time_no_value(foreign) -> None:
-    (cell,) = foreign(results({"exit_codes": [0, None, 1]})).cells
-    assert (cell.values, cell.failed) == ((1.0,), 2)
-
-
 def test_memory_of_newer_versions_is_a_metric(foreign) -> None:
     change = {"memory_usage_byte": [4096, 8192, 0], "exit_codes": [0, 0, 9]}
     time, memory = foreign(results(change)).cells
@@ -61,47 +33,9 @@ def test_memory_of_newer_versions_is_a_metric(foreign) -> None:
     assert memory.processes == ((4096.0,), (8192.0,))
 
 
-def test_times_may_be_absent(foreign) -> None:
-    summary = {key: value for key, value in RESULT.items() if key != "times"}
-    with pytest.raises(AnalysisError, match=r"results\[1\].*no 'times'"):
-        foreign({"results": [RESULT, summary]})
-
-
-def test_without_exit_codes_failures_are_unknown(foreign) -> None:
-    old = {key: value for key, value in RESULT.items() if key != "exit_codes"}
-    (cell,) = foreign({"results": [old]}).cells
-    assert (len(cell.values), cell.failed) == (3, None)
-
-
 def test_equal_commands_stay_two_cells(foreign) -> None:
     found = foreign(results({"parameters": {"n": "1"}}, {"parameters": {"n": "2"}}))
     assert [cell.keys["n"] for cell in found.cells] == ["1", "2"]
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"times": [1.0, -2.0, 3.0]}, r"results\[0\].times\[1\]: the value -2.0 is negative"),
-        ({"times": [1.0, 1e999, 3.0]}, r"times\[1\]: the value inf is not a finite number"),
-        ({"times": [1.0, float("nan"), 3.0]}, r"times\[1\]: the value nan is not a finite number"),
-        ({"times": [1.0, 2.0]}, "there are 2 values of 3 runs"),
-        ({"times": [], "exit_codes": []}, "no 'times'"),
-        ({"command": 3}, "a result has no name"),
-    ],
-)
-def test_what_cannot_be_a_run_is_refused_with_its_place(foreign, change: dict, said: str) -> None:
-    with pytest.raises(AnalysisError, match=said):
-        foreign(results(change))
-
-
-def test_zero_is_a_value(foreign) -> None:
-    (cell,) = foreign(results({"times": [0, 2, 3]})).cells
-    assert cell.values == (0.0, 2.0, 3.0)
-
-
-def test_an_empty_file_of_results_is_known_and_refused(foreign) -> None:
-    with pytest.raises(AnalysisError, match="no result in the file"):
-        foreign({"results": []})
 
 
 def run(wall: float, code: int | None = 0, **more: object) -> dict:
@@ -153,10 +87,6 @@ def test_version_2_has_names_beside_commands_and_other_parameters(foreign) -> No
     assert cell.keys == {"command": "a 1", "name": "one", "n": "1"}
 
 
-def test_version_2_a_signal_is_a_failure(foreign) -> None:
-    assert foreign(version_2(run(1.0), run(2.0, None))).cells[0].failed == 1
-
-
 def test_version_2_a_metric_that_some_runs_lack_is_left_out(foreign) -> None:
     found = foreign(
         version_2(run(1.0, instructions={"value": 7}), run(2.0, memory_peak_resident=None))
@@ -165,16 +95,50 @@ def test_version_2_a_metric_that_some_runs_lack_is_left_out(foreign) -> None:
     assert [note.code for note in found.notes] == ["left-out", "left-out"]
 
 
+def without(key: str) -> dict:
+    return {"results": [{one: value for one, value in RESULT.items() if one != key}]}
+
+
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("content", "values", "failed"),
     [
-        (
-            {"time_wall_clock": None},
-            r"measurements\[1\].time_wall_clock has no key 'value'",
-        ),
-        ({"time_wall_clock": {"value": -1.0, "unit": "second"}}, "the value -1.0 is negative"),
+        (results({"exit_codes": [0, None, 1]}), (1.0,), 2),  # None is a signal
+        (results({"times": [0, 2, 3]}), (0.0, 2.0, 3.0), 0),
+        (without("exit_codes"), (1.0, 2.0, 3.0), None),
+        (version_2(run(1.0), run(2.0, None)), (1.0,), 1),
     ],
 )
-def test_version_2_what_cannot_be_a_run_is_refused_with_its_place(foreign, more, said) -> None:
+def test_failures_are_no_values(foreign, content, values, failed) -> None:
+    cell = foreign(content).cells[0]
+    assert (cell.values, cell.failed) == (values, failed)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (results({"times": [1.0, -2.0, 3.0]}), r"results\[0\].times\[1\]: the value -2.0 is negative"),
+        (results({"times": [1.0, 1e999, 3.0]}), r"times\[1\]: the value inf is not a finite number"),
+        (results({"times": [1.0, 2.0]}), "there are 2 values of 3 runs"),
+        (results({"times": [], "exit_codes": []}), "no 'times'"),
+        (results({"command": 3}), "a result has no name"),
+        ({"results": [RESULT, *without("times")["results"]]}, r"results\[1\].*no 'times'"),
+        ({"results": []}, "no result in the file"),
+        (version_2(run(1.0), run(1.0, time_wall_clock=None)), r"measurements\[1\].time_wall_clock has no key 'value'"),
+        (version_2(run(1.0), run(-1.0)), "the value -1.0 is negative"),
+        *(
+            (text, "--export-json FILE")
+            for text in (
+                '[cols="<,>,>,>,>"]\n|===\n| Command \n| Mean [ms] \n| Min…Max [ms] \n',
+                "| Command  |  Mean [ms] |  Min [ms] |  Max [ms] |  Relative |\n|--+--|\n",
+                "Benchmark 1: sleep 0.1\n  Time (mean ± σ):     101.0 ms ±   0.4 ms\n",
+                "Benchmark #1: sleep 0.1\n  Time (mean ± σ):     101.0 ms ±   0.4 ms\n",
+                "command,mean,stddev,median,user,system,min,max,parameter_n\na,1,,1,1,1,1,1,2\n",
+                "command,time_wall_clock_unit,time_wall_clock_mean,time_wall_clock_stddev\na,s,1,1\n",
+                "command,metric,unit,mean,stddev,median,min,max\na,time_wall_clock,s,1,1,1,1,1\n",
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused_with_its_place(foreign, content, said: str) -> None:
     with pytest.raises(AnalysisError, match=said):
-        foreign(version_2(run(1.0), run(1.0, **more)))
+        foreign(content)
