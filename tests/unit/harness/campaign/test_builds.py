@@ -9,13 +9,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
 
-from analysis.errors import CampaignError
 from harness.campaign.defaults import identity_of, resolved_text
-from harness.campaign.resolve import load_campaign
-from harness.campaign.schema import editor_schema
 from harness.trial.plan import plan_session
 
 TEXT = """\
@@ -206,43 +202,3 @@ def test_two_variants_cannot_make_one_file_in_each_session(load, problem):
     )
     load(text % ("session", "-{variant}", ""))
     load(text % ("campaign", "", ""))
-
-
-@pytest.mark.parametrize(
-    ("build", "taken"),
-    [
-        ("make", True),
-        ({"shell": "make"}, True),
-        ({"run": "make"}, True),
-        ({"run": {"shell": "make"}, "each": "session", "artifacts": ["{variant}"]}, True),
-        ({"run": [["make"]], "each": "campaign", "artifacts": []}, True),
-        ({"run": [["make"]], "artifacts": ["a", "a", 3]}, True),
-        ({}, False),
-        ({"each": "session"}, False),
-        ({"run": []}, False),
-        ({"run": ["make"]}, False),
-        ({"run": {"run": "make"}}, False),
-        ({"run": "make", "shell": "make"}, False),
-        ({"shell": "make", "each": "session"}, False),
-        ({"run": "make", "each": "block"}, False),
-        ({"run": "make", "artifacts": "a"}, False),
-        ({"run": "make", "artifacts": [""]}, False),
-        ({"run": "make", "artifacts": None}, False),
-    ],
-)
-@pytest.mark.parametrize("of", ["campaign", "variant"])
-def test_the_editors_schema_takes_what_is_taken(tmp_path, build, taken, of):
-    campaign = {
-        "name": "x",
-        "variants": {"a": {}, "b": {}},
-        "benchmarks": {"y": {"command": ["true"]}},
-    }
-    (campaign if of == "campaign" else campaign["variants"]["a"])["build"] = build
-    assert jsonschema.Draft202012Validator(editor_schema()).is_valid(campaign) == taken
-    path = tmp_path / "c.yaml"
-    path.write_text(json.dumps(campaign))
-    if taken:
-        load_campaign(path)
-    else:
-        with pytest.raises(CampaignError):
-            load_campaign(path)

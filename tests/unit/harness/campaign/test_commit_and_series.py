@@ -9,12 +9,10 @@ import dataclasses
 import json
 from textwrap import dedent
 
-import jsonschema
 import pytest
 
 from analysis.errors import CampaignError
 from harness.campaign.defaults import identity_of, resolved_text
-from harness.campaign.schema import editor_schema
 from harness.trial.plan import plan_session
 
 PLAIN = """\
@@ -119,14 +117,3 @@ def test_two_variants_are_no_series(problem, variants, said):
     assert found.where.endswith(":4:9")
     assert found.what == f"a series has 3 variants or more, {said}"
     assert found.fix == "name more variants, or leave 'series' out"
-
-
-def test_the_editors_schema_takes_what_is_taken():
-    variants = dict.fromkeys("abc")
-    base = {"name": "x", "variants": variants, "benchmarks": {"b": {"command": ["true"]}}}
-    schema = editor_schema()
-    for good in ({"series": True}, {"commit": "{rev}"}, {"series": False, "commit": "v1"}):
-        jsonschema.validate(base | good, schema)
-    for bad in ({"series": "yes please"}, {"commit": {"a": "b"}}, {"commit": ["a"]}):
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(base | bad, schema)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+from analysis.errors import CampaignError
 from analysis.record.yaml_reader import Plain
 from harness.campaign.defaults import SECTIONS, identity_of, todays_defaults
 from harness.campaign.model import Isolation
@@ -85,6 +87,69 @@ def test_the_schema_accepts_every_campaign_of_ours(path):
 
 def test_the_schema_accepts_the_starter():
     assert faults(as_an_editor_reads(starter_text("x")), editor_schema()) == []
+
+
+def of_metric(expect: object = None, **rule: object) -> dict[str, Any]:
+    one = {"regex": "(.)", "unit": "ms", "better": "lower"} | rule
+    kept = {name: value for name, value in one.items() if value is not None}
+    bench = {"command": ["true"], "metrics": {"m": kept}, "expect": {"metrics": expect or {}}}
+    return {"benchmarks": {"y": bench}}
+
+
+def of_service(name: str = "s", **keys: object) -> dict[str, Any]:
+    return {"services": {name: {"command": ["redis", f"{{{name}.port}}"]} | keys}}
+
+
+def of_stop(rest: object = None, **stop: object) -> dict[str, Any]:
+    return {"protocol": {"stop": stop} | (rest or {})}
+
+
+TAKEN = [
+    *({"build": build} for build in (
+        "make", {"shell": "make"}, {"run": "make"}, {"run": [["make"]], "each": "campaign", "artifacts": []},
+        {"run": {"shell": "make"}, "each": "session", "artifacts": ["{variant}"]}, {"run": [["make"]], "artifacts": ["a", "a", 3]},
+    )),
+    {"variants": {"a": {"build": {"run": "make"}}}}, {"series": True}, {"series": False, "commit": "v1"}, {"commit": "{variant}"},
+    of_metric() | {"judge": "m"}, of_metric() | {"judge": ["m", "wall"]}, of_metric(when="build"), of_metric({"m": {"at_most": 5}}),
+    of_metric({"m": {"at_most": "0.1 s", "at_least": 0}}), of_metric(quantiles=[0.5, 0.99]),
+    of_metric(regex=None, hlog="us", tag="get"), of_metric(regex=None, percentiles="wrk"),
+    *(of_metric(warmup_iterations=count) for count in (0, 25, "auto", 100_000)),
+    of_service(), of_service(ready={"output": "x", "timeout": "2s"}, cpus=[2, 3]),
+    of_stop(width=0.015, min_runs=5, max_runs=50, max_time="2h"),
+]  # fmt: skip
+REFUSED = [
+    *({"build": build} for build in (
+        {}, {"each": "session"}, {"run": []}, {"run": ["make"]}, {"run": {"run": "make"}}, {"run": "make", "shell": "make"},
+        {"shell": "make", "each": "session"}, {"run": "make", "each": "block"}, {"run": "make", "artifacts": "a"},
+        {"run": "make", "artifacts": [""]}, {"run": "make", "artifacts": None},
+    )),
+    {"variants": {"a": {"build": {"run": []}}}}, {"series": "yes please"}, {"commit": {"a": "b"}}, {"commit": ["a"]},
+    *({"judge": judge} for judge in ([], ["a", "a"], {"rps": 1}, "two words")),
+    of_metric(when="never"), of_metric({"m": {}}), of_metric({"m": {"at_most": "few"}}), of_metric({"m": {"most": 5}}),
+    *(of_metric(quantiles=wrong) for wrong in ([], [0], [1], [0.5, 0.5], 0.5, ["0.5"])),
+    of_metric(regex=None, percentiles="wrk", tag="get"), of_metric(hlog="us"), of_metric(regex=None, hlog="hours"),
+    of_service(ready={"output": "x", "command": "y"}), of_service(stop="KILL"), of_service("r.s"), of_service(comand=["x"]),
+    of_stop({"runs": 9}, width=0.015), of_stop({"order": "sequential"}, width=0.015), of_stop(width=0.015, min_runs=2),
+    of_stop(width=0), of_stop(),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def editor():
+    return jsonschema.Draft202012Validator(editor_schema())
+
+
+@pytest.mark.parametrize(
+    ("change", "taken"), [*((one, True) for one in TAKEN), *((one, False) for one in REFUSED)]
+)
+def test_the_editor_takes_what_the_loader_takes(tmp_path, editor, change, taken):
+    base = {"name": "x", "build": "make", "variants": dict.fromkeys("abc"), "baseline": "a"}
+    campaign = base | {"benchmarks": {"y": {"command": ["true"]}}} | change
+    assert editor.is_valid(campaign) == taken
+    path = tmp_path / "c.yaml"
+    path.write_text(json.dumps(campaign))
+    with nullcontext() if taken else pytest.raises(CampaignError):
+        load_campaign(path)
 
 
 def test_every_key_is_described_for_the_editor():

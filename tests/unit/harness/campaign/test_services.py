@@ -8,14 +8,11 @@ from __future__ import annotations
 import dataclasses
 import json
 
-import jsonschema
 import pytest
-import yaml
 
 from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.model import Ready, port_mark
 from harness.campaign.resolve import one_cell
-from harness.campaign.schema import editor_schema
 from harness.campaign.services import cell_with_ports, has_port, needs_ports, service_with_ports
 
 PLAIN = """\
@@ -310,23 +307,3 @@ def test_a_value_that_some_variant_lacks_is_named(problem):
 def test_services_of_runs_of_different_variants_may_have_one_port(load):
     source = SERVED.replace('"{sync}"]', '"{sync}"], each: run, ready: {port: 6471}')
     assert [one.ready.port for one in load(source).services] == [6471, 6471]
-
-
-@pytest.mark.parametrize(
-    ("text", "good"),
-    [
-        (SERVED, True),
-        (
-            SERVED.replace('"{sync}"]', '"{sync}"], ready: {output: x, timeout: 2s}, cpus: [2, 3]'),
-            True,
-        ),
-        (SERVED.replace('"{sync}"]', '"{sync}"], ready: {output: x, command: y}'), False),
-        (SERVED.replace('"{sync}"]', '"{sync}"], stop: KILL'), False),
-        (SERVED.replace("redis: {", "r.s: {"), False),
-        (SERVED.replace("command: [redis", "comand: [redis"), False),
-    ],
-)
-def test_the_editor_says_of_them_what_the_loader_says(text, good):
-    plain = yaml.safe_load(text)
-    errors = list(jsonschema.Draft202012Validator(editor_schema()).iter_errors(plain))
-    assert (not errors) == good

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -16,7 +15,6 @@ from analysis.record.trial_files import SessionEnd, StopRule
 from harness.campaign.defaults import identity_of
 from harness.campaign.model import CounterEvent, Counting, MetricRule
 from harness.campaign.resolve import load_campaign
-from harness.campaign.schema import editor_schema
 from harness.commands.live_view import scale
 from harness.trial.ending import Ending, said_of_rule, said_of_sessions
 from harness.trial.progress import read_progress
@@ -331,24 +329,6 @@ def test_a_rule_plans_its_most_and_changes_the_identity(tmp_path):
     assert identity_of(ruled) != identity_of(plain)
     assert ruled.to_dict()["protocol"]["stop"]["width"] == 0.015
     assert plain.to_dict()["protocol"]["stop"] is None
-
-
-def test_the_editor_refuses_what_the_loader_refuses():
-    def valid(**protocol):
-        campaign = {
-            "name": "n",
-            "variants": {"v": {}},
-            "benchmarks": {"x": {"command": "p"}},
-            "protocol": protocol,
-        }
-        return jsonschema.Draft202012Validator(editor_schema()).is_valid(campaign)
-
-    assert valid(stop={"width": 0.015, "min_runs": 5, "max_runs": 50, "max_time": "2h"})
-    assert not valid(stop={"width": 0.015}, runs=9)
-    assert not valid(stop={"width": 0.015}, order="sequential")
-    assert not valid(stop={"width": 0.015, "min_runs": 2})
-    assert not valid(stop={"width": 0})
-    assert not valid(stop={})
 
 
 def test_a_row_with_keys_of_a_later_version_is_read(make_measurement, tmp_path):

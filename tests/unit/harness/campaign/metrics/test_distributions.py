@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -18,7 +17,6 @@ from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.distributions import DistributionError, read_distribution
 from harness.campaign.model import Campaign, MetricRule
 from harness.campaign.resolve import load_campaign
-from harness.campaign.schema import editor_schema
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "hdr_logs"
 COMPUTED = json.loads((GOLDEN / "computed.json").read_text())
@@ -72,20 +70,6 @@ def test_mistakes_have_their_line(load, wrong, what, fix):
     assert what in problem.what
     assert problem.where.split(":")[1] == "8"
     assert fix is None or fix in (problem.fix or "")
-
-
-def test_editors_take_what_the_loader_takes():
-    def holds(**rule: str) -> bool:
-        metric = {"unit": "ms", "better": "lower", **rule}
-        benchmark = {"command": ["run"], "metrics": {"t": metric}}
-        text = {"name": "slow", "variants": {"a": None}, "benchmarks": {"x": benchmark}}
-        return not list(jsonschema.Draft202012Validator(editor_schema()).iter_errors(text))
-
-    assert holds(hlog="us", tag="get")
-    assert holds(percentiles="wrk")
-    assert not holds(percentiles="wrk", tag="get")
-    assert not holds(hlog="us", regex="(.)")
-    assert not holds(hlog="hours")
 
 
 def test_absent_is_the_campaign_of_before(load):

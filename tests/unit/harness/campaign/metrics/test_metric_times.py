@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import json
 
-import jsonschema
 import pytest
 
-from analysis.errors import CampaignError
 from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.model import Bound
-from harness.campaign.resolve import load_campaign
-from harness.campaign.schema import editor_schema
 from harness.trial.plan import plan_session
 
 TEXT = """\
@@ -198,32 +194,6 @@ def test_a_mistake_in_a_bound_is_told_with_its_place(problem, said, what, fix):
 def test_no_run_can_keep_to_a_number_of_the_build(problem):
     found = problem((EXPECT % "{m: {at_most: 5}}").replace("lower}", "lower, when: build}"))
     assert found.what == "the metric 'm' is a number of the build, and no run can keep to it"
-
-
-@pytest.mark.parametrize(
-    ("metric", "expect", "taken"),
-    [
-        ({"when": "build"}, {}, True),
-        ({"when": "never"}, {}, False),
-        ({}, {"m": {"at_most": 5}}, True),
-        ({}, {"m": {"at_most": "0.1 s", "at_least": 0}}, True),
-        ({}, {"m": {}}, False),
-        ({}, {"m": {"at_most": "few"}}, False),
-        ({}, {"m": {"most": 5}}, False),
-    ],
-)
-def test_the_editors_schema_takes_what_is_taken(tmp_path, metric, expect, taken):
-    rule = {"regex": "(.)", "unit": "ms", "better": "lower"} | metric
-    bench = {"command": ["true"], "metrics": {"m": rule}, "expect": {"metrics": expect}}
-    campaign = {"name": "x", "build": "make", "variants": {"a": {}}, "benchmarks": {"y": bench}}
-    assert jsonschema.Draft202012Validator(editor_schema()).is_valid(campaign) == taken
-    path = tmp_path / "c.yaml"
-    path.write_text(json.dumps(campaign))
-    if taken:
-        load_campaign(path)
-    else:
-        with pytest.raises(CampaignError):
-            load_campaign(path)
 
 
 @pytest.mark.parametrize(
