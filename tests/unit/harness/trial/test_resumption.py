@@ -35,27 +35,21 @@ def make_trial(tmp_path, make_manifest):
 # --- which trial ------------------------------------------------------------------------------
 
 
-def test_newest_unfinished_trial_is_chosen(tmp_path, make_trial, make_campaign):
-    make_trial(1, status="interrupted")
-    wanted = make_trial(2, status="stopped")
-    make_trial(3, status="complete")
+@pytest.mark.parametrize(
+    ("statuses", "chosen"),
+    [
+        (("interrupted", "stopped", "complete"), 2),  # the newest that is not complete
+        (("complete", "running"), 2),  # it was killed
+        (("complete", "complete"), 2),
+    ],
+)
+def test_which_trial_is_chosen(tmp_path, make_trial, statuses, chosen):
+    made = [make_trial(number, status=status) for number, status in enumerate(statuses, 1)]
     path, manifest = trial_to_resume(tmp_path / "runs", "c", None)
-    assert (path, manifest.status) == (wanted, "stopped")
+    assert (path, manifest.status) == (made[chosen - 1], statuses[chosen - 1])
 
 
-def test_killed_trial_counts_as_unfinished(tmp_path, make_trial, make_campaign):
-    make_trial(1, status="complete")
-    wanted = make_trial(2, status="running")
-    assert trial_to_resume(tmp_path / "runs", "c", None)[0] == wanted
-
-
-def test_finished_trial_is_chosen_when_there_is_no_other(tmp_path, make_trial, make_campaign):
-    make_trial(1, status="complete")
-    wanted = make_trial(2, status="complete")
-    assert trial_to_resume(tmp_path / "runs", "c", None)[0] == wanted
-
-
-def test_named_trial_is_taken(tmp_path, make_trial, make_campaign):
+def test_named_trial_is_taken(tmp_path, make_trial):
     wanted = make_trial(1, status="interrupted")
     make_trial(2, status="interrupted")
     assert trial_to_resume(tmp_path / "elsewhere", "c", wanted)[0] == wanted
@@ -103,13 +97,13 @@ def test_a_folder_of_trials_that_cannot_be_read_is_a_store_error(tmp_path):
         trials_in(tmp_path / "runs")
 
 
-def test_no_trial_is_a_usage_error_with_the_folder(tmp_path, make_campaign):
+def test_no_trial_is_a_usage_error_with_the_folder(tmp_path):
     with pytest.raises(UsageError, match="no trial of campaign 'c' to resume") as caught:
         trial_to_resume(tmp_path, "c", None)
     assert caught.value.where == str(tmp_path)
 
 
-def test_trial_that_is_being_written_is_refused(tmp_path, make_manifest, make_campaign):
+def test_trial_that_is_being_written_is_refused(tmp_path, make_manifest):
     store = Store.create(make_manifest(), tmp_path, b"")
     try:
         with pytest.raises(StoreError, match="another process is writing this trial"):
@@ -118,55 +112,9 @@ def test_trial_that_is_being_written_is_refused(tmp_path, make_manifest, make_ca
         store.release()
 
 
-# --- what is left -----------------------------------------------------------------------------
-
-
-def _session(campaign, session=1):
-    return list(plan_session(campaign, 7, session))
-
-
-def test_untouched_session_is_left_whole(make_campaign):
-    runs = _session(make_campaign(runs=2, warmup=1))
-    assert list(still_to_do(runs, {})) == runs
-
-
 def test_finished_session_leaves_nothing_not_even_warmups(make_campaign):
-    runs = _session(make_campaign(runs=2, warmup=1))
+    runs = list(plan_session(make_campaign(runs=2, warmup=1), 7, 1))
     assert list(still_to_do(runs, {run.position: "ok" for run in runs})) == []
-
-
-def test_failed_runs_count_as_done(make_campaign):
-    runs = _session(make_campaign(runs=1, warmup=0))
-    left = list(still_to_do(runs, {runs[0].position: "timeout"}))
-    assert left == runs[1:]
-
-
-def test_broken_off_session_repeats_its_warmups_at_negative_positions(make_campaign):
-    campaign = make_campaign(runs=2, warmup=1)
-    runs = _session(campaign)
-    warmups = [run for run in runs if run.warmup]
-    done = {run.position: "ok" for run in runs[: len(warmups) + 1]}
-    left = list(still_to_do(runs, done))
-    repeated, rest = left[: len(warmups)], left[len(warmups) :]
-    assert rest == runs[len(warmups) + 1 :]
-    assert [run.position for run in repeated] == [-1, -2, -3, -4, -5, -6]
-    assert all(run.warmup and run.block == 0 and run.session == 1 for run in repeated)
-    assert [(run.benchmark, run.variant) for run in repeated] == [
-        (run.benchmark, run.variant) for run in warmups
-    ]
-
-
-def test_second_resume_takes_fresh_negative_positions(make_campaign):
-    runs = _session(make_campaign(runs=2, warmup=1))
-    done = {run.position: "ok" for run in runs[:8]} | dict.fromkeys(range(-6, 0), "ok")
-    positions = [run.position for run in list(still_to_do(runs, done)) if run.position < 0]
-    assert positions == list(range(-7, -13, -1))
-
-
-def test_warmup_that_is_still_to_do_is_not_done_twice(make_campaign):
-    runs = _session(make_campaign(runs=1, warmup=1))
-    left = list(still_to_do(runs, {runs[0].position: "ok"}))
-    assert [run.position for run in left] == [-1, *(run.position for run in runs[1:])]
 
 
 # --- whether it is the same -------------------------------------------------------------------
@@ -264,18 +212,6 @@ def test_stored_plan_is_held_against_the_campaign(store, make_campaign):
     check_plan(store, campaign)
     with pytest.raises(StoreError, match="not the one that this campaign gives"):
         check_plan(store, make_campaign(runs=3, warmup=1))
-
-
-@pytest.mark.parametrize("warmup_sessions", ["all", "first"])
-def test_a_session_without_warm_ups_of_its_own_is_gone_on_with(stage, campaign, warmup_sessions):
-    made = campaign(sessions=3, runs=2, warmup=2, warmup_sessions=warmup_sessions)
-    cut = 18 if warmup_sessions == "first" else 26  # in the second session
-    stage.target = stage.at(cut, stage.interrupt)
-    assert stage.start(made).status == "interrupted"
-    assert stage.rows[-1]["session"] == 2
-    assert stage.resume(made).status == "complete"
-    planned = [row["position"] for row in stage.lines("plan.jsonl")]
-    assert sorted(row["position"] for row in stage.rows if row["position"] >= 0) == planned
 
 
 def test_plan_of_a_later_version_is_the_same_plan(store, make_campaign):
