@@ -21,6 +21,7 @@ from ..announcing import as_one, doing
 from ..data.opening import open_foreign
 from ..errors import AnalysisError, FairtrialError, UsageError
 from ..importers.gathering import gather
+from ..importers.headings import is_commit
 from ..importers.importing import joined_processes
 from ..importers.naming import NamedCell, ReadingChoices, Sitting, name_of
 from ..importers.registry import BARE, UNKNOWN, read_foreign
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from ..importers.parsing import ForeignCell, ForeignFile
     from ..record.run_numbers import Better
 
-_COMMITS = ("commit", "commit_id", "commit_hash", "git_commit", "revision")
 _SHOWN = 4
 
 
@@ -84,13 +84,14 @@ def _raw(one: _Found, date: str | None) -> RawNight:
 
 
 def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
-    """Read a file; each commit in it is a night of its own."""
+    """Read a file; each commit in it, or each date of a table, is a night of its own."""
     file = read_foreign(open_foreign(str(place.path)))
     if file.format in BARE:
         raise AnalysisError(f"{UNKNOWN} file", str(place.path))
     parts: dict[str | None, list[ForeignCell]] = {}  # equal values of two commits are no copy
     for one in file.cells:
-        parts.setdefault(_commit(one) or file.facts.get("commit"), []).append(one)
+        day = one.session if file.read_as else None
+        parts.setdefault(_commit(one) or file.facts.get("commit") or day, []).append(one)
     nights = {
         commit: gather([replace(file, cells=tuple(own))], replace(chosen, metric=None)).cells
         for commit, own in parts.items()
@@ -122,7 +123,7 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
             place=place,
             date=(file.facts.get("date") and date_in(file.facts["date"]))
             or first_date(one.cell.session for one in own),
-            commit=commit,
+            commit=_commit(own[0].cell) or file.facts.get("commit"),
             trial=_trial(name, file, commit, own, better),
             environment=file.facts.get("environment"),
         )
@@ -150,7 +151,7 @@ def _apart(found: Sequence[_Found]) -> Iterator[_Found]:
 
 
 def _commit(cell: ForeignCell) -> str | None:
-    return next((name for key in _COMMITS if (name := cell.keys.get(key))), None)
+    return next((text for key, text in cell.keys.items() if text and is_commit(key)), None)
 
 
 def _trial(
@@ -247,7 +248,7 @@ def _ordered(found: Sequence[_Found], given: Sequence[Path]) -> Iterator[tuple[_
         if order is not None:
             yield from order
             return
-    without = [one.place.name for one in found if _any_date(one) is None]
+    without = [*dict.fromkeys(one.place.name for one in found if _any_date(one) is None)]
     raise UsageError(
         f"these files cannot be ordered, as neither a date nor a commit is known of them: "
         f"{listed(without, _SHOWN)}",

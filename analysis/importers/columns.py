@@ -36,6 +36,7 @@ _ORDER = frozenset(
     )
 )  # fmt: skip
 _HASH = re.compile(r"[0-9a-fA-F]{7,64}")
+_DAY = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T _]\d\d[:\-]?\d\d.*)?")
 
 
@@ -71,6 +72,7 @@ def settled(
     if not rows:
         return found
     some = {k: column.of(counts) for k, column in columns.items()}
+    found = _of_occasions(found, some, rows)
     groups = grouped([some[k] for k in found.benchmark], rows)
     own = (*found.variant, *found.benchmark)
     if (
@@ -85,7 +87,7 @@ def settled(
         own = found.benchmark
     groups = grouped([some[k] for k in own], rows)
     several = found.variant and len(some[found.variant[0]].among()) > 1
-    keys = {k for k in (found.time, found.commit, found.host) if k is not None}
+    keys = {k for k in (found.time, found.host) if k is not None}
     texts = {k: some[k].among() for k in rest if k in found.rest}
     for k in sorted(
         texts, key=lambda k: (_is_hash(texts[k]), len(texts[k]), all_numbers(texts[k]))
@@ -106,6 +108,21 @@ def settled(
         own = (*own, k)
         groups = grouped([some[k] for k in own], rows)
     return found
+
+
+def _of_occasions(found: ColumnRoles, columns: Mapping[int, Coded], rows: int) -> ColumnRoles:
+    """Take days, or times that rows share, for sessions, and commits for variants where nothing else is one."""
+    times, commits = (
+        columns[k].among() if k is not None and k in columns else []
+        for k in (found.time, found.commit)
+    )
+    days = all(_DAY.fullmatch(text.strip()) for text in times)
+    if found.session is None and len(times) > 1 and (days or len(times) * 2 <= rows):
+        found = replace(found, session=found.time)
+    if not found.variant and len(commits) > 1 and found.commit is not None:
+        found = replace(found, variant=(found.commit,))
+    taken = (found.session, *found.variant)
+    return replace(found, rest=tuple(k for k in found.rest if k not in taken))
 
 
 def _by_words(

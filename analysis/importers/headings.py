@@ -283,6 +283,11 @@ def is_measured(heading: str) -> bool:
     return bool(_MEASURED & {*words}) and words[-1] not in _NO_VALUES
 
 
+def is_commit(heading: str) -> bool:
+    """Tell whether a heading, or a key, is one of a commit."""
+    return plain_heading(heading) in _NAMES["commit"]
+
+
 def is_setting(heading: str) -> bool:
     """Tell whether a heading is one of a setting, such as a number of threads."""
     return _SETTING.search(plain_heading(heading)) is not None

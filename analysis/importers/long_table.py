@@ -446,7 +446,7 @@ class LongTable:
     def _ignored(self) -> list[int]:
         """Give the columns that are no keys, and what values may be totals of."""
         found, rest = self.found, self.rest
-        keys = (found.host, found.time, found.commit)
+        keys = (found.host, found.time)
         return [
             k
             for k in found.rest

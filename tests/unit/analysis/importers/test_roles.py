@@ -166,6 +166,16 @@ TABLES = {
         "variant=system, run=cold_run1+cold_run2+hot_run1+hot_run2",
         [("values", "a", [5, 6], None), ("values", "a", [1, 2], None), ("values", "b", [9, 8], None), ("values", "b", [3, 4], None)],
     ),
+    "days and commits": (
+        "date,commit,benchmark,time_ms\n2026-01-01,aaaaaaa,f,1\n2026-01-02,bbbbbbb,f,2\n2026-01-02,bbbbbbb,f,3\n",
+        "benchmark=benchmark, variant=commit, value=time_ms [ms], session=date, time=date, commit=commit",
+        [("f", "aaaaaaa", [1], None), ("f", "bbbbbbb", [2, 3], None)],
+    ),
+    "commits of a variant": (
+        "commit,variant,benchmark,time_ms\naaaaaaa,v,f,1\nbbbbbbb,v,f,2\nbbbbbbb,v,f,3\nbbbbbbb,w,f,4\n",
+        "benchmark=benchmark, variant=variant, value=time_ms [ms], commit=commit, factor=commit",
+        [("f commit=aaaaaaa", "v", [1], None), ("f commit=bbbbbbb", "v", [2, 3], None), ("f commit=bbbbbbb", "w", [4], None)],
+    ),
     "iterations in columns": (
         "benchmark,variant,invocation,iter0,iter1,status\nf,a,1,3,4,ok\nf,a,2,5,6,ok\nf,b,1,7,8,ok\nf,b,2,,,killed\n",
         "benchmark=benchmark, variant=variant, run=invocation, iteration=iter0+iter1, outcome=status",

@@ -265,6 +265,26 @@ def test_commits_of_one_file_are_nights_of_equal_values_too(tmp_path):
         read_nights([path])
 
 
+@pytest.mark.parametrize(
+    ("heading", "ids"),
+    [("date", None), ("timestamp,sha", ["c1", "c2", "c3"]), ("started at,variant", None)],
+)
+def test_dates_and_commits_of_a_table_are_nights(tmp_path, heading, ids) -> None:
+    rows = [
+        f"2026-01-0{4 - k} 03:00:00".removesuffix("" if "," in heading else " 03:00:00")
+        + (f",c{4 - k}" if ids else ",v" if "," in heading else "")
+        + f",fib,{value}"
+        for k in (1, 2, 3)
+        for value in (10.0 + k, 11.0 + k)
+    ]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([f"{heading},benchmark,time_ms", *rows]) + "\n")
+    (series,) = read_nights([path]).series
+    assert [night.commit for night in series.nights] == (ids or [None] * 3)
+    logs = [(math.log(0.010 + k / 1000) + math.log(0.011 + k / 1000)) / 2 for k in (3, 2, 1)]
+    assert series.logs == pytest.approx(logs, abs=1e-12)
+
+
 def test_a_file_of_numbers_is_no_result(files, tmp_path):
     (tmp_path / "numbers.txt").write_text("1\n2\n")
     with pytest.raises(UsageError, match="no result of another tool"):
