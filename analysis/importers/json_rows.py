@@ -109,13 +109,12 @@ _HYPERFINE = JsonTool(
     ),
     losses={
         "no-order": "hyperfine executes one command after the other: what changed between them cannot be separated from the difference of the commands",
-        "no-sessions": "all runs are from one occasion",
-        "warm-ups-unknown": "whether there were warm-up runs is not in the file",
         "cpu-time-means": lambda read: (
             any("measurements" not in one.value for (one,) in read.groups)
             and "user and system times are means over all runs, so they are not read"
         ),
     },
+    lost="no-sessions warm-ups-unknown",
 )
 
 
@@ -170,10 +169,9 @@ _PYTEST = JsonTool(
     ),
     losses={
         "one-process": from_one_process("rounds of {} iterations, all from one process"),
-        "no-sessions": "all rounds stem from one occasion",
-        "warm-ups-unknown": "how many warm-up rounds there were is not in the file",
         "failed-unknown": "a test that failed after its benchmark is in the file like any other; a test that failed within its benchmark is not",
     },
+    lost="no-sessions warm-ups-unknown",
     facts={
         "host": "machine_info.node",
         "cpu_model": "machine_info.cpu.brand_raw | machine_info.cpu.brand",
@@ -247,10 +245,8 @@ _NANOBENCH = JsonTool(
             any(cell.keys.get("batch", "1") not in ("1", "1.0") for cell in read.cells)
             and "times are those of an iteration, which does 'batch' units of work"
         ),
-        "no-sessions": "all epochs stem from one occasion",
-        "warm-ups-unknown": "the warm-up is not in the file",
-        "failed-unknown": "nanobench keeps no failed benchmarks",
     },
+    lost="no-sessions warm-ups-unknown failed-unknown",
 )
 
 
@@ -272,9 +268,9 @@ _KRUN = JsonTool(
     takes=(Take(value="[*]", runs="lists"),),
     rule="the VM and its variant",
     losses={
-        "no-sessions": "all process executions stem from one occasion",
         "warm-up-within": "the first iterations of a process may be its warm-up: they are not told apart",
     },
+    lost="no-sessions",
 )
 
 _LLAMA_MEASURED = re.compile(
@@ -325,17 +321,11 @@ _LLAMA = JsonTool(
     losses={
         "one-process": one_process("all samples of a test are from one process"),
         "no-sessions": "each test is an occasion of its own",
-        "warm-ups-unknown": "whether there was a warm-up is not in the file",
-        "failed-unknown": "failed tests are not in the file",
     },
+    lost="warm-ups-unknown failed-unknown",
     facts={"commit": "[0].build_commit", "date": "[0].test_time", "cpu_model": "[0].cpu_info"},
 )
 
-_LNT_LOSSES: dict[str, Any] = {
-    "no-sessions": "all samples of a report are from one occasion",
-    "warm-ups-unknown": "whether there were warm-ups is not in the report",
-    "failed-unknown": "tests that failed have no values in the report",
-}
 _LNT = JsonTool(
     name="lnt",
     said="LNT's report",
@@ -364,7 +354,7 @@ _LNT = JsonTool(
         )
     ),
     empty="no test has a value",
-    losses=_LNT_LOSSES,
+    lost="no-sessions warm-ups-unknown failed-unknown",
     facts={
         "host": "machine.name",
         "date": "run.start_time",
@@ -423,10 +413,9 @@ _RENAISSANCE = JsonTool(
     takes=(Take(value="results[*].duration_ns", unit="'ns'"),),
     losses={
         "one-process": one_process("all repetitions of a file are from one process"),
-        "no-sessions": "all repetitions are from one occasion",
         "warm-up-within": "the first repetitions of a process may be its warm-up: they are not told apart",
-        "failed-unknown": "repetitions that failed are not in the file",
     },
+    lost="no-sessions failed-unknown",
 )
 
 _COLLECTED = re.compile(r"\A\s*window\.BENCHMARK_DATA\s*=\s*")

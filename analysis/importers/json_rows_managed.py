@@ -38,8 +38,6 @@ def _js_losses(library: str) -> dict[str, Any]:
             and any(len(cell.values) > 8 for cell in read.cells)
             and "mitata leaves out the two slowest and the two fastest of more than 12 samples"
         ),
-        "no-sessions": "all samples are from one occasion",
-        "warm-ups-unknown": "how much warm-up there was is not in the file",
     }
 
 
@@ -91,6 +89,7 @@ _MITATA = JsonTool(
     fails=lambda place: place.value.get("stats") is None and place.value.get("error") is not None,
     takes=(Take(value="stats.samples", unit="'ns'"),),
     losses=_js_losses("mitata"),
+    lost="no-sessions warm-ups-unknown",
     facts={"cpu_model": "context.cpu.name"},
 )
 
@@ -281,9 +280,8 @@ _JULIA = JsonTool(
         "one-process": from_one_process("samples of {} evaluations, all from one process"),
         "order-unknown": "samples are sorted: their order of measurement is not in the file",
         "no-sessions": "when a trial was executed is not in the file",
-        "warm-ups-unknown": "warm-ups are not in the file",
-        "failed-unknown": "BenchmarkTools keeps no failed benchmarks",
     },
+    lost="warm-ups-unknown failed-unknown",
     notes=lambda read: (
         [Caution("left-out", f"{len(found)} summaries are left out: no samples")]
         if (found := _estimates(read.whole))
@@ -450,9 +448,8 @@ _JMH = JsonTool(
             (alone := sum(one.value.get("forks") == 0 for (one,) in read.groups)) > 0
             and f"{alone} of {len(read.groups)} results had no forks: their iterations stem from one process, and variation between processes cannot be estimated"
         ),
-        "no-sessions": "all forks stem from one occasion",
-        "failed-unknown": "JMH keeps no failed forks",
     },
+    lost="no-sessions failed-unknown",
     notes=lambda read: [
         Caution("forks-missing", f"{_jmh_name(one)!r} has {forks - missing} of its {forks} forks")
         for (one,) in read.groups
@@ -611,13 +608,13 @@ _BENCHMARKDOTNET = JsonTool(
             max(len(one.processes) for one in read.cells) == 1
             and "all iterations of a benchmark stem from one process: variation between processes cannot be estimated (--launchCount N starts several)"
         ),
-        "no-sessions": "all launches stem from one occasion",
         "failed-unknown": "a launch that failed beside others is not in the file",
         "memory-left-out": lambda read: (
             any(isinstance(one.value.get("Memory"), dict) for (one,) in read.groups)
             and "allocated memory is one number for all launches of a benchmark: it is left out"
         ),
     },
+    lost="no-sessions",
     notes=_dotnet_notes,
     facts={"cpu_model": "HostEnvironmentInfo.ProcessorName"},
 )

@@ -263,13 +263,12 @@ _GOOGLE = JsonTool(
             max(len(cell.values) for cell in read.cells) == 1
             and "each benchmark was measured once: --benchmark_repetitions=N keeps more"
         ),
-        "no-sessions": "all repetitions stem from one occasion",
-        "warm-ups-unknown": "whether there was a warm-up is not in the file",
         "csv-may-end-early": lambda read: (
             read.whole.value["early"]
             and "the CSV ends where a later benchmark adds a counter: some may be missing in it"
         ),
     },
+    lost="no-sessions warm-ups-unknown",
     notes=_google_notes,
     facts={"host": "context.host_name", "commit": "context.commit"},
 )
@@ -412,9 +411,8 @@ _PYPERF = JsonTool(
             bool(inner := [n for one in read.cells if (n := one.inner or 1) > 1])
             and f"each value is the mean of {figures.span(inner)} loops: single iterations cannot be seen"
         ),
-        "failed-unknown": "pyperf keeps no failed runs",
-        "no-sessions": "all processes stem from one occasion",
     },
+    lost="no-sessions failed-unknown",
     notes=_pyperf_notes,
     facts={
         "host": "benchmarks[0].metadata.hostname | metadata.hostname",

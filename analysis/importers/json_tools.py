@@ -38,6 +38,13 @@ Reader = Callable[["Opened", Place, float], "Processes | Mapping[str, tuple[floa
 Text = str | bool | Callable[["Read"], str | bool]
 
 
+_LOST = {
+    "no-sessions": "all values of the file stem from one occasion",
+    "warm-ups-unknown": "whether there were warm-ups is not in the file",
+    "failed-unknown": "what failed is not in the file",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Take:
     """One metric of a benchmark.
@@ -74,7 +81,8 @@ class JsonTool:
     Whether it was not measured at all. `stem`: Whether a benchmark without a name is called as the file.
     `nothing`, `empty`: What a file without benchmarks, and one without values, is told, with `fix` and `kept`, the
     remedies; `unnamed` is that of a benchmark without a name. `summary`: By what other outputs of the tool are known
-    that hold no runs, and what is said of them. `losses`, `notes`: A text, or what makes it, by its code.
+    that hold no runs, and what is said of them. `losses`, `notes`: A text, or what makes it, by its code. `lost`: Codes of
+    losses that have the same text for every tool.
     """
 
     name: str
@@ -105,6 +113,7 @@ class JsonTool:
     summary: tuple[re.Pattern[str], str] | None = None
     begins: re.Pattern[str] | None = None
     losses: Mapping[str, Text] = field(default_factory=dict)
+    lost: str = ""
     notes: Callable[[Read], Iterable[Caution]] | None = None
     facts: Mapping[str, Asked] = field(default_factory=dict)
     rule: str | Callable[[Sequence[ForeignCell]], str] = "the file's name"
@@ -198,6 +207,7 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
         raise opened.fail(tool.empty, tool.kept[1])
     facts = {name: asked(whole, path) for name, path in tool.facts.items()}
     told = {code: text(read) if callable(text) else text for code, text in tool.losses.items()}
+    told |= {code: _LOST[code] for code in tool.lost.split()}
     return ForeignFile(
         cells=tuple(read.cells),
         losses=cautions_of(told),

@@ -202,29 +202,34 @@ def file_of_rows(
 ) -> ForeignFile:
     """Read rows as those of a long CSV."""
     columns = list(zip(*(map(_rows_text, row) for row in rows), strict=True))
-    found = long_mapping(
-        opened, headings, [column[:SAMPLE] for column in columns] or [()] * len(headings)
-    )
+    first = [column[:SAMPLE] for column in columns] or [()] * len(headings)
     if not columns:
+        long_mapping(opened, headings, first)
         raise opened.fail("the table has no rows", "is the file whole?")
-    values = {place for place, _, _ in found.values}
-    units: dict[int, set[str]] = {place: set() for place in values}
+    return _long_file(
+        opened, list(headings), first,
+        lambda k: _rows_coded(columns[k]),
+        lambda k, units: np.array([float_of(text, units) for text in columns[k]], np.float64),
+        lambda row, k: columns[k][row],
+        line_of,
+    )  # fmt: skip
+
+
+def _long_file(  # noqa: PLR0917 - a table and what reads it
+    opened: Opened,
+    headings: Sequence[str],
+    first: Sequence[Sequence[str]],
+    coded: Callable[[int], Coded],
+    floats: Callable[[int, set[str]], np.ndarray[Any, np.dtype[np.float64]]],
+    text_of: Callable[[int, int], str],
+    line_of: Callable[[int], str] = lambda row: f"row {row + 1}",
+) -> ForeignFile:
+    found = long_mapping(opened, headings, first)
+    units: dict[int, set[str]] = {place: set() for place, _, _ in found.values}
+    values = {place: floats(place, own) for place, own in units.items()}
+    columns = {k: coded(k) for k in range(len(headings)) if k not in values}
     return long_file(
-        LongTable(
-            opened=opened,
-            headings=list(headings),
-            found=found,
-            columns={k: _rows_coded(one) for k, one in enumerate(columns) if k not in values},
-            values={
-                place: np.array(
-                    [float_of(text, units[place]) for text in columns[place]], np.float64
-                )
-                for place, _, _ in found.values
-            },
-            units=units,
-            line_of=line_of,
-            text_of=lambda row, place: columns[place][row],
-        ),
+        LongTable(opened, headings, found, columns, values, units, line_of, text_of),
     )
 
 
@@ -533,26 +538,12 @@ def read_parquet(opened: Opened) -> ForeignFile:
         [_parquet_text(one) for one in table.column(k).slice(0, SAMPLE).to_pylist()]
         for k in range(len(headings))
     ]
-    found = long_mapping(opened, headings, first)
-    values = {place for place, _, _ in found.values}
-    units: dict[int, set[str]] = {place: set() for place in values}
-    return long_file(
-        LongTable(
-            opened=opened,
-            headings=headings,
-            found=found,
-            columns={
-                k: _parquet_coded(table.column(k)) for k in range(len(headings)) if k not in values
-            },
-            values={
-                place: _parquet_floats(table.column(place), units[place])
-                for place, _, _ in found.values
-            },
-            units=units,
-            line_of=lambda row: f"row {row + 1}",
-            text_of=lambda row, place: _parquet_text(table.column(place)[row].as_py()),
-        ),
-    )
+    return _long_file(
+        opened, headings, first,
+        lambda k: _parquet_coded(table.column(k)),
+        lambda k, units: _parquet_floats(table.column(k), units),
+        lambda row, k: _parquet_text(table.column(k)[row].as_py()),
+    )  # fmt: skip
 
 
 def _require_room(opened: Opened, told: Any) -> None:  # noqa: ANN401 - pyarrow's

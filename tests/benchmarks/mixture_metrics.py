@@ -24,8 +24,7 @@ from pathlib import Path
 import numpy as np
 from mixture_fit import Mclust
 
-from analysis.methods.mixture.metrics_fit import fit_mixture_of_metrics, start_classes
-from analysis.methods.mixture.metrics_fit import MODELS
+from analysis.methods.mixture.metrics_fit import MODELS, fit_mixture_of_metrics, start_classes
 
 SHAPES = [(2, 100), (3, 60), (3, 300), (4, 100), (5, 100), (5, 300), (8, 300)]  # metrics, runs
 SAMPLES = 6
