@@ -36,19 +36,59 @@ def test_own_units_and_configuration_lines_as_in_the_go_projects_nightly_runs(fo
     assert (first.keys["toolchain"], first.keys["builder_type"]) == ("Base", "Xeon*12")
 
 
-def test_cpu_gives_endings_that_are_kept(foreign) -> None:
-    lines = "".join(f"BenchmarkX{end}\t 10\t {k} ns/op\n" for k, end in enumerate(("", "-2", "-4")))
-    assert found(foreign(HEAD + lines + END, "r.txt")) == {
-        ("BenchmarkX", "time"): [[0]],
-        ("BenchmarkX-2", "time"): [[1]],
-        ("BenchmarkX-4", "time"): [[2]],
-    }
+ONE = HEAD + "BenchmarkX-8\t 10\t 1 ns/op\n" + END
+READ = {
+    "endings that -cpu gives are kept": (
+        HEAD + "BenchmarkX\t 10\t 0 ns/op\nBenchmarkX-2\t 10\t 1 ns/op\nBenchmarkX-4\t 10\t 2 ns/op\n" + END,
+        {"BenchmarkX": [[0]], "BenchmarkX-2": [[1]], "BenchmarkX-4": [[2]]},
+    ),
+    "GOMAXPROCS is 1: no name has its ending, and -9 is a parameter": (
+        "BenchmarkLevel-9\t 10\t 5 ns/op\nBenchmarkOther\t 10\t 6 ns/op\n",
+        {"BenchmarkLevel-9": [[5]], "BenchmarkOther": [[6]]},
+    ),
+    "packages of one name are told apart": (
+        ONE + ONE.replace("example.org/p", "example.org/q").replace("1 ns", "2 ns"),
+        {"example.org/p.BenchmarkX": [[1]], "example.org/q.BenchmarkX": [[2]]},
+    ),
+    "seconds as benchstat writes them, and zero": (
+        "BenchmarkX 1 2e-06 sec/op\nBenchmarkY 1 0 ns/op\n", {"BenchmarkX": [[2000]], "BenchmarkY": [[0]]},
+    ),
+    "a first result behind a long log": ("starting\n" * 20_000 + "BenchmarkX 1 5 ns/op\n", {"BenchmarkX": [[5]]}),
+}  # fmt: skip
 
 
-def test_an_ending_that_is_part_of_a_name_is_kept(foreign) -> None:
-    """GOMAXPROCS is 1: no name has its ending, and ``-9`` is a parameter."""
-    lines = "BenchmarkLevel-9\t 10\t 5 ns/op\nBenchmarkOther\t 10\t 6 ns/op\n"
-    assert [b for b, _ in found(foreign(lines, "r.txt"))] == ["BenchmarkLevel-9", "BenchmarkOther"]
+@pytest.mark.parametrize("name", READ)
+def test_times_by_name(foreign, name) -> None:
+    text, times = READ[name]
+    assert found(foreign(text, "r.txt")) == {(one, "time"): of for one, of in times.items()}
+
+
+BAD = "--- FAIL: BenchmarkX-8\n    x_test.go:5: no\n"
+FAILED = {
+    "each benchmark, and none above its part": (
+        f"{HEAD}BenchmarkGood-8\t 10\t 5 ns/op\n{2 * BAD}--- FAIL: BenchmarkTop/sub-8\n"
+        "--- FAIL: BenchmarkTop\nFAIL\nexit status 1\nFAIL\texample.org/p\t0.1s\n",
+        [("BenchmarkGood", None, 1, 0), ("BenchmarkX", None, 0, 2), ("BenchmarkTop/sub", None, 0, 1)],
+    ),
+    # it was counted for every commit; of one without any result there was nothing
+    "of its commit": (
+        f"commit: aaa\n{ONE}commit: bbb\n{HEAD}BenchmarkX-8\t 10\t 2 ns/op\n{BAD}{END}commit: ccc\n{HEAD}{2 * BAD}{END}",
+        [("BenchmarkX", "aaa", 1, 0), ("BenchmarkX", "bbb", 1, 1), ("BenchmarkX", "ccc", 0, 2)],
+    ),
+    "of its package": (
+        f"{ONE}{HEAD.replace('/p', '/q')}{BAD}FAIL\n",
+        [("example.org/p.BenchmarkX", None, 1, 0), ("example.org/q.BenchmarkX", None, 0, 1)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAILED)
+def test_failures_are_counted(foreign, name) -> None:
+    text, told = FAILED[name]
+    file = foreign(text, "r.txt")
+    assert [(c.benchmark, c.variant, len(c.values), c.failed) for c in file.cells] == told
+    assert [note.code for note in file.notes] == ["failed-benchmarks"]
+    assert file.cells[-1].keys.get("commit") == file.cells[-1].variant
 
 
 def test_each_head_begins_a_process(foreign) -> None:
@@ -94,15 +134,6 @@ def test_toolchains_are_variants_where_there_are_several(foreign) -> None:
     file = foreign(text, "r.txt")
     assert [cell.variant for cell in file.cells] == ["base", "tip"]
     assert file.variant_rule == "the toolchain"
-
-
-def test_packages_of_one_benchmark_name_are_told_apart(foreign) -> None:
-    text = HEAD + "BenchmarkX-8\t 10\t 1 ns/op\n" + END
-    both = text + text.replace("example.org/p", "example.org/q").replace("1 ns", "2 ns")
-    assert found(foreign(both, "r.txt")) == {
-        ("example.org/p.BenchmarkX", "time"): [[1]],
-        ("example.org/q.BenchmarkX", "time"): [[2]],
-    }
 
 
 @pytest.mark.parametrize(
@@ -152,26 +183,6 @@ def test_units_of_the_benchmarks_own(foreign) -> None:
     }
 
 
-def test_seconds_as_benchstat_writes_them(foreign) -> None:
-    file = foreign("BenchmarkX 1 2e-06 sec/op\n", "r.txt")
-    assert (file.cells[0].metric, file.cells[0].values) == ("time", (2e-6,))
-
-
-def test_a_failed_benchmark_is_counted(foreign) -> None:
-    text = (
-        f"{HEAD}BenchmarkGood-8\t 10\t 5 ns/op\n--- FAIL: BenchmarkBad-8\n    x_test.go:5: no\n"
-        "--- FAIL: BenchmarkBad-8\n    x_test.go:5: no\n--- FAIL: BenchmarkTop/sub-8\n"
-        f"--- FAIL: BenchmarkTop\nFAIL\nexit status 1\nFAIL\texample.org/p\t0.1s\n"
-    )
-    file = foreign(text, "r.txt")
-    assert {cell.benchmark: (len(cell.values), cell.failed) for cell in file.cells} == {
-        "BenchmarkGood": (1, 0),
-        "BenchmarkBad": (0, 2),
-        "BenchmarkTop/sub": (0, 1),
-    }
-    assert [note.code for note in file.notes] == ["failed-benchmarks"]
-
-
 def test_events_of_several_packages_are_interleaved(foreign) -> None:
     events = [
         {"Action": "start", "Package": "p"},
@@ -207,43 +218,6 @@ def test_damage_is_an_error_with_its_line(foreign, text: str, said: str, where: 
 def test_a_line_of_numbers_without_end_is_no_hang(foreign) -> None:
     with pytest.raises(AnalysisError, match="no result line"):
         foreign(HEAD + "BenchmarkX-8 " + "1 x " * 200_000 + "y\n", "r.txt")
-
-
-def test_zero_is_a_value(foreign) -> None:
-    assert foreign("BenchmarkX 1 0 ns/op\n", "r.txt").cells[0].values == (0.0,)
-
-
-def test_a_first_result_behind_a_long_log_is_found(foreign) -> None:
-    text = "starting\n" * 20_000 + "BenchmarkX 1 5 ns/op\n"
-    assert found(foreign(text, "r.log")) == {("BenchmarkX", "time"): [[5]]}
-
-
-def test_a_failure_belongs_to_its_commit(foreign) -> None:
-    """It was counted for every commit; of one without any result there was nothing."""
-    line = "BenchmarkX-8\t 10\t {} ns/op\n"
-    bad = "--- FAIL: BenchmarkX-8\n    x_test.go:5: no\n"
-    text = (
-        f"commit: aaa\n{HEAD}{line.format(1) * 2}{END}commit: bbb\n{HEAD}{line.format(2)}{bad}{END}"
-        f"commit: ccc\n{HEAD}{bad}{bad}{END}"
-    )
-    cells = foreign(text, "r.txt").cells
-    assert {c.variant: (c.benchmark, len(c.values), c.failed) for c in cells} == {
-        "aaa": ("BenchmarkX", 2, 0),
-        "bbb": ("BenchmarkX", 1, 1),
-        "ccc": ("BenchmarkX", 0, 2),
-    }
-    assert cells[-1].keys["commit"] == "ccc"
-
-
-def test_a_failure_in_a_second_package_is_told_apart(foreign) -> None:
-    text = HEAD + "BenchmarkX-8\t 10\t 1 ns/op\n" + END
-    other = HEAD.replace("/p", "/q") + "--- FAIL: BenchmarkX-8\nFAIL\n"
-    assert {
-        c.benchmark: (len(c.values), c.failed) for c in foreign(text + other, "r.txt").cells
-    } == {
-        "example.org/p.BenchmarkX": (1, 0),
-        "example.org/q.BenchmarkX": (0, 1),
-    }
 
 
 def test_commits_one_after_the_other_were_measured_on_occasions_of_their_own(foreign) -> None:

@@ -14,53 +14,52 @@ def found(file) -> dict:
     }
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-def test_separators(foreign, separator) -> None:
-    line = "1.25,msec,task-clock:u,1250000,100.00,0.9,CPUs utilized\n7,,cycles,9,50.00,,\n"
-    file = foreign("# started on Sun\n\n" + line.replace(",", separator), "r.csv")
-    assert found(file) == {("r", "task-clock:u"): ("s", [0.00125]), ("r", "cycles"): ("", [7.0])}
-    assert [note.code for note in file.notes] == ["multiplexed"]
+CYCLES = "{},5,,cycles,100,100.00,,\n{},6,,cycles,100,100.00,,\n"
+OBJECT = '{"counter-value" : "5", "unit" : "", "event" : "cycles"'
+LINES = "# started on Sun\n\n1.25,msec,task-clock:u,1250000,100.00,0.9,CPUs utilized\n7,,cycles,9,50.00,,\n"
+READ = {
+    **{
+        f"separated by {sign!r}": (LINES.replace(",", sign), {("r", "task-clock:u"): ("s", [0.00125]), ("r", "cycles"): ("", [7.0])})
+        for sign in ",;\t|"
+    },
+    "decimal commas": (
+        "1,25;msec;task-clock;10,08%;1250000;100,00;0,9;CPUs utilized\n", {("r", "task-clock"): ("s", [0.00125])}
+    ),
+    "decimal commas of objects": (
+        '{"counter-value" : "1,25", "unit" : "msec", "event" : "e", "event-runtime" : 5, "pcnt-running" : 100,00}\n',
+        {("r", "e"): ("s", [0.00125])},
+    ),
+    "each CPU is counted for itself": (
+        CYCLES.format("CPU0", "CPU1"), {("r CPU0", "cycles"): ("", [5.0]), ("r CPU1", "cycles"): ("", [6.0])}
+    ),
+    "each core": (
+        CYCLES.format("S0-D0-C0,2", "S0-D0-C1,2"),
+        {("r S0-D0-C0", "cycles"): ("", [5.0]), ("r S0-D0-C1", "cycles"): ("", [6.0])},
+    ),
+    "each CPU in an interval": (
+        CYCLES.format("     1.000105,CPU0", "     1.000105,CPU1"),
+        {("r CPU0", "cycles"): ("", [5.0]), ("r CPU1", "cycles"): ("", [6.0])},
+    ),
+    "each CPU's object": (f'{OBJECT}, "cpu" : "0"}}\n', {("r cpu 0", "cycles"): ("", [5.0])}),
+    "further metrics and summaries are no counters": (
+        "1.0,5,,cycles,100,100.00,,\n1.0,,,,,,,0.59,insn per cycle\n             summary,5,,cycles,100,100.00,,\n",
+        {("r", "cycles"): ("", [5.0])},
+    ),
+    "nor in objects": (f'{OBJECT}}}\n{{"metric-value" : "0.5", "metric-unit" : "x"}}\n', {("r", "cycles"): ("", [5.0])}),
+    # --per-thread: two threads of one process were two runs
+    "threads are no runs": (
+        "sort-12,1.5,msec,task-clock,1500000,100.00,0.9,CPUs utilized\nsort-13,2.5,msec,task-clock,1500000,100.00,0.9,CPUs utilized\n",
+        {("r sort-12", "task-clock"): ("s", [0.0015]), ("r sort-13", "task-clock"): ("s", [0.0025])},
+    ),
+}  # fmt: skip
 
 
-def test_decimal_commas(foreign) -> None:
-    line = "1,25;msec;task-clock;10,08%;1250000;100,00;0,9;CPUs utilized\n"
-    assert found(foreign(line, "r.csv")) == {("r", "task-clock"): ("s", [0.00125])}
-    with pytest.raises(AnalysisError, match="decimal comma") as told:
-        foreign(line.replace(";", ","), "r.csv")
-    assert "r.csv:1" in str(told.value)
-    assert "-x ;" in str(told.value)
-    text = '{"counter-value" : "1,25", "unit" : "msec", "event" : "e", "event-runtime" : 5, "pcnt-running" : 100,00}\n'
-    assert found(foreign(text, "r.json")) == {("r", "e"): ("s", [0.00125])}
-
-
-def test_each_cpu_is_counted_for_itself(foreign) -> None:
-    text = "CPU0,5,,cycles,100,100.00,,\nCPU1,6,,cycles,100,100.00,,\n"
-    assert found(foreign(text, "r.csv")) == {
-        ("r CPU0", "cycles"): ("", [5.0]),
-        ("r CPU1", "cycles"): ("", [6.0]),
-    }
-    text = "S0-D0-C0,2,5,,cycles,100,100.00,,\nS0-D0-C1,2,6,,cycles,100,100.00,,\n"
-    assert list(found(foreign(text, "r.csv"))) == [
-        ("r S0-D0-C0", "cycles"),
-        ("r S0-D0-C1", "cycles"),
-    ]
-    text = "     1.000105,CPU0,5,,cycles,100,100.00,,\n     1.000105,CPU1,6,,cycles,100,100.00,,\n"
-    assert list(found(foreign(text, "r.csv"))) == [("r CPU0", "cycles"), ("r CPU1", "cycles")]
-    text = '{"cpu" : "0", "counter-value" : "5", "unit" : "", "event" : "cycles"}\n'
-    assert list(found(foreign(text, "r.json"))) == [("r cpu 0", "cycles")]
-
-
-def test_further_metrics_and_summaries_are_no_counters(foreign) -> None:
-    text = (
-        "1.0,5,,cycles,100,100.00,,\n1.0,,,,,,,0.59,insn per cycle\n"
-        "             summary,5,,cycles,100,100.00,,\n"
-    )
-    assert found(foreign(text, "r.csv")) == {("r", "cycles"): ("", [5.0])}
-    text = (
-        '{"counter-value" : "5", "unit" : "", "event" : "cycles"}\n'
-        '{"metric-value" : "0.5", "metric-unit" : "x"}\n'
-    )
-    assert found(foreign(text, "r.json")) == {("r", "cycles"): ("", [5.0])}
+@pytest.mark.parametrize("name", READ)
+def test_counters_of_a_file(foreign, name) -> None:
+    text, told = READ[name]
+    file = foreign(text, "r.csv")
+    assert found(file) == told
+    assert ("multiplexed" in {note.code for note in file.notes}) == ("50.00" in text)
 
 
 TABLE = """
@@ -98,6 +97,10 @@ def test_the_table_holds_runs(foreign) -> None:
     ("text", "said"),
     [
         (TABLE.split("           # Table")[0], "no runs"),
+        (
+            "1,25,msec,task-clock,10,08%,1250000,100,00,0,9,CPUs utilized\n",
+            "(?s)r.txt:1.*decimal comma.*-x ;",
+        ),
         ("<not supported>,,cycles,0,100.00,,\n", "no event was counted"),
         ("5,,cycles,100,100.00,,\n5,,cyc", "no value, unit and event"),
         ('{"counter-value" : "5", "event" : "e"}\n{"counter-val', "not the object of a counter"),
@@ -115,15 +118,3 @@ def test_a_table_with_headings_is_not_claimed(foreign) -> None:
     assert foreign(text, "r.csv").format == "long-csv"
     with pytest.raises(AnalysisError, match="--columns"):
         foreign("a,b,c,d,e\n1.5,ms,sort,1,2\n", "r.csv")
-
-
-def test_threads_are_no_runs(foreign) -> None:
-    """--per-thread: two threads of one process were two runs."""
-    text = "".join(
-        f"{name},{value},msec,task-clock,1500000,100.00,0.9,CPUs utilized\n"
-        for name, value in (("sort-12", 1.5), ("sort-13", 2.5))
-    )
-    assert [(c.benchmark, c.values) for c in foreign(text, "r.csv").cells] == [
-        ("r sort-12", (0.0015,)),
-        ("r sort-13", (0.0025,)),
-    ]
