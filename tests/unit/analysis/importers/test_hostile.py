@@ -41,42 +41,22 @@ def opened(tmp_path: Path, content: str | bytes, name: str = "f"):
             ASV % ('["result", "params"]', f"[null, {[['1'] * 60] * 4}]".replace("'", '"')),
             "12960000 combinations",
         ),
-        (
-            "criterion",
-            "group,function,value,sample_time_nanos,iteration_count\n" + "a" * 200_000,
-            "it is no CSV",
-        ),
+        ("criterion", "group,function,value,sample_time_nanos,iteration_count\n" + "a" * 200_000, "it is no CSV"),
         ("wide-csv", "benchmark,run1\n" + "a" * 200_000 + ",1\n", "f:2: it is no CSV"),
         ("benchexec", "tool\tT", "three lines of headings"),
-        (
-            "benchexec",
-            '<?xml version="1.0" encoding="martian"?><result/>',
-            "its encoding cannot be read",
-        ),
+        ("benchexec", '<?xml version="1.0" encoding="martian"?><result/>', "its encoding cannot be read"),
         ("go-bench", '{"Action":"output"}\n' + "[" * 100_000, "there is no result line"),
-        (
-            "perf-stat",
-            '{"counter-value": ' + "[" * 100_000,
-            "f:1: the line is not the object of a counter",
-        ),
+        ("perf-stat", '{"counter-value": ' + "[" * 100_000, "f:1: the line is not the object of a counter"),
         ("hyperfine", '{"results": ' + "[" * 100_000, "the JSON cannot be read"),
-        (
-            "speedup-test",
-            "Name,Sample1,Sample2,ConfLevel,Coef\n" + "a" * 200_000,
-            "f:2: it is no CSV",
-        ),
+        ("speedup-test", "Name,Sample1,Sample2,ConfLevel,Coef\n" + "a" * 200_000, "f:2: it is no CSV"),
         (
             "google-benchmark",
             '{"benchmarks": [{"name": "x", "real_time": 1, "cpu_time": 1, "time_unit": []}]}',
             "holds aggregates only",
         ),
-        (
-            "pyperf",
-            '{"benchmarks": [{"metadata": 1, "runs": [{"values": [1]}]}]}',
-            "a benchmark has no name",
-        ),
+        ("pyperf", '{"benchmarks": [{"metadata": 1, "runs": [{"values": [1]}]}]}', "a benchmark has no name"),
     ],
-)
+)  # fmt: skip
 def test_what_broke_a_reader_is_refused_with_its_place(tmp_path, kind, content, told):
     with pytest.raises(AnalysisError, match=told):
         registry.tool_of(opened(tmp_path, content), kind).read(opened(tmp_path, content))

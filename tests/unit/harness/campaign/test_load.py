@@ -366,15 +366,12 @@ CHANGED = [
     ("a value", lambda t: t.replace("k: 2", "k: 3")),
     ("the seed", lambda t: t.replace("seed: 5", "seed: 6")),
     ("the baseline", lambda t: t.replace("baseline: a", "baseline: b")),
-    (
-        "the order of variants",
-        lambda t: t.replace("{a: {k: 1}, b: {k: 2}}", "{b: {k: 2}, a: {k: 1}}"),
-    ),
+    ("the order of variants", lambda t: t.replace("{a: {k: 1}, b: {k: 2}}", "{b: {k: 2}, a: {k: 1}}")),
     ("a variable", lambda t: t.replace('A: "1"', 'A: "3"')),
     ("the folder", lambda t: t.replace("cwd: sub", "cwd: other")),
     ("the runs", lambda t: t.replace("runs: 4", "runs: 5")),
     ("a hook", lambda t: t.replace("echo {k}", "echo {k} x")),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("what", "change"), SAME, ids=[what for what, _ in SAME])

@@ -219,12 +219,7 @@ SERVICE = PLAIN % "{sync}" + "services: {s: {%s}}\n"
             "'each' must be session or run, not 'trial'",
             None,
         ),
-        (
-            SERVICE % "command: [x, '{s.port}'], redy: {}",
-            "4:42",
-            "unknown key 'redy' in services.s",
-            None,
-        ),
+        (SERVICE % "command: [x, '{s.port}'], redy: {}", "4:42", "unknown key 'redy' in services.s", None),
         (
             SERVICE % "command: [x, '{t.port}'], ready: {output: x}",
             "4:30",
@@ -285,7 +280,7 @@ SERVICE = PLAIN % "{sync}" + "services: {s: {%s}}\n"
             "give each its own, or leave 'port' out: each gets one that is free",
         ),
     ],
-)
+)  # fmt: skip
 def test_every_mistake_is_told_with_its_place(problem, text, place, what, fix):
     found = problem(text)
     assert (found.what, ":".join(found.where.rsplit(":", 2)[1:])) == (what, place)

@@ -116,12 +116,10 @@ def test_what_is_to_mend_comes_last_with_the_command():
     ("statuses", "strict", "last"),
     [
         (["ok"], False, "nothing to mend before an overnight campaign"),
-        (["ok", "unknown"], False, "nothing to mend before an overnight campaign; 1 thing cannot be "
-         "known here"),
+        (["ok", "unknown"], False, "nothing to mend before an overnight campaign; 1 thing cannot be " "known here"),
         (["warn"], False, "1 to mend before an overnight campaign; --strict makes it fatal"),
         (["warn", "warn"], False, "2 to mend before an overnight campaign; --strict makes them fatal"),
-        (["warn", "fail"], False, "2 to mend before an overnight campaign; --strict makes the warning "
-         "fatal too"),
+        (["warn", "fail"], False, "2 to mend before an overnight campaign; --strict makes the warning " "fatal too"),
         (["fail"], False, "1 to mend before an overnight campaign"),
         (["warn", "fail", "unknown", "unknown"], True,
          "2 to mend, and --strict makes them fatal; 2 things cannot be known here"),
@@ -137,8 +135,7 @@ def test_the_last_line_counts_what_to_mend(statuses, strict, last):
     ("statuses", "fatal", "last"),
     [
         (["ok"], 0, "nothing to mend before an overnight campaign"),
-        (["warn", "fail"], 0, "2 to mend before an overnight campaign; this one requires none of it, "
-         "and goes on"),
+        (["warn", "fail"], 0, "2 to mend before an overnight campaign; this one requires none of it, " "and goes on"),
         (["fail", "fail"], 1, "2 to mend before an overnight campaign; this one stops at load"),
         (["unknown"], 1, "nothing to mend before an overnight campaign; this one stops at load; "
          "1 thing cannot be known here"),

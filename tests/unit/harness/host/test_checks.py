@@ -104,23 +104,11 @@ BEFORE = [
     ("steal", "vm_no_cpufreq", {"proc/stat": hosts.stat(2, steal=5000)}, "warn", "0.5 % of cpu1"),
     ("steal", "vm_no_cpufreq", {}, "fail", "7 %"),
     ("steal", "bare", {}, "unknown", "does not show"),
-    (
-        "throttle",
-        "amd",
-        {f"{CPU}/cpu3/thermal_throttle/core_throttle_count": "0"},
-        "ok",
-        "never slowed down",
-    ),
+    ("throttle", "amd", {f"{CPU}/cpu3/thermal_throttle/core_throttle_count": "0"}, "ok", "never slowed down"),
     ("throttle", "arm_biglittle", {}, "ok", "not slowed down now"),
     ("throttle", "intel_pstate", {}, "warn", "15 times since boot"),
     ("throttle", "container", {}, "warn", "quota stopped this cgroup 41 times"),
-    (
-        "throttle",
-        "arm_biglittle",
-        {"sys/class/thermal/cooling_device0/cur_state": "2"},
-        "fail",
-        "right now",
-    ),
+    ("throttle", "arm_biglittle", {"sys/class/thermal/cooling_device0/cur_state": "2"}, "fail", "right now"),
     ("throttle", "vm_no_cpufreq", {}, "unknown", "does not count"),
     ("temperature", "amd", {}, "ok", "42 °C"),
     ("temperature", "arm_biglittle", {}, "ok", "66 °C, its limit is 85 °C"),
@@ -135,13 +123,7 @@ BEFORE = [
         "0 device interrupts a second on cpu3",  # never 2e+03
     ),
     ("irq", "amd", {}, "ok", "0.01 device interrupts a second on cpu3"),
-    (
-        "irq",
-        "amd",
-        {"proc/interrupts": hosts.interrupts([2_000_000] * 8)},
-        "warn",
-        "most from 25 nvme0q1",
-    ),
+    ("irq", "amd", {"proc/interrupts": hosts.interrupts([2_000_000] * 8)}, "warn", "most from 25 nvme0q1"),
     ("irq", "bare", {}, "unknown", "cannot be read"),
     ("isolation", "amd", {f"{CPU}/isolated": "3", f"{CPU}/nohz_full": "3"}, "ok", "without timer"),
     ("isolation", "amd", {f"{CPU}/isolated": "3"}, "ok", "still ticks"),
@@ -343,8 +325,7 @@ def test_cpus_on_two_nodes_are_warned_about():
             f"/{CPU}/cpu3/cpufreq/scaling_governor = powersave",
             "sudo cpupower -c 3 frequency-set -g performance",
         ),
-        ("governor", "intel_pstate", (1, 2, 3), None,
-         "sudo cpupower -c 1-3 frequency-set -g performance"),
+        ("governor", "intel_pstate", (1, 2, 3), None, "sudo cpupower -c 1-3 frequency-set -g performance"),
         (
             "turbo",
             "intel_pstate",
@@ -352,10 +333,8 @@ def test_cpus_on_two_nodes_are_warned_about():
             f"/{CPU}/intel_pstate/no_turbo = 0",
             f"echo 1 | sudo tee /{CPU}/intel_pstate/no_turbo",
         ),
-        ("smt", "intel_pstate", (3,), f"/{CPU}/smt/control = on",
-         f"echo off | sudo tee /{CPU}/smt/control"),
-        ("numa", "numa", (3,), "/proc/sys/kernel/numa_balancing = 1",
-         "sudo sysctl kernel.numa_balancing=0"),
+        ("smt", "intel_pstate", (3,), f"/{CPU}/smt/control = on", f"echo off | sudo tee /{CPU}/smt/control"),
+        ("numa", "numa", (3,), "/proc/sys/kernel/numa_balancing = 1", "sudo sysctl kernel.numa_balancing=0"),
         ("clock", "numa", (3,), None,
          "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource"),
         ("thp", "intel_pstate", (3,), "/sys/kernel/mm/transparent_hugepage/enabled = always",
@@ -434,12 +413,7 @@ def test_nothing_happened_is_ok_everywhere(quiet):
 
 # check, what is different at the end, the answer, a word that must be in its sentence
 BETWEEN = [
-    (
-        "governor",
-        {"governors": {3: "performance"}},
-        "fail",
-        "from 'powersave' to 'performance'",
-    ),
+    ("governor", {"governors": {3: "performance"}}, "fail", "from 'powersave' to 'performance'"),
     ("turbo", {"turbo": False}, "fail", "switched off"),
     ("swap", {"swapped_in_pages": 10}, "fail", "3 pages swapped in and 0 out"),
     ("swap", {"swapped_out_pages": 10}, "fail", "0 pages swapped in and 1 out"),
@@ -462,7 +436,7 @@ BETWEEN = [
     ("temperature", {"temperature_c": None}, "unknown", "no processor temperature"),
     ("irq", {"irqs": None}, "unknown", "cannot be read"),
     ("kernel_log", {"kernel_alarms": None}, "unknown", "cannot be read"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("check", "changes", "status", "words"), BETWEEN)
@@ -518,16 +492,12 @@ ALL = tuple(
     ("required", "strict", "stopping"),
     [
         (("load",), False, {"load fail"}),
-        (
-            ("load",),
-            True,
-            {"load fail", "load warn", "load unknown"},
-        ),
+        (("load",), True, {"load fail", "load warn", "load unknown"}),
         ((), True, set()),
         (None, False, {"load fail", "turbo fail"}),
         (None, True, {"load fail", "turbo fail", "load warn", "turbo warn"}),
     ],
-)
+)  # fmt: skip
 def test_which_findings_stop_a_trial(required, strict, stopping):
     assert {finding.what for finding in fatal_findings(ALL, required, strict=strict)} == stopping
 

@@ -120,10 +120,7 @@ def test_no_secret_and_no_machine_id_stands_in_a_record(record):
         ("keytool -storepass abc -v", f"keytool -storepass {HIDDEN} -v"),
         ("-DPW=abc -Dpwd=abc DBPW=abc", f"-DPW={HIDDEN} -Dpwd={HIDDEN} DBPW={HIDDEN}"),
         ("-j4 -- PW='a b' X=1", f"-j4 -- PW={HIDDEN} X=1"),
-        (
-            "-DKEY:=abc -DKEY:STRING=abc KEY += abc",
-            f"-DKEY:={HIDDEN} -DKEY:STRING={HIDDEN} KEY += {HIDDEN}",
-        ),
+        ("-DKEY:=abc -DKEY:STRING=abc KEY += abc", f"-DKEY:={HIDDEN} -DKEY:STRING={HIDDEN} KEY += {HIDDEN}"),
         ("Authorization: Basic YWJj", f"Authorization: Basic {HIDDEN}"),
         ("-H 'Authorization: Digest u=\"a\"' x", f"-H 'Authorization: Digest {HIDDEN}' x"),
         ("--token 'a b' -v", f"--token {HIDDEN} -v"),
@@ -138,15 +135,12 @@ def test_no_secret_and_no_machine_id_stands_in_a_record(record):
         # what explains a timing stays
         ("PWD=/build OLDPWD=/", "PWD=/build OLDPWD=/"),
         ("/opt/tokens:/usr/bin", "/opt/tokens:/usr/bin"),
-        (
-            "-O2 -Wl,-rpath=/x --param l2-cache-size=1024",
-            "-O2 -Wl,-rpath=/x --param l2-cache-size=1024",
-        ),
+        ("-O2 -Wl,-rpath=/x --param l2-cache-size=1024", "-O2 -Wl,-rpath=/x --param l2-cache-size=1024"),
         ("mitigations=off isolcpus=2,3", "mitigations=off isolcpus=2,3"),
         ("", ""),
         ("bad \udcff byte", "bad \\udcff byte"),
     ],
-)
+)  # fmt: skip
 def test_secrets_and_the_home_folder_are_taken_out_of_texts(text, kept):
     assert redact_text(text, "/home/ada") == kept
 
@@ -348,6 +342,7 @@ def test_a_home_that_is_no_absolute_path_hides_nothing(tmp_path, monkeypatch, ho
     monkeypatch.delenv("HOME", raising=False)
     if home is not None:
         monkeypatch.setenv("HOME", home)
+    monkeypatch.setattr("harness.host.snapshot._PATIENCE_S", 600)
     script(tmp_path / "gcc", "#!/bin/sh\necho gcc of work 1\n")
     with Host(hosts.lent(hosts.amd())) as host:
         made = capture(host, targets={}, variables={"PATH": str(tmp_path)}, tool_version="1")
@@ -370,7 +365,8 @@ def test_environments_are_compared_from_one_beginning_to_the_next(record, tmp_pa
     assert all(len(changes) == 1 for _, _, changes in found.pairs)
 
 
-def test_compilers_on_the_path_are_asked_for_their_version(tmp_path):
+def test_compilers_on_the_path_are_asked_for_their_version(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.host.snapshot._PATIENCE_S", 600)
     script(tmp_path / "gcc", "#!/bin/sh\necho gcc 99.1\necho more\n")
     script(tmp_path / "clang", "#!/bin/sh\nexit 1\n")
     with Host(hosts.lent(hosts.amd())) as host:
@@ -401,15 +397,12 @@ def test_a_compiler_that_hangs_is_killed_and_left_out(tmp_path, monkeypatch, pro
         (("cpu", "turbo"), None, "turbo is unknown now; it was off", False),
         (("host", "boot_id"), "x", "the host was rebooted", False),
         (("host", "machine_id_sha256"), "x", "this is another machine: its machine id differs", True),
-        (("cpu", "model"), "Intel", "the processor changed from AMD EPYC 7443P 24-Core Processor "
-         "to Intel", True),
-        (("cpu", "model"), None, "the processor is unknown now; it was AMD EPYC 7443P 24-Core "
-         "Processor", False),
+        (("cpu", "model"), "Intel", "the processor changed from AMD EPYC 7443P 24-Core Processor " "to Intel", True),
+        (("cpu", "model"), None, "the processor is unknown now; it was AMD EPYC 7443P 24-Core " "Processor", False),
         (("cpu", "flags_sha256"), "x", "the processor's feature flags changed", False),
         (("variables", "LANG"), "de", "the variable LANG changed from C to de", False),
         (("variables", "NEW"), "1", "the variable NEW is new: 1", False),
-        (("tools", "compilers"), {"gcc": "gcc 13"}, "the compiler gcc is now gcc 13; it was unknown",
-         False),
+        (("tools", "compilers"), {"gcc": "gcc 13"}, "the compiler gcc is now gcc 13; it was unknown", False),
         (("process", "limits", "stack"), [8, None], None, False),
     ],
 )  # fmt: skip

@@ -162,23 +162,11 @@ def test_one_that_ends_with_address_in_use_is_tried_again_elsewhere(place):
     ("how", "keys", "what"),
     [
         (", ends", "", "ended with exit code 3 before it was ready\n    no such file: data"),
-        (
-            ", quiet",
-            ", ready: {timeout: 300ms}",
-            "was not ready after 0.3 s: no process of it listens on port",
-        ),
-        (
-            ", quiet",
-            ", ready: {output: never, timeout: 300ms}",
-            "no line of its output matches never",
-        ),
-        (
-            ", quiet",
-            ", ready: {command: 'false', timeout: 300ms}",
-            "its 'ready' command did not end",
-        ),
+        (", quiet", ", ready: {timeout: 300ms}", "was not ready after 0.3 s: no process of it listens on port"),
+        (", quiet", ", ready: {output: never, timeout: 300ms}", "no line of its output matches never"),
+        (", quiet", ", ready: {command: 'false', timeout: 300ms}", "its 'ready' command did not end"),
     ],
-)
+)  # fmt: skip
 def test_one_that_is_never_ready_is_told_with_its_last_lines(place, how, keys, what):
     services = place.services(ONE % (how, keys))
     with pytest.raises(ServiceFailedError) as caught, place.standing(services):

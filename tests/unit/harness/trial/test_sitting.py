@@ -126,6 +126,8 @@ def test_a_clear_difference_is_decided_after_six_sessions(stage, times, sit):
     assert ended.sessions == stage.manifest["sessions"] == 6
     assert stage.manifest["planned"] == len(stage.rows) == len(stage.lines("plan.jsonl")) == 24
     assert stage.manifest["looks_plan"]["stopped_because"] == "decided"
+    assert sum(one._answer == "target" for one in stage.launchers) == 6  # one for each session
+    assert {answer for answer, _ in stage.executed} == {"target"}
     assert not any(
         one.code in {"runs-missing", "ended-early"} for one in read_trial(stage.trial).cautions
     )
@@ -258,13 +260,6 @@ def test_a_sitting_has_one_environment_record_and_one_look_at_the_host(stage, ti
     assert one["sessions"] == [1, first]
     assert (other["session"], other["segment"]) == (first + 1, 0)
     assert other["sessions"] == [first + 1, second]
-
-
-def test_a_launcher_is_new_in_each_session_and_nothing_else_is_executed(stage, times, sit):
-    times(a=0.05, b=0.025)
-    sit()
-    assert sum(one._answer == "target" for one in stage.launchers) == 6
-    assert {answer for answer, _ in stage.executed} == {"target"}
 
 
 def test_a_program_that_changes_during_the_sitting_is_found_at_its_end(stage, times, sit):

@@ -163,16 +163,13 @@ def test_a_file_of_the_folder_that_cannot_be_read_is_named(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (
-            row([0.5], samples=[[0.5, -1.0]]),
-            r"results\['b.time_x'\]\[0\]\[1\]: the value -1.0 is negative",
-        ),
+        (row([0.5], samples=[[0.5, -1.0]]), r"results\['b.time_x'\]\[0\]\[1\]: the value -1.0 is negative"),
         (row([0.5, 0.6], samples=[[0.5]]), "1 combinations, its results do not fit"),
         (row([0.5], ["n"]), "parameters are not lists"),
         (5, "does not fit its columns"),
         (row(None, [[str(k) for k in range(100)]] * 6), "combinations"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_is_refused_with_its_place(foreign, change, said) -> None:
     with pytest.raises(AnalysisError, match=said):
         foreign(whole({"b.time_x": change}))

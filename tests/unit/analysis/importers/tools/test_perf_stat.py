@@ -97,17 +97,14 @@ def test_the_table_holds_runs(foreign) -> None:
     ("text", "said"),
     [
         (TABLE.split("           # Table")[0], "no runs"),
-        (
-            "1,25,msec,task-clock,10,08%,1250000,100,00,0,9,CPUs utilized\n",
-            "(?s)r.txt:1.*decimal comma.*-x ;",
-        ),
+        ("1,25,msec,task-clock,10,08%,1250000,100,00,0,9,CPUs utilized\n", "(?s)r.txt:1.*decimal comma.*-x ;"),
         ("<not supported>,,cycles,0,100.00,,\n", "no event was counted"),
         ("5,,cycles,100,100.00,,\n5,,cyc", "no value, unit and event"),
         ('{"counter-value" : "5", "event" : "e"}\n{"counter-val', "not the object of a counter"),
         ('{"counter-value" : "nan", "event" : "e"}\n', "not a finite number"),
         ('{"counter-value" : "-5", "event" : "e"}\n', "negative"),
     ],
-)
+)  # fmt: skip
 def test_damage_is_an_error_with_its_remedy(foreign, text, said) -> None:
     with pytest.raises(AnalysisError, match=said):
         foreign(text, "r.txt")

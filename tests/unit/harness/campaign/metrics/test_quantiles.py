@@ -50,13 +50,9 @@ def test_each_is_a_further_metric_of_the_run(load):
         ("[0.5, 0.50]", "names 0.5 a second time", "delete one"),
         ("[]", "must not be empty", "give a value, or delete the key"),
         ("0.5", "must be a list, not '0.5'", "write [0.5]"),
-        (
-            f"[{', '.join(f'0.{k}' for k in range(100, 121))}]",
-            "more than 20 entries",
-            "delete some",
-        ),
+        (f"[{', '.join(f'0.{k}' for k in range(100, 121))}]", "more than 20 entries", "delete some"),
     ],
-)
+)  # fmt: skip
 def test_mistakes_have_their_line(wrong, what, fix, problem):
     told = problem(given(wrong))
     assert what in told.what

@@ -218,12 +218,9 @@ def test_a_group_with_other_processes_says_why_it_hands_nothing_down(kernel, mon
     [
         (None, "no cgroup of version 2"),
         (dataclasses.replace(OWN, writable=False), "may not make groups below /g"),
-        (
-            dataclasses.replace(OWN, path="/nowhere"),
-            "no group can be made in /nowhere: No such file",
-        ),
+        (dataclasses.replace(OWN, path="/nowhere"), "no group can be made in /nowhere: No such file"),
     ],
-)
+)  # fmt: skip
 def test_where_none_can_be_had_it_is_said_why(tmp_path, found, says):
     with pytest.raises(NoGroupsError, match=says):
         RunGroups(found, tmp_path)
