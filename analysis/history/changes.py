@@ -30,7 +30,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
 from ..errors import AnalysisError, UsageError
-from ..pages.model import Caution
+from ..pages.difference import Difference
+from ..pages.model import Block, Caution, Page, Value, page_of, section, table_of
+from ..pages.number_format import counted, pvalue, span
 from ..pages.result import Result
 from ..registry import shipped
 from ..stats.arguments import checks_arguments, numbers
@@ -582,3 +584,31 @@ def _cautions(x: Array, seen: LookedAt) -> Iterator[Caution]:
             f"neighbouring values resemble each other (r {r:.2f}): p-values are taken at z / "
             f"{inflation:.2f}, and an interval may still hold no change more often than the risk says",
         )
+
+
+@page_of.register(Changes)
+def _page(result: Changes) -> Page:
+    count, many, risk = result.values.size, len(result.intervals), f"{100 * result.risk:g} %"
+    if result.p_star is None:
+        told = f"{count} values: no interval is looked for"
+    elif not many:
+        told = f"no change in {count} values, at a risk of {risk} over all places"
+    else:
+        told = (
+            f"{counted(many, 'interval')} with a change in {count} values, {risk} over all places"
+        )
+    blocks: list[Block | str] = [told]
+    if many:
+        table = table_of(
+            "changes",
+            zip(result.intervals, result.places, result.steps, strict=True),
+            ("before value", lambda row: span((row[0].first, row[0].last))),
+            ("best place", lambda row: row[1]),
+            ("p", lambda row: Value(pvalue(row[0].pvalue), row[0].pvalue)),
+            (
+                "<what changed",
+                lambda row: f"from there on it {Difference.of(row[2]).ranged('before')}",
+            ),
+        )
+        blocks.append(table)
+    return Page(title="Changes", sections=(section(*blocks),), cautions=result.cautions)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..announcing import doing
 from ..errors import InsufficientDataError, UsageError
+from ..pages.model import merged
 from ..pages.result import parse_condition
 from ..stats.arguments import counted
 from ..stats.multiplicity import Correction, adjusted, check_correction
@@ -205,14 +206,18 @@ def judge_nights(
         host_changes=judge.records.along(nights.series),
         left_out=nights.left_out,
         cut=nights.cut,
-        cautions=cautions_of(
-            nights,
-            judged,
-            found,
-            level,
-            correction,
-            held_back=held_back,
-            no_night_since=since if condition is None and _none_new(new, nights.series) else None,
+        cautions=merged(
+            cautions_of(
+                nights,
+                judged,
+                found,
+                level,
+                correction,
+                held_back=held_back,
+                no_night_since=since
+                if condition is None and _none_new(new, nights.series)
+                else None,
+            )
         ),
     )
     return next_of(history, asked, held_back=bool(held_back))

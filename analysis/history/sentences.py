@@ -1,26 +1,42 @@
-"""The answer of `history` in one sentence."""
+"""What many nights say in words: the answer, its cautions, and its page."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final
 
 from ..pages.difference import Difference
-from ..pages.model import Caution, merged
-from ..pages.number_format import counted, listed
+from ..pages.model import (
+    Block,
+    Caution,
+    Note,
+    Page,
+    Table,
+    Value,
+    columns_of,
+    page_of,
+    section,
+)
+from ..pages.number_format import counted, listed, quantity, timed
 from ..pages.result import parse_condition
 from ..stats.multiplicity import Correction
 from ..words import apart, shorten, shown
 from .alarm import NEWEST
 from .changes import FEWEST, Changes, Step, least_share
-from .judged import SeriesHistory, newest_changes
-from .night_values import Nights, moment_of
+from .judged import (
+    History,
+    HistoryInterval,
+    HostInterval,
+    Outcome,
+    SeriesHistory,
+    SeriesValue,
+    newest_changes,
+    short_commit,
+)
+from .night_values import Night, Nights, moment_of
 from .one_series import YESTERDAY
-
-if TYPE_CHECKING:
-    from .judged import History, Outcome
 
 # --- How nights, series and steps are named in words.
 
@@ -28,60 +44,25 @@ if TYPE_CHECKING:
 _DATE, _MINUTE, _SECOND = 10, 16, 19  # where these end in a time of RFC 3339
 _NAME = 28  # columns of a benchmark's name
 _TRIAL = 24  # and of a trial's
+_HASH = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 
 
-class _Measured(Protocol):
-    @property
-    def metric(self) -> str: ...
-
-    @property
-    def unit(self) -> str: ...
-
-    @property
-    def better(self) -> str: ...
-
-
-class _Named(Protocol):
-    @property
-    def benchmark(self) -> str: ...
-
-    @property
-    def variant(self) -> str: ...
-
-
-class _Dated(Protocol):
-    @property
-    def trial(self) -> str: ...
-
-    @property
-    def started_at(self) -> str | None: ...
-
-
-def label_of(values: Sequence[_Dated]) -> Callable[[int], str]:
+def label_of(values: Sequence[SeriesValue] | Sequence[Night]) -> Callable[[int], str]:
     """Give what names a night: its date, of several in a day the time too, else its trial.
 
     Where all are of one day the time stands alone; where two began in one second, or a time is unknown, the
     trials stand.
     """
-    starts = [one.started_at for one in values]
+    starts = [one.started_at or "" for one in values]
     if all(moment_of(start) is not None for start in starts):
-        texts = [str(start) for start in starts]
-        one_day = len({text[:_DATE] for text in texts}) == 1
-        forms: tuple[Callable[[str], str], ...] = (
-            lambda text: text[:_DATE],
-            lambda text: _clock(text, _MINUTE, one_day=one_day),
-            lambda text: _clock(text, _SECOND, one_day=one_day),
-        )
-        for form in forms:
-            labels = [form(text) for text in texts]
-            if len(set(labels)) == len(labels):
-                return lambda k: labels[k]
+        days = [text[:_DATE] for text in starts]
+        begin = _DATE + 1 if len({*days}) == 1 else 0
+        for end in (_DATE, _MINUTE, _SECOND):
+            times = [f"{text[:_DATE]} {text[_DATE + 1 : end]}"[begin:] for text in starts]
+            labels = days if end == _DATE else times
+            if len({*labels}) == len(labels):
+                return labels.__getitem__
     return lambda k: shorten(shown(values[k].trial), _TRIAL)
-
-
-def _clock(started_at: str, end: int, *, one_day: bool) -> str:
-    time = started_at[_DATE + 1 : end]
-    return time if one_day else f"{started_at[:_DATE]} {time}"
 
 
 def span_of(first_at: str, last_at: str) -> str:
@@ -94,24 +75,30 @@ def span_of(first_at: str, last_at: str) -> str:
     return f"{first_at[:_DATE]}, {' .. '.join(times)}"
 
 
-def short_names_of(series: Iterable[_Named], *, several: bool, width: int = _NAME) -> list[str]:
-    """Name series that stand beside each other: their benchmarks, and their variants where there are several."""
-    return apart([one.benchmark + f" ({one.variant})" * several for one in series], width)
+def short_hashes(text: str) -> str:
+    """Shorten whole hashes in a sentence to 7 signs."""
+    return _HASH.sub(lambda found: found.group()[:7], text)
 
 
-def difference(series: _Measured, step: Step) -> Difference:
-    """Give a step in the unit of the metric."""
+def _several_variants(series: Sequence[SeriesHistory]) -> bool:
+    return len({one.variant for one in series if one.ends is None}) > 1
+
+
+def _called(
+    series: Sequence[SeriesHistory], some: Sequence[SeriesHistory], width: int = _NAME
+) -> list[str]:
+    """Name some of all series beside each other, by their variants too where several of them go on."""
+    several = _several_variants(series)
+    return apart([one.benchmark + f" ({one.variant})" * several for one in some], width)
+
+
+def _difference(series: SeriesHistory, step: Step) -> Difference:
     return Difference.of(step, metric=series.metric, unit=series.unit, better=series.better)
 
 
-def sized(series: _Measured, step: Step, than: str = "") -> str:
-    """Say the size of a change by its interval: ``takes 4 to 6 % more time``; no size at a chosen place stands alone."""
-    return difference(series, step).ranged(than)
-
-
-def difference_text(series: _Measured, step: Step) -> str:
+def _difference_text(series: SeriesHistory, step: Step) -> str:
     """Say how the later nights differ: ``takes 5 % more time (4 to 6 %)``."""
-    found = difference(series, step)
+    found = _difference(series, step)
     ends = found.interval()
     return f"{found.phrase()} ({ends})" if ends else found.phrase()
 
@@ -121,9 +108,19 @@ def difference_text(series: _Measured, step: Step) -> str:
 
 NO_NIGHT: Final = "no-night-since"
 _NAMED_IN_CAUTIONS = 3
-_DATE_ENDS = 10  # where it ends in a time of RFC 3339
-_Said = Callable[[Sequence[SeriesHistory]], str]
-_HASH = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
+_ALIKE = "neighbours-alike"
+# why the gate decides nothing of a series -> a caution's code and sentence
+_AT_GATE = {
+    "few-nights": (
+        "few-of-reference",
+        f"fewer than {FEWEST} nights of reference, no alarm is possible yet",
+    ),
+    "no-night": (
+        NO_NIGHT,
+        "no night began since yesterday, so nothing is decided; is the nightly job at work?",
+    ),
+    "few-new": ("few-new-nights", "fewer than 2 nights are new, which decide nothing"),
+}
 
 
 def cautions_of(
@@ -135,127 +132,51 @@ def cautions_of(
     *,
     held_back: Sequence[SeriesHistory] = (),
     no_night_since: str | None = None,
-) -> tuple[Caution, ...]:
+) -> Iterator[Caution]:
     """Give them, what weighs most first. `no_night_since`: ``--since``, where no night is new."""
-    said = _naming(judged)
-    return merged(
-        _plain(judged),
-        _held_back(held_back, said),
-        _alike(
-            [pair for pair in zip(judged, found, strict=True) if pair[0] not in held_back], said
-        ),
-        _gate(judged, said),
-        _no_night(no_night_since),
-        _fewest(judged, said),
-        _together(judged, correction),
-        _too_many(judged, level),
-        nights.cautions,
-        _ended(judged, said),
-    )
 
+    def of(code: str, some: Sequence[SeriesHistory], text: str) -> Iterator[Caution]:
+        if some:
+            names = listed([*dict.fromkeys(_called(judged, some))], _NAMED_IN_CAUTIONS)
+            yield Caution(code, f"{names}: {text}", _benchmarks_of(some))
 
-def names_of(series: Sequence[SeriesHistory]) -> tuple[str, ...]:
-    """Name the benchmarks of some series, each once."""
-    return tuple(dict.fromkeys(one.benchmark for one in series))
-
-
-def _naming(judged: Sequence[SeriesHistory]) -> _Said:
-    """Give what names some series as the screen does: by their variants too, where several go on."""
-    several = len({one.variant for one in judged if one.ends is None}) > 1
-    return lambda some: listed(
-        list(dict.fromkeys(short_names_of(some, several=several))), _NAMED_IN_CAUTIONS
-    )
-
-
-def _plain(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
-    some = [one for one in judged if not one.paired]
-    if some:
+    plain = [one for one in judged if not one.paired]
+    if plain:
         yield Caution(
             "no-baseline",
             "host and program cannot be told apart: the values are not paired with a baseline of the same "
             "night, so a host that drifts is a change",
-            names_of(some) if len(some) < len(judged) else (),
+            _benchmarks_of(plain) if len(plain) < len(judged) else (),
         )
-
-
-def _held_back(some: Sequence[SeriesHistory], said: _Said) -> Iterator[Caution]:
-    if some:
-        told = "it has" if len(some) == 1 else "they have"
-        yield Caution(
-            "held-back",
-            f"{said(some)}: neighbouring nights resemble each other, and p-values are corrected for it; "
-            f"where nights are independent {told} an interval (--independent)",
-            names_of(some),
-        )
-
-
-def _alike(pairs: Sequence[tuple[SeriesHistory, Changes]], said: _Said) -> Iterator[Caution]:
-    some = [
-        (one, changed)
-        for one, changed in pairs
-        if any(caution.code == "neighbours-alike" for caution in changed.cautions)
+    told = "it has" if len(held_back) == 1 else "they have"
+    text = (
+        "neighbouring nights resemble each other, and p-values are corrected for it; where nights are independent "
+        f"{told} an interval (--independent)"
+    )
+    yield from of("held-back", held_back, text)
+    alike = [
+        (one, caution.text)
+        for one, changed in zip(judged, found, strict=True)
+        for caution in changed.cautions
+        if caution.code == _ALIKE and one not in held_back
     ]
-    if len(some) == 1:
-        one, changed = some[0]
-        text = next(c.text for c in changed.cautions if c.code == "neighbours-alike")
-        yield Caution("neighbours-alike", f"{said([one])}: {text}", (one.benchmark,))
-    elif some:
-        alike = [one for one, _ in some]
-        yield Caution(
-            "neighbours-alike",
-            f"{said(alike)}: neighbouring nights resemble each other, and an interval may hold no change "
-            "more often than the risk says",
-            names_of(alike),
-        )
-
-
-def _gate(judged: Sequence[SeriesHistory], said: _Said) -> Iterator[Caution]:
-    few = [one for one in judged if one.reason == "few-nights"]
-    if few:
-        yield Caution(
-            "few-of-reference",
-            f"{said(few)}: fewer than {FEWEST} nights of reference, no alarm is possible yet",
-            names_of(few),
-        )
-    late = [one for one in judged if one.reason == "no-night"]
-    if late:
-        yield Caution(
-            NO_NIGHT,
-            f"{said(late)}: no night began since yesterday, so nothing is decided; is the nightly job at work?",
-            names_of(late),
-        )
-    new = [one for one in judged if one.reason == "few-new"]
-    if new:
-        yield Caution(
-            "few-new-nights",
-            f"{said(new)}: fewer than 2 nights are new, which decide nothing",
-            names_of(new),
-        )
-
-
-def _no_night(since: str | None) -> Iterator[Caution]:
-    if since is not None:
-        yield Caution(
-            NO_NIGHT, f"no night began since {shown(since)}, so no change can be in the new ones"
-        )
-
-
-def _fewest(judged: Sequence[SeriesHistory], said: _Said) -> Iterator[Caution]:
+    many = "neighbouring nights resemble each other, and an interval may hold no change more often than the risk says"
+    yield from of(_ALIKE, [one for one, _ in alike], alike[0][1] if len(alike) == 1 else many)
+    for reason, (code, text) in _AT_GATE.items():
+        yield from of(code, [one for one in judged if one.reason == reason], text)
+    if no_night_since is not None:
+        text = f"no night began since {shown(no_night_since)}, so no change can be in the new ones"
+        yield Caution(NO_NIGHT, text)
     few = [one for one in judged if not one.enough]
-    if few and len(few) < len(judged):
-        yield Caution(
-            "too-few-nights",
-            f"{said(few)}: fewer than {FEWEST} nights, so no change is looked for",
-            names_of(few),
+    if len(few) < len(judged):
+        yield from of(
+            "too-few-nights", few, f"fewer than {FEWEST} nights, so no change is looked for"
         )
-
-
-def _together(judged: Sequence[SeriesHistory], correction: Correction) -> Iterator[Caution]:
-    changed = [one for one in judged if one.intervals]
-    if correction == "bh" and changed:
+    changed_ones = sum(bool(one.intervals) for one in judged)
+    if correction == "bh" and changed_ones:
         yield Caution(
             "share-of-false",
-            f"of {len(changed)} series that are named some may be false: "
+            f"of {changed_ones} series that are named some may be false: "
             "their share is bounded on average, where benchmarks are independent (--correction holm)",
         )
     if correction == "none" and len(judged) > 1:
@@ -263,39 +184,37 @@ def _together(judged: Sequence[SeriesHistory], correction: Correction) -> Iterat
             "uncorrected",
             f"each of {len(judged)} series has the risk for itself: a false interval somewhere is likelier",
         )
-
-
-def _too_many(judged: Sequence[SeriesHistory], level: float) -> Iterator[Caution]:
     if level < least_share():
         yield Caution(
             "too-many-series",
             f"{len(judged)} series leave each a level below {least_share():g}, of which no law is known: no interval "
             "can be told (--correction bh, or --benchmark)",
         )
-
-
-def _ended(judged: Sequence[SeriesHistory], said: _Said) -> Iterator[Caution]:
+    yield from nights.cautions
     pairs = [(one, after) for one, after in pairwise(judged) if one.ends is not None]
-    if not pairs:
-        return
-    last, after = max(pairs, key=lambda pair: pair[1].values[0].started_at or "")
-    ended = [one for one, _ in pairs]
-    night = (after.values[0].started_at or "")[:_DATE_ENDS]
-    often = "" if len({one.begins for _, one in pairs}) == 1 else ", the last"
-    when = f"{often} on {night}" if night else ""
-    where = f" ({short_hashes(shown(last.changed))})" if last.changed else ""
+    if pairs:
+        ended = [one for one, _ in pairs]
+        yield from of("series-ended", ended, _ended(*zip(*pairs, strict=True)))
+
+
+def _benchmarks_of(series: Sequence[SeriesHistory]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.benchmark for one in series))
+
+
+def _ended(ended: Sequence[SeriesHistory], after: Sequence[SeriesHistory]) -> str:
+    """Say when and why the last of new series began, and what changed before it."""
+    begun = [one.values[0].started_at or "" for one in after]
+    last = begun.index(max(begun))
+    often = "" if len({one.begins for one in after}) == 1 else ", the last"
+    when = f"{often} on {begun[last][:_DATE]}" if begun[last] else ""
+    why = ended[last].changed
+    where = f" ({short_hashes(shown(why))})" if why else ""
     before = sum(len(one.intervals) for one in ended)
     told = f"; before it {counted(before, 'change')} (--json has all)" if before else ""
-    yield Caution(
-        "series-ended",
-        f"{said(ended)}: a new series began{when}{where}{told}",
-        names_of(ended),
-    )
+    return f"a new series began{when}{where}{told}"
 
 
-def short_hashes(text: str) -> str:
-    """Shorten whole hashes in a sentence to 7 signs."""
-    return _HASH.sub(lambda found: found.group()[:7], text)
+# --- The answer in one sentence.
 
 
 LABELS: dict[Outcome, str] = {"passed": "PASS", "proven": "STOP", "undecided": "OPEN"}
@@ -307,57 +226,41 @@ def sentence_of(history: History) -> str:
     return _changed(history) if history.outcome is None else _at_gate(history, history.outcome)
 
 
-def several_variants(history: History) -> bool:
-    """Tell whether series have to be named by their variant too."""
-    return len({one.variant for one in history.newest}) > 1
-
-
 def _names(history: History, some: Sequence[SeriesHistory]) -> str:
-    several = several_variants(history)
-    return listed(short_names_of(some, several=several), _NAMED)
+    return listed(_called(history.series, some), _NAMED)
 
 
 def _noun(history: History) -> str:
-    return "series" if several_variants(history) else "benchmarks"
-
-
-def _looked_through(history: History) -> str:
-    """Count the nights of the series that go on: those before a change of the campaign or baseline are another series."""
-    most = max(len(one.values) for one in history.newest)
-    if most < history.nights and any(one.ends is not None for one in history.series):
-        return f"the newest {counted(most, 'night')}"
-    return counted(history.nights, "night")
+    return "series" if _several_variants(history.series) else "benchmarks"
 
 
 def _changed(history: History) -> str:
     newest = history.newest
+    many, most = len(newest), max((len(one.values) for one in newest), default=0)
     if not any(one.enough for one in newest):
-        most = max((len(one.values) for one in newest), default=0)
-        return f"{counted(most, 'night')}: 8 are needed before a change can be told"
-    many, nights = len(newest), _looked_through(history)
+        return f"{counted(most, 'night')}: {FEWEST} are needed before a change can be told"
+    # nights before a change of the campaign or baseline are another series
+    fewer = most < history.nights and any(one.ends is not None for one in history.series)
+    nights = "the newest " * fewer + counted(most if fewer else history.nights, "night")
     changes = newest_changes(history)
     if history.since is not None:
         changes = [pair for pair in changes if pair[1].new]
     if any(one.code == NO_NIGHT for one in history.cautions):
-        latest = "" if history.last_at is None else f", the newest is {history.last_at[:10]}"
+        latest = "" if history.last_at is None else f", the newest is {history.last_at[:_DATE]}"
         return f"no night since {history.since}{latest}"
     if not changes:
         when = nights if history.since is None else f"the nights since {history.since}"
-        subject = (
-            f"{_names(history, newest)} shows no change"
-            if many == 1
-            else f"none of {many} {_noun(history)} shows a change"
-        )
-        return f"{subject} in {when}"
+        if many == 1:
+            return f"{_names(history, newest)} shows no change in {when}"
+        return f"none of {many} {_noun(history)} shows a change in {when}"
     series, one = changes[0]
-    label = label_of(series.values)
     last = (
-        f"{_names(history, [series])} {sized(series, one.step, 'before')}, from {label(one.place_value)} on"
-        f"{'' if series.paired else ', by host or program'}"
+        f"{_names(history, [series])} {_difference(series, one.step).ranged('before')}, "
+        f"from {label_of(series.values)(one.place_value)} on{'' if series.paired else ', by host or program'}"
     )
-    changed = len({id(one) for one, _ in changes})
     if many == 1:
         return last if len(changes) == 1 else f"{len(changes)} changes in {nights}; {last}"
+    changed = len({id(one) for one, _ in changes})
     return f"{changed} of {many} {_noun(history)} changed in {nights}: {last}"
 
 
@@ -381,55 +284,47 @@ def _at_gate(history: History, outcome: Outcome) -> str:
         what = f"have the wanted gain of {limit}" if gain else f"are within the {limit} allowed"
         return f"all {many} {_noun(history)} {what} {against}"
     names = _names(history, [first])
-    also = f", and {len(some) - 1} more" if len(some) > 1 else ""
     if first.against is None:
         return f"{names}: nothing is decided"
-    told = difference(first, first.against)
+    also = f", and {len(some) - 1} more" if len(some) > 1 else ""
+    step, told = first.against, _difference(first, first.against)
+    whole = f"{_difference_text(first, step)} {told.link} before{also}"
     wanted = f"the wanted gain of {limit}"
     if outcome == "undecided":
-        what = wanted if gain else limit
-        if _beyond(first.against, asked.limit, gain=gain):
-            return (
-                f"{names} {difference_text(first, first.against)} {told.link} before{also}, {against}, but its newest nights do "
-                f"not all lie beyond {limit}: {what} is neither proven nor ruled out"
-            )
+        what = f"{wanted if gain else limit} is neither proven nor ruled out"
+        low, high = (asked.limit if end is None else end for end in (step.low, step.high))
+        if low > asked.limit if gain else high < asked.limit:
+            return f"{names} {whole}, {against}, but its newest nights do not all lie beyond {limit}: {what}"
         between = told.between() or "an unknown amount"
-        return f"{names} {told.verb} {between} than before{also}, {against}: {what} is neither proven nor ruled out"
+        return f"{names} {told.verb} {between} than before{also}, {against}: {what}"
     if gain:
         what = f"{wanted} is {'' if outcome == 'passed' else 'not '}there"
     else:
-        what = (
-            f"within the {limit} allowed"
-            if outcome == "passed"
-            else f"more than the {limit} allowed"
-        )
-    rests = ""
-    if first.alarm is not None:
-        rests = f", by {counted(first.alarm.nights, 'newest night')} {against}"
-    return (
-        f"{names} {difference_text(first, first.against)} {told.link} before{also}{rests}: {what}"
-    )
+        what = f"{'within' if outcome == 'passed' else 'more than'} the {limit} allowed"
+    newest = counted(0 if first.alarm is None else first.alarm.nights, "newest night")
+    rests = "" if first.alarm is None else f", by {newest} {against}"
+    return f"{names} {whole}{rests}: {what}"
 
 
 def _why_open(history: History, some: Sequence[SeriesHistory], limit: str) -> str:
     """Say why nothing is decided of some series with one reason, which their intervals are not."""
-    first, names, against = some[0], _names(history, some), _against(some)
-    if first.reason == "no-night":
-        newest = label_of(first.values)(len(first.values) - 1)
-        return f"{names}: no night since {history.since}, the newest is {newest}"
-    if first.reason == "cut-off":
-        return f"{names}: runs that were stopped at their limit could overturn the answer {against}"
-    if first.reason == "few-new":
-        return f"{names}: fewer than 2 nights are new {against}, which decide nothing"
-    if first.reason == "nights-depend":
-        alike = f"(r {first.autocorrelation or 0:.2f})"
-        return f"{names}: within {limit} {against}, but neighbouring nights resemble each other too much to rely on it {alike}"
+    first, against = some[0], _against(some)
+    within = f"within {limit} {against}, but"
+    label, alike = label_of(first.values), f"(r {first.autocorrelation or 0:.2f})"
+    told = {
+        "no-night": f"no night since {history.since}, the newest is {label(len(first.values) - 1)}",
+        "cut-off": f"runs that were stopped at their limit could overturn the answer {against}",
+        "few-new": f"fewer than 2 nights are new {against}, which decide nothing",
+        "nights-depend": f"{within} neighbouring nights resemble each other too much to rely on it {alike}",
+    }.get(first.reason or "")
     if first.reason == "drift" and first.drift is not None:
-        told = difference_text(first, first.drift)
-        return f"{names}: within {limit} {against}, but {told} than the first 8 nights; --since NIGHT accepts what came before"
-    held = first.alarm.reference if first.alarm is not None else 0
-    newest = "" if _fixed(history) else " before the newest 8"
-    return f"{names}: {counted(held, 'night')} of reference{newest}{_span(first)}, and 8 are needed"
+        drift = _difference_text(first, first.drift)
+        told = f"{within} {drift} than the first 8 nights; --since NIGHT accepts what came before"
+    if told is None:
+        held = first.alarm.reference if first.alarm is not None else 0
+        newest = " before the newest 8" if history.since in (None, YESTERDAY) else ""
+        told = f"{counted(held, 'night')} of reference{newest}{_span(first)}, and 8 are needed"
+    return f"{_names(history, some)}: {told}"
 
 
 def _against(some: Sequence[SeriesHistory]) -> str:
@@ -464,20 +359,218 @@ def alarm_alone(history: History) -> str | None:
         and one.alarm.word == "proven"
         and all(each.last_value <= len(one.values) - NEWEST for each in one.intervals)
     ]
-    if not some:
-        return None
-    return (
-        f"{_names(history, some)}: an alarm before any interval; further nights tell where it began"
+    told = "an alarm before any interval; further nights tell where it began"
+    return f"{_names(history, some)}: {told}" if some else None
+
+
+# --- The page: the answer, a line for each benchmark, and each change with what caused it.
+
+
+PLAIN: Final = "host and program cannot be told apart: no value is paired with a baseline"
+_LINES = 8  # benchmarks on the screen
+_CHANGES = 4  # changes on the screen
+_HOSTS = 2  # and of the baseline itself
+_NOTES = 3
+_COLUMNS = 5  # benchmarks whose nights are shown one by one
+_RULES = {
+    "one": "{risk} risk that any does not",
+    "holm": "{risk} risk that any does not (Holm)",
+    "bh": "of the benchmarks named, {risk} may have one that does not, on average (Benjamini-Hochberg)",
+    "none": "{risk} risk in each benchmark (uncorrected)",
+}
+
+
+@page_of.register(History)
+def _page(history: History) -> Page:
+    label = "" if history.outcome is None else f"{LABELS[history.outcome]}  "
+    # those that changed, or stop the gate, have a line before others
+    weight = {"proven": 0, "undecided": 2, "passed": 3, None: 3}
+    ordered = sorted(history.newest, key=lambda one: (weight[one.outcome], not one.intervals))
+    kept = {id(one) for one in ordered[:_LINES]}
+    lines = [one for one in history.newest if id(one) in kept]
+    sections = (
+        section(f"{label}{history.sentence}"),
+        section(*_heading(history)),
+        section(_benchmarks(history, lines), *_hidden(ordered[_LINES:]), *_values(history, lines)),
+        section(*_changes(history)),
+        section(*_hosts(history)),
+    )
+    below: tuple[Block, ...] = (*map(Note, _notes(history)), *history.following)
+    return Page(
+        title="History",
+        sections=tuple(one for one in sections if one.blocks),
+        following=(section(*below),) if below else (),
     )
 
 
-def _fixed(history: History) -> bool:
-    """Tell whether the reference is what came before a night that was named."""
-    return history.since not in (None, YESTERDAY)
+def _heading(history: History) -> Iterator[str]:
+    """Say what was read: nights, hosts, metric, baseline; and what an interval promises."""
+    when = ""
+    if history.first_at is not None and history.last_at is not None:
+        when = f" {span_of(history.first_at, history.last_at)}"
+    missing = f", {history.missing} missing" if history.missing else ""
+    parts = [
+        shorten(shown(measured(history)), 40),
+        f"{counted(history.nights, 'night')}{when}{missing}",
+        listed([shorten(shown(name), 24) for name in history.host], 2),
+        shorten(shown(history.metric), 28),
+        "" if history.baseline is None else f"baseline {shorten(shown(history.baseline), 28)}",
+    ]
+    yield " · ".join(part for part in parts if part)
+    if not any(one.paired for one in history.series):
+        yield PLAIN
+    if any(one.enough for one in history.newest):
+        rule = _RULES[history.correction if len(history.series) > 1 else "one"]
+        some = any(one.intervals for one in history.newest)
+        sizes = "; sizes allow for the place being chosen" * some
+        risk = f"{100 * history.risk:g} %"
+        yield f"each interval below holds a change: {rule.format(risk=risk)}{sizes}"
+    if (alone := alarm_alone(history)) is not None:
+        yield alone
 
 
-def _beyond(step: Step, limit: float, *, gain: bool) -> bool:
-    """Tell whether the whole interval of a step lies where the newest nights should be, each of them."""
-    if step.low is None or step.high is None:
-        return False
-    return step.low > limit if gain else step.high < limit
+def _benchmarks(history: History, lines: Sequence[SeriesHistory]) -> Table:
+    bases = {one.baseline for one in history.newest if one.paired}
+    base = shorten(shown(next(iter(bases)) or "baseline"), 16) if len(bases) == 1 else ""
+    return Table(
+        name="benchmarks",
+        columns=columns_of(
+            "<", "nights", f"now against {base}" if base else "now", "<since", "<changes"
+        ),
+        rows=tuple(
+            (
+                name,
+                Value(str(len(one.values)), len(one.values)),
+                _amount(one, one.segments[-1].speedup, one.segments[-1].metric_value),
+                label_of(one.values)(one.segments[-1].first_value),
+                _counts(one),
+            )
+            for name, one in zip(_called(history.series, lines), lines, strict=True)
+        ),
+    )
+
+
+def _hidden(rest: Sequence[SeriesHistory]) -> Iterator[str]:
+    if rest:
+        changed = sum(bool(one.intervals) for one in rest) or "none"
+        yield f"and {len(rest)} more, {changed} of them changed (--json has all)"
+
+
+def _values(history: History, lines: Sequence[SeriesHistory]) -> Iterator[Table]:
+    """Show the values of each night, where no series has enough of them."""
+    if any(one.enough for one in history.newest):
+        return
+    columns = lines[:_COLUMNS]
+    rows: dict[str, list[Value]] = {}
+    for k, one in enumerate(columns):
+        label = label_of(one.values)
+        for number, value in enumerate(one.values):
+            row = rows.setdefault(label(number), [Value("-", None)] * len(columns))
+            row[k] = _amount(one, value.speedup, value.metric_value)
+    yield Table(
+        name="nights",
+        columns=columns_of("<", *_called(history.series, columns, width=12)),
+        rows=tuple((night, *cells) for night, cells in rows.items()),
+    )
+
+
+def _amount(one: SeriesHistory, speedup: float | None, metric: float | None) -> Value:
+    """Give what a candidate has more or less than its baseline; of a plain series the metric itself."""
+    if speedup is None:
+        return Value("-" if metric is None else quantity(metric, one.unit), metric)
+    ratio = speedup if one.better == "higher" else 1 / speedup
+    told = Difference(ratio, None, None, one.metric, one.unit, one.better)
+    return Value(told.cell(), 100 * (ratio - 1))
+
+
+def _counts(one: SeriesHistory) -> str:
+    if not one.enough:
+        return f"{FEWEST} nights are needed"
+    faster = sum(each.step.speedup > 1 for each in one.intervals)
+    slower = len(one.intervals) - faster
+    better, worse = ("faster", "slower") if timed(one.unit) else ("better", "worse")
+    parts = [f"{count} {word}" for count, word in ((slower, worse), (faster, better)) if count]
+    return ", ".join(parts) or "none"
+
+
+def _changes(history: History) -> Iterator[Block | str]:
+    changes = newest_changes(history)
+    told, more = changes[:_CHANGES], len(changes) - _CHANGES
+    if not told:
+        return
+    names = _called(history.series, [one for one, _ in told])
+    steps = [_difference(series, one.step) for series, one in told]
+    yield Table(
+        name="changes",
+        columns=columns_of("<", "<between", "<at least .. at most", "estimate"),
+        rows=tuple(
+            (
+                name,
+                _between(series, one),
+                step.cell_interval(),
+                Value(step.cell(), None if step.ratio is None else 100 * (step.ratio - 1)),
+            )
+            for name, (series, one), step in zip(names, told, steps, strict=True)
+        ),
+        notes=tuple(_remark(series, one) for series, one in told),
+    )
+    if more > 0:
+        yield f"and {counted(more, 'change')} more (--json has all)"
+
+
+def _between(series: SeriesHistory, one: HistoryInterval | HostInterval) -> str:
+    """Name the nights at both ends of an interval."""
+    label = label_of(series.values)
+    return f"{label(one.first_value)} .. {label(one.last_value)}"
+
+
+def _remark(series: SeriesHistory, one: HistoryInterval) -> str:
+    """Say what changed, the likeliest night, what lacks inside, and the commits."""
+    parts = [f"{one.words}, most likely on {label_of(series.values)(one.place_value)}"]
+    if one.environment:
+        parts.append(_listed(one.environment))
+    if one.missing:
+        parts.append(f"{counted(one.missing, 'night')} missing")
+    if one.good is not None and one.bad is not None:
+        ends = (shorten(shown(short_commit(name, 7)), 24) for name in (one.good, one.bad))
+        parts.append(f"commits {'..'.join(ends)}")
+    return "; ".join(parts)
+
+
+def _listed(environment: Sequence[str]) -> str:
+    more = f", and {len(environment) - 1} more" if len(environment) > 1 else ""
+    return f"{shorten(shown(environment[0]), 60)}{more}"
+
+
+def _hosts(history: History) -> Iterator[str]:
+    told = sorted(history.host_intervals, key=lambda one: one.cause != "host")
+    for one in told[:_HOSTS]:
+        yield _of_host(history, one)
+    if (more := len(told) - _HOSTS) > 0:
+        yield f"and {counted(more, 'change')} more of baselines (--json has all)"
+
+
+def _of_host(history: History, one: HostInterval) -> str:
+    """Say how a baseline changed, whose program did not."""
+    series = next(
+        each
+        for each in history.series
+        if each.benchmark == one.benchmark
+        and len(each.values) > one.last_value
+        and each.values[one.first_value].trial == one.first
+    )
+    what = f": {_listed(one.environment)}" if one.environment else ""
+    holds = "; speedups are paired and hold" if one.cause == "host" else ""
+    return (
+        f"{shorten(shown(one.baseline), 24)} itself {_difference(series, one.step).ranged()} on "
+        f"{shorten(shown(one.benchmark), 24)}, between {_between(series, one)}: {one.words}{what}{holds}"
+    )
+
+
+def _notes(history: History) -> Iterator[str]:
+    paired = any(one.paired for one in history.series)  # else the heading says it
+    cautions = [one for one in history.cautions if paired or one.code != "no-baseline"]
+    kept = _NOTES if len(cautions) <= _NOTES else _NOTES - 1
+    yield from (one.text if one.short is None else str(one.short) for one in cautions[:kept])
+    if (rest := len(cautions) - kept) > 0:
+        yield f"and {counted(rest, 'caution')} more (--json has all)"
