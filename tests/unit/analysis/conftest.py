@@ -26,6 +26,12 @@ class Synthetic:
     rows: list[Measurement]
     extra: dict[str, bytes] = field(default_factory=dict)
 
+    def fail(self, when: Callable[[Measurement], object] = bool, **how: object) -> Synthetic:
+        """Let the runs fail of which `when` holds: all of them with an exit code, or as `how` says."""
+        failure: dict[str, Any] = {"outcome": "exit", "exit_code": 1} | how
+        self.rows[:] = [replace(row, **failure) if when(row) else row for row in self.rows]
+        return self
+
     def write(self, path: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
         files = {

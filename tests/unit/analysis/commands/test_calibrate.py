@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from .conftest import executed
 
 ROOT = Path(__file__).parents[4]
 CAMPAIGN = """\
@@ -20,22 +19,17 @@ isolation: {cpus: none}
 """
 
 
-def execute(*words):
-    out, err = io.StringIO(), io.StringIO()
-    return main([str(word) for word in words], out, err), out.getvalue(), err.getvalue()
-
-
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     place = tmp_path_factory.mktemp("aa")
     (place / "c.yaml").write_text(CAMPAIGN)
-    code, _, err = execute("run", place / "c.yaml", "--dir", place / "runs", "--quiet")
+    code, _, err = executed("run", place / "c.yaml", "--dir", place / "runs", "--quiet")
     assert code == 0, err
     return next((place / "runs").iterdir())
 
 
 def test_a_measured_trial_gets_a_certificate_beside_it(measured):
-    code, out, err = execute("calibrate", measured)
+    code, out, err = executed("calibrate", measured)
     assert code == 0, err
     assert out.startswith("one and two are one program: wall on ")
     folder = measured.parent / "certificates"
@@ -43,13 +37,13 @@ def test_a_measured_trial_gets_a_certificate_beside_it(measured):
     assert str(path) in err
     assert json.loads(path.read_text())["design"]["sessions"] == 3
     # the folder of certificates is no damaged trial
-    code, out, err = execute("status", "--dir", measured.parent)
+    code, out, err = executed("status", "--dir", measured.parent)
     assert (code, err) == (0, "")
     assert "certificates" not in out
 
 
 def test_json_is_what_is_kept(measured, tmp_path):
-    code, out, _ = execute("calibrate", measured, "--json", "--dir", tmp_path / "c", "--seed", 2)
+    code, out, _ = executed("calibrate", measured, "--json", "--dir", tmp_path / "c", "--seed", 2)
     assert code == 0
     (path,) = (tmp_path / "c").iterdir()
     assert json.loads(out) == json.loads(path.read_text())
@@ -58,7 +52,7 @@ def test_json_is_what_is_kept(measured, tmp_path):
 
 def test_nothing_is_kept_when_asked(measured, tmp_path):
     words = ("--no-certificate", "--methods", "welch", "--pair", "two,one", "--dir", tmp_path / "d")
-    code, out, err = execute("calibrate", measured, *words)
+    code, out, err = executed("calibrate", measured, *words)
     assert (code, err) == (0, "")
     assert "HPT" not in out
     assert not (tmp_path / "d").exists()
@@ -66,12 +60,12 @@ def test_nothing_is_kept_when_asked(measured, tmp_path):
 
 @pytest.mark.parametrize("pair", ["one", "one,", "one,two,three"])
 def test_a_wrong_pair_is_refused(measured, pair):
-    code, _, err = execute("calibrate", measured, "--pair", pair)
+    code, _, err = executed("calibrate", measured, "--pair", pair)
     assert code == 2
     assert "--pair A,B" in err
 
 
 def test_a_trial_without_twins_says_how_to_get_them():
-    code, _, err = execute("calibrate", ROOT / "tests" / "data" / "sample-0.2.0")
+    code, _, err = executed("calibrate", ROOT / "tests" / "data" / "sample-0.2.0")
     assert code == 6
     assert "variants: {one: {}, two: {}}" in err

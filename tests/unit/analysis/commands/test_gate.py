@@ -7,6 +7,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ import pytest
 
 from analysis.record.trial_files import Appended, GivenUp, LooksPlan
 from harness.cli import main
+
+from .conftest import executed
 
 SHARES = {"old": 1.0, "same": 1.0, "slow": 1.1, "fast": 0.9}
 
@@ -45,10 +48,7 @@ def make(synthetic, tmp_path):
 APPENDED = Appended(first=4, last=6, at="2026-11-22T04:12:00Z")
 
 
-def execute(*words):
-    out, err = io.StringIO(), io.StringIO()
-    code = main(["gate", *words], out, err)
-    return code, out.getvalue(), err.getvalue()
+execute = partial(executed, "gate")
 
 
 @pytest.mark.parametrize(

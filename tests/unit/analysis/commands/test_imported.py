@@ -4,7 +4,6 @@ neither the order of its runs nor where they were made, so nothing may be said t
 from __future__ import annotations
 
 import functools
-import io
 import json
 import os
 import random
@@ -14,17 +13,12 @@ import pytest
 
 from analysis.errors import StoreError, UsageError
 from analysis.importers.reader import open_trial, trial_and_variant
-from harness.cli import main
 
-
-def execute(*words: object) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    code = main([str(word) for word in words], out, err)
-    return code, out.getvalue(), err.getvalue()
+from .conftest import executed
 
 
 def answer(*words: object) -> dict:
-    code, out, err = execute(*words, "--json")
+    code, out, err = executed(*words, "--json")
     assert code == 0, err
     return json.loads(out)
 
@@ -63,7 +57,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def trial(table: Path) -> Path:
-    code, _, err = execute("import", table, "-o", table.with_name("made"))
+    code, _, err = executed("import", table, "-o", table.with_name("made"))
     assert code == 0, err
     return table.with_name("made")
 
@@ -104,7 +98,7 @@ def test_pooled_iterations_are_said_by_every_command(table: Path, words: tuple) 
 
 
 def test_iterations_are_no_runs_of_a_diagnosis(trial: Path) -> None:
-    code, _, err = execute("diagnose", trial, "--level", "iteration")
+    code, _, err = executed("diagnose", trial, "--level", "iteration")
     assert (code, "leave out --level" in err) == (2, True)
 
 
@@ -130,11 +124,11 @@ def test_the_diagnosis_of_a_measured_trial_knows_the_order(synthetic, tmp_path: 
 
 
 def test_status_says_that_it_is_imported(trial: Path) -> None:
-    code, out, _ = execute("status", trial)
+    code, out, _ = executed("status", trial)
     assert code == 0
     assert "72 runs of another tool, imported 2" in out
     assert " of 0" not in out
-    ((found),) = json.loads(execute("status", trial, "--json")[1])
+    ((found),) = json.loads(executed("status", trial, "--json")[1])
     assert (found["origin"], found["planned"], found["again"]) == ("imported", 0, "")
 
 
@@ -147,7 +141,7 @@ def test_status_says_that_it_is_imported(trial: Path) -> None:
     ],
 )
 def test_what_needs_more_than_a_file_has_is_refused(trial: Path, words: tuple, told: str) -> None:
-    code, _, err = execute(*(word.format(trial) for word in words))
+    code, _, err = executed(*(word.format(trial) for word in words))
     assert code == 5
     assert told in err
 
@@ -155,9 +149,9 @@ def test_what_needs_more_than_a_file_has_is_refused(trial: Path, words: tuple, t
 def test_a_campaign_does_not_go_on_with_it(trial: Path, tmp_path: Path) -> None:
     campaign = tmp_path / "c.yaml"
     campaign.write_text("name: made\nvariants: {a: {}}\nbenchmarks: {x: {command: ['true']}}\n")
-    code, _, err = execute("run", campaign, "--resume", "--trial", trial)
+    code, _, err = executed("run", campaign, "--resume", "--trial", trial)
     assert (code, "it cannot be resumed" in err) == (5, True)
-    code, _, err = execute("run", campaign, "--resume", "--dir", trial.parent)
+    code, _, err = executed("run", campaign, "--resume", "--dir", trial.parent)
     assert (code, "there is no trial of campaign 'made'" in err) == (2, True)
 
 
@@ -170,20 +164,20 @@ def test_the_first_metric_is_the_default(source: Path) -> None:
 
 def test_a_report_is_made_of_it(source: Path, tmp_path: Path) -> None:
     page = tmp_path / "r.html"
-    code, _, err = execute("report", source, "-o", page)
+    code, _, err = executed("report", source, "-o", page)
     assert code == 0, err
     assert page.stat().st_size > 1000
 
 
 def test_only_the_metrics_of_its_files_are_known(source: Path) -> None:
-    code, _, err = execute("verdict", source, "--metric", "walll")
+    code, _, err = executed("verdict", source, "--metric", "walll")
     assert code == 2
     assert "known here: time_ms, memory (KiB)" in err
 
 
 def test_files_are_told_to_those_who_want_trials(table: Path) -> None:
     for words in (("status", table), ("merge", table, table, "-o", "x")):
-        code, _, err = execute(*words)
+        code, _, err = executed(*words)
         assert (code, "fairtrial import FILE" in err) == (5, True)
 
 
@@ -194,7 +188,7 @@ def test_two_sides_never_have_one_printed_name(tmp_path: Path) -> None:
     sides = [f"{file}:{name}" for name in names]
     for words in ("verdict", "gate slower>5%", "import --dry-run", "hpt", "speedup-test"):
         given = sides if words in ("hpt", "speedup-test") else [file]
-        said = execute(*words.split(), *given)[1].partition("\nnext")[0]
+        said = executed(*words.split(), *given)[1].partition("\nnext")[0]
         assert all(name in said for name in ("alpha", "beta_n")), words
 
 
@@ -239,11 +233,11 @@ def test_three_readings_of_one_name(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_told_as_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "p.json.gz").write_bytes(b"\x1f\x8b\x08\x00" + b"\x00" * 30)
-    code, _, err = execute("verdict", tmp_path / "p.json.gz")
+    code, _, err = executed("verdict", tmp_path / "p.json.gz")
     assert (code, "gz file is damaged" in err) == (6, True)
     two = tmp_path / "two"
     two.write_text('{"results": [{"command": 1, "mean": 1}], "benchmarks": [{"runs": []}]}')
-    code, _, err = execute("verdict", two)
+    code, _, err = executed("verdict", two)
     assert (code, "looks like hyperfine's JSON and like pyperf's JSON" in err) == (2, True)
     assert f"fairtrial import {two} -o runs/NAME" in err
 
@@ -264,7 +258,7 @@ def test_a_command_of_several_lines_breaks_no_table(tmp_path: Path) -> None:
         ("import", tmp_path / "h.json", "--dry-run"),
         ("verdict", tmp_path / "h.json", "--rank"),
     ):
-        code, out, err = execute(*words)
+        code, out, err = executed(*words)
         assert code == 0, err
         assert "for x␊do␊␉echo␊done" in out
     assert "for x\ndo\n\techo\ndone" in answer("verdict", tmp_path / "h.json", "--rank")["variants"]
@@ -273,7 +267,7 @@ def test_a_command_of_several_lines_breaks_no_table(tmp_path: Path) -> None:
 def test_halves_of_characters_are_no_names(tmp_path: Path) -> None:
     (tmp_path / "h.json").write_text(hyperfine("a\ud800", "b"))
     for words in (("import", tmp_path / "h.json", "--dry-run"), ("verdict", tmp_path / "h.json")):
-        code, _, err = execute(*words)
+        code, _, err = executed(*words)
         assert (code, "half a character" in err) == (6, True)
 
 
@@ -281,7 +275,7 @@ def test_a_file_whose_name_is_no_utf_8_is_read(tmp_path: Path) -> None:
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/x\xff.json"))
     path.write_text(hyperfine("a", "b"))
     assert answer("diagnose", path)["benchmarks"] == ["x\\udcff"]
-    assert execute("import", path, "-o", tmp_path / "made")[0] == 0
+    assert executed("import", path, "-o", tmp_path / "made")[0] == 0
     assert answer("diagnose", tmp_path / "made")["benchmarks"] == ["x\\udcff"]
 
 

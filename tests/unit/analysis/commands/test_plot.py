@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shlex
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,13 +14,12 @@ import pytest
 from analysis.report.figures.kinds import KINDS
 from harness.cli import main
 
+from .conftest import executed
+
 ROOT = Path(__file__).resolve().parents[4]
 
 
-def execute(*words):
-    out, err = io.StringIO(), io.StringIO()
-    code = main(["plot", *(str(word) for word in words)], out, err)
-    return code, out.getvalue(), err.getvalue()
+execute = partial(executed, "plot")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import re
 import sys
 import types
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +19,12 @@ import pytest
 from analysis.report import subject
 from harness.cli import main
 
+from .conftest import executed
+
 BENCHES = [f"b{k}" for k in range(3)]
 
 
-def execute(*words):
-    out, err = io.StringIO(), io.StringIO()
-    code = main(["report", *(str(word) for word in words)], out, err)
-    return code, out.getvalue(), err.getvalue()
+execute = partial(executed, "report")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.cli import main
+from .conftest import executed
 
 BENCHES = ("text", "logs", "json")
 
@@ -40,12 +39,6 @@ def sides(synthetic, tmp_path):
     return paths
 
 
-def execute(*words):
-    out, err = io.StringIO(), io.StringIO()
-    code = main(list(words), out, err)
-    return code, out.getvalue(), err.getvalue()
-
-
 def halves(line):
     return [
         math.hypot(
@@ -59,7 +52,7 @@ def halves(line):
 
 
 def test_the_verdict_has_the_bound_its_parts_and_what_would_narrow_it(sides):
-    code, out, _ = execute("verdict", *sides, "--json")
+    code, out, _ = executed("verdict", *sides, "--json")
     assert code == 0
     found = json.loads(out)["candidates"][0]["multilevel"]
     for line in (*found["benchmarks"], found["these"]):
@@ -71,15 +64,15 @@ def test_the_verdict_has_the_bound_its_parts_and_what_would_narrow_it(sides):
         assert line["pvalue_welch"] < line["pvalue"]
     assert found["similar"]["law"] is None
     assert any("8 more of new" in told for told in found["cautions"])
-    _, out, _ = execute("verdict", *sides, "--all")
+    _, out, _ = executed("verdict", *sides, "--all")
     told = "2 sessions against 10: the bound for unequal numbers is taken; 8 more of new"
     assert told in " ".join(out.split())
 
 
 def test_the_gate_has_the_same_law(sides):
-    _, out, _ = execute("verdict", *sides, "--json")
+    _, out, _ = executed("verdict", *sides, "--json")
     lines = json.loads(out)["candidates"][0]["multilevel"]
-    _, out, _ = execute("gate", "slower>1%", *sides, "--json")
+    _, out, _ = executed("gate", "slower>1%", *sides, "--json")
     gated = json.loads(out)["candidates"][0]
     for line, told in zip(
         (*lines["benchmarks"], lines["these"]), (*gated["benchmarks"], gated["suite"]), strict=True
@@ -92,7 +85,7 @@ def test_the_gate_has_the_same_law(sides):
 
 
 def test_the_report_says_it(sides):
-    code, out, err = execute("report", *sides, "--format", "html", "-o", "-")
+    code, out, err = executed("report", *sides, "--format", "html", "-o", "-")
     assert code == 0, err
     text = out.replace("\N{NO-BREAK SPACE}", " ")
     assert "2 sessions against 10" in text
@@ -103,7 +96,7 @@ def test_the_report_says_it(sides):
 def test_equally_many_sessions_keep_welch(synthetic, tmp_path):
     made = synthetic(times(("new", "old"), 4, 50), sessions=4)
     paths = [f"{made.write(tmp_path / 'runs' / name)}:{name}" for name in ("new", "old")]
-    found = json.loads(execute("verdict", *paths, "--json")[1])["candidates"][0]["multilevel"]
+    found = json.loads(executed("verdict", *paths, "--json")[1])["candidates"][0]["multilevel"]
     assert found["design"] == "separate"
     for line in found["benchmarks"]:
         assert line["law"] == "welch"

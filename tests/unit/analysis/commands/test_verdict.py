@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 
 import numpy as np
 import pytest
 
-from harness.cli import main
+from .conftest import executed
 
 BENCHES = [f"b{k}" for k in range(3)]
-
-
-def execute(*words):
-    out, err = io.StringIO(), io.StringIO()
-    code = main([str(word) for word in words], out, err)
-    return code, out.getvalue(), err.getvalue()
 
 
 @pytest.fixture
@@ -42,22 +35,22 @@ def values(text):
 
 def test_without_a_source_the_newest_trial(trial, monkeypatch):
     monkeypatch.chdir(trial.parents[1])
-    code, text, _ = execute("verdict")
+    code, text, _ = executed("verdict")
     assert code == 0
     assert "\n\nsynthetic on lab07 · wall time · " in text
     assert "next  fairtrial why runs/one:slow    in which functions it takes longer" in text
 
 
 def test_one_candidate_by_name_or_option(trial):
-    assert execute("verdict", f"{trial}:new") == execute("verdict", trial, "--variant", "new")
-    code, _, err = execute("verdict", f"{trial}:old")
+    assert executed("verdict", f"{trial}:new") == executed("verdict", trial, "--variant", "new")
+    code, _, err = executed("verdict", f"{trial}:old")
     assert code == 2
     assert "is the baseline" in err
 
 
 def test_options_reach_the_method(trial):
     words = ("--benchmark", "b1", "--benchmark", "b2", "--margin", "0.05", "--correction", "bh")
-    code, text, _ = execute(
+    code, text, _ = executed(
         "verdict", trial, "--json", *words, "--weight", "b1=3", "--looks", "2", "--variant", "new"
     )
     assert code == 0
@@ -73,22 +66,22 @@ def test_options_reach_the_method(trial):
 
 @pytest.mark.parametrize("weight", ["b1", "b1=x", "=2"])
 def test_a_weight_that_is_none(trial, weight):
-    code, _, err = execute("verdict", trial, "--weight", weight)
+    code, _, err = executed("verdict", trial, "--weight", weight)
     assert code == 2
     assert "--weight takes NAME=W" in err
 
 
 def test_several_metrics_are_one_screen_each(trial):
-    code, text, _ = execute("verdict", trial, "--metric", "wall,user", "--json")
+    code, text, _ = executed("verdict", trial, "--metric", "wall,user", "--json")
     assert code == 0
     assert [one["metric"] for one in values(text)] == ["wall", "user"]
-    _, text, _ = execute("verdict", trial, "--metric", "wall,user")
+    _, text, _ = executed("verdict", trial, "--metric", "wall,user")
     assert text.count("synthetic on lab07") == 2
 
 
 def test_explain_stands_below_the_same_screen(trial):
-    _, short, _ = execute("verdict", trial, "--variant", "new")
-    code, text, _ = execute("verdict", trial, "--variant", "new", "--explain")
+    _, short, _ = executed("verdict", trial, "--variant", "new")
+    code, text, _ = executed("verdict", trial, "--variant", "new", "--explain")
     assert code == 0
     assert text.startswith(short.partition("\n\nnote")[0].partition("\n\nnext")[0])
     for name in ("HPT", "Speedup-Test", "randomization", "bootstrap", "mixtures", "Friedman"):
@@ -97,20 +90,20 @@ def test_explain_stands_below_the_same_screen(trial):
 
 
 def test_pairs_rank_and_best_of(trial):
-    code, text, _ = execute("verdict", trial, "--pairs")
+    code, text, _ = executed("verdict", trial, "--pairs")
     assert code == 0
     assert len(re.findall(r"faster +3 faster", text)) == 3
-    code, text, _ = execute("verdict", trial, "--rank")
+    code, text, _ = executed("verdict", trial, "--rank")
     assert code == 0
     assert re.findall(r"(?m)^ +(\d) +(\w+)$", text) == [("1", "new"), ("2", "old"), ("3", "slow")]
     assert "31 to 41 %" in " ".join(text.split())
-    code, text, _ = execute("verdict", trial, "--best-of", "3", "--json")
+    code, text, _ = executed("verdict", trial, "--best-of", "3", "--json")
     assert code == 0
     assert values(text)[0]["mean"]["new"] == pytest.approx(1, abs=1e-6)
 
 
 def test_two_variants_of_one_trial_pair_by_session(trial):
-    code, text, _ = execute("verdict", f"{trial}:slow", f"{trial}:new", "--json")
+    code, text, _ = executed("verdict", f"{trial}:slow", f"{trial}:new", "--json")
     assert code == 0
     (found,) = values(text)
     assert (found["trial"], found["baseline"]) == (None, "new")
@@ -120,7 +113,7 @@ def test_two_variants_of_one_trial_pair_by_session(trial):
 def test_sides_of_two_trials_never_share_a_session(trial, synthetic, tmp_path):
     again = synthetic({"old": {b: [1.0, 1.1] * 6 for b in BENCHES}}, sessions=6)
     other = again.write(tmp_path / "runs" / "two")
-    code, text, _ = execute("verdict", f"{trial}:new", f"{other}:old", "--json")
+    code, text, _ = executed("verdict", f"{trial}:new", f"{other}:old", "--json")
     assert code == 0
     (found,) = values(text)
     assert found["candidates"][0]["multilevel"]["design"] == "separate"
@@ -129,7 +122,7 @@ def test_sides_of_two_trials_never_share_a_session(trial, synthetic, tmp_path):
 
 @pytest.mark.parametrize("option", ["--pairs", "--rank", "--variant=x"])
 def test_what_is_for_one_trial_is_refused_of_two_sides(trial, option):
-    code, _, err = execute("verdict", f"{trial}:new", f"{trial}:old", option)
+    code, _, err = executed("verdict", f"{trial}:new", f"{trial}:old", option)
     assert code == 2
     assert "are for one trial" in err
 
@@ -141,28 +134,28 @@ def test_each_append_is_a_look(trial):
         one = {"at": "2026-11-22T04:00:00Z", "first": 4, "last": 4}
         path.write_text(json.dumps(manifest | {"appended": [one] * times}))
         for command in (("verdict",), ("gate", "slower>2%")):
-            _, text, _ = execute(*command, trial, "--json")
+            _, text, _ = executed(*command, trial, "--json")
             (found,) = values(text)
             looks = (one["looks"] for one in (found, *found["candidates"]) if "looks" in one)
             assert set(looks) == {1 + times}
 
 
 def test_always_valid_needs_no_looks(trial):
-    code, text, _ = execute("verdict", trial, "--always-valid", "--json")
+    code, text, _ = executed("verdict", trial, "--always-valid", "--json")
     assert code == 0
     (found,) = values(text)
     assert (found["looks"], found["always_valid"]) == (1, True)
-    code, _, err = execute("verdict", trial, "--always-valid", "--looks", "2")
+    code, _, err = executed("verdict", trial, "--always-valid", "--looks", "2")
     assert code == 2
     assert "exclude each other" in err
 
 
 def test_a_condition_that_is_none_is_refused_before_anything_is_read():
-    assert execute("verdict", "nowhere", "--gate", "fast")[0] == 2
+    assert executed("verdict", "nowhere", "--gate", "fast")[0] == 2
 
 
 @pytest.mark.parametrize(("variant", "code"), [("new", 0), ("slow", 1)])
 def test_the_gate_gives_the_exit_code(trial, variant, code):
-    found, text, _ = execute("verdict", f"{trial}:{variant}", "--gate", "slower>2%")
+    found, text, _ = executed("verdict", f"{trial}:{variant}", "--gate", "slower>2%")
     assert found == code
     assert "\n\nsynthetic on lab07 · wall time · " in text

@@ -164,9 +164,7 @@ def test_each_host_is_what_its_trial_shows(tmp_path, synthetic):
     )
     begun = cut(synthetic(TIMES, warmup=1, **running, stage="the build of a"), 0)
     begun.write(tmp_path / "begun")
-    failing = synthetic(TIMES, warmup=1)
-    failing.rows = [replace(row, outcome="exit", exit_code=1) for row in failing.rows]
-    failing.write(tmp_path / "failing")
+    synthetic(TIMES, warmup=1).fail().write(tmp_path / "failing")
     damaged = synthetic(TIMES, warmup=1).write(tmp_path / "damaged") / "measurements.jsonl"
     text = damaged.read_bytes()
     damaged.write_bytes(text[:50] + b"9" + text[51:])

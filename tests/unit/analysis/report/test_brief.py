@@ -7,7 +7,6 @@ what stands behind ±.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -90,11 +89,7 @@ def test_one_line_a_benchmark_and_the_suite_last(trial, tmp_path):
 
 
 def test_a_candidate_that_failed_altogether_has_a_sentence(trial, tmp_path):
-    rows = [
-        replace(row, outcome="nonzero-exit", exit_code=1) if row.variant == "same" else row
-        for row in trial.rows
-    ]
-    brief = brief_of(subject(replace(trial, rows=rows), tmp_path))
+    brief = brief_of(subject(trial.fail(lambda row: row.variant == "same"), tmp_path))
     assert brief["candidates"][1]["rows"] == []
     assert "same: nothing could be compared with old" in text(brief)
     assert "new against old" in text(brief)

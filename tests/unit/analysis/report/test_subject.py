@@ -119,11 +119,7 @@ def test_one_variant_alone_and_named(synthetic, tmp_path):
 
 
 def failing(made, *variants):
-    rows = [
-        replace(row, outcome="nonzero-exit", exit_code=1) if row.variant in variants else row
-        for row in made.rows
-    ]
-    return replace(made, rows=rows)
+    return replace(made, rows=[*made.rows]).fail(lambda row: row.variant in variants)
 
 
 def test_a_variant_without_a_run_has_no_matrix(made, tmp_path):

@@ -90,11 +90,7 @@ def test_a_cell_that_is_dead_as_a_whole_is_a_cell(trial):
 def test_a_failed_warm_up_does_not_count(synthetic, tmp_path):
     times = {one: {"text": [1.0 + 0.01 * k for k in range(12)]} for one in ("old", "new")}
     made = synthetic(times, sessions=3, warmup=1)
-    made.rows = [
-        replace(row, outcome="exit", exit_code=1) if row.warmup and row.variant == "new" else row
-        for row in made.rows
-    ]
-    made.write(tmp_path / "t")
+    made.fail(lambda row: row.warmup and row.variant == "new").write(tmp_path / "t")
     line = judge(read_trial(tmp_path / "t")).candidates[0].multilevel.benchmarks[0]
     assert (line.failed_candidate, line.pvalue_fails, line.fails.candidate) == (0, 1, (0, 0, 0))
 

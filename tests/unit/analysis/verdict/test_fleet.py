@@ -71,6 +71,11 @@ def fleet(fleet_folder, synthetic):
     return make
 
 
+def failing(*hosts, when=lambda row: row.variant == "new"):
+    """Change hosts so that runs fail there: those of one variant, or those that are meant."""
+    return lambda name, made: made.fail(when) if name in hosts else None
+
+
 def test_it_is_the_hosts_own_verdicts_put_together(fleet):
     folder = fleet([0.1, 0.12, 0.09])
     answer = judge_fleet(folder)
@@ -216,11 +221,7 @@ def test_a_host_that_is_not_finished_is_judged_with_a_caution(fleet):
 
 
 def test_a_failed_or_damaged_host_is_said_and_left_out(fleet):
-    def fail(name, made):
-        if name == "lab1":
-            made.rows = [replace(row, outcome="exit", exit_code=1) for row in made.rows]
-
-    folder = fleet([0.1, 0.12, 0.11, 0.1], change=fail)
+    folder = fleet([0.1, 0.12, 0.11, 0.1], change=failing("lab1", when=bool))
     place = folder / "lab4" / "measurements.jsonl"
     place.write_bytes(place.read_bytes().replace(b'"ok"', b'"OK"', 1))
     answer = judge_fleet(folder)
@@ -299,15 +300,7 @@ def test_cloned_images_share_a_machine_id_and_are_two_hosts(fleet):
 
 
 def test_a_candidate_that_fails_on_one_host_only_is_said(fleet):
-    def fail(name, made):
-        if name == "lab2":
-            made.rows = [
-                replace(row, outcome="exit", exit_code=1)
-                if row.variant == "new" and row.benchmark == "text"
-                else row
-                for row in made.rows
-            ]
-
+    fail = failing("lab2", when=lambda row: (row.variant, row.benchmark) == ("new", "text"))
     answer = judge_fleet(fleet([0.1, 0.12, 0.11], change=fail))
     line = answer.candidates[0].multilevel.benchmarks[0]
     assert (line.name, line.outcome, line.reason) == ("text", "undecided", "fails-always")
@@ -318,14 +311,7 @@ def test_a_candidate_that_fails_on_one_host_only_is_said(fleet):
 
 @pytest.mark.parametrize("lost", [("lab2",), ("lab1", "lab3", "lab4")])
 def test_a_candidate_that_crashes_on_some_hosts_is_not_faster_by_the_others(fleet, lost):
-    def fail(name, made):
-        if name in lost:
-            made.rows = [
-                replace(row, outcome="exit", exit_code=1) if row.variant == "new" else row
-                for row in made.rows
-            ]
-
-    folder = fleet([0.1, 0.1, 0.1, 0.1], change=fail)
+    folder = fleet([0.1, 0.1, 0.1, 0.1], change=failing(*lost))
     answer = judge_fleet(folder)
     result = answer.candidates[0].multilevel
     words = {one.outcome for one in (*result.benchmarks, result.these, result.similar)}
@@ -341,13 +327,7 @@ def test_a_candidate_that_crashes_on_some_hosts_is_not_faster_by_the_others(flee
 
 
 def test_a_gate_of_a_candidate_that_crashes_everywhere_is_no(fleet):
-    def fail(_, made):
-        made.rows = [
-            replace(row, outcome="exit", exit_code=1) if row.variant == "new" else row
-            for row in made.rows
-        ]
-
-    folder, out = fleet([0.1, 0.1, 0.1], change=fail), io.StringIO()
+    folder, out = fleet([0.1, 0.1], change=failing("lab1", "lab2")), io.StringIO()
     assert main(["gate", "slower>2%", str(folder)], out, io.StringIO()) == 1
     assert main(["verdict", str(folder), "--gate", "slower>2%"], out, io.StringIO()) == 1
 
@@ -389,14 +369,7 @@ def test_a_fleet_beside_a_trial_is_counted_in_what_both_have(fleet, synthetic, t
 
 
 def test_a_candidate_that_one_host_has_is_of_its_sessions_also_with_the_methods(fleet):
-    def fail(name, made):
-        if name != "lab2":
-            made.rows = [
-                replace(row, outcome="exit", exit_code=1) if row.variant == "new" else row
-                for row in made.rows
-            ]
-
-    folder = fleet([0.1, 0.1, 0.1], change=fail)
+    folder = fleet([0.1, 0.1, 0.1], change=failing("lab1", "lab3"))
     head, asked = (str(judge_fleet(folder, explain=yes)).split("\n\n")[1] for yes in (False, True))
     assert "12 sessions x 4 runs" in head
     assert asked == head
@@ -425,11 +398,8 @@ def test_the_published_methods_take_each_host_as_one_session(fleet, hosts):
 
 
 def test_the_published_methods_are_asked_of_judged_hosts_only(fleet):
-    def fail(name, made):
-        if name == "lab2":
-            made.rows = [replace(row, outcome="exit", exit_code=1) for row in made.rows]
-
-    answer = judge_fleet(fleet([0.1, 0.1, 0.12, 0.11], change=fail, absent=("lab1",)), explain=True)
+    folder = fleet([0.1, 0.1, 0.12, 0.11], change=failing("lab2", when=bool), absent=("lab1",))
+    answer = judge_fleet(folder, explain=True)
     told = next(c for c in answer.cautions if c.code == "hosts-as-sessions")
     assert "each of 2 hosts (lab3, lab4)" in told.text
     assert answer.candidates[0].panel is not None

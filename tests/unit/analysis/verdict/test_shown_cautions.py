@@ -119,9 +119,7 @@ def test_a_metric_of_one_benchmark_brings_no_cautions_about_the_others(synthetic
 def test_a_benchmark_that_is_not_there_because_it_fails_is_counted(synthetic, tmp_path):
     times = {v: {b: [0.1, 0.11] * 4 for b in ("plain", "slow")} for v in ("old", "new")}
     made = synthetic(times, sessions=4)
-    made.rows = [
-        replace(row, outcome="timeout") if row.benchmark == "slow" else row for row in made.rows
-    ]
+    made.fail(lambda row: row.benchmark == "slow", outcome="timeout")
     verdict = judge(read_trial(made.write(tmp_path / "trial")))
     assert shown_cautions(verdict).cautions[0].text == (
         "1 benchmark is missing here: no run of it succeeded"
@@ -147,9 +145,7 @@ def test_a_busy_host_is_said_with_its_load_and_session_by_the_gate_too(synthetic
 def test_failed_runs_are_not_said_to_be_of_one_cell_mostly_where_they_are_not(synthetic, tmp_path):
     times = {v: {"plain": [0.1, 0.11] * 4} for v in ("old", "new")}
     made = synthetic(times, sessions=4)
-    made.rows = [
-        replace(row, outcome="exit", exit_code=1) if row.block == 1 else row for row in made.rows
-    ]
+    made.fail(lambda row: row.block == 1)
     verdict = judge(read_trial(made.write(tmp_path / "trial")))
     texts = [one.text for one in shown_cautions(verdict).cautions]
     assert "8 runs of old and new failed and are left out" in texts

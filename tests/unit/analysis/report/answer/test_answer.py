@@ -143,17 +143,13 @@ def test_many_benchmarks_have_bins_and_the_whole_table(subject: Make) -> None:
 def failing(
     variant: str, benchmark: str, sessions: tuple[int, ...], blocks: tuple[int, ...] = (1, 2, 3)
 ) -> Callable[[Any], None]:
-    def change(trial: Any) -> None:
-        trial.rows = [
-            replace(row, outcome="exit", exit_code=1)
-            if (row.variant, row.benchmark) == (variant, benchmark)
+    return lambda trial: trial.fail(
+        lambda row: (
+            (row.variant, row.benchmark) == (variant, benchmark)
             and row.session in sessions
             and row.block in blocks
-            else row
-            for row in trial.rows
-        ]
-
-    return change
+        )
+    )
 
 
 def test_absent_sessions_and_failures_are_said_on_their_lines(subject: Make) -> None:
@@ -190,10 +186,7 @@ def test_cautions_are_numbered_and_mark_their_lines(subject: Make) -> None:
 
 def test_a_caution_of_all_benchmarks_marks_none(subject: Make) -> None:
     def all_fail_once(trial: Any) -> None:
-        trial.rows = [
-            replace(row, outcome="exit") if row.session == 2 and row.block == 1 else row
-            for row in trial.rows
-        ]
+        trial.fail(lambda row: (row.session, row.block) == (2, 1))
 
     answer = gather(subject({"base": EVEN, "fast": FAST}, change=all_fail_once))
     assert "failed-left-out" in {doubt.code for doubt in answer.doubts}

@@ -231,7 +231,7 @@ def test_empty_and_not_kept_are_told_apart(subject):
 
 def test_more_than_thirty_failures_are_counted(tmp_path, synthetic):
     made = synthetic({"a": {"x": [1.0] * 50}, "b": {"x": [1.0] * 50}})
-    made.rows[:40] = [replace(row, outcome="exit", exit_code=1) for row in made.rows[:40]]
+    made.fail(lambda row: row.position < 40)
     chapter = conditions(subject_of([str(made.write(tmp_path / "t"))], Reading(), explain=False))
     host = chapter["hosts"][0]
     assert len(host["failed"]) == 30

@@ -110,13 +110,7 @@ def test_the_other_renderers_hold_the_same_values(chapter):
 
 @pytest.mark.parametrize(("failing", "first"), [(None, 0), ("quick", 1), ("again", 0)])
 def test_the_axis_is_of_the_first_candidate_that_has_numbers(judged, failing, first):
-    def fail(made):
-        made.rows = [
-            replace(row, outcome="exit", exit_code=1) if row.variant == failing else row
-            for row in made.rows
-        ]
-
-    chapter = published(judged(change=fail))
+    chapter = published(judged(change=lambda made: made.fail(lambda row: row.variant == failing)))
     assert chapter["candidates"] == ("quick", "again")
     assert chapter.drawn()["first"] == first
     page = Read(str(chapter_html(chapter)))

@@ -126,12 +126,7 @@ def test_what_one_trial_has_only_is_named_and_takes_no_part(night):
 
 def test_a_benchmark_whose_runs_all_fail_in_one_trial_cannot_be_told(night):
     def fail(made):
-        made.rows = [
-            replace(row, outcome="exit", exit_code=1)
-            if (row.benchmark, row.variant) == ("y", "fast")
-            else row
-            for row in made.rows
-        ]
+        made.fail(lambda row: (row.benchmark, row.variant) == ("y", "fast"))
 
     old, new = night("one", EFFECTS, seed=1), night("two", EFFECTS, seed=2, change=fail)
     (one,) = compare_trials(old, new).candidates
@@ -144,10 +139,8 @@ def test_a_benchmark_whose_runs_all_fail_in_one_trial_cannot_be_told(night):
 
 
 def test_a_trial_without_runs_that_count_is_compared_in_everything_else(night):
-    def fail(made):
-        made.rows = [replace(row, outcome="exit", exit_code=1) for row in made.rows]
-
-    found = compare_trials(night("one", EFFECTS), night("two", EFFECTS, change=fail))
+    failed = night("two", EFFECTS, change=lambda made: made.fail())
+    found = compare_trials(night("one", EFFECTS), failed)
     assert (found.word, found.candidates, found.levels) == ("cannot tell", (), ())
     assert "no-common-results" in codes(found)
     assert "No speedup of one trial has a partner" in str(found)
@@ -155,12 +148,7 @@ def test_a_trial_without_runs_that_count_is_compared_in_everything_else(night):
 
 def test_variants_of_which_other_benchmarks_failed_tell_nothing(night):
     def fail(made):
-        made.rows = [
-            replace(row, outcome="exit", exit_code=1)
-            if (row.benchmark, row.variant) in (("y", "fast"), ("x", "base"))
-            else row
-            for row in made.rows
-        ]
+        made.fail(lambda row: (row.benchmark, row.variant) in (("y", "fast"), ("x", "base")))
 
     sides = night("one", EFFECTS), night("two", EFFECTS, seed=2, change=fail)
     for old, new in (sides, sides[::-1]):
