@@ -62,7 +62,7 @@ def test_a_file_that_is_too_large_takes_no_room_from_others(tmp_path):
 
 @pytest.mark.usefixtures("quick")
 class TestContents:
-    def test_the_trial_is_whole_with_its_outputs_as_one_file(self, campaign, pack):
+    def test_the_trial_is_whole_with_every_file_that_its_campaign_names(self, campaign, pack):
         made = pack(campaign.trial, campaign=campaign.file)
         found = below(made.files, f"trials/{campaign.trial.name}")
         there = {
@@ -74,36 +74,31 @@ class TestContents:
             for member in tar.getmembers():
                 found[f"outputs/{member.name}"] = tar.extractfile(member).read()
         assert found == there
-
-    def test_every_file_that_the_campaign_names_is_there(self, campaign, pack):
-        made = pack(campaign.trial, campaign=campaign.file)
         found = below(made.files, f"campaigns/{campaign.trial.name}")
-        assert set(found) == {
-            "campaign.yaml",
-            "data/in.txt",
-            "data/std.txt",
-            "want.txt",
-            "src/prog.sh",
-            "build-a.sh",
-            "build-b.sh",
-            "hook.py",
-        }
+        inputs = {"campaign.yaml", "data/in.txt", "data/std.txt", "want.txt", "hook.py"}
+        programs = {"src/prog.sh", "build-a.sh", "build-b.sh"}
+        assert set(found) == inputs | programs
         assert found["campaign.yaml"] == campaign.file.read_bytes()
         with zipfile.ZipFile(made.path) as file:
             executable = {one.filename for one in file.infolist() if one.external_attr >> 22 & 1}
-        assert {name.rpartition("/")[2] for name in executable} == {
-            "prog.sh",
-            "build-a.sh",
-            "build-b.sh",
-        }
-
-    def test_what_lies_outside_of_the_campaign_is_listed_with_its_hash(self, campaign, pack):
-        missing = pack(campaign.trial, campaign=campaign.file).missing
+        assert {f"campaigns/{campaign.trial.name}/{name}" for name in programs} == executable
+        # what lies outside of the campaign is listed with its hash
         gzip = shutil.which("gzip", path="/usr/bin:/bin")
-        assert missing[gzip].why == "a program of the host"
-        assert missing[gzip].sha256 == hashlib.sha256(Path(gzip).read_bytes()).hexdigest()
-        assert "outside of the campaign's folder" in missing["/etc/hostname"].why
-        assert missing["/etc/hostname"].sha256 is not None
+        assert made.missing[gzip].why == "a program of the host"
+        assert made.missing[gzip].sha256 == hashlib.sha256(Path(gzip).read_bytes()).hexdigest()
+        assert "outside of the campaign's folder" in made.missing["/etc/hostname"].why
+        assert made.missing["/etc/hostname"].sha256 is not None
+        # every file is hashed in the manifest and for sha256sum
+        hashes = {name: hashlib.sha256(data).hexdigest() for name, data in made.files.items()}
+        listed = made.contents["files"]
+        assert set(listed) == set(made.files) - {"bundle.json", "SHA256SUMS"}
+        for name, record in listed.items():
+            assert record == {"bytes": len(made.files[name]), "sha256": hashes[name]}
+        sums = (line.split("  ", 1) for line in made.files["SHA256SUMS"].decode().splitlines())
+        assert {name: sha256 for sha256, name in sums} | {
+            "SHA256SUMS": hashes["SHA256SUMS"]
+        } == hashes
+        assert read_contents(made.files["bundle.json"], "a.zip") == made.said.contents
 
     def test_binaries_are_hashed_and_packed_on_request(self, campaign, pack):
         data = b"\x7fELF and more"
@@ -375,23 +370,6 @@ class TestContents:
 
 @pytest.mark.usefixtures("quick")
 class TestDescription:
-    def test_every_file_is_hashed_in_the_manifest_and_for_sha256sum(self, campaign, pack):
-        made = pack(campaign.trial, campaign=campaign.file)
-        listed = made.contents["files"]
-        assert set(listed) == set(made.files) - {"bundle.json", "SHA256SUMS"}
-        for name, record in listed.items():
-            data = made.files[name]
-            assert record == {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        sums = dict(
-            reversed(line.split("  ", 1)) for line in made.files["SHA256SUMS"].decode().splitlines()
-        )
-        assert sums == {
-            name: hashlib.sha256(data).hexdigest()
-            for name, data in made.files.items()
-            if name != "SHA256SUMS"
-        }
-        assert read_contents(made.files["bundle.json"], "a.zip") == made.said.contents
-
     def test_what_the_authors_say_stands_where_readers_look(self, campaign, pack):
         (campaign.folder / "bundle.yaml").write_text(ABOUT)
         (campaign.folder / "LICENSE").write_text("MIT License\n")
@@ -590,7 +568,7 @@ class TestRedaction:
 
 @pytest.mark.usefixtures("quick")
 class TestDeterminism:
-    def test_modes_times_and_order_of_the_files_change_no_byte(self, campaign, pack):
+    def test_modes_times_order_and_place_change_no_byte(self, campaign, pack, tmp_path):
         first = pack(campaign.trial, campaign=campaign.file)
         for path in (*campaign.trial.rglob("*"), *campaign.folder.rglob("*")):
             executable = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
@@ -601,28 +579,18 @@ class TestDeterminism:
         assert second.said.sha256 == first.said.sha256
         assert hashlib.sha256(first.path.read_bytes()).hexdigest() == first.said.sha256
         assert hashlib.sha256(first.files["SHA256SUMS"]).hexdigest() == first.said.identity
-
-    def test_another_place_of_the_same_trial_changes_no_byte(self, campaign, pack, tmp_path):
-        first = pack(campaign.trial, campaign=campaign.file)
+        assert str(tmp_path).encode() not in first.files["bundle.json"]
         elsewhere = tmp_path / "x" / "y"
         elsewhere.mkdir(parents=True)
         shutil.move(campaign.trial, elsewhere)
         shutil.move(campaign.folder, elsewhere / "there")
-        second = pack(
-            elsewhere / campaign.trial.name,
-            campaign=elsewhere / "there" / "campaign.yaml",
-            output="b.zip",
-        )
-        assert second.path.read_bytes() == first.path.read_bytes()
-        assert str(tmp_path).encode() not in first.files["bundle.json"]
-
-    def test_one_byte_of_a_file_changes_it(self, campaign, pack):
-        # the negative control of the two above
-        first = pack(campaign.trial, campaign=campaign.file)
-        with (campaign.folder / "hook.py").open("ab") as file:
-            file.write(b"\n")
-        second = pack(campaign.trial, campaign=campaign.file, output="b.zip")
-        assert second.said.sha256 != first.said.sha256
+        trial, file = elsewhere / campaign.trial.name, elsewhere / "there" / "campaign.yaml"
+        third = pack(trial, campaign=file, output="c.zip")
+        assert third.path.read_bytes() == first.path.read_bytes()
+        # the negative control: one byte of a file
+        with file.with_name("hook.py").open("ab") as hook:
+            hook.write(b"\n")
+        assert pack(trial, campaign=file, output="d.zip").said.sha256 != first.said.sha256
 
 
 @pytest.mark.usefixtures("quick")

@@ -86,7 +86,11 @@ def said(chapter) -> str:
 
 
 def test_the_paragraph_says_what_the_manifest_and_the_verdict_say(made, chapter) -> None:
-    text = said(chapter(made))
+    found = chapter(made)
+    text = said(found)
+    assert {section.title: section for section in found.sections()}["Method"].blocks[0].text == text
+    # it names neither the host nor what a laboratory starts it with
+    assert not re.search("lab07|secret", chapter_html(found))
     for words in (
         "We executed two variants on three benchmarks in four sessions of four runs of each",
         "each block in a new random order",
@@ -119,12 +123,6 @@ def test_layouts_of_each_session_are_told_with_the_hash_of_their_record(made, ch
     assert "Before each session one variant was built anew" in said(found)
     told = {fact["name"]: fact["text"] for fact in found["hashes"]}
     assert told[BUILDS] == hashlib.sha256(made.extra[BUILDS]).hexdigest()
-
-
-def test_it_names_neither_the_host_nor_what_a_laboratory_starts_it_with(made, chapter) -> None:
-    html = chapter_html(chapter(made))
-    assert "lab07" not in html
-    assert "secret" not in html
 
 
 def test_what_the_trial_does_not_say_is_said_to_be_unknown(synthetic, chapter) -> None:
@@ -334,13 +332,6 @@ def test_names_that_a_shell_would_take_apart_are_quoted(synthetic, chapter) -> N
     assert words[words.index("--variant") + 1] == "new; rm -rf /"
 
 
-def test_the_hashes_are_those_of_the_files(made, chapter, tmp_path) -> None:
-    found = {fact["name"]: fact["text"] for fact in chapter(made)["hashes"]}
-    for name in ("campaign.yaml", "plan.jsonl", "measurements.jsonl", "manifest.json"):
-        content = (tmp_path / "runs" / "t" / name).read_bytes()
-        assert found[name] == hashlib.sha256(content).hexdigest()
-
-
 def test_seeds_and_later_sessions_are_told(made, chapter) -> None:
     appended = (Appended(at="2026-11-22T00:00:00Z", first=3, last=4),)
     found = chapter(
@@ -433,8 +424,15 @@ def test_thirty_six_thousand_values_take_less_than_700_kilobytes() -> None:
 # --- the page
 
 
-def test_what_unfolds_is_complete_and_closed(made, chapter) -> None:
-    found = chapter(made)
+def test_what_unfolds_is_complete_and_closed(made, chapter, tmp_path) -> None:
+    given_up = (GivenUp(benchmark="text", variant="new", session=4, position=1, runs=2, why="x"),)
+    found = chapter(replace(made, manifest=replace(made.manifest, given_up=given_up)))
+    told = {fact["name"]: fact["text"] for fact in found["hashes"]}
+    for name in ("campaign.yaml", "plan.jsonl", "measurements.jsonl", "manifest.json"):
+        content = (tmp_path / "runs" / "t" / name).read_bytes()
+        assert told[name] == hashlib.sha256(content).hexdigest()
+    (table,) = {one.title: one for one in found.sections()}["Seeds, versions, hashes"].blocks
+    assert len(table.rows) == sum(len(found[part]) for part in ("seeds", "versions", "hashes"))
     folded = chapter_html(found).split('<div class="folds">')[1]
     assert "<details open" not in folded
     for part, texts in (
@@ -444,22 +442,6 @@ def test_what_unfolds_is_complete_and_closed(made, chapter) -> None:
     ):
         (inside,) = re.findall(rf'<details id="paper-{part}">(.*?)</details>', folded, re.DOTALL)
         assert all(text in inside for text in texts)
-
-
-def test_other_forms_say_the_same(made, chapter) -> None:
-    found = chapter(made)
-    sections = {section.title: section for section in found.sections()}
-    assert sections["Method"].blocks[0].text == said(found)
-    (table,) = sections["Seeds, versions, hashes"].blocks
-    assert len(table.rows) == len(found["seeds"]) + len(found["versions"]) + len(found["hashes"])
-    html = chapter_html(found)
-    for row in table.rows:
-        assert row[2] in html
-
-
-def test_cells_that_were_given_up_do_not_stop_the_chapter(made, chapter) -> None:
-    given_up = (GivenUp(benchmark="text", variant="new", session=4, position=1, runs=2, why="x"),)
-    assert said(chapter(replace(made, manifest=replace(made.manifest, given_up=given_up))))
 
 
 def test_a_stopping_rule_is_told(made, chapter) -> None:
