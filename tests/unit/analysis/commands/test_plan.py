@@ -226,7 +226,9 @@ ENDS = tuple(
 )
 
 
-def test_runs_that_were_not_needed_are_not_missing(synthetic, tmp_path):
+def test_runs_that_were_not_needed_are_not_missing_and_every_judge_hears_of_it_once(
+    synthetic, tmp_path
+):
     trial = read_trial(ruled(synthetic, ENDS).write(tmp_path / "t"))
     assert len(trial) == trial.manifest.needed == 72
     (caution,) = trial.cautions
@@ -235,6 +237,10 @@ def test_runs_that_were_not_needed_are_not_missing(synthetic, tmp_path):
         "sequential: by the stopping rule the number of runs depends on the values"
     )
     assert "(width 0.05; 3 runs a cell and session)" in caution
+    assert sum("sequential" in text for text in judge(trial).cautions) == 1
+    assert [str(caution) for caution in trial.matrix("new").cautions] == [
+        "sequential (stopping rule, width 0.05): the number of runs depends on the values",
+    ]
 
 
 def test_a_session_that_has_not_ended_is_missing_runs(synthetic, tmp_path):
@@ -248,14 +254,6 @@ def test_a_session_that_ended_at_a_cap_is_told(synthetic, tmp_path):
     capped = (ENDS[0], replace(ENDS[1], why="max_time", width=None))
     text = read_trial(ruled(synthetic, capped).write(tmp_path / "t")).cautions[0]
     assert "1 of 2 sessions ended at a cap" in text
-
-
-def test_every_judge_hears_of_it_once(synthetic, tmp_path):
-    trial = read_trial(ruled(synthetic, ENDS).write(tmp_path / "t"))
-    assert sum("sequential" in text for text in judge(trial).cautions) == 1
-    assert [str(caution) for caution in trial.matrix("new").cautions] == [
-        "sequential (stopping rule, width 0.05): the number of runs depends on the values",
-    ]
 
 
 def test_a_manifest_that_names_other_runs_than_there_are_is_told(synthetic, tmp_path):

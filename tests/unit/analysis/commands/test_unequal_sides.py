@@ -51,7 +51,7 @@ def halves(line):
     ]
 
 
-def test_the_verdict_has_the_bound_its_parts_and_what_would_narrow_it(sides):
+def test_verdict_and_gate_have_the_bound_its_parts_and_what_would_narrow_it(sides):
     code, out, _ = executed("verdict", *sides, "--json")
     assert code == 0
     found = json.loads(out)["candidates"][0]["multilevel"]
@@ -67,15 +67,10 @@ def test_the_verdict_has_the_bound_its_parts_and_what_would_narrow_it(sides):
     _, out, _ = executed("verdict", *sides, "--all")
     told = "2 sessions against 10: the bound for unequal numbers is taken; 8 more of new"
     assert told in " ".join(out.split())
-
-
-def test_the_gate_has_the_same_law(sides):
-    _, out, _ = executed("verdict", *sides, "--json")
-    lines = json.loads(out)["candidates"][0]["multilevel"]
     _, out, _ = executed("gate", "slower>1%", *sides, "--json")
     gated = json.loads(out)["candidates"][0]
     for line, told in zip(
-        (*lines["benchmarks"], lines["these"]), (*gated["benchmarks"], gated["suite"]), strict=True
+        (*found["benchmarks"], found["these"]), (*gated["benchmarks"], gated["suite"]), strict=True
     ):
         distance = math.log(line["speedup"]) - math.log(1 / 1.01)
         both = 2 * min(told["pvalue_condition"], 1 - told["pvalue_condition"])

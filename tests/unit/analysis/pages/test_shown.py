@@ -76,7 +76,7 @@ def trial(synthetic, tmp_path):
     return read_trial(synthetic(times).write(tmp_path))
 
 
-def test_a_repr_fits_a_screen_and_tells_what_it_is(trial):
+def test_a_repr_fits_a_screen_and_html_is_escaped_nested_and_labelled(trial):
     old, new = sides()
     shown = {
         "Trial": trial,
@@ -93,10 +93,6 @@ def test_a_repr_fits_a_screen_and_tells_what_it_is(trial):
     assert "new is faster than old" in " ".join(repr(shown["HptResult"]).split())
     assert "6 runs of 1 benchmarks x 2 variants" in repr(trial)
     assert "2 benchmarks x 5 runs" in repr(old)
-
-
-def test_html_is_escaped_nested_and_labelled(trial):
-    old, new = sides()
     for value in (trial, old, hpt(new, old), judge(trial)):
         text = value._repr_html_()
         found = parsed(text)

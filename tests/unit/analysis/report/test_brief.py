@@ -40,7 +40,7 @@ def subject(trial, tmp_path, **asked):
     return subject_of([str(trial.write(tmp_path / "t"))], Reading(), **asked, explain=False)
 
 
-def test_every_number_is_one_of_the_verdict(trial, tmp_path):
+def test_every_number_is_one_of_the_verdict_on_one_line_a_benchmark(trial, tmp_path):
     about = subject(trial, tmp_path)
     brief = brief_of(about)
     assert [one["variant"] for one in brief["candidates"]] == ["new", "same"]
@@ -58,6 +58,11 @@ def test_every_number_is_one_of_the_verdict(trial, tmp_path):
         assert ours["rows"][-2]["speedup"].value == one.multilevel.these.speedup
         assert ours["rows"][-1]["label"] == "others like them"
         assert ours["rows"][-1]["candidate"] is ours["rows"][-1]["baseline"] is None
+    lines = text(brief_of(about)).splitlines()
+    assert lines[2] == "new against old"
+    assert [line.split()[0] for line in lines[4:9]] == [*about.order, "these", "others"]
+    assert lines[-2].startswith("±: half the width of each side's own 95 % interval, over its")
+    assert all(len(line) <= 130 for line in lines)
 
 
 def test_what_stands_behind_the_sign_is_students_t_over_sessions(trial, tmp_path):
@@ -77,15 +82,6 @@ def test_what_stands_behind_the_sign_is_students_t_over_sessions(trial, tmp_path
 
 def text(brief) -> str:
     return render(Page(title="t", sections=brief_sections(brief)))
-
-
-def test_one_line_a_benchmark_and_the_suite_last(trial, tmp_path):
-    about = subject(trial, tmp_path)
-    lines = text(brief_of(about)).splitlines()
-    assert lines[2] == "new against old"
-    assert [line.split()[0] for line in lines[4:9]] == [*about.order, "these", "others"]
-    assert lines[-2].startswith("±: half the width of each side's own 95 % interval, over its")
-    assert all(len(line) <= 130 for line in lines)
 
 
 def test_a_candidate_that_failed_altogether_has_a_sentence(trial, tmp_path):
@@ -134,7 +130,7 @@ def commands(text):
     ]
 
 
-def test_each_number_has_one_command_of_letters(trial, tmp_path):
+def test_each_number_has_one_command_of_letters_and_says_its_unit(trial, tmp_path):
     brief = brief_of(subject(trial, tmp_path))
     text = macros_of([brief])
     found = commands(text)
@@ -148,6 +144,16 @@ def test_each_number_has_one_command_of_letters(trial, tmp_path):
     second = commands(macros_of([brief, brief | {"metric": "max_rss"}]))
     assert "ftMaxRssSpeedupNew" in second
     assert len(second) == len(set(second)) == 2 * len(found)
+    (row,) = [row for row in brief["candidates"][0]["rows"] if row["name"] == "text"]
+    number, unit = row["baseline"]["mean"].text.split(" ")
+    line = (
+        f"\\newcommand{{\\ftBaseNewOnText}}{{{number}}}% new, text: the baseline's mean, in {unit}"
+    )
+    assert line in macros_of([brief]).splitlines()
+    (table, _) = tables_of(Page(title="t", sections=brief_sections(brief)))
+    assert table.rows[0][5] == brief["candidates"][0]["rows"][0]["speedup"]
+    assert isinstance(table.rows[-1][1], Value)
+    assert table.rows[-1][1].value is None
 
 
 def test_names_that_spell_alike_have_commands_of_their_own(trial, tmp_path):
@@ -164,24 +170,6 @@ def test_names_that_spell_alike_have_commands_of_their_own(trial, tmp_path):
         "ftWordUnnamed",
         "ftWordUnnamedNoTwo",
     } <= set(found)
-
-
-def test_a_quantity_gives_its_number_and_says_its_unit(trial, tmp_path):
-    brief = brief_of(subject(trial, tmp_path))
-    (row,) = [row for row in brief["candidates"][0]["rows"] if row["name"] == "text"]
-    number, unit = row["baseline"]["mean"].text.split(" ")
-    line = (
-        f"\\newcommand{{\\ftBaseNewOnText}}{{{number}}}% new, text: the baseline's mean, in {unit}"
-    )
-    assert line in macros_of([brief]).splitlines()
-
-
-def test_the_tables_cells_carry_their_numbers(trial, tmp_path):
-    brief = brief_of(subject(trial, tmp_path))
-    (table, _) = tables_of(Page(title="t", sections=brief_sections(brief)))
-    assert table.rows[0][5] == brief["candidates"][0]["rows"][0]["speedup"]
-    assert isinstance(table.rows[-1][1], Value)
-    assert table.rows[-1][1].value is None
 
 
 def test_what_takes_tables_as_data_has_whole_names(synthetic, tmp_path):

@@ -277,15 +277,11 @@ def test_benchmarks_and_variants_can_be_chosen(judged, three):
     assert head.text.startswith("synthetic on lab07")
 
 
-def test_what_the_runs_look_like_is_said_beside_the_lines(judged, three):
+def test_what_the_runs_look_like_is_said_and_last_that_there_is_no_certificate(judged, three):
     found = judged(three(gzip_1=(0.217, 0.382, 0.99)))
     assert found.diagnosis is not None
     assert set(found.diagnosis.cautions) <= set(found.cautions)
     assert found.to_dict()["diagnosis"]["findings"] is not None
-
-
-def test_without_a_certificate_it_says_so_last(judged, three):
-    found = judged(three(gzip_1=(0.217, 0.382, 0.99)))
     assert found.cautions[-1].code == "no-certificate"
     assert "A/A certificate" not in str(found)  # --explain tells
     assert "no A/A certificate" in str(replace(found, explained=True))

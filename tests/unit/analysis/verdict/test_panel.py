@@ -68,7 +68,7 @@ def test_every_method_says_its_unit_and_estimand():
     )
 
 
-def test_the_answers_are_those_of_the_methods():
+def test_the_answers_are_those_of_the_methods_whose_results_are_kept():
     ours, theirs = side("new", 0.9), side("base", 1.0)
     found, told = panel(ours, theirs)
     by_name = {one.method: one for one in told.methods}
@@ -76,15 +76,16 @@ def test_the_answers_are_those_of_the_methods():
     expected = randomization_test(ours, theirs, rng=stream(0, "resample", "randomization"))
     assert by_name["randomization"].pvalue == expected.pvalue
     assert by_name["bootstrap"].value == pytest.approx(found.these.speedup, rel=1e-6)
-
-
-def test_the_reliability_of_the_estimate_is_said():
-    ours, theirs = side("new", 0.9), side("base", 1.0)
-    found, told = panel(ours, theirs)
     assert reasons(told, "HPT") == {"estimand"}
     (text,) = [one.text for one in told.disagreements if one.of == "HPT"]
     at = hpt(ours, theirs, speedup=found.these.speedup).confidence
     assert f"is {at:.3f}" in text
+    assert told.answers.hpt is not None
+    assert told.answers.hpt.pvalue == hpt(ours, theirs).pvalue
+    assert [pair.benchmark for pair in told.answers.mixtures] == list(ours.benchmarks)
+    assert len(told.answers.chances) == len(told.answers.mixtures)
+    assert set(plain(told)) == {"methods", "disagreements"}
+    assert "answers" not in repr(told)
 
 
 def test_sessions_that_move_make_runs_look_like_replications():
@@ -216,14 +217,3 @@ def test_where_every_run_is_0_no_method_is_asked(synthetic, tmp_path):
     (said,) = found.candidates[0].panel.methods
     assert (said.method, said.word) == ("all", None)
     assert said.answer == "not possible: every benchmark has runs of 0"
-
-
-def test_the_methods_own_results_are_kept_and_are_no_part_of_the_json():
-    ours, theirs = side("new", 0.9), side("base", 1.0)
-    _, told = panel(ours, theirs)
-    assert told.answers.hpt is not None
-    assert told.answers.hpt.pvalue == hpt(ours, theirs).pvalue
-    assert [pair.benchmark for pair in told.answers.mixtures] == list(ours.benchmarks)
-    assert len(told.answers.chances) == len(told.answers.mixtures)
-    assert set(plain(told)) == {"methods", "disagreements"}
-    assert "answers" not in repr(told)

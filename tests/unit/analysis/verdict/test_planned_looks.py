@@ -218,15 +218,13 @@ def test_two_trials_of_which_one_was_planned_are_judged_by_what_risks_less(compa
         looks_at([plain, planned], 2, always_valid=False)
 
 
-def test_a_trial_that_ended_when_it_was_decided_is_not_merged(compared, tmp_path):
+def test_a_trial_that_ended_when_it_was_decided_is_not_merged_and_an_export_says_what_is_lost(
+    compared, tmp_path
+):
     one = compared({"old": 0.0, "new": -0.01}, 6, PLAN)
     with pytest.raises(UsageError, match="decided when it ended"):
         merge_trials([one.path, one.path], tmp_path / "both")
-
-
-def test_an_export_says_what_a_file_does_not_hold(compared):
-    trial = compared({"old": 0.0, "new": -0.01}, 6, PLAN)
-    (said,) = [c.text for c in never_held(exported_trial(trial)) if c.code == "looks-lost"]
+    (said,) = [c.text for c in never_held(exported_trial(one)) if c.code == "looks-lost"]
     assert "4 looks taken, rule repeated" in said
 
 

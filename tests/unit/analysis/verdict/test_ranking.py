@@ -29,11 +29,18 @@ def trial(synthetic, tmp_path):
     return read_trial(synthetic(data, sessions=4).write(tmp_path / "t"))
 
 
-def test_every_pair_stands_there_once_the_better_first(trial):
+def test_every_pair_stands_there_once_and_the_published_ranking_with_its_warning(trial):
     found = rank_variants(trial)
     assert len(found.pairs) == 6
     assert len({frozenset((p.candidate, p.baseline)) for p in found.pairs}) == 6
     assert all(p.speedup >= 1 and p.low <= p.speedup <= p.high for p in found.pairs)
+    assert found.friedman is not None
+    assert found.nemenyi == pytest.approx(2.569 * math.sqrt(4 * 5 / (6 * 6)), rel=1e-3)
+    assert [c.code for c in found.cautions] == ["ranks-over-benchmarks"]
+    assert "31 to 41 %" in " ".join(str(found).split())
+    plain = rank_variants(trial, ranked=False)
+    assert (plain.friedman, plain.cautions) == (None, ())
+    assert "rank" not in str(plain).splitlines()[2]
 
 
 def test_a_pair_is_t_on_session_means_of_the_suite(trial):
@@ -63,17 +70,6 @@ def test_places_move_only_as_far_as_pairs_are_told(trial):
     assert places["c"] == (1, 1)
     assert places["d"] == (4, 4)
     assert places["a"] == places["base"] == (2, 3)
-
-
-def test_the_published_ranking_comes_with_its_warning(trial):
-    found = rank_variants(trial)
-    assert found.friedman is not None
-    assert found.nemenyi == pytest.approx(2.569 * math.sqrt(4 * 5 / (6 * 6)), rel=1e-3)
-    assert [c.code for c in found.cautions] == ["ranks-over-benchmarks"]
-    assert "31 to 41 %" in " ".join(str(found).split())
-    plain = rank_variants(trial, ranked=False)
-    assert (plain.friedman, plain.cautions) == (None, ())
-    assert "rank" not in str(plain).splitlines()[2]
 
 
 def test_one_variant_cannot_be_ranked(trial):

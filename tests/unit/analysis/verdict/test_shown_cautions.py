@@ -75,7 +75,7 @@ def test_a_list_names_only_what_is_on_the_screen():
     assert found.text == "differs: b"
 
 
-def test_a_trial_shows_what_its_numbers_need_and_no_certificate():
+def test_a_trial_shows_what_its_numbers_need_and_a_screen_leaves_out_what_it_says():
     verdict = judge(read_trial(SAMPLE))
     found = shown_cautions(verdict)
     assert [one.code for one in found.cautions] == [
@@ -83,10 +83,6 @@ def test_a_trial_shows_what_its_numbers_need_and_no_certificate():
     ]
     assert found.hidden == 1
     assert "no-certificate" in [one.code for one in verdict.cautions]
-
-
-def test_a_screen_leaves_out_what_it_says_itself():
-    verdict = judge(read_trial(SAMPLE))
     (first, *others) = shown_cautions(verdict, most=9).cautions
     assert first.code == "failed-left-out"
     assert list(shown_cautions(verdict, most=9, without={first.code}).cautions) == others

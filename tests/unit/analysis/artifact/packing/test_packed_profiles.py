@@ -24,12 +24,17 @@ def packed_below(files, root):
     return {name.removeprefix(root): data for name, data in files.items() if name.startswith(root)}
 
 
-def test_profiles_are_packed_whole_on_request(campaign, pack):
-    profile_beside(campaign.trial, build, variant="b")
+def test_profiles_are_packed_whole_on_request_and_read_again(campaign, pack, tmp_path):
+    folder = profile_beside(campaign.trial, build, variant="b")
     made = pack(campaign.trial, campaign=campaign.file, why=True)
     root = f"trials/{campaign.trial.name}.why/"
     assert packed_below(made.files, root) == files_below(profiles_of(campaign.trial))
     assert not [what for what in made.missing if ".why" in what]
+    place = tmp_path / "unpacked"
+    for name, data in packed_below(made.files, f"trials/{campaign.trial.name}.why/b/").items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_bytes(data)
+    assert read_profile(place).cells == read_profile(folder).cells
 
 
 def test_profiles_that_are_left_out_are_listed(campaign, pack):
@@ -78,13 +83,3 @@ def test_timed_runs_that_were_changed_since_are_refused(campaign, pack):
         file.write("\n")
     with pytest.raises(StoreError, match="not what it was"):
         pack(campaign.trial, campaign=campaign.file, why=True)
-
-
-def test_what_was_packed_is_read_again(campaign, pack, tmp_path):
-    folder = profile_beside(campaign.trial, build, variant="b")
-    made = pack(campaign.trial, campaign=campaign.file, why=True)
-    place = tmp_path / "unpacked"
-    for name, data in packed_below(made.files, f"trials/{campaign.trial.name}.why/b/").items():
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_bytes(data)
-    assert read_profile(place).cells == read_profile(folder).cells

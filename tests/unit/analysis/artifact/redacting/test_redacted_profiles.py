@@ -26,7 +26,7 @@ def profiled(folder):
     return folder, made
 
 
-def test_host_and_home_are_gone_and_the_profile_still_belongs_to_its_trial(profiled):
+def test_host_and_home_are_gone_and_what_was_counted_stays_with_its_trial(profiled):
     folder, made = profiled
     host_id = read_manifest(folder.trial).host_id
     done = folder.redact("user,host,paths")
@@ -38,10 +38,6 @@ def test_host_and_home_are_gone_and_the_profile_still_belongs_to_its_trial(profi
     assert read_manifest(made / "timed").host_id == read.profile.host_id
     changed = {name.rpartition("/")[2] for name in done.record.files if ".why/" in name}
     assert changed == {"profile.json", "samples.jsonl", "manifest.json"}
-
-
-def test_what_was_counted_stays(profiled):
-    folder, made = profiled
     before = read_profile(made).cells
     folder.redact("user,host,paths")
     after = read_profile(made).cells

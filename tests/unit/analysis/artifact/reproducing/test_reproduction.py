@@ -27,7 +27,7 @@ from .conftest import REPORT, write_bundle
 pytestmark = pytest.mark.usefixtures("quick_answers")
 
 
-def test_an_untouched_bundle_gives_the_same_bytes(bundle):
+def test_an_untouched_bundle_gives_the_same_bytes_and_ten_differences_are_named(bundle):
     found = reproduce(bundle())
     assert found.outcome == "same bytes"
     assert found.exit_code == 0
@@ -35,6 +35,29 @@ def test_an_untouched_bundle_gives_the_same_bytes(bundle):
     assert found.numbers["numbers"] == found.numbers["same"] > 100
     assert found.other_versions == ()
     assert found.files == 12
+    places = [f"/place/{k:02}" for k in range(15)]
+    differences = tuple(
+        Difference(pointer=place, kind="number", grade="different", stored=1, recomputed=2)
+        for place in places
+    )
+
+    def told(count, **changes):
+        one = Recomputation(
+            name="verdict",
+            command=("verdict",),
+            result="analyses/verdict.json",
+            standing="different",
+            differences=differences[:count],
+            **changes,
+        )
+        return str(replace(found, analyses=(one,)))
+
+    page = told(15)
+    assert [place for place in places if place in page] == places[:10]
+    assert "and 5 more places: see --json, or analyses/verdict.json" in page
+    assert "more places" not in told(10)
+    assert "and 1 more places" in told(11)
+    assert "and 7 more places" in told(15, not_listed=2)
 
 
 def test_a_stored_result_may_be_larger_than_other_files(bundle, monkeypatch):
@@ -72,33 +95,6 @@ def test_an_edited_number_is_named_though_all_hashes_are_consistent(bundle):
     assert one.pointer == "/candidates/0/multilevel/these/speedup"
     assert one.relative == pytest.approx(0.01 / 1.01)
     assert found.analyses[1].standing == "same bytes"
-
-
-def test_ten_differences_of_a_result_are_named_and_the_others_counted(bundle):
-    found = reproduce(bundle())
-    places = [f"/place/{k:02}" for k in range(15)]
-    differences = tuple(
-        Difference(pointer=place, kind="number", grade="different", stored=1, recomputed=2)
-        for place in places
-    )
-
-    def told(count, **changes):
-        one = Recomputation(
-            name="verdict",
-            command=("verdict",),
-            result="analyses/verdict.json",
-            standing="different",
-            differences=differences[:count],
-            **changes,
-        )
-        return str(replace(found, analyses=(one,)))
-
-    page = told(15)
-    assert [place for place in places if place in page] == places[:10]
-    assert "and 5 more places: see --json, or analyses/verdict.json" in page
-    assert "more places" not in told(10)
-    assert "and 1 more places" in told(11)
-    assert "and 7 more places" in told(15, not_listed=2)
 
 
 def test_an_edited_word_is_a_difference_too(bundle):

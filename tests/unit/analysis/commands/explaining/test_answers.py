@@ -25,13 +25,21 @@ def stored(tmp_path):
     return [profile_beside(path, build, variant="new")]
 
 
-def test_every_benchmark_that_is_stored_has_an_answer(stored):
+def test_every_benchmark_that_is_stored_has_an_answer_in_three_forms(stored):
     answer = explained(stored, Explaining())
     assert [(one.variant, one.benchmark) for one in answer.answers] == [("new", "keys")]
     assert answer.answers[0].named
     with pytest.raises(UsageError, match="no profile of the benchmark 'text'") as caught:
         explained(stored, Explaining(benchmarks=("text",)))
     assert caught.value.fix == "stored: keys"
+    forms = {}
+    for form in ("text", "md", "json"):
+        out = io.StringIO()
+        show(answer, out, as_json=form == "json", markdown=form == "md")
+        forms[form] = out.getvalue()
+    assert json.loads(forms["json"]) == answer.to_dict()
+    assert forms["text"] == f"{answer}\n"
+    assert "| function" in forms["md"]
 
 
 def test_exit_codes(stored, tmp_path):
@@ -45,18 +53,6 @@ def test_exit_codes(stored, tmp_path):
     assert exit_code_of(both, require=True) == 0
     few = WhyAnswer(answers=(replace(there.answers[0], rows=(), withheld="few-sessions"),))
     assert [exit_code_of(few, require=require) for require in (False, True)] == [0, 1]
-
-
-def test_an_answer_has_three_forms(stored):
-    answer = explained(stored, Explaining())
-    forms = {}
-    for form in ("text", "md", "json"):
-        out = io.StringIO()
-        show(answer, out, as_json=form == "json", markdown=form == "md")
-        forms[form] = out.getvalue()
-    assert json.loads(forms["json"]) == answer.to_dict()
-    assert forms["text"] == f"{answer}\n"
-    assert "| function" in forms["md"]
 
 
 def test_stacks_go_to_the_file_that_is_named(stored, tmp_path):

@@ -58,13 +58,12 @@ NOTES = notes_of(
 )
 
 
-def test_certain_findings_of_the_benchmark_and_the_host(diagnosis: Diagnosis) -> None:
+def test_certain_findings_of_the_benchmark_and_the_host_have_a_figure_in_each_session(
+    diagnosis: Diagnosis,
+) -> None:
     found = marks_of(diagnosis, "x", NOTES)
     assert [one.code for one in found] == ["load", "steal", "change-point"]
     assert [one.everywhere for one in found] == [False, True, False]
-
-
-def test_each_session_has_its_own_figure(diagnosis: Diagnosis) -> None:
     load, steal, step = marks_of(diagnosis, "x", NOTES)
     assert load.figures == ("0.74", "0.97")
     assert load.text == "load 1.40 over 1 min"

@@ -128,12 +128,16 @@ def test_the_end_of_a_series_is_marked_and_says_why(histories):
     assert "history-end" not in drawn(histories.usual())[1]
 
 
-def test_missing_nights_are_open(histories):
+def test_missing_nights_are_open_and_the_picture_says_its_result_in_words(histories):
     strip, svg = drawn(histories.usual())
     assert len(strip.places.missing) == 3
     assert svg.count('class="history-missing"') == 1
     without = histories.history(histories.series("text", missing=()))
     assert "history-missing" not in drawn(without)[1]
+    assert f'aria-label="{strip.alt}"' in svg
+    assert strip.alt.startswith("text: 61 nights; between 2026-10-")
+    assert "% more time" in strip.alt
+    assert "no change found" in drawn(histories.usual(), 1)[0].alt
 
 
 def test_without_a_baseline_values_have_their_unit(histories):
@@ -143,14 +147,6 @@ def test_without_a_baseline_values_have_their_unit(histories):
     assert [value for _, value in strip.parts[0].values] == pytest.approx(
         [one.metric_value for one in histories.plain().series[0].values]
     )
-
-
-def test_the_picture_says_its_result_in_words(histories):
-    strip, svg = drawn(histories.usual())
-    assert f'aria-label="{strip.alt}"' in svg
-    assert strip.alt.startswith("text: 61 nights; between 2026-10-")
-    assert "% more time" in strip.alt
-    assert "no change found" in drawn(histories.usual(), 1)[0].alt
 
 
 def test_one_far_night_does_not_press_the_others_together():

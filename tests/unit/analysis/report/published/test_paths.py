@@ -121,7 +121,7 @@ def test_the_bins_are_equally_wide_in_logs(judged):
     assert np.abs(again - np.array(found["counts"])).sum() <= 4  # values on an edge, by rounding
 
 
-def test_the_alt_text_states_the_result(judged):
+def test_the_alt_text_states_the_result_and_the_interval_is_written_as_in_the_row(judged):
     chapter = published(judged())
     null, anew = way(chapter, "randomization")["histogram"], way(chapter, "bootstrap")["histogram"]
     low, high = anew["ends"]
@@ -129,10 +129,6 @@ def test_the_alt_text_states_the_result(judged):
     assert "p = 0.0625" in null["alt"]
     assert f"{low.text} to {high.text}" in anew["alt"]
     assert "simulated" in anew["alt"]
-
-
-def test_the_interval_is_written_as_in_the_row(judged):
-    chapter = published(judged())
     answer = next(one for one in chapter["rows"] if one["key"] == "bootstrap")["answers"][0]
     found = way(chapter, "bootstrap")["histogram"]
     assert (found["observed"].text, found["ends"][0].text, found["ends"][1].text) == (

@@ -20,7 +20,7 @@ def questions(chapter, key, codes=("", "estimand")):
     }
 
 
-def test_the_mean_stands_against_the_bound_of_hpt(judged):
+def test_the_mean_stands_against_the_bound_of_hpt_and_other_weights_are_explained(judged):
     chapter = published(judged())
     these, bound = (
         next(one for one in chapter["rows"] if one["key"] == key)["answers"][0]
@@ -28,9 +28,15 @@ def test_the_mean_stands_against_the_bound_of_hpt(judged):
     )
     asked = questions(chapter, "hpt")["quick"]
     assert asked == f"{these.value.text} or {bound.low.text}?"
+    (reason,) = [r for r in chapter["reasons"] if r["method"] == "speedup-test" and not r["code"]]
+    overall = next(one for one in chapter["rows"] if one["key"] == "speedup-test")["answers"][
+        0
+    ].value
+    assert questions(chapter, "speedup-test", ("",))["quick"].endswith(f" or {overall.text}?")
+    assert "sums" in reason["text"]
 
 
-def test_each_reason_of_explain_is_there_in_its_words(judged):
+def test_each_reason_of_explain_is_there_and_how_much_a_bootstrap_covers(judged):
     subject = judged()
     chapter = published(subject)
     told = " ".join(reason["text"] for reason in chapter["reasons"]).casefold()
@@ -39,17 +45,14 @@ def test_each_reason_of_explain_is_there_in_its_words(judged):
     for one in found:
         if one.of != "HPT":  # HPT's quotes the mean, which the page writes by its column
             assert one.text.casefold() in told
-
-
-def test_overall_speedups_that_weigh_otherwise_are_explained(judged):
-    # Speedup-Test, equation 3: a ratio of sums; the first benchmarks are faster and shorter here
-    chapter = published(judged())
-    (reason,) = [r for r in chapter["reasons"] if r["method"] == "speedup-test" and not r["code"]]
-    overall = next(one for one in chapter["rows"] if one["key"] == "speedup-test")["answers"][
-        0
-    ].value
-    assert questions(chapter, "speedup-test", ("",))["quick"].endswith(f" or {overall.text}?")
-    assert "sums" in reason["text"]
+    known = subject.candidates[0].panel.answers.bootstrap.known_coverage
+    assert known < 0.94
+    texts = [
+        reason["text"]
+        for reason in published(subject)["reasons"]
+        if reason["method"] == "bootstrap"
+    ]
+    assert any(f"{100 * known:.1f} %" in one for one in texts)
 
 
 def test_equal_numbers_need_no_sentence(judged, draw):
@@ -84,18 +87,6 @@ def test_with_one_candidate_it_is_not_named(judged, draw):
     assert set().union(
         *(questions(published(judged(times)), key) for key in ("hpt", "similar"))
     ) <= {""}
-
-
-def test_a_bootstrap_that_covers_too_little_says_how_much(judged):
-    subject = judged()
-    known = subject.candidates[0].panel.answers.bootstrap.known_coverage
-    assert known < 0.94
-    texts = [
-        reason["text"]
-        for reason in published(subject)["reasons"]
-        if reason["method"] == "bootstrap"
-    ]
-    assert any(f"{100 * known:.1f} %" in one for one in texts)
 
 
 @pytest.mark.parametrize(("factor", "whose"), [(0.5, True), (2.0, False)])

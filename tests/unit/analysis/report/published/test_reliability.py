@@ -29,7 +29,7 @@ def best(*, benchmarks=8, runs=8, faster=1.5, seed=4):
     return hpt_speedup(*sides)
 
 
-def test_the_steps_are_the_curve():
+def test_the_steps_are_the_curve_and_it_says_where_the_marks_are():
     found = best()
     steps = reliability_steps(found, found.printed or "")
     places = [speedup for speedup, _ in steps.points]
@@ -38,10 +38,6 @@ def test_the_steps_are_the_curve():
     for k, (speedup, reliability) in enumerate(steps.points[:-1]):
         after = steps.points[k + 1][0]
         assert reliability == found.curve.confidence(min(speedup * (1 + 1e-9), after))
-
-
-def test_it_says_where_the_marks_are():
-    found = best()
     steps = reliability_steps(found, found.printed)
     assert steps.largest.text == found.printed
     assert steps.largest.value == found.value

@@ -77,7 +77,7 @@ def test_boxes_lie_on_the_side_of_the_better_variant(tmp_path, better, sign) -> 
     assert (column["apart"], column["compared"]) == (2, 2)
 
 
-def test_the_margin_is_shaded_behind_all_boxes(three) -> None:
+def test_the_margin_is_shaded_and_the_published_diagram_is_named_and_not_drawn(three) -> None:
     chapter = suite(three)
     assert chapter["margin"] == 0.01
     for column in chapter["boxes"]:
@@ -88,6 +88,8 @@ def test_the_margin_is_shaded_behind_all_boxes(three) -> None:
         assert width > 0
         # 1 / 1.01 and 1.01 lie equally far from 1 on a log scale
         assert left + width / 2 == pytest.approx(float(one), abs=0.02)
+    assert "31 to 41 %" in chapter["friedman"]
+    assert any(line.startswith("fairtrial plot cd ") for line in chapter["commands"])
 
 
 def test_however_far_single_runs_lie_boxes_fill_half_of_the_axis(tmp_path) -> None:
@@ -247,12 +249,6 @@ def test_with_two_variants_the_page_says_why_there_is_no_ranking(subject) -> Non
     assert plane_of(subject(runs({"old": 1.0, "new": 0.5})), {}).startswith(
         "A biplot needs three variants or more"
     )
-
-
-def test_the_published_diagram_is_named_with_its_false_alarms_and_not_drawn(three) -> None:
-    chapter = suite(three)
-    assert "31 to 41 %" in chapter["friedman"]
-    assert any(line.startswith("fairtrial plot cd ") for line in chapter["commands"])
 
 
 # --- biplot

@@ -59,7 +59,7 @@ class Picture:
         return np.array([y for panel in self.panels() for y in panel])
 
 
-def test_a_steady_host_has_one_speed(subject):
+def test_a_steady_host_has_one_speed_and_each_run_is_drawn_against_its_own_cell(subject):
     chapter = happened(subject())
     assert chapter.title == "The trial as it happened"
     assert "No test of the whole host found that it changed." in chapter["deck"][0]
@@ -68,9 +68,20 @@ def test_a_steady_host_has_one_speed(subject):
     assert picture.texts("happened-strong") == []  # no levels are named
     assert picture.marks("path", "happened-cross") == []
     assert "no change of the whole host was found" in timeline["alt"]
+    (timeline,) = chapter["timelines"]
+    dots = Picture(chapter).heights
+    beyond = sum(panel["beyond_scale"] for panel in timeline["sessions"])
+    assert len(dots) + beyond == 2 * 3 * 60  # cells a hundredfold apart are alike here
+    assert max(dots) - min(dots) > 0.2
+    assert sum(panel["runs"].value for panel in timeline["sessions"]) == 360
+    assert [panel["session"] for panel in timeline["sessions"]] == ["1", "2", "3"]
+    assert all(panel["level"].value == pytest.approx(1, abs=0.01) for panel in timeline["sessions"])
+    assert not any("are drawn" in note for note in chapter["timelines"][0]["notes"])
+    picture = Picture(chapter)
+    assert picture.heights.size + len(picture.marks("line", "happened-beyond")) == 360
 
 
-def test_two_speeds_are_named_where_they_are(subject):
+def test_two_speeds_are_named_where_they_are_and_tables_hold_the_values(subject):
     chapter = happened(subject(TWO))
     assert chapter.title == "The trial as it happened: a host with two speeds"
     assert "two states, 30\u00a0% apart" in chapter["deck"][0]
@@ -85,18 +96,12 @@ def test_two_speeds_are_named_where_they_are(subject):
         at = 1 - (float(label["y"]) - 4 - float(panel["y"])) / float(panel["height"])
         assert 0.35 < (abs(picture.heights - at) < 0.1).mean() < 0.65
     assert "30\u00a0% above the fast state" in timeline["alt"]
-
-
-def test_each_run_is_drawn_against_its_own_cell(subject):
-    chapter = happened(subject())
-    (timeline,) = chapter["timelines"]
-    dots = Picture(chapter).heights
-    beyond = sum(panel["beyond_scale"] for panel in timeline["sessions"])
-    assert len(dots) + beyond == 2 * 3 * 60  # cells a hundredfold apart are alike here
-    assert max(dots) - min(dots) > 0.2
-    assert sum(panel["runs"].value for panel in timeline["sessions"]) == 360
-    assert [panel["session"] for panel in timeline["sessions"]] == ["1", "2", "3"]
-    assert all(panel["level"].value == pytest.approx(1, abs=0.01) for panel in timeline["sessions"])
+    tables = [b for s in chapter.sections() for b in s.blocks if isinstance(b, Table)]
+    cells = {cell for table in tables for row in table.rows for cell in row}
+    panels = chapter["timelines"][0]["sessions"]
+    assert {panel["seconds"] for panel in panels} | {panel["higher"] for panel in panels} <= cells
+    assert {one["pvalue"] for one in chapter["found"]} <= cells
+    assert all(isinstance(one["pvalue"], Value) for one in chapter["found"])
 
 
 def test_one_benchmark_stands_out(subject):
@@ -209,23 +214,6 @@ def test_files_and_trials_without_times_have_no_such_chapter(subject, tmp_path):
         path.write_text("\n".join(lines) + "\n")
         paths.append(str(path))
     assert happened(subject_of(paths, Reading(better="lower"), explain=False)) is None
-
-
-def test_tables_hold_the_values_of_the_chapter(subject):
-    chapter = happened(subject(TWO))
-    tables = [b for s in chapter.sections() for b in s.blocks if isinstance(b, Table)]
-    cells = {cell for table in tables for row in table.rows for cell in row}
-    panels = chapter["timelines"][0]["sessions"]
-    assert {panel["seconds"] for panel in panels} | {panel["higher"] for panel in panels} <= cells
-    assert {one["pvalue"] for one in chapter["found"]} <= cells
-    assert all(isinstance(one["pvalue"], Value) for one in chapter["found"])
-
-
-def test_every_run_is_drawn_while_there_are_few(subject):
-    chapter = happened(subject())
-    assert not any("are drawn" in note for note in chapter["timelines"][0]["notes"])
-    picture = Picture(chapter)
-    assert picture.heights.size + len(picture.marks("line", "happened-beyond")) == 360
 
 
 def test_a_crowd_is_thinned_to_its_lowest_middle_and_highest(subject, monkeypatch):

@@ -22,7 +22,7 @@ def codes(result):
     return [caution.code for caution in result.cautions]
 
 
-def test_the_same_effects_are_reproduced(night):
+def test_the_same_effects_are_reproduced_with_the_words_and_numbers_of_the_verdicts(night):
     old, new = night("one", EFFECTS, seed=1), night("two", EFFECTS, seed=2)
     found = compare_trials(old, new)
     (one,) = found.candidates
@@ -32,11 +32,6 @@ def test_the_same_effects_are_reproduced(night):
     assert (found.same_trial, found.same_campaign, found.same_host) == (False, True, True)
     assert (found.environment, found.campaign) == ((), ())
     assert "levels-confounded" in codes(found)
-
-
-def test_words_and_numbers_are_those_of_the_verdicts(night):
-    old, new = night("one", EFFECTS, seed=1), night("two", EFFECTS, seed=2)
-    (one,) = compare_trials(old, new).candidates
     for trial, side in ((old, "old"), (new, "new")):
         answer = judge(trial).candidates[0].multilevel
         for line, effect in [
