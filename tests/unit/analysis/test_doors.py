@@ -4,8 +4,6 @@
 although the argument was none.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import math
@@ -475,7 +473,8 @@ def test_wrong_arguments_are_refused_with_our_errors(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # what is answered although it is odd is answered at length: few trees are grown for that
-    monkeypatch.setattr("analysis.methods.variance_sources.predictions.MOST_TREES", 2)
+    for most, few in (("MOST_TREES", 2), ("RESAMPLES", 50), ("_GRID", 2), ("_MOST_SHOWN", 2)):
+        monkeypatch.setattr(f"analysis.methods.variance_sources.predictions.{most}", few)
     call, given = PUBLIC[name]
     wrong = []
     longest = 0
@@ -657,9 +656,9 @@ def test_matrices_at_the_ends_of_doubles_work_or_are_refused(kind: str, better: 
         call, given = PUBLIC[name]
         one = {"candidate": sides["candidate"], "baseline": mild}
         other = {"candidate": mild, "baseline": sides["baseline"]}
-        # plan_sessions asks the latter
-        some = {"plan_sessions": (one, other), "variance_components": (sides,)}
-        for used in some.get(name, (sides, one, other)):
+        if name == "variance_components":  # plan_sessions asks it
+            continue
+        for used in (sides, one) if name == "plan_sessions" else (sides, one, other):
             ours = used if "candidate" in given else {"matrix": used["candidate"]}
             for more in _choices(name):
                 answers_or_refuses_the_size(call, {**given, **ours, **more})

@@ -1,7 +1,5 @@
 """A/A trials: one program under two names, with what shows that it is one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

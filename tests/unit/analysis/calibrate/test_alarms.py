@@ -1,7 +1,5 @@
 """Each relabelling is answered as the method's own function answers it, one after the other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.stats

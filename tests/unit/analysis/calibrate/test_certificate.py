@@ -1,7 +1,5 @@
 """A certificate says what was counted, is kept whole, and speaks only of what it was made for."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

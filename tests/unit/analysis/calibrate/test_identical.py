@@ -1,7 +1,5 @@
 """Two variants are identical only where the trial shows it."""
 
-from __future__ import annotations
-
 import pytest
 
 from analysis.data.trial import read_trial

@@ -1,7 +1,5 @@
 """Which labels are swapped: exact enumeration is the authority."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Tests of what session-level methods suppose: exact laws, and departures that are planted."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

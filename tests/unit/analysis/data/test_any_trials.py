@@ -3,8 +3,6 @@
 Authority: the same trials, read and judged one by one.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json
@@ -246,7 +244,7 @@ def fates(trial: Trial) -> list[Any]:
 
 
 QUICK = settings(
-    max_examples=examples(8),
+    max_examples=examples(6),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

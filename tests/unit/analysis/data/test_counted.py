@@ -4,8 +4,6 @@ Authority: docs/counters.md: of counted blocks the counters are judged, of the o
 made in memory: a counted run of one variant takes twice as long, so that one too many shows.
 """
 
-from __future__ import annotations
-
 import runpy
 from dataclasses import replace
 from pathlib import Path

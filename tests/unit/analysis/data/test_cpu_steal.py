@@ -3,8 +3,6 @@
 Authority: docs/trial-format.md: a CPU that lost nothing is not there, null and an absent key are unknown.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

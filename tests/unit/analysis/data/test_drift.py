@@ -4,8 +4,6 @@ Authority: a trial gone on with `--accept-drift` had 15 findings `drift`, and ru
 median; verdict, hpt and resample said nothing of it.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -4,8 +4,6 @@ Authority: arithmetic, and docs/energy.md. A run's ends are each known to one st
 the sum of k runs has sqrt(k) times the error of one.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

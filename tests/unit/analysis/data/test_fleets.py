@@ -3,8 +3,6 @@
 Authority: the hosts' own trials, read one by one, and docs/fleet.md.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace
@@ -188,7 +186,7 @@ COMMANDS = (
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_reading_command_takes_a_fleet(fleet, command):
-    folder = fleet()
+    folder = fleet(runs=8)
     code, out, err = run(*(word.replace("{}", str(folder)) for word in command.split()))
     assert code == 0, err
     assert out or err

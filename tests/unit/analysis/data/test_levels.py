@@ -1,7 +1,5 @@
 """Processes and their iterations: a run is a process's mean, and pooling is asked for and told."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -131,11 +129,6 @@ def test_iterations_come_back_from_json(tmp_path: Path) -> None:
     assert pooled.sessions is not None
     assert pooled.sessions[0].tolist() == [1, 1, 2, 2, 2]
     assert [one.code for one in again.cautions] == ["process-means"]
-
-
-def test_a_matrix_without_iterations_says_null() -> None:
-    plain = PerformanceMatrix.from_samples("v", {"a": [1.0, 2.0]}, better="lower").to_dict()
-    assert (plain["iterations"], plain["metric"], plain["origin"]) == (None, None, None)
 
 
 @pytest.mark.parametrize(

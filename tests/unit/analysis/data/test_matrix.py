@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -154,12 +152,9 @@ def test_one_column_is_one_benchmark(tmp_path: Path) -> None:
     ("suffix", "layout", "text", "place", "what"),
     [
         (".csv", "rows", "a,1,2\nb,3,nan\n", "2:5", "'nan' is not a positive"),
-        (".csv", "rows", "a,1,2\nb,inf,3\n", "2:3", "'inf' is not a positive"),
         (".csv", "rows", "a,1,0\n", "1:5", "'0' is not a positive"),
-        (".csv", "rows", "a,1,2\nb, -3,3\n", "2:4", "'-3' is not a positive"),
         (".csv", "rows", "a,1,2\nb,3,x\n", "2:5", "'x' is not a number"),
         (".csv", "rows", "a,1,x\nb,3,4\n", "1:5", "'x' is not a number"),  # no heading either
-        (".csv", "rows", "a,O.54\nb,3\n", "1:3", "'O.54' is not a number"),
         (".csv", "rows", "a,0.54s,0.55s\nb,3,4\n", "1:3", "'0.54s' is not a number"),
         (".csv", "rows", "a,1,,3\n", "1:5", "a run is missing here"),
         (".csv", "rows", "a,1\nb,,\n", "2:1", "'b' has no runs"),
@@ -210,22 +205,6 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         PerformanceMatrix.read(tmp_path / "x.csv", better="lower")
     with pytest.raises(UsageError, match="layout"):
         PerformanceMatrix.read(tmp_path / "x.csv", better="lower", layout="diagonal")
-
-
-def test_to_dict_comes_back(tmp_path: Path) -> None:
-    m = PerformanceMatrix.from_samples(
-        "v",
-        {"b": [0.1, 0.2], "a": [3e-9]},
-        better="higher",
-        unit="1/s",
-        blocks={"b": [1, 2], "a": [1]},
-    )
-    path = tmp_path / "other.json"
-    path.write_text(json.dumps(m.to_dict()))
-    back = PerformanceMatrix.read(path, better="higher")
-    assert back.to_dict() == m.to_dict()
-    with pytest.raises(UsageError, match="higher values are better"):
-        PerformanceMatrix.read(path, better="lower")
 
 
 def test_names_above_numbers_are_benchmarks(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Trials put together: what the new one holds, by what went in, and what is refused."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace

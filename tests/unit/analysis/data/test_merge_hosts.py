@@ -3,8 +3,6 @@
 Authority: the trials that went in, and docs/fleet.md.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

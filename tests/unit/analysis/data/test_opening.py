@@ -1,7 +1,5 @@
 """Foreign bytes: packers by their first bytes, limits, encodings, colours of terminals."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

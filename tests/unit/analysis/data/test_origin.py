@@ -4,8 +4,6 @@ Authority: first use of the first version, A8 and B: `hpt` and `speedup-test` ac
 no caution, and a variant was "1.000 times as fast" as itself.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

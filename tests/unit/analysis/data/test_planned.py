@@ -4,8 +4,6 @@ The authority is the rule as docs/trial-format.md has it, applied here run by ru
 golden trial of schema 2 was measured on a busy machine.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

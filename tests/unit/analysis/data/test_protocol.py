@@ -1,7 +1,5 @@
 """What a trial says of its campaign; docs/trial-format.md has the files and their keys."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

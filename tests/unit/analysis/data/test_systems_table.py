@@ -1,7 +1,5 @@
 """Tables of systems: what is read, and what is refused with its place."""
 
-from __future__ import annotations
-
 import pytest
 
 from analysis.data.systems_table import read_systems

@@ -1,7 +1,5 @@
 """What is read is handed on as values: nobody changes it, or compares it by chance."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Simulated tables of runs, as an interleaved trial gives them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The diagnosis of a whole trial: one correction, what was recorded, and what a verdict must say."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A fleet's diagnosis for a reader."""
 
-from __future__ import annotations
-
 import pytest
 
 from analysis.diagnose.fleet import DiagnosedHost, FleetDiagnosis

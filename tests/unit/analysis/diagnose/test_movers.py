@@ -5,8 +5,6 @@ jumped tenfold from block to block, its reads and all commands of the other vari
 "the whole host changed between two speeds" sent the reader to the wrong place.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -45,7 +43,7 @@ def the_caution(table):
 def test_writes_of_one_variant_are_no_whole_host(simulated):
     """Where it is certain that cells agree, the variant is named, and those of its benchmarks that do."""
     told = beside = 0
-    for seed in range(1, 21):
+    for seed in range(1, 13):
         table = redis(simulated, lambda t: (t.variant == 1) & (t.benchmark < 4), seed=seed)
         found = diagnosed(table, **NAMES)
         cautions = [c for c in cautions_of(found) if c.code.endswith(("-speeds", "-changes"))]
@@ -64,11 +62,11 @@ def test_writes_of_one_variant_are_no_whole_host(simulated):
         assert found.speeds.two
         assert 7 < found.speeds.ratio < 14  # what was planted, not what is left beside the others
         assert found.to_dict()["movers"]["others"] == [table.variants[0]]
-    assert told >= 5
+    assert told >= 3
     assert beside <= 1  # each at 1 %
 
 
-@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("seed", range(1, 4))
 def test_all_that_move_are_the_whole_host(simulated, seed):
     found, caution = the_caution(redis(simulated, lambda t: t.variant >= 0, seed=seed))
     assert caution.code == "host-two-speeds"
@@ -177,6 +175,7 @@ def test_benchmarks_that_move_in_all_variants_are_named(simulated, variants):
         variants=variants,
         sessions=8,
         runs=30,
+        seeds=6,
     )
     named = [told for movers, told in found if movers is not None and movers.benchmarks]
     assert len(named) >= len(found) - 1 >= 4

@@ -4,8 +4,6 @@ Authority: exact enumeration of the orders of small series (exchangeability), sc
 Friedman, and the definition of each statistic.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Searches among made commits, told in their names."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any

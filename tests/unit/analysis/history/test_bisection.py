@@ -1,7 +1,5 @@
 """A bisection in words. Authority: the search's own result, the page of keys, and made commits."""
 
-from __future__ import annotations
-
 import functools
 import json
 import operator

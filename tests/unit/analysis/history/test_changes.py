@@ -1,7 +1,5 @@
 """Changes of a series and alarms. Authority: the definitions by hand, scipy's Welch t, enumeration of orders."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

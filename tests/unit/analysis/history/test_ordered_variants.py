@@ -4,8 +4,6 @@ Authority: scipy's one-sample t on the contrasts, written out; exact small table
 probability of places. Negative controls: a series without a step, and the order of runs within sessions.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

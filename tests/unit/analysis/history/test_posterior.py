@@ -1,7 +1,5 @@
 """The posterior of one step. Authority: weighted least squares by numpy, and numerical integration."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

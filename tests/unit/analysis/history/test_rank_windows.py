@@ -1,7 +1,5 @@
 """Windows of ranks. Authority: scipy's mannwhitneyu, and enumeration of all orders."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

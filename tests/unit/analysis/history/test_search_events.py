@@ -1,7 +1,5 @@
 """What a watched search tells. Authority: the public search of the same values, and what was measured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from analysis import find_steps

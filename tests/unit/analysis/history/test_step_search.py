@@ -1,7 +1,5 @@
 """The search for steps. Authority: made places whose steps are known, scipy's t, and the definition's numbers."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Collection, Mapping

@@ -1,7 +1,5 @@
 """Two sides of lognormal runs, and a generator of their own for the tests of planning."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

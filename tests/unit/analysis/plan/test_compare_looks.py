@@ -4,8 +4,6 @@ Authority: Student's t at the nominal risk by scipy, on the differences of sessi
 decisions on several candidates, each with a case in which the rule does not hold (negative control).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ Authorities: a simulation of the verdict's law, the verdict itself at both sides
 `plan_sessions`, which asks the same of one benchmark.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Authority: equation (2) written out, components from pilots whose variances are known.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """The interval on logarithms at its limits, and how a width is written."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How many runs: plans from a pilot, against theory and their own promises."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

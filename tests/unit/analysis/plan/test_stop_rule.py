@@ -1,7 +1,5 @@
 """The stopping rule's arithmetic, against Welch's test and direct sums."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The t interval of a suite's speedup, and the published loop."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a public function takes for a list: authority is what the message of a refusal says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

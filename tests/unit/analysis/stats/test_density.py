@@ -1,7 +1,5 @@
 """Density estimates, by scipy's and by Silverman's rule."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import gaussian_kde, iqr

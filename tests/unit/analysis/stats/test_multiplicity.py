@@ -1,7 +1,5 @@
 """Corrections for the number of tests, by their definitions and by scipy's."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

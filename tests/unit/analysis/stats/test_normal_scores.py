@@ -1,7 +1,5 @@
 """Places of a normal Q-Q plot: the formulas of Blom and of R's ``ppoints``, by other quantiles."""
 
-from __future__ import annotations
-
 from statistics import NormalDist
 
 import pytest

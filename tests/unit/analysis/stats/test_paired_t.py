@@ -1,7 +1,5 @@
 """The paired t over benchmarks and the interval technique, against scipy and the paper's Table 3."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -5,8 +5,6 @@ Authorities: the examples of R's page of ``power.t.test`` (20 a group, a differe
 chi, by adaptive quadrature; simulation.
 """
 
-from __future__ import annotations
-
 import math
 import runpy
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Harrell and Davis' quantiles, by scipy's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats.mstats import hdquantiles

@@ -1,7 +1,5 @@
 """Friedman's test against the two published examples, which follow two conventions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

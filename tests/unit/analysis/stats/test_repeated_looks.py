@@ -6,8 +6,6 @@ below, and t at every look (Pocock's bound lies between alpha / looks and alpha)
 `tests/calibration/test_repeated_looks_calibration.py` simulates anew.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

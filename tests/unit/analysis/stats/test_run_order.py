@@ -1,7 +1,5 @@
 """Pairs of neighbours, by listing them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.stats.samples import lag_pairs

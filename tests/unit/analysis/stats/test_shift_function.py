@@ -1,7 +1,5 @@
 """The shift function: scipy's quantiles and t, the coverage of equal laws, and what is left out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -5,8 +5,6 @@ Authority: exhaustive dynamic programming over all segmentations, written here; 
 kept; the definitions of Barrett et al. 2017, sections 4 and 5, on processes without noise.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The two-sample tests against full enumeration, closed forms and scipy where it agrees with R."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -3,8 +3,6 @@
 Authority: a plain loop over the items; joblib's own account of what a backend is.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import runpy

@@ -1,7 +1,5 @@
 """Profiles and their timed trials, made in memory: so many milliseconds in each function."""
 
-from __future__ import annotations
-
 import runpy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Authority: docs/why.md and the list of docs/json.md.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from analysis.diagnose.why_result import Why

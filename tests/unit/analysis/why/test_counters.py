@@ -4,8 +4,6 @@ Authority: `multilevel` on the same matrices, Holm's correction, and docs/why.md
 control, where the intervals do not carry it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 Authority: docs/why.md, "How it is computed"; times are planted, so that each row is known.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,8 +4,6 @@ Authority: the rows of `explain` on the same profile: what all stacks of a funct
 form is that of flamegraph.pl (`stackcollapse`) and speedscope ("Brendan Gregg's collapsed stack format").
 """
 
-from __future__ import annotations
-
 import io
 import re
 import runpy

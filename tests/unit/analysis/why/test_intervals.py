@@ -4,8 +4,6 @@ Authority: scipy's t (`ttest_rel`, `t.interval`), Holm (1979) written out anew b
 exact enumeration over where a piece of a run begins (docs/why.md, "Counting").
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ Authority: docs/why.md, "Names"; the names themselves are what gcc 12, clang, c+
 node's --perf-basic-prof write.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The screen of `why`. Authority: docs/why.md, "Reading the answer"; 80 columns, three notes, one next command."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

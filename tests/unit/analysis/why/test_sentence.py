@@ -1,7 +1,5 @@
 """How milliseconds are written, and which answer is which sentence. Authority: docs/why.md, "Reading the answer"."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """An answer that has everything that an answer may have."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.diagnose.explain import explain_by

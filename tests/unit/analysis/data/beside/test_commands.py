@@ -1,7 +1,5 @@
 """What was executed, as a trial's resolved campaign says it; whatever is damaged says nothing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The environment records as a report may show them; docs/environment.md says what they hold."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What the runner recorded of the host is read line by line; what is no such line tells nothing."""
 
-from __future__ import annotations
-
 import json
 
 from analysis.data.host_record import HostNote, RecordedProgram, read_host_record

@@ -1,7 +1,5 @@
 """The end of what a run wrote; docs/trial-format.md says where it is kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from analysis.data.protocol import read_excerpt

@@ -3,8 +3,6 @@
 Authority: numpy's inverted_cdf of all values of the session, put together here, and of weighted values.
 """
 
-from __future__ import annotations
-
 import runpy
 from dataclasses import replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 Authority: the same trial with all values in its rows, as an earlier version would have written it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@ Authority: rules-2, section 5: the expected log of the r-th smallest of m of n v
 definition 1 of Hyndman and Fan, digit for digit.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import combinations

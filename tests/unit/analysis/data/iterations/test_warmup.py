@@ -3,8 +3,6 @@
 Authority: means of what is left, computed here by slices; the rule of a tenth and Fisher's exact test by scipy.
 """
 
-from __future__ import annotations
-
 import json
 import runpy
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Trials whose runs have two speeds, decided by their padding or by nothing that is recorded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The sources of a trial with its modes: of each cell its own, all together one family."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which runs make a mode: planted ones are told apart, single peaks of any shape are left whole."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom

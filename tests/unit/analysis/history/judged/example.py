@@ -1,7 +1,5 @@
 """The nights of the example in docs/history.md."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Nights that no trial was read for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 

@@ -4,8 +4,6 @@ Authority: Holm's and Benjamini's and Hochberg's adjusted p-values by hand and b
 intervals of selected parameters by Benjamini and Yekutieli (2005).
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 from scipy.stats import false_discovery_control

@@ -4,8 +4,6 @@ Authority: `changes` of each series at its level, the alarm's exact law in `Chan
 the table of causes: a paired interval with and without evidence of the host, and a baseline that changed alone.
 """
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """How nights are named. Authority: what two labels have to tell apart, by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from analysis.history.night_values import Night

@@ -1,7 +1,5 @@
 """Trials of many nights, a fleet of them, and what other tools write night after night."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Fleets as nights: the mean over hosts of the mean over sessions; the same hosts every night."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

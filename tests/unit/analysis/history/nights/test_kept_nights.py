@@ -1,7 +1,5 @@
 """What is kept beside the trials: never another answer than the trials', and never in the way."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

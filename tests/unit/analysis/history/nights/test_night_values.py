@@ -1,7 +1,5 @@
 """What a night is worth: multilevel's own numbers are the authority, negative controls beside them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

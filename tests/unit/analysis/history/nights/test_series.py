@@ -1,7 +1,5 @@
 """Where a series ends and where it goes on; what is compared is what a merge compares."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The biplot's edges: few systems, constant benchmarks, missing values, huge scales."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

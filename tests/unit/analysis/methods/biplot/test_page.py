@@ -1,7 +1,5 @@
 """The page of a biplot: its tables hold the result's numbers, its picture is told in words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

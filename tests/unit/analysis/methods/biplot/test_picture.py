@@ -1,7 +1,5 @@
 """The biplot as a picture: where arrows end and names stand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Searched ratios against all of them, made and sorted: the same numbers, to the last bit."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -4,8 +4,6 @@ Authority: sections 7.3, 7.4, 7.6 and appendix 1 of Worms and Touati (what is su
 of ammp's clusters), numpy's median and type 7 quartile, and counting by hand.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The fit test's arguments, edges and text, its kernels, the clock's step, and the corpus."""
 
-from __future__ import annotations
-
 import json
 import math
 import signal
@@ -45,32 +43,39 @@ def coarse(n: int = 35, step: float = 0.5) -> np.ndarray:
 
 
 class TestArguments:
-    @pytest.mark.parametrize("name", ["resamples", "max_components", "workers", "starts"])
-    @pytest.mark.parametrize("count", [0, -1, 1.5, True, "3", 10**9])
-    def test_counts(self, sample: np.ndarray, mixture: Mixture, name: str, count: Any) -> None:
-        with pytest.raises(UsageError, match=name):
-            ks_fit(sample, mixture, rng=rng(), **{name: count})
-
-    def test_ties_and_resolution(self, sample: np.ndarray, mixture: Mixture) -> None:
-        wrong: Any = "split"
-        with pytest.raises(UsageError, match="ties"):
-            ks_fit(sample, mixture, rng=rng(), ties=wrong)
-        with pytest.raises(UsageError, match="jitter"):
-            ks_fit(sample, mixture, rng=rng(), resolution=0.1)
-        for step in (0.0, -1.0, math.nan, math.inf):
-            with pytest.raises(UsageError, match="resolution"):
-                ks_fit(sample, mixture, rng=rng(), ties="jitter", resolution=step)
-
-    @pytest.mark.parametrize("values", [[], [1.0]])
-    def test_too_few(self, mixture: Mixture, values: list[float]) -> None:
-        with pytest.raises(InsufficientDataError):
-            ks_fit(values, mixture, rng=rng())
+    @pytest.mark.parametrize(
+        ("options", "word"),
+        [
+            *(
+                ({name: count}, name)
+                for name in ("resamples", "max_components", "workers", "starts")
+                for count in (0, 1.5, 10**9)
+            ),
+            ({"ties": "split"}, "ties"),
+            ({"resolution": 0.1}, "jitter"),
+            *(({"ties": "jitter", "resolution": s}, "resolution") for s in (0.0, -1.0, math.nan)),
+        ],
+    )
+    def test_options(
+        self, sample: np.ndarray, mixture: Mixture, options: dict[str, Any], word: str
+    ) -> None:
+        with pytest.raises(UsageError, match=word):
+            ks_fit(sample, mixture, rng=rng(), **options)
 
     @pytest.mark.parametrize(
-        ("values", "word"), [([1, math.nan], "finite"), ([2, 2, 2], "equal"), ([1e200, 0], "unit")]
+        ("values", "kind", "word"),
+        [
+            ([], InsufficientDataError, ""),
+            ([1.0], InsufficientDataError, ""),
+            ([1, math.nan], AnalysisError, "finite"),
+            ([2, 2, 2], AnalysisError, "equal"),
+            ([1e200, 0], AnalysisError, "unit"),
+        ],
     )
-    def test_values(self, mixture: Mixture, values: list[float], word: str) -> None:
-        with pytest.raises(AnalysisError, match=word):
+    def test_values(
+        self, mixture: Mixture, values: list[float], kind: type[Exception], word: str
+    ) -> None:
+        with pytest.raises(kind, match=word):
             ks_fit(values, mixture, rng=rng())
 
     def test_the_log_scale_needs_positive_values(self) -> None:

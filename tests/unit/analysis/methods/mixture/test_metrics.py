@@ -1,7 +1,5 @@
 """The metrics of single runs: tails, scales, many variants, logarithms, refusals."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The mixture object: probabilities, quantiles, modes, classes, scales, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Pictures of mixtures: what is drawn, for easy and for hard samples; the same bytes each time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The whole answer of mixtures: sources, cells, contests, and their words."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """Matrices of any design, and the formulas of the method written anew, plainly, run by run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """How many more sessions: chances against the noncentral t, the search against plain simulation."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

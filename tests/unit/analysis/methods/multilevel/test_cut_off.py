@@ -3,8 +3,6 @@
 Authority: rules-2, section 2, word by word; geometric means with the limit in the place of such runs, by hand.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

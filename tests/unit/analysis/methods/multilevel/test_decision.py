@@ -1,7 +1,5 @@
 """Words and corrections: the interval decides, then the number of benchmarks."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every design against the formulas written anew, and scipy's t tests."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import defaultdict

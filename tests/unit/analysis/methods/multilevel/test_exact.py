@@ -1,7 +1,5 @@
 """What is counted: constant sides, zeros, steps. Authority: enumeration, scipy's t on c - r b, and gcds by hand."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

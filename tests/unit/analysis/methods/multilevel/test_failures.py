@@ -4,8 +4,6 @@ Authority: scipy's Fisher test; the permutation of whole sessions with Holm's co
 from binomial coefficients; the rule for a candidate that never succeeds.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

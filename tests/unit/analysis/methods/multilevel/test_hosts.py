@@ -1,7 +1,5 @@
 """Hosts as the outermost level: the formulas of docs/fleet.md, computed here once more by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

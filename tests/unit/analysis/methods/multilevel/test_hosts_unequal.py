@@ -4,8 +4,6 @@ The half-width on these hosts is sqrt(sum over groups of t(f_g)^2 V_g), with V_g
 variance and f_g Satterthwaite's within it: Banerjee's bound (Sankhya 22, 1960) over the groups.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ Authority: the closed form of the t mixture, against the mixture integrated nume
 printed in the specification's table (rounded to two decimals).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

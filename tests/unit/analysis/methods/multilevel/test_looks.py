@@ -3,8 +3,6 @@
 Authority: the telescoping sum of 1/(i (i + 1)) = 1/i - 1/(i + 1), and Bonferroni's inequality.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -4,8 +4,6 @@ Authority: the definition of a permutation test (Lehmann and Romano 2005, sectio
 exact fractions; the least p that so many sessions allow, 1 over a binomial coefficient.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import combinations, product

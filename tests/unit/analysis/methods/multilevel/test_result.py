@@ -1,7 +1,5 @@
 """The result as JSON and as text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

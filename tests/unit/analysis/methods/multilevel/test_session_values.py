@@ -4,8 +4,6 @@ Authority: the definitions written anew over all splits and with scipy's F law; 
 formula; what cannot be known must not be said. Rates stand in the calibration.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

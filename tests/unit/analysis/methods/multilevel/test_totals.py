@@ -1,7 +1,5 @@
 """Totals against typical runs. Authority: rules-2, section 4, computed anew from its formulas; and by hand."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -4,8 +4,6 @@ S. K. Banerjee, Sankhya 22 (1960): |d| <= sqrt(t1^2 e1^2 + t2^2 e2^2) with the q
 has at least the level, whatever the variances. p is the risk at which that interval ends at d.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

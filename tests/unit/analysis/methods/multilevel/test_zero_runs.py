@@ -1,7 +1,5 @@
 """Runs of 0, as the kernel's account of short runs has them: arithmetic means of sessions."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

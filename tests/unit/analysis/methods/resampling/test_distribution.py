@@ -1,7 +1,5 @@
 """The empirical distribution of section 5, against its exact law and its edges."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

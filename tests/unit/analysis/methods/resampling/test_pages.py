@@ -1,7 +1,5 @@
 """The pages: every number that a person reads is the result's, and the report holds its parts' own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The pictures: they can be drawn of anything that has a result, and are the same each time."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

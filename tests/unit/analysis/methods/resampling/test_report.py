@@ -1,7 +1,5 @@
 """The report of `fairtrial resample`: three answers from one root, and what is missing said."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

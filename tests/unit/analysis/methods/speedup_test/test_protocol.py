@@ -1,10 +1,5 @@
 """The decisions of the Speedup-Test: every branch of both flow charts, the search, and the edges."""
 
-from __future__ import annotations
-
-import json
-from dataclasses import fields
-
 import numpy as np
 import pytest
 
@@ -19,7 +14,6 @@ from analysis.methods.speedup_test.result import (
     WELCH,
     WILCOXON,
     Decision,
-    SpeedupTest,
 )
 from analysis.stats.classical import rank_sum, student, welch
 
@@ -309,19 +303,6 @@ def test_the_text_shows_the_way() -> None:
     assert "no confidence above 0.50 declares it" in failed
     found = str(speedup_test(NORMAL + 1, NORMAL, confidence=None))
     assert "significant up to confidence 0.99, by search" in found
-
-
-@pytest.mark.parametrize(
-    "pair", [([2.0], [1.0]), ([2.0] * 40, [1.0] * 40), (OUTLIER, NORMAL), (LARGE, SKEWED)]
-)
-def test_the_dictionary_is_plain_json(pair: tuple) -> None:
-    done: SpeedupTest = speedup_test(*pair, confidence=None)
-    data = json.loads(json.dumps(done.to_dict(), allow_nan=False))
-    assert data["speedup_mean"] == done.speedup_mean
-    assert data["mean"]["steps"][0]["test"] == SHAPIRO
-    assert data["median"]["confidence"] == done.median.confidence
-    head = {"schema", "method", "tool_version", "caution_codes"}
-    assert set(data) == {field.name for field in fields(SpeedupTest)} | head | {"word"}
 
 
 @pytest.mark.parametrize("confidence", [0, 1, -0.5, 1.5, float("nan")])

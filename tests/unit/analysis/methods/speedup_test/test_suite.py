@@ -1,7 +1,5 @@
 """The Speedup-Test's figures of a suite: weights, gains, proportions, cautions and the text."""
 
-from __future__ import annotations
-
 import math
 import warnings
 

@@ -1,7 +1,5 @@
 """Trials with planted factors, from the module that calibrations use too."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

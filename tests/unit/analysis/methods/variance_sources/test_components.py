@@ -3,8 +3,6 @@
 Authorities: what was simulated; the closed forms of the analysis of variance for balanced data.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

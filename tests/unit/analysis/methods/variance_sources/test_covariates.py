@@ -3,8 +3,6 @@
 Authority: the definitions of the trial format; where the runner's order is needed, its own plan.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,8 +4,6 @@ Authorities: what was planted; least squares by numpy for effects; direct shuffl
 out, for the orders; enumeration for few shifts.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ Authority: what was planted. Negative controls: the same numbers where they have
 or only grow with them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

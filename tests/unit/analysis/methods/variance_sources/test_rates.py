@@ -3,8 +3,6 @@
 Authority: what was planted; for the orders to first order, the same with counts made again from shifted runs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ Authority: the rule of the page: causes first, then what was there before the ru
 last what may follow from a long run; no cause is claimed of what nobody drew.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -5,8 +5,6 @@ gradients of it, a search by another method from other places, and for balanced 
 squares: the components of the suite's mean are those of its parts.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

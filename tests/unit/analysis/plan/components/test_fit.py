@@ -4,8 +4,6 @@ Authority: theory. A shift that both variants share in a session cancels in thei
 the candidate alone does not. The definitions are checked by loops over blocks.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -3,8 +3,6 @@
 Authority: trials whose every second is laid down here.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

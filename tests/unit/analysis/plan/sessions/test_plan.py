@@ -4,8 +4,6 @@ Authority: the components of the pilot put through the enumeration of `test_sear
 shift of one side costs; the Speedup-Test for its number.
 """
 
-from __future__ import annotations
-
 import math
 import runpy
 from functools import cache

@@ -4,8 +4,6 @@ Authority: enumeration of every plan in plain loops, each judged by its own t qu
 of its own t test; Kalibera and Jones' closed form (2013) as what it is not.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import runpy

@@ -1,7 +1,5 @@
 """A population of lognormal runs, and a generator of their own for the tests of studies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """How often intervals hold the truth: what is counted, and what is told of it."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Draws from two systems: each method is asked what it would be asked alone, and is counted rightly."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a study draws from its population."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Power and type-I error: what is counted, and what is told of it."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

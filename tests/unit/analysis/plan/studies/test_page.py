@@ -1,7 +1,5 @@
 """The pages of studies: every cell says the number that it stands for."""
 
-from __future__ import annotations
-
 from analysis.pages.model import Table, Value, page_of
 from analysis.plan.error_rates import CoverageStudy
 from analysis.plan.study import Covered

@@ -1,7 +1,5 @@
 """The pictures of studies: what is drawn are the study's numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.plan.draw import draw_study

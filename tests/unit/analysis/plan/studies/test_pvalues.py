@@ -1,7 +1,5 @@
 """The tests that a study compares, against scipy's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

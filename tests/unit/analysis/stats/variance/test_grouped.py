@@ -5,8 +5,6 @@ size; the dense restricted likelihood, whose gradient must vanish and which no g
 goes below.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

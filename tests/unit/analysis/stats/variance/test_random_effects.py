@@ -4,8 +4,6 @@ Authorities: contrasts of three values, which tell two variances and no third; s
 nothing is left over; Newton's method, whose steps are few.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

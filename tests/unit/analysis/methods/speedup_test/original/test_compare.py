@@ -1,7 +1,5 @@
 """A configuration judged as the original does: whose level counts, and whose coefficients."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -148,14 +146,10 @@ def test_forms_of_numbers() -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("1\n2\nx\n", "line 3: 'x' is not a number"),
         ("time\n1\n", "line 1: 'time' is not a number"),
         ("1\n\n0\n", "line 3: '0' is not a positive finite number"),
-        ("1\n-2\n", "line 2: '-2' is not a positive finite number"),
         ("1e999\n", "line 1: '1e999' is not a positive finite number"),
-        ("1e-999\n", "line 1: '1e-999' is not a positive finite number"),
         ("1\nnan\n", "line 2: 'nan' is not a number"),
-        ("inf\n", "line 1: 'inf' is not a number"),
         ("1\nNA\n", "line 2: NA is not a time"),
         ("1_0\n", "line 1: '1_0' is not a number"),
         ("٣\n", "line 1: '٣' is not a number"),
@@ -234,10 +228,7 @@ def test_nothing_left() -> None:
         ("one,a.1,NA,,", "Sample2 is missing", "name the file"),
         ("one,a.1,a.2,99.9 %,", "ConfLevel '99.9 %' is not", "write 0.999 for 99.9 %"),
         ("one,a.1,a.2,nan,", "ConfLevel 'nan' is not", "between 0 and 1"),
-        ("one,a.1,a.2,high,", "ConfLevel 'high' is not", "between 0 and 1"),
         ("one,a.1,a.2,,0", "Coef '0' is not a positive", "such as 1.5"),
-        ("one,a.1,a.2,,-1", "Coef '-1' is not a positive", "such as 1.5"),
-        ("one,a.1,a.2,,inf", "Coef 'inf' is not a positive", "such as 1.5"),
         ("one,a.1,a.2,,1e999", "Coef '1e999' is not a positive", "such as 1.5"),
         ('"o\tne",a.1,a.2,,', "Name holds a control character", None),
         ("one,a\x00.1,a.2,,", "Sample1 holds a control character", None),

@@ -1,7 +1,5 @@
 """The four files: refused early where they cannot stand, and each whole or not there."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

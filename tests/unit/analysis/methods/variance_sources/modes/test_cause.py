@@ -1,7 +1,5 @@
 """Which covariate heads the sentence about a cell, what it may say, and when nothing is said."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

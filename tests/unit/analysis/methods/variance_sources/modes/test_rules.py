@@ -1,7 +1,5 @@
 """Rules for one covariate: the best of all, against every rule tried one by one (enumeration)."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

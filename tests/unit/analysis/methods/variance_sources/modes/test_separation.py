@@ -1,7 +1,5 @@
 """One covariate against the modes: planted ones are found, others not, and a trap is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

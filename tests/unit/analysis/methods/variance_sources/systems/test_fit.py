@@ -4,8 +4,6 @@ The data are simulated here, so that the truth is known: which covariates the re
 much of it is noise, which rows are sisters.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 

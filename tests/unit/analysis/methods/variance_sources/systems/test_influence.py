@@ -4,8 +4,6 @@ Authorities: Friedman 2001, equations 35, 44 and 45, computed here by hand and b
 other booster, which has the influence as a public attribute and shares no code with the one in use.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of numbers and levels: what each cell becomes is written out here by hand."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import gzip

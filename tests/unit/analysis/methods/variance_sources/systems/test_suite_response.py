@@ -5,8 +5,6 @@ with replacement is the j-th smallest with the probability that the middle draw 
 falls into (j - 1, j] / n; benchmarks are drawn each on its own.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is said of predictions across systems, and drawn: the numbers are the result's."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from dataclasses import replace
