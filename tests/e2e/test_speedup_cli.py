@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -96,20 +93,6 @@ def test_published_warnings_and_status(example):
     assert len(status.splitlines()) == 1
 
 
-def test_what_is_printed_and_as_json(example):
-    text = example.run_fairtrial("speedup-test", "bench.cfg", "--steps").stdout
-    for name in ("First benchmark", "Second benchmark", "Third benchmark", "Fourth benchmark"):
-        assert name in text
-    assert "Kolmogorov-Smirnov" in text
-    assert "Kolmogorov-Smirnov" in (example.folder / "bench.cfg.report").read_text()
-    assert "written: bench.cfg.out, bench.cfg.report" in text
-    assert all(len(line) <= 96 for line in text.splitlines())
-    data = json.loads(example.run_fairtrial("speedup-test", "bench.cfg", "--json").stdout)
-    assert (data["baseline"], data["candidate"]) == ("initial", "optimised")
-    assert data["benchmarks"][0]["name"] == "First benchmark"
-    assert data["proportion_mean"]["needed_benchmarks"] == 289
-
-
 # ---- where files lie
 
 
@@ -140,59 +123,7 @@ def test_names_in_any_script(example):
 # ---- trials and matrices
 
 
-@pytest.fixture
-def matrices(lab):
-    for name, scale in (("new", 1.0), ("old", 2.0)):
-        lines = [f"b{k},{scale},{scale * 1.01},{scale * 1.02},{scale * 1.03}" for k in range(5)]
-        (lab.folder / f"{name}.csv").write_text("\n".join(lines))
-    return lab
-
-
-def test_matrix_files(matrices):
-    command = ("speedup-test", "new.csv", "old.csv", "--better", "lower")
-    done = matrices.run_fairtrial(*command, "--json")
-    assert done.returncode == 0, done.stderr
-    data = json.loads(done.stdout)
-    assert (data["candidate"], data["baseline"]) == ("new", "old")
-    assert data["speedup"]["median"] == pytest.approx(2)
-    assert data["benchmarks"][0]["required"] == 0.95
-    assert sorted(path.name for path in matrices.folder.iterdir()) == ["new.csv", "old.csv"]
-    done = matrices.run_fairtrial(*command, "--search", "-o", "found")
-    assert done.returncode == 0, done.stderr
-    table = rows(matrices.folder / "found.out")
-    assert [row["MeanConfLevel"] for row in table] == ["0.99"] * 5
-    report = (matrices.folder / "found.report").read_text()
-    assert report.startswith("Analysis report of new against old\n")
-    assert "Sample1: old; Sample2: new" in report
-
-
-def test_trial(lab):
-    path = lab.write_campaign(protocol={"sessions": 1, "runs": 5, "warmup": 0})
-    assert lab.run_fairtrial("run", path, "--quiet").returncode == 0
-    name = f"runs/{lab.trial().name}"
-    done = lab.run_fairtrial("speedup-test", f"{name}:b", f"{name}:a", "--json")
-    assert done.returncode == 0, done.stderr
-    data = json.loads(done.stdout)
-    assert (data["baseline"], data["candidate"]) == ("a", "b")
-
-
 # ---- wrong usage
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["gone.cfg"], "gone.cfg: there is no such file"),
-        (["bench.cfg", "--conf-level", "95"], "write 0.95 for 95 %"),
-        (["bench.cfg", "-o", "gone/x"], "there is no folder 'gone'"),
-    ],
-)
-def test_wrong_usage_is_exit_2_and_writes_nothing(example, words, says):
-    done = example.run_fairtrial("speedup-test", *words)
-    assert done.returncode == 2, done.stdout
-    assert says in done.stderr
-    assert done.stdout == ""
-    assert made(example) == []
 
 
 def test_wrong_configuration_is_told_with_its_lines(example):
@@ -244,19 +175,6 @@ def test_sample_that_must_not_be_read(example):
     assert "File 'bench1.data.1' is not readable: Permission denied" in text
 
 
-def test_nothing_left_to_judge(example):
-    (example.folder / "bench.cfg.out").write_text("of an earlier analysis\n")
-    for path in example.folder.glob("bench*.data.1"):
-        path.unlink()
-    done = example.run_fairtrial("speedup-test", "bench.cfg")
-    assert done.returncode == 6
-    assert "each of the 4 benchmarks was left out" in done.stderr
-    assert made(example) == ["bench.cfg.out", "bench.cfg.status", "bench.cfg.warning"]
-    assert (example.folder / "bench.cfg.out").read_text() == "of an earlier analysis\n"
-    assert (example.folder / "bench.cfg.status").read_text().startswith("error: bench.cfg: each of")
-    assert "8 warning(s)." in (example.folder / "bench.cfg.warning").read_text()
-
-
 # ---- size
 
 
@@ -269,17 +187,6 @@ def test_large_sample(lab):
     assert done.returncode == 0, done.stderr
     (row,) = rows(lab.folder / "bench.cfg.out")
     assert float(row["SpeedupMean"]) == pytest.approx(1, abs=0.01)
-
-
-def test_hundreds_of_benchmarks(example):
-    lines = [f"bench {k},bench3.data.1,bench3.data.2,,{k + 1}\n" for k in range(300)]
-    (example.folder / "bench.cfg").write_text(HEADING + "".join(lines))
-    done = example.run_fairtrial("speedup-test", "bench.cfg", "--json")
-    assert done.returncode == 0, done.stderr
-    table = rows(example.folder / "bench.cfg.out")
-    assert [row["Name"] for row in table] == [f"bench {k}" for k in range(300)]
-    assert table[299]["CoefMin"] == "300"
-    assert {row["MeanConfLevel"] for row in table} == {"0.99"}
 
 
 # ---- places that cannot be written
@@ -295,38 +202,3 @@ def test_folder_that_cannot_be_written(example, open_folder):
     assert done.returncode == 2
     assert "folder 'locked' is not writable" in done.stderr
     assert list((open_folder / "locked").iterdir()) == []
-
-
-def test_full_disk_leaves_the_earlier_files_whole(example):
-    code = 'mount -t tmpfs -o size=64k none /mnt && "$0" -c pass'
-    tried = subprocess.run(
-        ["unshare", "-Urm", "sh", "-c", code, sys.executable],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if tried.returncode != 0:
-        pytest.skip(f"no user namespace with mounts is to be had here: {tried.stderr.strip()}")
-    (example.folder / "disk").mkdir()
-    (example.folder / "copy").mkdir()
-    example.script(
-        "session.sh",
-        """#!/bin/sh
-mount -t tmpfs -o size=64k none disk
-"$@" -o disk/x > first 2>&1 || exit 1
-cp disk/* copy
-cat /dev/zero > disk/ballast 2>/dev/null
-"$@" -o disk/x > second 2>&1
-echo $? > code
-for file in copy/*; do cmp "$file" disk/"${file##*/}" || exit 1; done
-ls -A disk > names
-""",
-    )
-    done = example.run_fairtrial(
-        *("speedup-test", "bench.cfg"), prefix=("unshare", "-Urm", "./session.sh")
-    )
-    assert done.returncode == 0, done.stdout + (example.folder / "first").read_text()
-    assert (example.folder / "code").read_text() == "2\n"
-    assert "No space left on device" in (example.folder / "second").read_text()
-    names = (example.folder / "names").read_text().split()
-    assert names == ["ballast", *(f"x{ending}" for ending in ENDINGS)]
