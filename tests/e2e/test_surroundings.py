@@ -53,8 +53,7 @@ def test_hangup_that_nohup_ignores_does_not_stop_a_trial(lab):
     assert lab.manifest()["status"] == "complete"
 
 
-@pytest.mark.parametrize("closed", ["1>&-", "<&- 1>&- 2>&-"])
-def test_closed_standard_streams(lab, closed):
+def test_closed_standard_streams(lab):
     path = lab.write_campaign(
         benchmarks={
             "one": {
@@ -64,7 +63,7 @@ def test_closed_standard_streams(lab, closed):
             }
         }
     )
-    shell = ["/bin/sh", "-c", f'exec "$@" {closed}', "sh"]
+    shell = ["/bin/sh", "-c", 'exec "$@" <&- 1>&- 2>&-', "sh"]
     done = lab.run_fairtrial("run", path, prefix=shell)
     assert done.returncode == 0, done.stderr
     kept = sorted((lab.trial() / "outputs").glob("*.stdout"))
@@ -76,8 +75,15 @@ def test_reader_that_goes_away_changes_no_exit_code(lab):
     path = lab.write_campaign(benchmarks={"one": {"command": lab.sh("exit 3")}})
     command = " ".join(map(str, lab._command(["run", path, "--json", "-q"], other_user=False)))
     script = f"set -o pipefail; {{ {command}; echo $? > code; }} | true"
-    subprocess.run(["bash", "-c", script], cwd=lab.folder, env=lab.environment, check=False)
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=lab.folder,
+        env=lab.environment,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
     assert (lab.folder / "code").read_text() == "1\n"
+    assert b"Traceback" not in done.stderr
 
 
 def test_terminal_that_knows_only_ascii(lab):
@@ -171,16 +177,6 @@ def test_accepted_drift_stays_accepted(lab):
     assert lab.run_fairtrial("run", path, "--resume", "--accept-drift").returncode == 0
     assert len(lab.read_rows()) == 4
     assert lab.run_fairtrial("run", path, "--resume").returncode == 0
-
-
-def test_complete_trial_of_a_changed_campaign_is_refused(lab):
-    path = lab.write_campaign()
-    assert lab.run_fairtrial("run", path).returncode == 0
-    assert lab.run_fairtrial("run", path, "--resume").returncode == 0
-    path = lab.write_campaign(seed=5, benchmarks={"one": {"command": lab.sh("exit 0")}})
-    refused = lab.run_fairtrial("run", path, "--resume")
-    assert refused.returncode == 5
-    assert "the campaign has changed" in refused.stderr
 
 
 def test_cap_in_runs_promises_no_continuation_and_an_edited_last_row_is_no_torn_line(lab):
