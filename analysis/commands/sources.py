@@ -113,8 +113,8 @@ def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Se
 
 def _of_table(args: _Asked) -> Sources:
     from ..methods.variance_sources.mixed_table import read_mixed_table
+    from ..methods.variance_sources.page import systems_picture, systems_said
     from ..methods.variance_sources.systems import sources_of_table
-    from ..methods.variance_sources.systems_page import systems_picture, systems_said
     from ..methods.variance_sources.systems_table import RESAMPLES
     from ..plots.chart import check_picture, write_picture
     from ..stats.arguments import stream

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from analysis.methods.variance_sources.mode_rules import best_rule, largest_j, places_of
+from analysis.methods.variance_sources.modes import best_rule, largest_j, places_of
 from tests.examples import examples
 
 SHAPES = st.sampled_from(["arc", "threshold", "levels"])

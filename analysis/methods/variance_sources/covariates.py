@@ -23,7 +23,7 @@ from ...data.protocol import segment_starts
 from ...data.variant_runs import require_steady
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages import number_format as figures
-from ...pages.model import Caution, ShortSentence
+from ...pages.model import Caution, ShortSentence, cautions_of
 from ...record.manifest import quantile_said
 from ...record.run_numbers import NUMBERS
 from ...record.service_metrics import SOURCE, grows
@@ -198,22 +198,16 @@ def _drawn(trial: Trial) -> Iterator[Covariate]:
     padding = trial.numbers["padding_bytes"]
     known = padding[np.isfinite(padding)]
     varied = measured and known.size > 0 and bool((known != known[0]).any())
-    whole = Covariate(
-        name="padding_bytes",
-        kind="randomized" if varied else "observed",
-        values=padding,
-        unit="B",
-        known_before=True,
-    )
-    yield whole
+    kind: Kind = "randomized" if varied else "observed"
+    plain: dict[str, Any] = {"kind": kind, "unit": "B", "known_before": True}
+    yield Covariate(name="padding_bytes", values=padding, **plain)
     for period in _PERIODS:
-        yield replace(
-            whole,
-            name=(name := f"padding_bytes mod {period}"),
+        yield Covariate(
+            name=f"padding_bytes mod {period}",
             values=read_only(np.mod(padding, period)),
             scale="circular",
             period=float(period),
-            spoken=spoken(name),
+            **plain,
         )
     if measured:
         yield from _order(trial)
@@ -242,15 +236,9 @@ def _order(trial: Trial) -> Iterator[Covariate]:
 
 
 def _levels(name: str, codes: Array, labels: tuple[str, ...], kind: Kind = "observed") -> Covariate:
-    return Covariate(
-        name=name,
-        kind=kind,
-        values=read_only(codes),
-        scale="levels",
-        labels=labels,
-        known_before=True,
-        of_session=name == "session",
-    )
+    values, of_session = read_only(codes), name == "session"
+    known: dict[str, Any] = {"labels": labels, "known_before": True, "of_session": of_session}
+    return Covariate(name=name, kind=kind, values=values, scale="levels", **known)
 
 
 def _blocks(trial: Trial, rows: Integers, place: NDArray[Any]) -> list[Integers]:
@@ -444,7 +432,13 @@ class CovariateRuns:
 
 def pooled(trials: Sequence[Trial], metric: str) -> CovariateRuns:
     """Take the runs that count of all trials."""
-    _check(trials, metric)
+    units = {trial.metric(metric).unit: str(trial.path) for trial in trials}
+    if len(units) > 1:
+        told = ", ".join(f"{unit or 'none'} in {path}" for unit, path in units.items())
+        raise AnalysisError(
+            f"the trials measure {metric!r} in different units: {told}",
+            fix="look at trials of one kind",
+        )
     benchmarks = _names(trial.manifest.benchmarks for trial in trials)
     variants = _names(trial.manifest.variants for trial in trials)
     hosts = _names([trial.manifest.host_id or trial.manifest.host] for trial in trials)
@@ -472,9 +466,11 @@ def pooled(trials: Sequence[Trial], metric: str) -> CovariateRuns:
         )
     codes = np.concatenate([c[row] for c, row in zip(cell, rows, strict=True)])
     counts = [row.size for row in rows]
-    wrong = [divmod(one, len(variants)) for one in sorted(bad)]
+    places = (divmod(one, len(variants)) for one in sorted(bad))
+    wrong = [f"{benchmarks[b]} / {variants[v]}" for b, v in places]
     place = [hosts.index(trial.manifest.host_id or trial.manifest.host) for trial in trials]
     session, block = _sessions_and_blocks(trials, rows)
+    found = [covariates_of(trial, metric) for trial in trials]
     unread = sum(one.iterations for t in trials for one in t.stored.get(metric, {}).values())
     return CovariateRuns(
         benchmarks=benchmarks,
@@ -488,24 +484,13 @@ def pooled(trials: Sequence[Trial], metric: str) -> CovariateRuns:
         trial=np.repeat(np.arange(len(trials)), counts),
         session=session,
         block=block,
-        covariates=_covariates(trials, rows, metric),
+        covariates={
+            name: _joined([one.get(name) for one in found], rows, several=len(trials) > 1)
+            for name in dict.fromkeys(name for one in found for name in one)
+        },
         iterations=None if unread else _iterations(trials, rows, metric),
-        cautions=(
-            *_unread(unread, metric),
-            *_left_out(trials, used, metric),
-            *_not_positive([(benchmarks[b], variants[v]) for b, v in wrong], metric),
-        ),
+        cautions=tuple(_cautions(trials, used, metric, unread, wrong)),
     )
-
-
-def _check(trials: Sequence[Trial], metric: str) -> None:
-    units = {trial.metric(metric).unit: str(trial.path) for trial in trials}
-    if len(units) > 1:
-        told = ", ".join(f"{unit or 'none'} in {path}" for unit, path in units.items())
-        raise AnalysisError(
-            f"the trials measure {metric!r} in different units: {told}",
-            fix="look at trials of one kind",
-        )
 
 
 def _names(rows: Iterator[Sequence[str]] | Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -532,17 +517,6 @@ def _sessions_and_blocks(
     session = np.unique(np.concatenate(sessions, axis=1), axis=1, return_inverse=True)[1]
     block = np.unique(where, axis=1, return_inverse=True)[1]
     return session.reshape(-1), np.where(where[2] >= 0, block.reshape(-1), -1)
-
-
-def _covariates(
-    trials: Sequence[Trial], rows: Sequence[Integers], metric: str
-) -> dict[str, Covariate]:
-    """Put the covariates of all trials together; one that a trial has not is unknown there."""
-    found = [covariates_of(trial, metric) for trial in trials]
-    return {
-        name: _joined([one.get(name) for one in found], rows, several=len(trials) > 1)
-        for name in dict.fromkeys(name for one in found for name in one)
-    }
 
 
 def _joined(
@@ -602,34 +576,29 @@ def _iterations(
     return Iterations(logs=np.log(flat), run=np.concatenate(places))
 
 
-def _left_out(trials: Sequence[Trial], used: Sequence[Flags], metric: str) -> Iterator[Caution]:
-    failed = sum(int((one.candidates & (one.outcome != 0)).sum()) for one in trials)
-    if failed:
-        yield Caution("failed-left-out", f"{failed} failed run{'s' * (failed > 1)} left out")
-    each = zip(trials, used, strict=True)
-    missing = sum(int((one.judged(metric) & ~mine).sum()) for one, mine in each)
-    if missing:
-        yield Caution("metric-missing", f"{missing} run{'s' * (missing > 1)} without {metric}")
-
-
-def _unread(iterations: int, metric: str) -> Iterator[Caution]:
-    if iterations:
+def _cautions(
+    trials: Sequence[Trial], used: Sequence[Flags], metric: str, unread: int, bad: Sequence[str]
+) -> Iterator[Caution]:
+    """Say which runs are left out, and which values are not looked at."""
+    if unread:
         said = (
-            f"the {iterations:,} values of {metric} that stand in samples/ are not looked at one by one: "
+            f"the {unread:,} values of {metric} that stand in samples/ are not looked at one by one: "
             "components are those of runs"
         )
-        yield Caution(
-            "iterations-unread",
-            said,
-            short=ShortSentence.of("components are of runs: their single values are not looked at"),
-        )
-
-
-def _not_positive(cells: Sequence[tuple[str, str]], metric: str) -> Iterator[Caution]:
-    names = tuple(f"{benchmark} / {variant}" for benchmark, variant in cells)
-    if names:
+        short = "components are of runs: their single values are not looked at"
+        yield Caution("iterations-unread", said, short=ShortSentence.of(short))
+    failed = sum(int((one.candidates & (one.outcome != 0)).sum()) for one in trials)
+    each = zip(trials, used, strict=True)
+    missing = sum(int((one.judged(metric) & ~mine).sum()) for one, mine in each)
+    yield from cautions_of(
+        {
+            "failed-left-out": failed > 0 and f"{figures.counted(failed, 'failed run')} left out",
+            "metric-missing": missing > 0 and f"{figures.counted(missing, 'run')} without {metric}",
+        }
+    )
+    if bad:
         said = (
             f"left out, because {metric} is 0 or less in some runs, and effects are ratios: "
-            f"{figures.listed(names)}"
+            f"{figures.listed(bad)}"
         )
-        yield Caution("not-positive", said, names)
+        yield Caution("not-positive", said, tuple(bad))

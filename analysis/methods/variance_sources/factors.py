@@ -8,7 +8,7 @@ has to do with the run's length. A rate and a count that both go with it, in one
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,26 +17,24 @@ import numpy as np
 
 from ...errors import InsufficientDataError
 from ...pages import number_format as figures
-from ...pages.model import Caution
+from ...pages.model import Caution, cautions_of
 from ...stats.arguments import stream
 from ...stats.samples import Array, Flags, Integers
 from ...stats.workers import Progress, in_order
 from .covariates import AS_LEVELS, Covariate, as_levels
-from .factor_columns import (
+from .factor_orders import (
     LEAST_IN_ROW,
     LEAST_RUNS,
     CellRuns,
     CovariateColumns,
-    cell_of,
-    columns_of,
-)
-from .factor_orders import (
     Directions,
     FamilyOfTests,
     Fits,
     Shifts,
     Shuffles,
     between_sessions,
+    cell_of,
+    columns_of,
     pvalue,
     surprise,
 )
@@ -85,13 +83,8 @@ def effect_of(
         if far < 1 - 1e-9:  # a share that is nearer to 1 leaves nothing
             half = math.sqrt(float(turned @ turned) * left * far / (1 - far))
         low, high = _ratio(log - half), _ratio(log + half)
-    return {
-        "effect": _ratio(log),
-        "low": low,
-        "high": high,
-        "lowest": lowest,
-        "highest": highest,
-    }
+    found_at = {"lowest": lowest, "highest": highest}
+    return {"effect": _ratio(log), "low": low, "high": high, **found_at}
 
 
 def spread_within(column: Array, known: Flags, sessions: tuple[Integers, ...]) -> float:
@@ -234,7 +227,7 @@ def factors_of(
         else replace(one.factor, pvalue_adjusted=max(next(adjusted), one.factor.pvalue or 0.0))
         for one in told
     )
-    return factors, tuple(_cautions(runs, factors, short))
+    return factors, _cautions(runs, factors, short)
 
 
 def _of_cell(
@@ -356,46 +349,38 @@ def _factor(
 
 
 def _varies(runs: CovariateRuns, covariate: Covariate) -> bool:
+    values = covariate.values if covariate.count is None else covariate.count
     return any(
-        np.unique(values[np.isfinite(values)]).size > 1
-        for _, _, rows in runs.cells()
-        if (
-            values := (covariate.count if covariate.count is not None else covariate.values)[rows]
-        ).size
+        np.unique(values[rows][np.isfinite(values[rows])]).size > 1 for _, _, rows in runs.cells()
     )
 
 
 def _cautions(
     runs: CovariateRuns, factors: Sequence[Factor], short: Sequence[str]
-) -> Iterator[Caution]:
-    if short:
-        said = (
-            f"too few runs that differ ({LEAST_RUNS} in sessions of two or more are needed) to look "
-            f"for factors: {figures.listed(short)}"
-        )
-        yield Caution("cells-too-short", said, tuple(short))
+) -> tuple[Caution, ...]:
     looked = {one.factor for one in factors}
-    constant: list[str] = []
-    untested: list[str] = []
-    for name, one in runs.covariates.items():
-        if name not in looked:
-            (untested if _varies(runs, one) else constant).append(one.name)
-    if constant:
-        said = f"not tested, because they do not vary: {figures.listed(constant, 12)}"
-        yield Caution("factor-constant", said, tuple(constant))
-    if untested:
-        said = (
-            f"not tested: {figures.listed(untested, 12)}; what is only seen of the runs needs sessions of "
-            f"{LEAST_IN_ROW} runs of a cell, no more levels than half of the runs, and values that are no "
-            "straight line in time"
-        )
-        yield Caution("factor-untested", said, tuple(untested))
+    unlooked = [one for name, one in runs.covariates.items() if name not in looked]
+    varying = [_varies(runs, one) for one in unlooked]
+    constant = [one.name for one, varies in zip(unlooked, varying, strict=True) if not varies]
+    untested = [one.name for one, varies in zip(unlooked, varying, strict=True) if varies]
     untold = dict.fromkeys(one.factor for one in factors if one.pvalue is None)
     apart = [name for name in untold if name != "session"]
-    if apart:
-        sessions = int(np.unique(runs.session).size)
-        said = (
-            f"cannot tell: in {sessions} session{'s' * (sessions > 1)}, what differs between sessions "
-            f"only is not told from the sessions themselves: {figures.listed(apart, 12)}"
-        )
-        yield Caution("session-level-factor", said, tuple(apart))
+    sessions = figures.counted(int(np.unique(runs.session).size), "session")
+    said = cautions_of(
+        {
+            "cells-too-short": short != []
+            and f"too few runs that differ ({LEAST_RUNS} in sessions of two or more are needed) to "
+            f"look for factors: {figures.listed(short)}",
+            "factor-constant": constant != []
+            and f"not tested, because they do not vary: {figures.listed(constant, 12)}",
+            "factor-untested": untested != []
+            and f"not tested: {figures.listed(untested, 12)}; what is only seen of the runs needs "
+            f"sessions of {LEAST_IN_ROW} runs of a cell, no more levels than half of the runs, and "
+            "values that are no straight line in time",
+            "session-level-factor": apart != []
+            and f"cannot tell: in {sessions}, what differs between sessions only is not told from "
+            f"the sessions themselves: {figures.listed(apart, 12)}",
+        }
+    )
+    about = (names for names in (short, constant, untested, apart) if names)
+    return tuple(replace(one, about=tuple(names)) for one, names in zip(said, about, strict=True))

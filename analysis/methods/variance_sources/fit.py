@@ -20,45 +20,36 @@ from ...data.protocol import settings_of
 from ...data.trial import Trial
 from ...data.trial_cautions import always_said
 from ...errors import AnalysisError, UsageError
-from ...pages.model import Caution, merged
+from ...pages.model import Caution, cautions_of, merged
 from ...stats.arguments import checks_arguments, counted
 from ...stats.samples import Array, Integers
 from ...stats.variance_components import one_way, random_effects
 from .covariates import CovariateRuns, Iterations, pooled
-from .factor_columns import LEAST_RUNS
+from .factor_orders import LEAST_RUNS
 from .factors import factors_of
 from .result import Component, Source, Sources
 
 
-def design_cautions(trials: Sequence[Trial], runs: CovariateRuns) -> Iterator[Caution]:
+def design_cautions(trials: Sequence[Trial], runs: CovariateRuns) -> tuple[Caution, ...]:
     """Say what the trials cannot show, whatever their runs look like."""
     sessions = int(np.unique(runs.session).size)
-    if sessions == 1:
-        yield Caution(
-            "one-session",
-            "all runs are of one session: what differs between sessions cannot be seen",
-        )
-    elif sessions < 5:  # below, a variance between them is known roughly at best
-        yield Caution(
-            "few-sessions",
-            f"from {sessions} sessions, the part of the variance between them is known roughly at best",
-        )
-    if any(_layout_hidden(trial) for trial in trials):
-        yield Caution(
-            "layout-not-recorded",
-            "the kernel chose a new memory layout for each run (aslr: on) and it is not recorded: "
-            "nothing is said of it, and padding does not tell it",
-        )
-    if any(trial.manifest.origin == "imported" for trial in trials):
-        yield Caution(
-            "order-of-file",
-            "the runs of another tool are taken in the order of its file; nothing is known to have "
-            "been randomized",
-        )
-    if any(trial.manifest.sequential for trial in trials):
-        yield Caution(
-            "sequential", "the number of runs depends on the values: a stopping rule ended sessions"
-        )
+    return cautions_of(
+        {
+            "one-session": sessions == 1
+            and "all runs are of one session: what differs between sessions cannot be seen",
+            "few-sessions": 1 < sessions < 5  # below, a variance between them is hardly known
+            and f"from {sessions} sessions, the part of the variance between them is known roughly "
+            "at best",
+            "layout-not-recorded": any(map(_layout_hidden, trials))
+            and "the kernel chose a new memory layout for each run (aslr: on) and it is not "
+            "recorded: nothing is said of it, and padding does not tell it",
+            "order-of-file": any(trial.manifest.origin == "imported" for trial in trials)
+            and "the runs of another tool are taken in the order of its file; nothing is known to "
+            "have been randomized",
+            "sequential": any(trial.manifest.sequential for trial in trials)
+            and "the number of runs depends on the values: a stopping rule ended sessions",
+        }
+    )
 
 
 def _layout_hidden(trial: Trial) -> bool:
@@ -327,7 +318,7 @@ def sources(
             *(always_said(trial) for trial in trials),
             runs.cautions,
             told,
-            tuple(design_cautions(trials, runs)),
+            design_cautions(trials, runs),
         ),
     )
 

@@ -14,13 +14,14 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError, library_needed
-from ...pages.model import Caution, merged
-from ...stats.arguments import checks_arguments, counted, stream
+from ...pages.model import Caution, cautions_of, merged
+from ...stats.arguments import between, checks_arguments, counted, stream
 from ...stats.samples import Array, Indices, read_only
 from ...words import shorten
 from .mixed_table import MixedTable, TableColumn, flag_columns, mixed_table, read_mixed_table
@@ -52,25 +53,23 @@ def _table_cautions(
     families: Indices | None,
     without_family: int,
 ) -> Iterator[Caution]:
-    yield Caution(
-        "prediction-is-no-cause",
-        "nothing was changed on purpose between these systems: what predicts the response need not "
-        "cause it, and covariates that go together share their importance. A cause is shown by an "
-        "experiment",
-    )
-    if families is None:
-        yield Caution(
-            "families-unknown",
-            "rows were held out at random only: if the table has sister systems, they are "
+    count = 0 if families is None else int(families.max()) + 1
+    yield from cautions_of(
+        {
+            "prediction-is-no-cause": "nothing was changed on purpose between these systems: what "
+            "predicts the response need not cause it, and covariates that go together share their "
+            "importance. A cause is shown by an experiment",
+            "families-unknown": not count
+            and "rows were held out at random only: if the table has sister systems, they are "
             "predicted by looking up their sisters. Name what they share: --group COLUMN",
-        )
-    elif families.max() < 9:
-        said = "the grouped correlation and its interval rest on few"
-        yield Caution("few-families", f"there are {families.max() + 1} families only: {said}")
-    if without_family:
-        said = "they were held out together, as one family"
-        what = f"{without_family:,} rows have no {shorten(group or '', _NAME)!r}: {said}"
-        yield Caution("rows-without-family", what)
+            "few-families": 0 < count < 10
+            and f"there are {count} families only: the grouped correlation and its interval rest "
+            "on few",
+            "rows-without-family": without_family > 0
+            and f"{without_family:,} rows have no {shorten(group or '', _NAME)!r}: they were held "
+            "out together, as one family",
+        }
+    )
     for column in columns:
         values = column.values[rows]
         if column.numeric and np.array_equal(np.sort(values), values.min() + np.arange(len(rows))):
@@ -79,42 +78,41 @@ def _table_cautions(
             yield Caution("covariate-numbers-rows", what, (column.name,))
 
 
-def across_cautions(found: Across, response: Response) -> Iterator[Caution]:
+def across_cautions(found: Across, response: Response) -> tuple[Caution, ...]:
     """Say what one response's answer lacks."""
-    said, about, by_runs = shorten(response.name, 60), (response.name,), response.resamples is None
-    if response.left_out:
-        why = "the cell is empty" if by_runs else "a benchmark has no run"
-        if response.kind == "variation":
-            why = "their runs are too few, or do not differ at all and have no logarithm"
-        what = (
-            f"{response.left_out:,} of {response.left_out + len(response.rows):,} rows have no {said}, "
-            f"and were left out: {why}"
-        )
-        yield Caution("rows-without-response", what, about)
-    if found.ceiling is None:
-        more = (
-            "name its runs (--response A,B,C), or the standard deviation and number of them "
-            "(--variation COLUMN --runs N)"
-            if by_runs
-            else "two runs of each benchmark are needed for that of the mean, and the noise of a "
-            "standard deviation by resampling is unknown"
-        )
-        what = f"how exactly {said} was measured is not known, and so not how well it could be predicted at best"
-        yield Caution("ceiling-unknown", f"{what}: {more}", about)
-    elif found.ceiling.correlation == 0:
-        what = "varies no more between the rows than its own noise explains: there is nothing to predict"
-        yield Caution("response-is-noise", f"{said} {what}", about)
-    at_random, r = found.random, None if found.grouped is None else found.grouped.correlation
-    leaks = at_random.correlation is not None and r is not None and at_random.correlation - r > 0.01
-    # what is not predicted leaks nothing
-    if leaks and (at_random.low is None or at_random.low > 0):
-        yield Caution(
-            "random-split-leaks",
-            f"{said} of a row held out at random is predicted better than that of a family never "
-            "seen: sister systems stand on both sides of a random split. The grouped correlation is "
-            "the one for new systems",
-            about,
-        )
+    said, by_runs = shorten(response.name, 60), response.resamples is None
+    left, ceiling = response.left_out, found.ceiling
+    why = "the cell is empty" if by_runs else "a benchmark has no run"
+    if response.kind == "variation":
+        why = "their runs are too few, or do not differ at all and have no logarithm"
+    more = (
+        "name its runs (--response A,B,C), or the standard deviation and number of them "
+        "(--variation COLUMN --runs N)"
+        if by_runs
+        else "two runs of each benchmark are needed for that of the mean, and the noise of a "
+        "standard deviation by resampling is unknown"
+    )
+    one, r = found.random, None if found.grouped is None else found.grouped.correlation
+    leaks = one.correlation is not None and r is not None and one.correlation - r > 0.01
+    cautions = cautions_of(
+        {
+            "rows-without-response": left > 0
+            and f"{left:,} of {left + found.rows:,} rows have no {said}, and were left out: {why}",
+            "ceiling-unknown": ceiling is None
+            and f"how exactly {said} was measured is not known, and so not how well it could be "
+            f"predicted at best: {more}",
+            "response-is-noise": ceiling is not None
+            and ceiling.correlation == 0
+            and f"{said} varies no more between the rows than its own noise explains: there is "
+            "nothing to predict",
+            "random-split-leaks": leaks
+            and (one.low is None or one.low > 0)  # what is not predicted leaks nothing
+            and f"{said} of a row held out at random is predicted better than that of a family "
+            "never seen: sister systems stand on both sides of a random split. The grouped "
+            "correlation is the one for new systems",
+        }
+    )
+    return tuple(replace(caution, about=(response.name,)) for caution in cautions)
 
 
 @checks_arguments
@@ -203,9 +201,9 @@ def sources_of_table(
     counted("resamples", resamples, 2, 100_000)
     if runs is not None:
         counted("runs", runs, 2)
-    for name, value in (("confidence", confidence), ("test_share", test_share)):
-        if value is not None and not 0 < value < 1:
-            raise UsageError(f"{name} must lie between 0 and 1, not {value!r}")
+    between("confidence", confidence)
+    if test_share is not None:
+        between("test_share", test_share)
     try:
         from .predictions import one_thread
     except ImportError as error:

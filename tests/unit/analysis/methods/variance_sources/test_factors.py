@@ -12,11 +12,13 @@ import pytest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.variance_sources.covariates import Covariate, pooled
-from analysis.methods.variance_sources.factor_columns import cell_of, columns_of, detrended
 from analysis.methods.variance_sources.factor_orders import (
     FamilyOfTests,
     Shifts,
     Shuffles,
+    cell_of,
+    columns_of,
+    detrended,
     pvalue,
     surprise,
 )

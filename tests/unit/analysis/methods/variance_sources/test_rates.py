@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.methods.variance_sources.covariates import pooled
-from analysis.methods.variance_sources.factor_columns import cell_of, detrended
-from analysis.methods.variance_sources.factor_orders import Shifts, pvalue
+from analysis.methods.variance_sources.factor_orders import Shifts, cell_of, detrended, pvalue
 from analysis.methods.variance_sources.factors import _drawn, beside_its_count, witnesses
 from analysis.methods.variance_sources.fit import sources
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.methods.variance_sources.covariates import Covariate
-from analysis.methods.variance_sources.mode_rules import Rule
-from analysis.methods.variance_sources.modes import ModalRuns, explained, values_of
+from analysis.methods.variance_sources.modes import ModalRuns, Rule, explained, values_of
 from analysis.methods.variance_sources.result import Sources
 
 SESSIONS = np.repeat(np.arange(3), 30)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.methods.variance_sources.mode_rules import Rule, best_rule, largest_j, places_of
+from analysis.methods.variance_sources.modes import Rule, best_rule, largest_j, places_of
 
 
 def rng(seed: int = 1) -> np.random.Generator:

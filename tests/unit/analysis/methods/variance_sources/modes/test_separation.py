@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from analysis.methods.variance_sources.covariates import Covariate
-from analysis.methods.variance_sources.mode_rules import detrended, permuted, turned, within
-from analysis.methods.variance_sources.modes import Labelled, separation
+from analysis.methods.variance_sources.modes import (
+    Labelled,
+    detrended,
+    permuted,
+    separation,
+    turned,
+    within,
+)
 
 SESSIONS = np.repeat(np.arange(3), 30)
 
