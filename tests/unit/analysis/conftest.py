@@ -1,5 +1,7 @@
 """A writer of small synthetic trials, through `analysis.record` as the runner writes them."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
