@@ -10,12 +10,13 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import AnalysisError
 from ..pages import number_format as figures
 from ..pages.model import Caution, cautions_of
-from ..record.json_paths import JsonPathError, Place, places, root
+from ..record.json_paths import JsonPathError, Place, Text as Literally, parse_path, places, root
 from .parsing import (
     ForeignCell,
     ForeignFile,
@@ -149,13 +150,29 @@ def asked(place: Place, what: Asked) -> Any:  # noqa: ANN401 - any JSON
     """Give what stands at a path, a list where it leads to several places, or what a function gives; or None."""
     if what is None or callable(what):
         return what and what(place)
-    if what[0] == what[-1] == "'" and "|" not in what:
-        return what[1:-1]
+    keys, value = _keys_of(what), place.value
+    if keys is not None and type(value) is dict:  # most are, and this is ten times faster
+        for one in keys:
+            if isinstance(one, Literally):
+                return one.text
+            if value.get(one) is not None:
+                return value[one]
+        return None
     try:
         found = [one.value for one in places(place, what)]
     except JsonPathError:
         return None
     return found[0] if len(found) == 1 else found or None
+
+
+@lru_cache(1024)
+def _keys_of(path: str) -> tuple[str | Literally, ...] | None:
+    """Give the alternatives of a path where each is a key or a literal."""
+    found = [
+        one if isinstance(one, Literally) or len(one) > 1 else one[0] for one in parse_path(path)
+    ]
+    known = tuple(one for one in found if isinstance(one, (str, Literally)))
+    return known if len(known) == len(found) else None
 
 
 def entries_with(at: str | None, *keys: str) -> Callable[[Any], bool]:
@@ -343,6 +360,7 @@ def _count(fails: Any) -> int:  # noqa: ANN401 - a truth, or several
     return sum(fails) if isinstance(fails, list) else int(fails or 0)
 
 
+@lru_cache(256)
 def base_of(unit: str) -> tuple[float, str]:
     """Give the factor and the unit as `in_base_unit`; a time or a size an operation is one of each."""
     per = next((end for end in ("/op", "/iter") if unit.endswith(end)), "")
