@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import runpy
 import shutil
 import signal
@@ -15,8 +16,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.record.profiles import read_profile
 from harness.errors import HostError
-from harness.trial.perf_tool import find_perf
+from harness.host.tree import Tree
+from harness.trial.perf_tool import find_perf, permission_of
+from harness.trial.recording import ProfileRequest, record_profile
 
 programs = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "why_programs.py")))
 processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))
@@ -317,3 +321,27 @@ def test_a_full_disk_is_told_and_leaves_nothing(lab):
     assert "Traceback" not in said
     assert hashes(lab.path) == before
     assert not [name for name in (lab.folder / "left").read_text().split() if name != "full"]
+
+
+@pytest.mark.powerless
+def test_what_is_said_of_this_host_is_so(tiny, listening):
+    asked = ProfileRequest(
+        variant="cand", benchmarks=("spin",), frequency_hz=9999, sessions=1, timed=1, profiled=1
+    )
+
+    def recorded():
+        return record_profile(tiny.campaign, tiny.trial, asked, tiny.options, listening)
+
+    try:
+        find_perf()
+    except HostError as refused:
+        with pytest.raises(HostError, match=re.escape(refused.what)):
+            recorded()
+        return
+    found = read_profile(recorded())
+    objects = {function.object for one in found.cells for function in one.functions}
+    seen = permission_of(Tree(Path("/"))).kernel
+    if seen != "seen":
+        assert found.profile.kernel == seen
+    assert ("kernel" in objects) == found.profile.sees_kernel
+    assert all(one.samples for one in found.cells)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import runpy
 import stat
 from pathlib import Path
 
 import pytest
 
-from analysis.record.profiles import read_profile
 from harness.errors import HostError
 from harness.host.tree import Tree
 from harness.trial.perf_tool import Perf, complaint, find_perf, permission_of, plain_environment
-from harness.trial.recording import ProfileRequest, record_profile
 
 TREES = runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py"))
 LEVEL = "proc/sys/kernel/perf_event_paranoid"
@@ -115,31 +112,6 @@ def test_where_perf_falls_back_to_the_users_side_the_kernel_is_not_seen(tmp_path
     found = find_perf(host(level="2", status=PERFMON))
     assert found.kernel.startswith("not-seen: ")
     assert found.selector == "cpu-clock:u"
-
-
-@pytest.mark.host
-@pytest.mark.powerless
-def test_what_is_said_of_this_host_is_so(tiny, listening):
-    asked = ProfileRequest(
-        variant="cand", benchmarks=("spin",), frequency_hz=9999, sessions=1, timed=1, profiled=1
-    )
-
-    def recorded():
-        return record_profile(tiny.campaign, tiny.trial, asked, tiny.options, listening)
-
-    try:
-        find_perf()
-    except HostError as refused:
-        with pytest.raises(HostError, match=re.escape(refused.what)):
-            recorded()
-        return
-    found = read_profile(recorded())
-    objects = {function.object for one in found.cells for function in one.functions}
-    seen = permission_of(Tree(Path("/"))).kernel
-    if seen != "seen":
-        assert found.profile.kernel == seen
-    assert ("kernel" in objects) == found.profile.sees_kernel
-    assert all(one.samples for one in found.cells)
 
 
 PERF = Perf(path="/p", version="6.8", event="cpu-clock", kernel="seen", most_hz=None)
