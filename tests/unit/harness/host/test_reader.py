@@ -80,11 +80,8 @@ def test_the_package_sensor_counts_and_not_the_board_or_one_core(host):
     assert made.read().temperature_limit_c == 100.0
 
 
-def test_tdie_is_preferred_to_tctl_with_its_offset(host):
+def test_tdie_is_preferred_to_tctl_and_the_hottest_of_two_packages_counts(host):
     assert host(hosts.amd()).temperature_c() == 41.5
-
-
-def test_the_hottest_of_two_packages_counts(host):
     assert host(hosts.numa()).temperature_c() == 46.0
 
 
@@ -102,14 +99,11 @@ def test_an_arm_board_is_named_by_its_numbers(host):
     assert (state.temperature_limit_c, state.virtual, state.turbo.on) == (85.0, None, None)
 
 
-def test_a_guest_knows_its_hypervisor(host):
-    state = host(hosts.vm_no_cpufreq()).read()
+def test_a_guest_knows_its_hypervisor_and_without_firmware_its_clock_tells(host):
+    tree = hosts.vm_no_cpufreq()
+    state = host(tree).read()
     assert (state.virtual, state.virtual_path) == ("kvm or qemu", "/sys/class/dmi/id/sys_vendor")
     assert state.topology.cpu(0).governor is None
-
-
-def test_a_guest_without_firmware_is_known_by_its_clock(host):
-    tree = hosts.vm_no_cpufreq()
     del tree["sys/class/dmi/id/sys_vendor"]
     assert host(tree).read().virtual == "kvm"
 

@@ -96,7 +96,7 @@ def test_a_build_that_serves_all_sessions_has_one_value(stage, two):
     assert trial.manifest.declared == ("size",)
 
 
-def test_a_warm_up_of_iterations_leaves_numbers_of_builds_as_they_are(stage, two):
+def test_one_value_has_no_interval_no_gate_passes_by_it_and_no_warm_up_leaves_it_out(stage, two):
     stage.start(two(rule("size", source="file")))
     with judging_with(1):
         trial = read_trial(stage.trial)
@@ -104,10 +104,6 @@ def test_a_warm_up_of_iterations_leaves_numbers_of_builds_as_they_are(stage, two
     assert list(trial.matrix("b", "size").samples[0]) == [1202]
     told = [one.text for one in verdict.cautions if one.code == "no-iterations"]
     assert "size is a number of builds" in told[0]
-
-
-def test_one_value_has_no_interval_and_no_gate_passes_or_stops_by_it(stage, two):
-    stage.start(two(rule("size", source="file")))
     verdict = judge(read_trial(stage.trial), metric="size")
     (line,) = verdict.candidates[0].multilevel.benchmarks
     assert line.speedup == pytest.approx(1001 / 1202)
