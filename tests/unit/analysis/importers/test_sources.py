@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from analysis.errors import StoreError, UsageError
 from analysis.importers import reader as trials
 from analysis.importers.reader import (
     Reading,
+    newest_trial,
     open_trial,
     read_each,
     read_one,
@@ -171,3 +173,46 @@ def test_sources_of_two_trials_are_said(trial: str, synthetic: Build, tmp_path: 
     codes = {caution.code for caution in read_sources([trial, other], Reading()).cautions}
     assert "two-trials" in codes
     assert "two-trials" not in {c.code for c in read_sources([trial], Reading()).cautions}
+
+
+@pytest.mark.parametrize("better", ["higher", "lower", ""])
+def test_a_variant_and_a_file_of_one_name_are_both_found(tmp_path: Path, better: str) -> None:
+    rows = "".join(f"b,{v},{k},{better}\n" for k, v in enumerate(("old", "new", "old", "new"), 1))
+    for name in ("r.csv", "r.csv:new"):
+        (tmp_path / name).write_text(f"benchmark,variant,value,better\n{rows}")
+    with pytest.raises(UsageError, match=r"this may be the file .*, or the variant 'new'"):
+        trial_and_variant(str(tmp_path / "r.csv:new"))
+    # the control: no such variant
+    (tmp_path / "r.csv:x").write_text(f"benchmark,variant,value,better\n{rows}")
+    assert trial_and_variant(str(tmp_path / "r.csv:x")) == (tmp_path / "r.csv:x", None)
+
+
+# --- without a source the trial that was begun last is meant
+
+TIMES = {"a": {"x": [1.0, 1.1]}, "b": {"x": [2.0, 2.1]}}
+
+
+def test_the_one_begun_last(synthetic, tmp_path):
+    for name, started in (("z", "2026-11-21T04:12:00Z"), ("a", "2026-11-22T00:00:00Z")):
+        made = synthetic(TIMES)
+        made.manifest = replace(made.manifest, started=started)
+        made.write(tmp_path / "runs" / name)
+    assert newest_trial(tmp_path / "runs") == tmp_path / "runs" / "a"
+
+
+def test_what_is_no_trial_is_passed_over(synthetic, tmp_path):
+    synthetic(TIMES).write(tmp_path / "runs" / "good")
+    (tmp_path / "runs" / "bad").mkdir()
+    (tmp_path / "runs" / "bad" / "manifest.json").write_text("{")
+    (tmp_path / "runs" / "README.md").write_text("")
+    assert newest_trial(tmp_path / "runs").name == "good"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_none_is_an_error_that_says_what_to_do(tmp_path, there):
+    folder = tmp_path / "runs"
+    if there:
+        folder.mkdir()
+    with pytest.raises(UsageError, match="no trial is named") as caught:
+        newest_trial(folder)
+    assert "fairtrial run" in str(caught.value)
