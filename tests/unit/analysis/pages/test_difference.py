@@ -22,6 +22,13 @@ def of_ratio(ratio: float, low: float, high: float, **what: str) -> Difference:
     return Difference(ratio, low, high, **what)
 
 
+RSS, PEAK, SIZE, DISK = (
+    {"metric": name, "unit": "B"}
+    for name in ("max_rss", "service.db.peak_memory", "program_bytes", "service.db.disk_written")
+)
+RPS = {"metric": "rps", "unit": "1/s", "better": "higher"}
+
+
 @pytest.mark.parametrize(
     ("told", "phrase", "interval"),
     [
@@ -32,41 +39,22 @@ def of_ratio(ratio: float, low: float, high: float, **what: str) -> Difference:
         (of_ratio(4.6, 4.5, 4.7), "takes 4.6 times as long", "4.5 to 4.7"),
         (of_ratio(0.925, 0.914, 0.935), "takes 7.5 % less time", "6.5 to 8.6 %"),  # 2.1 points
         (of_ratio(0.55, 0.51, 0.59, metric="user"), "takes 45 % less time (user)", "41 to 49 %"),
+        (of_ratio(0.88, 0.85, 0.91, **RSS), "uses 12 % less memory (max_rss)", "9 to 15 %"),
         (
-            of_ratio(0.88, 0.85, 0.91, metric="max_rss", unit="B"),
-            "uses 12 % less memory (max_rss)",
-            "9 to 15 %",
-        ),
-        (
-            of_ratio(0.88, 0.85, 0.91, metric="service.db.peak_memory", unit="B"),
+            of_ratio(0.88, 0.85, 0.91, **PEAK),
             "uses 12 % less memory (service.db.peak_memory)",
             "9 to 15 %",
         ),
-        (  # bytes on a disk, or of a file, are no memory
-            of_ratio(0.88, 0.85, 0.91, metric="program_bytes", unit="B"),
-            "has 12 % less (program_bytes)",
-            "9 to 15 %",
-        ),
+        # bytes on a disk, or of a file, are no memory
+        (of_ratio(0.88, 0.85, 0.91, **SIZE), "has 12 % less (program_bytes)", "9 to 15 %"),
         (
-            of_ratio(10.1, 10.0, 10.2, metric="service.db.disk_written", unit="B"),
+            of_ratio(10.1, 10.0, 10.2, **DISK),
             "has 10.1 times as much (service.db.disk_written)",
             "10.0 to 10.2",
         ),
-        (
-            of_ratio(1.45, 1.4, 1.5, metric="rps", unit="1/s", better="higher"),
-            "does 45 % more (rps)",
-            "40 to 50 %",
-        ),
-        (
-            of_ratio(2.5, 2.4, 2.6, metric="rps", unit="1/s", better="higher"),
-            "does 2.5 times as much (rps)",
-            "2.4 to 2.6",
-        ),
-        (
-            of_ratio(0.3, 0.28, 0.32, metric="rps", unit="1/s", better="higher"),
-            "does 70 % less (rps)",
-            "68 to 72 %",
-        ),
+        (of_ratio(1.45, 1.4, 1.5, **RPS), "does 45 % more (rps)", "40 to 50 %"),
+        (of_ratio(2.5, 2.4, 2.6, **RPS), "does 2.5 times as much (rps)", "2.4 to 2.6"),
+        (of_ratio(0.3, 0.28, 0.32, **RPS), "does 70 % less (rps)", "68 to 72 %"),
         (
             of_ratio(1.1, 1.05, 1.15, metric="misses", unit="1"),
             "has 10 % more (misses)",

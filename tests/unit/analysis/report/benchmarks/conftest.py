@@ -14,7 +14,7 @@ from analysis.verdict.judging import judge_sides
 SESSIONS, RUNS = 5, 8
 
 
-def matrix(
+def matrix_of(
     name: str,
     factors: Mapping[str, float],
     *,
@@ -42,7 +42,7 @@ def matrix(
     return PerformanceMatrix.from_samples(name, samples, **options)
 
 
-def subject(candidate: PerformanceMatrix, baseline: PerformanceMatrix, **asked) -> Subject:
+def subject_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix, **asked) -> Subject:
     verdict = judge_sides(candidate, baseline, metric="wall", **asked)
     result = verdict.candidates[0].multilevel
     lines = {line.name: line.speedup or 0.0 for line in result.benchmarks} if result else {}
@@ -60,6 +60,10 @@ def subject(candidate: PerformanceMatrix, baseline: PerformanceMatrix, **asked) 
 
 
 @pytest.fixture
-def made():
-    """Give the makers: tests are modules of their own and cannot import this one."""
-    return matrix, subject
+def matrix():
+    return matrix_of
+
+
+@pytest.fixture
+def subject():
+    return subject_of

@@ -48,21 +48,18 @@ def page(subject) -> Elements:
 
 
 @pytest.fixture
-def plain(made):
-    matrix, subject = made
+def plain(matrix, subject):
     return subject(matrix("new", NAMES, seed=2), matrix("old", NAMES))
 
 
-def test_a_strip_of_many_runs_says_what_a_dot_is(made) -> None:
-    matrix, subject = made
+def test_a_strip_of_many_runs_says_what_a_dot_is(matrix, subject) -> None:
     few = page(subject(matrix("n", NAMES, seed=2, runs=12), matrix("o", NAMES, runs=12)))
     many = page(subject(matrix("n", NAMES, seed=2, runs=13), matrix("o", NAMES, runs=13)))
     assert "a dot is the median of up to" not in few.text
     assert "a dot is the median of up to 2 runs" in many.text
 
 
-def test_captions_say_what_the_marks_of_a_picture_are(made) -> None:
-    matrix, subject = made
+def test_captions_say_what_the_marks_of_a_picture_are(matrix, subject) -> None:
     given = subject(matrix("new", {"x": 9.0}, seed=2), matrix("old", {"x": 1.0}))
     text = page(given).text
     assert "Each dot is a run, left to right in the order of its blocks, a panel for each" in text
@@ -91,8 +88,7 @@ def test_captions_say_what_the_marks_of_a_picture_are(made) -> None:
         (2, "Fewer than 3 runs of a side in each session: quantiles would say nothing."),
     ],
 )
-def test_what_quantiles_there_are_is_said(made, runs: int, said: str) -> None:
-    matrix, subject = made
+def test_what_quantiles_there_are_is_said(matrix, subject, runs: int, said: str) -> None:
     sides = (matrix(n, {"x": 1.0}, seed=k, runs=runs) for k, n in enumerate(("new", "old")))
     assert said in page(subject(*sides)).text
 
@@ -113,8 +109,7 @@ def test_those_that_cautions_name_the_gravest_first(plain) -> None:
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
-def test_the_largest_difference_where_no_caution_names_any(made, factor: float) -> None:
-    matrix, subject = made
+def test_the_largest_difference_where_no_caution_names_any(matrix, subject, factor: float) -> None:
     same = dict.fromkeys("abcdef", 1.0)
     new, old = matrix("new", same | {"c": 0.9, "d": factor}, seed=2), matrix("old", same)
     given = with_cautions(subject(new, old), ("n",))
@@ -123,16 +118,14 @@ def test_the_largest_difference_where_no_caution_names_any(made, factor: float) 
     assert opened(given, names) == {"d"}
 
 
-def test_the_first_where_nothing_differs(made) -> None:
-    matrix, subject = made
+def test_the_first_where_nothing_differs(matrix, subject) -> None:
     old = matrix("old", NAMES)
     given = with_cautions(subject(dataclasses.replace(old, name="new"), old))
     names = listed_benchmarks(given)
     assert focus_of(given, names) == names[0]
 
 
-def test_only_what_was_asked_for(made) -> None:
-    matrix, subject = made
+def test_only_what_was_asked_for(matrix, subject) -> None:
     given = subject(matrix("n", NAMES, seed=2), matrix("o", NAMES), benchmarks=["e", "b"])
     assert set(listed_benchmarks(given)) == {"e", "b"}
 

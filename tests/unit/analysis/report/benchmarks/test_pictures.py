@@ -172,8 +172,7 @@ def only(subject) -> Benchmark:
     return Benchmark(Known(subject), "x", cells_of(subject, "x"), {}, opened=True)
 
 
-def test_session_values_are_the_verdicts(made) -> None:
-    matrix, subject = made
+def test_session_values_are_the_verdicts(matrix, subject) -> None:
     given = subject(matrix("new", {"x": 0.9, "y": 2.0}, seed=2), matrix("old", FACTORS))
     one = only(given)
     told = one.candidates["new"]["by_session"]
@@ -191,8 +190,7 @@ def test_session_values_are_the_verdicts(made) -> None:
 
 
 @pytest.mark.parametrize(("better", "side"), [("lower", 1), ("higher", -1)])
-def test_better_is_up_in_the_shift_function(made, better: str, side: int) -> None:
-    matrix, subject = made
+def test_better_is_up_in_the_shift_function(matrix, subject, better: str, side: int) -> None:
     given = subject(
         matrix("new", {"x": 0.8}, seed=2, better=better), matrix("old", {"x": 1.0}, better=better)
     )
@@ -225,8 +223,7 @@ def test_a_distribution_function_of_many_runs_has_no_more_corners_than_pixels() 
     assert np.abs(shares - exact).max() < 0.02  # what rises within a pixel does so at its left edge
 
 
-def test_both_curves_are_named_and_said(made) -> None:
-    matrix, subject = made
+def test_both_curves_are_named_and_said(matrix, subject) -> None:
     picture = ecdf(
         only(subject(matrix("a", {"x": 1.1}, seed=2), matrix("b", {"x": 1.0}))), "a", Grounds("g")
     )
@@ -235,8 +232,7 @@ def test_both_curves_are_named_and_said(made) -> None:
     assert ">b</text>" in picture
 
 
-def test_few_runs_have_quartiles_fewer_nothing(made) -> None:
-    matrix, subject = made
+def test_few_runs_have_quartiles_fewer_nothing(matrix, subject) -> None:
     for runs, count in ((4, 3), (2, 0)):
         one = only(
             subject(matrix("a", {"x": 1.0}, seed=2, runs=runs), matrix("b", {"x": 1.0}, runs=runs))
@@ -246,8 +242,7 @@ def test_few_runs_have_quartiles_fewer_nothing(made) -> None:
         assert bool(shift(one, "a", Grounds("g"))) == (count > 0)
 
 
-def test_sides_of_other_sessions_have_no_session_by_session(made) -> None:
-    matrix, subject = made
+def test_sides_of_other_sessions_have_no_session_by_session(matrix, subject) -> None:
     one = only(
         subject(
             matrix("a", {"x": 1.0}, seed=2, trial="/one"), matrix("b", {"x": 1.0}, trial="/other")
@@ -259,8 +254,7 @@ def test_sides_of_other_sessions_have_no_session_by_session(made) -> None:
     assert "interval" in sessions(one, "a", Grounds("g"))
 
 
-def test_an_interval_that_leaves_its_picture_says_so(made) -> None:
-    matrix, subject = made
+def test_an_interval_that_leaves_its_picture_says_so(matrix, subject) -> None:
     a, b = matrix("a", {"x": 1.0}, seed=2, sessions=2), matrix("b", {"x": 1.0}, sessions=2)
     wild = a.values("x") * np.repeat([0.94, 1.07], 8)
     picture = sessions(only(subject(dataclasses.replace(a, samples=(wild,)), b)), "a", Grounds("g"))

@@ -20,8 +20,7 @@ def said(part) -> str:
     return " ".join(part["remarks"])
 
 
-def test_how_many_sessions_and_by_how_much(made) -> None:
-    matrix, subject = made
+def test_how_many_sessions_and_by_how_much(matrix, subject) -> None:
     parts = parts_of(
         subject(matrix("new", {"x": 0.8, "y": 8.0}, seed=2), matrix("old", {"x": 1.0, "y": 2.0}))
     )
@@ -30,15 +29,13 @@ def test_how_many_sessions_and_by_how_much(made) -> None:
     assert parts["x"]["finding"] is None
 
 
-def test_equal_sides_are_said_to_be_equal(made) -> None:
-    matrix, subject = made
+def test_equal_sides_are_said_to_be_equal(matrix, subject) -> None:
     old = matrix("old", NAMES)
     parts = parts_of(subject(dataclasses.replace(old, name="new"), old))
     assert said(parts["x"]) == "new equals the baseline in all 5 sessions."
 
 
-def test_means_and_medians_part_where_slow_runs_differ(made) -> None:
-    matrix, subject = made
+def test_means_and_medians_part_where_slow_runs_differ(matrix, subject) -> None:
     old, new = matrix("old", NAMES, runs=12), matrix("new", NAMES, runs=12, seed=2)
     values = new.values("x").copy()
     values[::4] *= 1.8  # a quarter of the runs; the median hardly moves
@@ -48,24 +45,21 @@ def test_means_and_medians_part_where_slow_runs_differ(made) -> None:
     assert "Medians of new give another speedup" in said(parts["x"])
 
 
-def test_means_and_medians_of_one_law_do_not_part(made) -> None:
+def test_means_and_medians_of_one_law_do_not_part(matrix, subject) -> None:
     """The negative control: 40 benchmarks of equal laws, at 5 % over all of them."""
-    matrix, subject = made
     names = {f"b{k}": 1.0 for k in range(40)}
     parts = parts_of(subject(matrix("new", names, seed=8), matrix("old", names, seed=9)))
     assert [part["finding"] for part in parts.values() if part["finding"]] == []
 
 
-def test_a_benchmark_on_one_side_only_says_so(made) -> None:
-    matrix, subject = made
+def test_a_benchmark_on_one_side_only_says_so(matrix, subject) -> None:
     parts = parts_of(subject(matrix("new", {"x": 1.0, "y": 2.0}, seed=2), matrix("old", NAMES)))
     assert parts["z"]["finding"] == "no runs of new"
     assert "new has no run that counts here." in said(parts["z"])
     assert parts["z"]["candidates"] == []
 
 
-def test_two_states_are_named_with_their_places(made) -> None:
-    matrix, subject = made
+def test_two_states_are_named_with_their_places(matrix, subject) -> None:
     rng = np.random.default_rng(3)
     names = {"x": 1.0, "y": 2.0}
 
@@ -82,8 +76,7 @@ def test_two_states_are_named_with_their_places(made) -> None:
     assert "new has several modes, near 999 ms and 1.40 s." in said(alone["x"])
 
 
-def test_names_in_sentences_are_set_apart_and_harmless(made) -> None:
-    matrix, subject = made
+def test_names_in_sentences_are_set_apart_and_harmless(matrix, subject) -> None:
     evil = "<b>\u202eevil\n"
     found = chapter(subject(matrix(evil, NAMES, seed=2), matrix("old", NAMES)))
     assert "<b>U+202Eevil␊ is " in said(found["benchmarks"][0])

@@ -12,8 +12,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.report.runs import Cell, Failed, cells_of, frame_of
 
 
-def test_sessions_and_blocks_are_the_matrixs(made) -> None:
-    matrix, subject = made
+def test_sessions_and_blocks_are_the_matrixs(matrix, subject) -> None:
     a, b = matrix("a", {"x": 1.0, "y": 2.0}, seed=2), matrix("b", {"x": 1.0, "y": 2.0})
     judged = subject(a, b)
     assert list(cells_of(judged, "x")) == ["b", "a"]  # the baseline first
@@ -24,16 +23,14 @@ def test_sessions_and_blocks_are_the_matrixs(made) -> None:
     assert found.block is not None
 
 
-def test_unknown_sessions_are_one_without_a_name(made) -> None:
-    matrix, subject = made
+def test_unknown_sessions_are_one_without_a_name(matrix, subject) -> None:
     a, b = (matrix(name, {"x": 1.0}, known=False) for name in "ab")
     found = cells_of(subject(a, b), "x")["a"]
     assert found.labels == ("",)
     assert found.block is None
 
 
-def test_named_sessions_keep_the_order_in_which_they_are_met(made) -> None:
-    matrix, subject = made
+def test_named_sessions_keep_the_order_in_which_they_are_met(matrix, subject) -> None:
     a, b = (matrix(name, {"x": 1.0}) for name in "ab")
     names = np.repeat(["night", "morning", "noon", "evening", "dusk"], 8)
     a, b = (dataclasses.replace(one, sessions=(names,)) for one in (a, b))
@@ -46,8 +43,7 @@ def test_named_sessions_keep_the_order_in_which_they_are_met(made) -> None:
     )
 
 
-def test_benchmarks_with_runs_of_zero_are_cells_too(made) -> None:
-    matrix, subject = made
+def test_benchmarks_with_runs_of_zero_are_cells_too(matrix, subject) -> None:
     a, b = (matrix(name, {"x": 1.0, "y": 1.0}) for name in "ab")
 
     def zeroed(one: PerformanceMatrix) -> PerformanceMatrix:

@@ -14,32 +14,17 @@ import numpy as np
 import pytest
 
 from analysis.data.warmup import pooled
-from analysis.importers.reader import Reading
 from analysis.report.answer_headline import measured
 from analysis.report.assembling import chapter_html
 from analysis.report.benchmarks.chapter import chapter as benchmarks_of
 from analysis.report.distribution import chapter
 from analysis.report.methods_text import paragraph_of
 from analysis.report.published import chapter as published
-from analysis.report.subject import Subject
 from analysis.verdict.judging import judge
+from tests.unit.analysis.report.figures.test_iterations import subject_of
 
 PLANTED = runpy.run_path(str(Path(__file__).resolve().parents[4] / "planted_values.py"))
 NAME = PLANTED["NAME"]
-
-
-def subject_of(made, metric=NAME):
-    return Subject(
-        sources=("t",),
-        title="t",
-        trials=(made,),
-        verdict=judge(made, metric=metric),
-        matrices={name: made.matrix(name, metric) for name in made.manifest.variants},
-        order=("b0",),
-        prefix="",
-        options={},
-        how=Reading(),
-    )
 
 
 def together(trial, values, variant):
@@ -49,7 +34,7 @@ def together(trial, values, variant):
 @pytest.mark.parametrize("sessions", [3, 1])
 def test_the_table_has_the_quantiles_of_all_values_as_far_as_there_are_enough(sessions):
     trial, values = PLANTED["with_values"](sessions=sessions, runs=2, each=150)
-    found = chapter(subject_of(trial)).to_dict()
+    found = chapter(subject_of(trial, NAME)).to_dict()
     assert found["shares"] == [0.5, 0.9, 0.99]  # of 900 or 300 values none has a p99.9
     for number, cell in enumerate(found["cells"]):
         every = together(trial, values, number)
@@ -64,9 +49,9 @@ def test_the_table_has_the_quantiles_of_all_values_as_far_as_there_are_enough(se
 def test_there_is_none_of_another_metric_or_where_the_values_are_not_there():
     trial, _ = PLANTED["with_values"]()
     assert chapter(subject_of(trial, "wall")) is None
-    assert chapter(replace(subject_of(trial), trials=())) is None
+    assert chapter(replace(subject_of(trial, NAME), trials=())) is None
     own, _ = PLANTED["with_values"](own=[1.5] * 12)
-    assert chapter(subject_of(own)) is None
+    assert chapter(subject_of(own, NAME)) is None
 
 
 def test_pooled_values_of_a_warm_up_are_left_out():
@@ -79,7 +64,7 @@ def test_pooled_values_of_a_warm_up_are_left_out():
 @pytest.mark.parametrize("sessions", [3, 1])
 def test_the_rest_of_the_report_knows_that_a_session_has_one_value(sessions):
     """Runs are counted all the same, and no dot is called one."""
-    subject = subject_of(PLANTED["with_values"](sessions=sessions, runs=2, each=150)[0])
+    subject = subject_of(PLANTED["with_values"](sessions=sessions, runs=2, each=150)[0], NAME)
     html = chapter_html(benchmarks_of(subject))
     text = " ".join(re.sub("<[^>]*>", "", html).split())
     merged = sessions > 1

@@ -6,7 +6,6 @@ Authority: the stored values; the number of iterations that were planted as warm
 from __future__ import annotations
 
 import runpy
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,14 +24,13 @@ PLANTED = runpy.run_path(str(Path(__file__).resolve().parents[4] / "planted_valu
 NAME = PLANTED["NAME"]
 
 
-def subject_of(made) -> Subject:
-    matrices = {name: made.matrix(name, "t") for name in made.manifest.variants}
+def subject_of(made, metric="t") -> Subject:
     return Subject(
         sources=("t",),
         title="t",
         trials=(made,),
-        verdict=judge(made, metric="t"),
-        matrices=matrices,
+        verdict=judge(made, metric=metric),
+        matrices={name: made.matrix(name, metric) for name in made.manifest.variants},
         order=("b0",),
         prefix="",
         options={},
@@ -55,19 +53,13 @@ def test_all_iterations_are_there_and_those_before_the_change_are_not_judged():
 
 
 def test_a_metric_of_every_run_has_none():
-    subject = subject_of(trial())
-    wall = replace(subject, verdict=judge(trial(), metric="wall"))
     with pytest.raises(AnalysisError, match="no run has several iterations"):
-        draw("iterations", wall, SHEET)
+        draw("iterations", subject_of(trial(), "wall"), SHEET)
 
 
 def test_of_a_quantile_those_that_it_is_a_quantile_of_are_drawn():
     made, values = PLANTED["with_values"](sessions=3, runs=2, each=200, warmup="20")
-    matrices = {name: made.matrix(name, NAME) for name in made.manifest.variants}
-    subject = replace(
-        subject_of(trial()), trials=(made,), verdict=judge(made, metric=NAME), matrices=matrices
-    )
-    drawing = draw("iterations", subject, SHEET)
+    drawing = draw("iterations", subject_of(made, NAME), SHEET)
     assert sorted(row[5] for row in drawing.rows) == sorted(np.concatenate(values).tolist())
     assert sum(row[4] for row in drawing.rows) == len(made) * 180
     assert drawing.columns[-1] == "t_ms"

@@ -51,14 +51,7 @@ def test_the_picture_has_a_line_for_each_run_and_a_ring_where_it_is_judged():
     assert "iterations-ring" not in plain  # nothing is left out: negative control
 
 
-def test_sides_that_are_no_trial_have_the_table_alone():
-    subject = replace(subject_of(trial(warming, override=20)), trials=())
-    html = chapter_html(chapter(subject))
-    assert "<table" in html
-    assert "<svg" not in html
-
-
-def test_the_command_asks_of_the_same_iterations():
+def test_the_command_asks_of_the_same_iterations_and_sides_that_are_no_trial_have_the_table_alone():
     subject = subject_of(trial(warming, override=20))
     with judging_with(20):
         (section,) = chapter(subject).sections()
@@ -66,3 +59,6 @@ def test_the_command_asks_of_the_same_iterations():
     assert line == (
         "fairtrial plot iterations t --metric t --warmup-iterations 20 --benchmark b0 -o iterations.svg"
     )
+    html = chapter_html(chapter(replace(subject, trials=())))
+    assert "<table" in html
+    assert "<svg" not in html

@@ -24,6 +24,7 @@ def effect(word="faster", *, speedup=1.25, low=1.2, high=1.3, uncorrected=None, 
 
 WIDE = {"low": 0.9, "high": 1.6}
 NEAR = {"speedup": 1.0, "low": 0.97, "high": 1.04}
+NOTHING_SAID = effect("undecided")
 
 
 @pytest.mark.parametrize(
@@ -40,14 +41,9 @@ NEAR = {"speedup": 1.0, "low": 0.97, "high": 1.04}
         (effect(), effect("undecided", uncorrected="faster"), "undecided", ("compatible", None)),
         (effect(), effect("undecided", **WIDE), "equivalent", ("compatible", None)),
         (effect("undecided"), effect(), "undecided", ("compatible", None)),
-        (
-            effect("undecided"),
-            effect("undecided"),
-            "undecided",
-            ("cannot tell", "nothing-concluded"),
-        ),
-        (effect("undecided"), effect("undecided"), "equivalent", ("compatible", None)),
-        (effect("undecided"), effect("undecided"), "larger", ("differs", None)),
+        (NOTHING_SAID, NOTHING_SAID, "undecided", ("cannot tell", "nothing-concluded")),
+        (NOTHING_SAID, NOTHING_SAID, "equivalent", ("compatible", None)),
+        (NOTHING_SAID, NOTHING_SAID, "larger", ("differs", None)),
         (effect(), effect(speedup=None), None, ("cannot tell", "no-value-new")),
         (effect(speedup=None), effect(), None, ("cannot tell", "no-value-old")),
         (
