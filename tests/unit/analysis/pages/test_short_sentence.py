@@ -13,9 +13,12 @@ from hypothesis import given
 from analysis.pages.model import LONGEST, ShortSentence, plain
 
 
-def test_what_fits_is_left_alone():
+def test_what_fits_is_left_alone_and_texts_of_others_are_no_patterns():
     said = ShortSentence.of("{} was 2 different programs in {}", "gzip-1", "text")
     assert str(said) == "gzip-1 was 2 different programs in text"
+    said = ShortSentence.of("{} has no run that counts", "gzip-1-k-c-data")
+    assert said.fitted({"gzip-1-k-c-data": "'gzip -1 …'"}) == "'gzip -1 …' has no run that counts"
+    assert str(ShortSentence.of(plain("{0} {"))) == "{0} {"
 
 
 def test_a_list_names_fewer_before_a_name_is_shortened():
@@ -45,15 +48,6 @@ def test_names_are_shortened_and_the_sentence_is_not():
     assert len(told) <= LONGEST
     assert told.startswith("waiting is part of it: 98 % of xxx")
     assert told.endswith("'s runs waited, 91 % of gzip-6's")
-
-
-def test_a_screen_may_call_things_otherwise():
-    said = ShortSentence.of("{} has no run that counts", "gzip-1-k-c-data")
-    assert said.fitted({"gzip-1-k-c-data": "'gzip -1 …'"}) == "'gzip -1 …' has no run that counts"
-
-
-def test_texts_of_others_are_no_patterns():
-    assert str(ShortSentence.of(plain("{0} {"))) == "{0} {"
 
 
 @given(st.lists(st.text(min_size=1, max_size=200), min_size=1, max_size=3))

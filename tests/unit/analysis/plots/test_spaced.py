@@ -51,3 +51,17 @@ def test_what_is_near_another_is_minor():
     main = [tick.value for tick in ticks if not tick.minor]
     scale = Scale(0.9, 4.0, log=True)
     assert all(scale.at(b) - scale.at(a) >= 1.7 * 0.15 for a, b in pairwise(main))
+
+
+@pytest.mark.parametrize(
+    ("ends", "most", "wanted"),
+    [
+        ((0.93, 1.08), 4, [0.95, 1.0, 1.05]),
+        ((0.975, 1.025), 5, [0.98, 0.99, 1.0, 1.01, 1.02]),
+    ],
+)
+def test_narrow_axes_have_round_values_of_their_own_and_no_end_is_left_bare(ends, most, wanted):
+    found = ratio_ticks(Scale(*ends, log=True), most)
+    assert [tick.value for tick in found] == wanted
+    # 1, 1.5, 2, 3 are more ticks, but tell nothing of the upper half
+    assert ratio_ticks(Scale(0.88, 6.84, log=True))[-1].value >= 4

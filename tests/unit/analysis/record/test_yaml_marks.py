@@ -117,16 +117,10 @@ def test_wrong_yaml_is_refused_where_it_is_wrong(text, where, what, token):
     assert first.fix
 
 
-def test_duplicates_tags_and_anchors_are_all_reported_at_once():
+def test_all_is_reported_at_once_and_what_can_be_read_is_kept():
     text = "a: 1\na: {b: 1, b: 2}\na: {b: 1}\nc: !x &y z\n"
     assert [p.where for p in problems_of(text)] == ["f:2:1", "f:2:11", "f:3:1", "f:4:4", "f:4:4"]
-
-
-def test_the_first_of_two_values_is_kept():
     assert read_document("a: 1\na: 2\n", "f").value == {"a": "1"}
-
-
-def test_a_leading_document_marker_and_an_end_marker_are_no_second_document():
     assert read_document("---\na: 1\n...\n", "f").value == {"a": "1"}
 
 

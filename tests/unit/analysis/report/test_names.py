@@ -37,7 +37,7 @@ def test_what_is_shown_has_no_control_and_can_be_written(text: str) -> None:
     assert shown(safe) == safe
 
 
-def test_long_names_lose_their_middle() -> None:
+def test_long_names_lose_their_middle_and_one_name_twice_is_no_clash() -> None:
     name = "parser/corpora/wikipedia/utf8-long"
     found = shortened([name, "json"], 24)
     assert found["json"] == "json"
@@ -45,6 +45,8 @@ def test_long_names_lose_their_middle() -> None:
     assert found[name].startswith("parser/corpo")
     assert found[name].endswith("utf8-long")
     assert found[name].count("…") == 1
+    name = "n" * 50
+    assert len(shortened([name, name], 20)[name]) == 20
 
 
 def test_names_that_would_look_alike_show_where_they_differ() -> None:
@@ -77,8 +79,3 @@ def test_different_names_stay_different_and_others_fit(names: list[str], width: 
             assert (found[one] == found[other]) == (shown(one) == shown(other))
     for name, text in found.items():
         assert len(text) <= width or text == shown(name)
-
-
-def test_one_name_twice_is_no_clash() -> None:
-    name = "n" * 50
-    assert len(shortened([name, name], 20)[name]) == 20

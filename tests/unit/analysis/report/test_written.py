@@ -37,26 +37,20 @@ def test_a_column_that_spans_more_than_a_factor_of_one_and_a_half_has_two_decima
     assert texts(slow, fast) == ("1.05", "1.01", "1.08")
 
 
-def test_a_narrow_column_has_three() -> None:
+def test_a_narrow_column_has_three_decimals() -> None:
     assert texts(line(1.0224, 0.9981, 1.0449), line(0.989, 0.966, 1.012)) == (
         "1.022",
         "0.998",
         "1.045",
     )
-
-
-def test_below_one_three_decimals_are_three_significant_digits() -> None:
-    # the design's second column: 0.654 to 1.023 spans 1.56, and keeps three
     assert texts(line(0.6541, 0.6312, 0.6768), line(1.023, 0.974, 1.075))[0] == "0.654"
 
 
-def test_a_rough_line_has_one_decimal() -> None:
+def test_a_rough_line_has_one_decimal_and_none_is_written_as_zero() -> None:
     # half-width (4.52 - 1.63) / 2 = 1.4
     assert texts(line(2.71, 1.63, 4.52), line(1.05, 1.01, 1.08)) == ("2.7", "1.6", "4.5")
-
-
-def test_half_widths_up_to_the_limit_keep_the_decimals() -> None:
     assert texts(line(2.7, 2.31, 3.1), line(1.1, 1.05, 1.2)) == ("2.70", "2.31", "3.10")
+    assert texts(line(1.1, 0.0823, 14.9)) == ("1", "0.08", "15")
 
 
 @pytest.mark.parametrize(
@@ -84,11 +78,6 @@ def test_large_and_small_numbers_have_three_significant_digits() -> None:
     assert texts(line(123.44, 123.1, 123.9), line(1.1, 1.0, 1.2)) == ("123", "123", "124")
     assert texts(line(12.344, 12.11, 12.55), line(1.1, 1.0, 1.2)) == ("12.3", "12.1", "12.6")
     assert texts(line(0.01234, 0.0121, 0.0126)) == ("0.0123", "0.0121", "0.0126")
-
-
-def test_no_speedup_is_written_as_zero() -> None:
-    # half-width 7.4: no decimals, at which the low end would be 0
-    assert texts(line(1.1, 0.0823, 14.9)) == ("1", "0.08", "15")
 
 
 def test_what_is_unknown_is_not_written() -> None:

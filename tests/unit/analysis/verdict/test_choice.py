@@ -13,22 +13,13 @@ def test_up_to_twelve_are_all_shown():
     assert (shown, hidden) == (tuple(NAMES[:12]), 0)
 
 
-def test_of_more_both_ends_in_the_trials_order():
+def test_of_more_both_ends_and_up_to_four_with_cautions_between():
     shown, hidden = chosen(NAMES, SPEEDUPS, (), whole=False)
     assert shown == (*NAMES[:4], *NAMES[-4:])
     assert hidden == 32
-
-
-def test_up_to_four_with_cautions_stand_between():
     shown, hidden = chosen(NAMES, SPEEDUPS, {"b01", "b10", "b11", "b12", "b13", "b14"}, whole=False)
     assert shown == (*NAMES[:4], *NAMES[10:14], *NAMES[-4:])
     assert hidden == 28
-
-
-def test_whole_shows_all():
     assert chosen(NAMES, SPEEDUPS, (), whole=True)[1] == 0
-
-
-def test_without_a_speedup_nothing_is_an_end():
     speedups = SPEEDUPS | {"b00": None}
     assert "b00" not in chosen(NAMES, speedups, (), whole=False)[0]

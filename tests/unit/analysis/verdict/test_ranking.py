@@ -14,8 +14,8 @@ from analysis.methods.mixture.fit import fit_mixture
 from analysis.verdict.ranking import best_of, rank_variants
 
 
-@pytest.fixture
-def trial(synthetic, tmp_path):
+@pytest.fixture(scope="module")
+def trial(synthetic, tmp_path_factory):
     """Four variants on six benchmarks, four sessions; c differs from all, a from nothing."""
     rng = np.random.default_rng(3)
     factors = {"base": 1.0, "a": 1.0, "c": 0.7, "d": 1.5}
@@ -26,11 +26,15 @@ def trial(synthetic, tmp_path):
         }
         for name, factor in factors.items()
     }
-    return read_trial(synthetic(data, sessions=4).write(tmp_path / "t"))
+    return read_trial(synthetic(data, sessions=4).write(tmp_path_factory.mktemp("ranked") / "t"))
 
 
-def test_every_pair_stands_there_once_and_the_published_ranking_with_its_warning(trial):
-    found = rank_variants(trial)
+@pytest.fixture(scope="module")
+def found(trial):
+    return rank_variants(trial)
+
+
+def test_every_pair_stands_there_once_and_the_published_ranking_with_its_warning(found, trial):
     assert len(found.pairs) == 6
     assert len({frozenset((p.candidate, p.baseline)) for p in found.pairs}) == 6
     assert all(p.speedup >= 1 and p.low <= p.speedup <= p.high for p in found.pairs)
@@ -43,8 +47,8 @@ def test_every_pair_stands_there_once_and_the_published_ranking_with_its_warning
     assert "rank" not in str(plain).splitlines()[2]
 
 
-def test_a_pair_is_t_on_session_means_of_the_suite(trial):
-    (pair,) = [p for p in rank_variants(trial).pairs if {p.candidate, p.baseline} == {"base", "d"}]
+def test_a_pair_is_t_on_session_means_of_the_suite(found, trial):
+    (pair,) = [p for p in found.pairs if {p.candidate, p.baseline} == {"base", "d"}]
     logs = {
         name: np.mean(
             [np.log(row).reshape(4, 4).mean(axis=1) for row in trial.matrix(name).samples], axis=0
@@ -58,15 +62,11 @@ def test_a_pair_is_t_on_session_means_of_the_suite(trial):
     assert pair.pvalue == pytest.approx(stats.ttest_1samp(differences, 0).pvalue, rel=1e-6)
 
 
-def test_holm_over_the_pairs(trial):
-    pairs = rank_variants(trial).pairs
-    ordered = sorted(pairs, key=lambda p: p.pvalue)
+def test_holm_over_the_pairs_and_places_move_only_as_far_as_pairs_are_told(found):
+    ordered = sorted(found.pairs, key=lambda p: p.pvalue)
     steps = np.maximum.accumulate([(6 - k) * p.pvalue for k, p in enumerate(ordered)])
     assert [p.pvalue_adjusted for p in ordered] == pytest.approx(np.minimum(steps, 1).tolist())
-
-
-def test_places_move_only_as_far_as_pairs_are_told(trial):
-    places = {one.variant: (one.best, one.worst) for one in rank_variants(trial).places}
+    places = {one.variant: (one.best, one.worst) for one in found.places}
     assert places["c"] == (1, 1)
     assert places["d"] == (4, 4)
     assert places["a"] == places["base"] == (2, 3)

@@ -28,7 +28,7 @@ def made(synthetic, tmp_path):
     return make
 
 
-def test_a_mean_is_that_of_the_logs_within_sessions_and_then_over_them(made):
+def test_a_mean_is_that_of_the_logs_within_sessions_which_weigh_equally(made):
     found = times_of(made(warmup=1))
     assert list(found) == [("b", "old"), ("b", "new")]
     one = found["b", "old"]
@@ -39,10 +39,6 @@ def test_a_mean_is_that_of_the_logs_within_sessions_and_then_over_them(made):
     assert (one.minimum, one.maximum) == pytest.approx((0.098, 0.130))
     assert (one.user, one.system) == pytest.approx((np.mean(OLD) * 0.9, np.mean(OLD) * 0.1))
     assert (one.runs, one.sessions, one.failed, one.max_rss) == (6, 2, 0, 50 << 20)
-
-
-def test_sessions_weigh_equally_whatever_their_runs(made):
-    # three runs in the first session and one in the second
     one = times_of(made(old=[0.1, 0.1, 0.1, 0.4], sessions=2))
     both = np.exp(np.mean([np.log([0.1, 0.1]).mean(), np.log([0.1, 0.4]).mean()]))
     assert one["b", "old"].mean == pytest.approx(both)

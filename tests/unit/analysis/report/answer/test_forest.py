@@ -31,7 +31,7 @@ def line(speedup: float, half: float) -> Line:
     )
 
 
-def test_one_rough_interval_leaves_the_scale_and_the_others_stay() -> None:
+def test_one_rough_interval_leaves_the_scale_and_of_alike_ones_none() -> None:
     usual = [line(1.0 + k / 50, 0.02) for k in range(6)]
     rough = line(1.05, 9.0)
     scale = axis_of([*usual, rough], 0.01, timed=True)["scale"]
@@ -42,9 +42,6 @@ def test_one_rough_interval_leaves_the_scale_and_the_others_stay() -> None:
     assert all(scale.holds(end) for one in usual for end in (one.low, one.high) if end)
     # the usual ones still take a good part of the width
     assert scale.at(1.1) - scale.at(1.0) > 0.2
-
-
-def test_where_all_are_alike_none_leaves() -> None:
     same = [line(1.2, 0.3) for _ in range(4)]
     scale = axis_of(same, 0.01, timed=True)["scale"]
     assert all(scale.holds(end) for one in same for end in (one.low, one.high) if end)
@@ -79,17 +76,11 @@ def names(count: int) -> list[str]:
     return [f"b{k:03}" for k in range(count)]
 
 
-def test_up_to_sixty_are_all_listed() -> None:
+def test_up_to_sixty_are_listed_of_more_the_ends_and_thirty_that_cautions_name() -> None:
     assert kept_of(names(60), ()) == set(names(60))
-
-
-def test_of_more_the_ends_and_what_cautions_name() -> None:
     every = names(500)
     found = kept_of(every, {"b200", "b003"})
     assert found == {*every[:15], *every[-15:], "b200"}
-
-
-def test_at_most_thirty_are_listed_for_a_caution() -> None:
     assert len(kept_of(names(500), set(names(500)[100:200]))) == 60
 
 

@@ -83,8 +83,9 @@ def test_too_few_or_equal_runs_have_no_qq_plot(values) -> None:
     assert "Normal Q-Q plot" not in drawn(of(values, 1))
 
 
-def test_runs_of_zero_are_taken_as_they_are() -> None:
+def test_runs_of_zero_are_taken_as_they_are_and_equal_ones_stand_in_the_middle() -> None:
     assert len(normal_quantiles(cell([0.0, 1.0, 2.0, 3.0, 0.0, 1.0], 1))) == 6
+    assert set(strip_dots(of([3, 3, 3], 1), "a")[:, 1].round(6)) == {0.5}
 
 
 def test_each_run_is_a_dot_from_left_to_right() -> None:
@@ -104,7 +105,3 @@ def test_many_runs_are_medians_that_never_mix_sessions() -> None:
     dots = strip_dots(one, "a")
     assert len(dots) == 44
     assert len(set(np.round(dots[:, 1], 6))) == 2
-
-
-def test_equal_runs_stand_in_the_middle() -> None:
-    assert set(strip_dots(of([3, 3, 3], 1), "a")[:, 1].round(6)) == {0.5}

@@ -50,8 +50,8 @@ def answer():
     return answer_of
 
 
-@pytest.fixture
-def night(tmp_path, synthetic):
+@pytest.fixture(scope="module")
+def night(tmp_path_factory, synthetic, once):
     """Write a trial in which variants have these effects on each benchmark, and read it."""
 
     def make(
@@ -93,6 +93,6 @@ def night(tmp_path, synthetic):
             )
         if change is not None:
             change(made)
-        return read_trial(made.write(tmp_path / name))
+        return read_trial(made.write(tmp_path_factory.mktemp("nights") / name))
 
-    return make
+    return once(make)

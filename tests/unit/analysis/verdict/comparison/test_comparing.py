@@ -256,11 +256,6 @@ def test_seed_and_sessions_are_no_part_of_the_campaign(night, campaign):
     assert [change.key for change in found.campaign] == ["protocol.sessions", "seed"]
 
 
-def test_identities_of_two_rules_tell_nothing(night):
-    old, new = night("one", EFFECTS), night("two", EFFECTS, campaign_identity=2)
-    assert compare_trials(old, new).same_campaign is None
-
-
 def test_hosts_environments_and_plans_are_compared(night, environment):
     other = {
         **environment,
@@ -301,16 +296,14 @@ def test_what_each_session_builds_differs_by_its_commit(night, environment, comm
     assert [change.key for change in compare_trials(*trials).environment] == keys
 
 
-def test_an_environment_that_nobody_recorded_is_unknown_not_equal(night):
-    found = compare_trials(night("one", EFFECTS), night("two", EFFECTS, environment=None, seed=2))
+def test_what_nobody_recorded_is_unknown_not_equal(night):
+    one = night("one", EFFECTS)
+    assert compare_trials(one, night("two", EFFECTS, campaign_identity=2)).same_campaign is None
+    assert compare_trials(one, night("two", EFFECTS, host_id="unknown")).same_host is None
+    found = compare_trials(one, night("two", EFFECTS, environment=None, seed=2))
     assert found.environment is None
     assert found.to_dict()["pairs"] == []
     assert "the environment of at least one is not known" in " ".join(str(found).split())
-
-
-def test_an_unknown_machine_is_unknown(night):
-    found = compare_trials(night("one", EFFECTS), night("two", EFFECTS, host_id="unknown"))
-    assert found.same_host is None
 
 
 def test_one_machine_id_with_two_names_is_not_called_one_machine(night):
