@@ -67,24 +67,17 @@ def of_trial(trial: Trial, metric: str, variants: Sequence[str] | None = None) -
     names = trial.manifest.variants
     for name in variants or ():
         if name not in names:
-            raise UsageError(
-                f"the trial has no variant {name!r}",
-                str(trial.path),
-                f"known here: {', '.join(names)}",
-            )
+            known = f"known here: {', '.join(names)}"
+            raise UsageError(f"the trial has no variant {name!r}", str(trial.path), known)
     values = trial.values(metric)
     used = trial.measured & np.isfinite(values)
     if variants is not None:
         used &= np.isin(trial.variant, [names.index(name) for name in variants])
     rows = np.flatnonzero(used)
     if not rows.size:
-        raise InsufficientDataError(
-            f"no run has a value of {metric!r} that counts",
-            str(trial.path),
-            "measure more, or look at the failed runs",
-            n=0,
-            needed=1,
-        )
+        what = f"no run has a value of {metric!r} that counts"
+        fix = "measure more, or look at the failed runs"
+        raise InsufficientDataError(what, str(trial.path), fix, n=0, needed=1)
     labels, session = np.unique(trial.session[rows], return_inverse=True)
     starts = trial.start_ns[rows]
     start_s = np.full(rows.size, np.nan)
@@ -330,19 +323,14 @@ def lag_moments(series: Series, lag: int) -> tuple[Floats, Floats, Floats]:
     apart = products**2 - products - shared
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = -products * s2 / (n * (n - 1))
-        variance = (
-            products * (s2**2 - s4) / (n * (n - 1))
-            + shared * (2 * s4 - s2**2) / (n * (n - 1) * (n - 2))
-            - mean**2
-        )
+        alone = products * (s2**2 - s4) / (n * (n - 1))
+        variance = alone + shared * (2 * s4 - s2**2) / (n * (n - 1) * (n - 2)) - mean**2
         far = apart * (3 * s2**2 - 6 * s4) / (n * (n - 1) * (n - 2) * (n - 3))
     variance = variance + np.where((n > 3) & (apart > 0), far, 0.0)
     usable = (n > lag + 1) & (n > 3) & (s2 > 0)
-    return (
-        np.where(usable, statistic, 0.0),
-        np.where(usable, mean, 0.0),
-        np.where(usable, np.maximum(variance, 0.0), 0.0),
-    )
+    told = statistic, mean, np.maximum(variance, 0.0)
+    statistic, mean, variance = (np.where(usable, one, 0.0) for one in told)
+    return statistic, mean, variance
 
 
 def autocorrelation(series: Series, lag: int) -> Floats:

@@ -157,13 +157,10 @@ def central_limit_study(
     checked_risk(risk)
     chosen = checked_sizes(sizes)
     if max(matrix.runs) < _RUNS_LEAST:
-        raise InsufficientDataError(
-            f"no benchmark has the {_RUNS_LEAST} runs that a study of means needs",
-            matrix.name,
-            f"measure {_RUNS_LEAST} runs or more; {_SAMPLES_LEAST * chosen[0]} allow disjoint samples",
-            n=max(matrix.runs),
-            needed=_RUNS_LEAST,
-        )
+        what = f"no benchmark has the {_RUNS_LEAST} runs that a study of means needs"
+        fix = f"measure {_RUNS_LEAST} runs or more; {_SAMPLES_LEAST * chosen[0]} allow disjoint samples"
+        most = max(matrix.runs)
+        raise InsufficientDataError(what, matrix.name, fix, n=most, needed=_RUNS_LEAST)
     root = int(rng.integers(2**53))  # so that JSON holds it exactly
     rows = []
     for name, values in zip(matrix.benchmarks, matrix.samples, strict=True):
@@ -171,12 +168,8 @@ def central_limit_study(
         cells = tuple(_cell(values, size, stream(root, name, str(size))) for size in sizes)
         rows.append(CentralLimitRow(name=name, runs=values.size, cells=cells))
     every = [cell for row in rows for cell in row.cells]
-    counts = tuple(
-        count
-        for size in chosen
-        for draws in DRAWS
-        if (count := _count(every, size, draws, risk)) is not None
-    )
+    found = (_count(every, size, draws, risk) for size in chosen for draws in DRAWS)
+    counts = tuple(count for count in found if count is not None)
     return CentralLimitStudy(
         name=matrix.name,
         risk=risk,

@@ -318,16 +318,12 @@ def estimator_spread(
     given = None if sizes is None else checked_sizes(sizes)
     least = 2 * (given or _SIZES)[0]
     if max(matrix.runs) < least:
-        raise InsufficientDataError(
-            f"no benchmark has the {least} runs that two disjoint subsamples need",
-            matrix.name,
-            f"measure {least} runs or more; 40 tell much more",
-            n=max(matrix.runs),
-            needed=least,
-        )
+        what = f"no benchmark has the {least} runs that two disjoint subsamples need"
+        fix = f"measure {least} runs or more; 40 tell much more"
+        raise InsufficientDataError(what, matrix.name, fix, n=max(matrix.runs), needed=least)
     root = int(rng.integers(2**53))  # so that JSON holds it exactly
     rows = tuple(
-        _row(name, values, given, subsamples, stream(root, name))
+        _row(name, values, stream(root, name), given, subsamples)
         for name, values in zip(matrix.benchmarks, matrix.samples, strict=True)
     )
     counts = {name: sum(row.steadiest == name for row in rows) for name in ESTIMATORS}
@@ -348,9 +344,9 @@ def estimator_spread(
 def _row(
     name: str,
     values: Array,
+    rng: np.random.Generator,
     given: tuple[int, ...] | None,
     subsamples: int,
-    rng: np.random.Generator,
 ) -> EstimatorRow:
     quarter = max(values.size // 4, 2)
     sizes = given or tuple(sorted({*_SIZES, min(quarter, _SIZES[-1])}))

@@ -29,7 +29,7 @@ from ..stats.arguments import checks_arguments
 from ..stats.classical import student_pvalue
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array
-from .session_profiles import FunctionName, FunctionNames, SessionTable, Side, table_of
+from .session_profiles import FunctionName, SessionTable, Side, names_of, table_of
 from .why_result import (
     CYCLES,
     FEWEST_SAMPLES,
@@ -334,20 +334,12 @@ def opposite_of(
         both = [parts.differences[FunctionName(row.function, row.object)] for row in (one, other)]
         total = both[0] + both[1]
         low, high, _ = interval_of(total, confidence)
-        found.append(
-            Opposite(
-                rows=(one.name, other.name),
-                difference_ms=float(total.mean()),
-                low_ms=low,
-                high_ms=high,
-                in_one_chain=together,
-            )
-        )
+        found.append(Opposite((one.name, other.name), float(total.mean()), low, high, together))
     return tuple(found[:_PAIRS])
 
 
 def _in_one_chain(stored: StoredProfile, benchmark: str, one: Row, other: Row) -> bool:
-    names = FunctionNames.of(stored, benchmark)
+    name_of = names_of(stored, benchmark)
     wanted = [
         {FunctionName(name, row.object) for name in (row.function, row.was) if name is not None}
         for row in (one, other)
@@ -355,7 +347,7 @@ def _in_one_chain(stored: StoredProfile, benchmark: str, one: Row, other: Row) -
     for cell in stored.cells:
         if cell.benchmark != benchmark:
             continue
-        called = [names.name_of(each.symbol, each.object) for each in cell.functions]
+        called = [name_of(each.symbol, each.object) for each in cell.functions]
         for chain in cell.chains or ():
             frames = {called[frame] for frame in chain.frames}
             if all(not frames.isdisjoint(those) for those in wanted):
@@ -438,16 +430,13 @@ def explain_by(
     rest = {row.function: row for row in told[len(rows) :]}
     off = row_of(table.baseline.off_cpu, table.candidate.off_cpu, confidence, function=OFF_CPU)
     apart = _waits(table, confidence)
+    sides = profile.baseline, profile.variant
     counters, waits = judged_counters(
-        _of_runs(trial),
-        benchmark,
-        profile.baseline,
-        profile.variant,
-        confidence=confidence,
-        waits=apart or (off,),
+        _of_runs(trial), benchmark, *sides, confidence=confidence, waits=apart or (off,)
     )
     asleep, cpu_wait = waits if apart else (None, None)
     hidden = withheld == "total-not-resolved"
+    negligible = MARGIN * float(table.baseline.wall.mean())
     opposite = () if hidden else opposite_of(rows, parts, stored, benchmark, confidence)
     answer = Why(
         **{name: getattr(profile, name) for name in _OF_PROFILE.split()},
@@ -458,7 +447,7 @@ def explain_by(
         samples_candidate=int(table.candidate.samples.sum()),
         runtimes={
             side: found
-            for side in (profile.baseline, profile.variant)
+            for side in sides
             if (found := profile.runtimes.get(f"{benchmark}/{side}")) is not None
         },
         confidence=confidence,
@@ -476,12 +465,7 @@ def explain_by(
         renames=dict(renames or {}),
         opposite=opposite,
         counters=counters,
-        story=story_of(
-            counters,
-            waits,
-            risk=risk,
-            negligible_ms=MARGIN * float(table.baseline.wall.mean()),
-        ),
+        story=story_of(counters, waits, risk=risk, negligible_ms=negligible),
         withheld=withheld,
         verdict_was=profile.verdict_was.get(benchmark),
     )

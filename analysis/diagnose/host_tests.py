@@ -9,7 +9,7 @@ changes nothing here, a host with two speeds does.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -329,12 +329,8 @@ def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
     of_series = np.arange(series.counts.size).reshape(*series.counts.shape, 1)
     group[series.row[series.present]] = np.broadcast_to(of_series, series.row.shape)[series.present]
     first, second = np.arange(scores.size - 1), np.arange(1, scores.size)
-    pair = (
-        (table.session[first] == table.session[second])
-        & (group[first] != group[second])
-        & (scores[first] != 0)
-        & (scores[second] != 0)
-    )
+    pair = (table.session[first] == table.session[second]) & (group[first] != group[second])
+    pair &= (scores[first] != 0) & (scores[second] != 0)
     first, second = first[pair], second[pair]
     if first.size < 30:  # for the normal law
         return HostTest(code="host-neighbours", pvalue=None)
@@ -427,25 +423,12 @@ class Movers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scored:
-    """A score for each entry, the cell that it is of, and the stretch of time, -1 where there is none.
-
-    `fewest` groups must move before one of them is named: agreement takes two.
-    """
+    """A score for each entry, the cell that it is of, and the stretch of time, -1 where there is none."""
 
     scores: Floats
     stretch: Integers
     benchmark: Integers
     variant: Integers
-    fewest: int = 2
-
-    def moves(self, own: Flags, other: Flags, risk: float) -> bool:
-        """Tell whether two groups of entries go together."""
-        return _is_positive([self.moments(own, other)], risk)
-
-    def moves_inside(self, own: Flags, parts: Integers) -> bool:
-        """Tell whether the parts of a group go together, each with its others."""
-        each = [parts == part for part in np.unique(parts[own]).tolist()]
-        return _is_positive([self.moments(own & one, own & ~one) for one in each], _BY_ITSELF)
 
     def moments(self, one: Flags, other: Flags) -> tuple[float, float]:
         """Give the sum of products of both groups' mean scores, and its variance over all orders."""
@@ -471,20 +454,29 @@ class Parts:
     variances: Floats
     benchmark: Integers
     variant: Integers
-    fewest: int = 1
 
-    def moves(self, own: Flags, other: Flags, risk: float) -> bool:  # noqa: ARG002 - the other shows itself
-        """Tell whether a group shows by itself what all together do."""
+    def moments(self, own: Flags, other: Flags) -> tuple[float, float]:  # noqa: ARG002 - it shows itself
+        """Give a group's sum, in the direction of that of all together, and its variance."""
         way = math.copysign(1.0, float(self.values.sum()))
-        total = way * float(self.values[own].sum())
-        return _is_positive([(total, float(self.variances[own].sum()))], risk)
-
-    def moves_inside(self, own: Flags, parts: Integers) -> bool:  # noqa: ARG002 - as above
-        """Nothing more can be asked: who shows it has been named."""
-        return False
+        return way * float(self.values[own].sum()), float(self.variances[own].sum())
 
 
 _Seen = Scored | Parts
+
+
+def _moves(seen: _Seen, own: Flags, other: Flags, risk: float) -> bool:
+    """Tell whether two groups of entries go together, or one shows by itself what all together do."""
+    return _is_positive([seen.moments(own, other)], risk)
+
+
+def _moving_inside(seen: _Seen, groups: Mapping[int, Flags], parts: Integers) -> list[int]:
+    """Name the groups whose parts go together, each with its others; of a sum nothing more can be asked."""
+    found = []
+    for k, own in groups.items() if isinstance(seen, Scored) else ():
+        each = [parts == part for part in np.unique(parts[own]).tolist()]
+        if _is_positive([seen.moments(own & one, own & ~one) for one in each], _BY_ITSELF):
+            found.append(k)
+    return found
 
 
 def who_moves(
@@ -514,14 +506,14 @@ def _who(seen: _Seen, table: RunTable) -> Movers | None:
     there = np.unique(table.variant).tolist()
     mine = {k: seen.variant == k for k in there}
     alone = len(there) == 1
-    moving = [k for k, own in mine.items() if alone or seen.moves(own, ~own, _WITH_OTHERS)]
+    moving = [k for k, own in mine.items() if alone or _moves(seen, own, ~own, _WITH_OTHERS)]
     if len(moving) == len(there):
         return _some_benchmarks(seen, table)
-    if len(moving) < seen.fewest:
-        moving = [k for k, own in mine.items() if seen.moves_inside(own, seen.benchmark)]
+    if len(moving) < (2 if isinstance(seen, Scored) else 1):  # agreement takes two
+        moving = _moving_inside(seen, mine, seen.benchmark)
     among = np.isin(seen.variant, moving)
     each = {k: seen.benchmark == k for k in np.unique(seen.benchmark[among]).tolist()}
-    benchmarks = [k for k, one in each.items() if seen.moves(among & one, among & ~one, _NAMED)]
+    benchmarks = [k for k, one in each.items() if _moves(seen, among & one, among & ~one, _NAMED)]
     return Movers(
         variants=tuple(table.variants[k] for k in moving),
         benchmarks=tuple(table.benchmarks[k] for k in benchmarks),
@@ -535,14 +527,14 @@ def _some_benchmarks(seen: _Seen, table: RunTable) -> Movers | None:
     It is said only where half of them or more move so clearly that the others, had they moved alike, would show it.
     """
     each = {k: seen.benchmark == k for k in np.unique(table.benchmark).tolist()}
-    moving = [k for k, own in each.items() if seen.moves(own, ~own, _WITH_OTHERS)]
+    moving = [k for k, own in each.items() if _moves(seen, own, ~own, _WITH_OTHERS)]
     among = np.isin(seen.benchmark, moving)
-    clear = [k for k in moving if seen.moves(each[k], among & ~each[k], _CLEARLY)]
-    if len(moving) < seen.fewest:
-        moving = clear = [k for k, own in each.items() if seen.moves_inside(own, seen.variant)]
+    clear = [k for k in moving if _moves(seen, each[k], among & ~each[k], _CLEARLY)]
+    if len(moving) < (2 if isinstance(seen, Scored) else 1):
+        moving = clear = _moving_inside(seen, each, seen.variant)
         among = np.isin(seen.benchmark, moving)
     some = moving and not among.all() and 2 * len(clear) >= len(moving)
-    if not some or seen.moves(~among, among, _WITH_OTHERS):
+    if not some or _moves(seen, ~among, among, _WITH_OTHERS):
         return None
     return Movers(
         variants=tuple(table.variants[k] for k in np.unique(table.variant).tolist()),

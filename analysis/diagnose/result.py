@@ -251,12 +251,8 @@ def movers_text(movers: Movers) -> str:
 def speeds_text(speeds: HostSpeeds, total: int, movers: Movers | None = None) -> str:
     """Say what the levels of the whole host, or of those that move, are."""
     gap, its, others = figures.percent(speeds.ratio - 1), _its(movers), ""
-    who, runs, values, together = (
-        "the whole host",
-        "runs",
-        "the values of all programs",
-        " together",
-    )
+    who, runs = "the whole host", "runs"
+    values, together = "the values of all programs", " together"
     if movers is not None:
         who, values = movers_text(movers), f"{its} values"
         runs = f"{its} runs" if movers.variants else "runs"
@@ -365,12 +361,11 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
 
 
 def _tested(found: Diagnosis) -> Iterator[Caution]:
-    certain = [
-        one
-        for one in found.findings
-        if one.certain
-        and (one.size is None or abs(one.size) >= _TESTS.get(one.code, ("", "", 0.0))[2])
-    ]
+    def matters(one: Finding) -> bool:
+        least = _TESTS.get(one.code, ("", "", 0.0))[2]
+        return one.certain and (one.size is None or abs(one.size) >= least)
+
+    certain = list(filter(matters, found.findings))
     if moves := [one for one in certain if _HOST.get(one.code, ("", ""))[1]]:
         yield _of_host(found, min(moves, key=lambda one: one.pvalue or 0.0))
     else:
@@ -464,7 +459,27 @@ def _page(found: Diagnosis) -> Page:
     if noted := [*map(Sentence, _noted(found))]:
         shown = (*noted[:_FINDINGS], *_more(len(noted) - _FINDINGS))
         sections.append(Section(shown, title="recorded and counted"))
-    sections.append(_cells(found.cells))
+    lines: Sequence[CellLine] = found.cells
+    if len(lines) > _CELLS:  # those with the least that is left of their runs
+        lines = sorted(lines, key=lambda one: (one.effective or one.runs) / one.runs)
+    table = table_of(
+        "cells",
+        lines[:_CELLS],
+        ("<benchmark", lambda line: shorten(line.benchmark, _NAME)),
+        ("<variant", lambda line: shorten(line.variant, _VARIANT)),
+        ("runs", "runs"),
+        ("effective", "effective", "{:.0f}".format, ""),
+        ("spread", "spread", figures.percent, ""),
+        ("of sessions", "session_sd", figures.percent, ""),
+        ("lag 1", "lag_1", "{:.2f}".format, ""),
+        ("ties", "ties", figures.percent, ""),
+        ("far", "far"),
+    )
+    title = (
+        "cells: as many independent runs as effective would tell the mean as well; spread of runs in "
+        "a session, and of sessions"
+    )
+    sections.append(Section((table, *_more(len(lines) - _CELLS)), title=title))
     if found.far_runs:
         far = []
         for one in found.far_runs[:_FAR]:
@@ -473,8 +488,7 @@ def _page(found: Diagnosis) -> Page:
             far.append(Sentence(f"{place}{ratio}"))
         title = f"far runs: {len(found.far_runs)}, flagged and never left out"
         sections.append(Section((*far, *_more(len(found.far_runs) - _FAR)), title=title))
-    if found.not_tested:
-        few = [f"{one.benchmark} / {one.variant} ({one.runs})" for one in found.not_tested]
+    if few := [f"{one.benchmark} / {one.variant} ({one.runs})" for one in found.not_tested]:
         sections.append(Section((Sentence(f"not tested, under 10 runs: {figures.listed(few)}"),)))
     title = f"Diagnosis of {found.name}"
     return Page(title=title, sections=tuple(sections), cautions=found.cautions)
@@ -504,20 +518,18 @@ def _host(found: Diagnosis, title: str) -> Section:
         seen = one.pvalue_adjusted is not None and one.pvalue_adjusted <= 1 - found.confidence
         return "not tested" if one.pvalue is None else one.text if seen else "nothing found"
 
+    def label(one: Finding) -> str:
+        return " ".join((_HOST[one.code][0], *map(str, one.sessions[:1])))
+
     table = table_of(
         "host",
         found.host,
-        (
-            "<all programs at once",
-            lambda one: " ".join((_HOST[one.code][0], *map(str, one.sessions[:1]))),
-        ),
+        ("<all programs at once", label),
         ("<", said),
         ("adjusted p", "pvalue_adjusted", figures.bare_pvalue, ""),
     )
-    if found.speeds is None:
-        return Section((table,), title=title)
-    speeds = Sentence(speeds_text(found.speeds, found.sessions, found.movers))
-    return Section((speeds, table), title=title)
+    speeds = [] if found.speeds is None else [(found.speeds, found.sessions, found.movers)]
+    return Section((*(Sentence(speeds_text(*one)) for one in speeds), table), title=title)
 
 
 def _noted(found: Diagnosis) -> Iterator[str]:
@@ -527,30 +539,3 @@ def _noted(found: Diagnosis) -> Iterator[str]:
             # the runner's sentences of cells begin with their names
             begin = f"{cell}: " if cell and not one.text.startswith(f"{cell} ") else ""
             yield f"{one.code}: {begin}{one.text}"
-    for both in found.two_binaries:
-        where = f"{len(both.hashes)} different programs on {figures.listed(both.benchmarks)}"
-        yield f"two-binaries: {both.variant} was {where}"
-
-
-def _cells(cells: Sequence[CellLine]) -> Section:
-    """Show all cells, or of many those with the least that is left of their runs."""
-    if len(cells) > _CELLS:
-        cells = sorted(cells, key=lambda one: (one.effective or one.runs) / one.runs)
-    table = table_of(
-        "cells",
-        cells[:_CELLS],
-        ("<benchmark", lambda line: shorten(line.benchmark, _NAME)),
-        ("<variant", lambda line: shorten(line.variant, _VARIANT)),
-        ("runs", "runs"),
-        ("effective", "effective", "{:.0f}".format, ""),
-        ("spread", "spread", figures.percent, ""),
-        ("of sessions", "session_sd", figures.percent, ""),
-        ("lag 1", "lag_1", "{:.2f}".format, ""),
-        ("ties", "ties", figures.percent, ""),
-        ("far", "far"),
-    )
-    title = (
-        "cells: as many independent runs as effective would tell the mean as well; spread of runs in "
-        "a session, and of sessions"
-    )
-    return Section((table, *_more(len(cells) - _CELLS)), title=title)

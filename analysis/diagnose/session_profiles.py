@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -102,47 +103,39 @@ def _leaf(path: str) -> str:
     return path.rpartition("/")[2] or path
 
 
-class FunctionNames:
-    """The names of one profile's functions, for one benchmark: rows and pictures call them alike.
+NameOf = Callable[[str, str], FunctionName]
 
-    `programs` holds the files of each variant that are one program under two names.
+
+def names_of(stored: StoredProfile, benchmark: str) -> NameOf:
+    """Give what names a profile's functions, as perf wrote them and their files: rows and pictures call them alike.
+
+    Two files are one program: those of the two cells, else the only ones that the other variant lacks.
     """
+    sides = (stored.profile.baseline, stored.profile.variant)
+    names = [stored.profile.program_names.get(cell_name(benchmark, side)) for side in sides]
+    alone = [{plain_object(str(name))} for name in names]
+    if None in names:
+        mine = [cell for cell in stored.cells if cell.benchmark == benchmark]
+        seen = [
+            {
+                plain_object(f.object)
+                for cell in mine
+                if cell.variant == side
+                for f in cell.functions
+            }
+            for side in sides
+        ]
+        alone = [seen[0] - seen[1], seen[1] - seen[0]]
+    programs = set().union(*alone)
+    one_program = len(programs) == 2 and all(len(files) == 1 for files in alone)
 
-    def __init__(self, programs: frozenset[str] = frozenset()) -> None:
-        self._programs = programs
-        self._known: dict[tuple[str, str], FunctionName] = {}
+    @cache
+    def name_of(symbol: str, file: str) -> FunctionName:
+        name = function_name(symbol, file)
+        shared = one_program and name.object in programs
+        return name._replace(object=PROGRAM) if shared else name
 
-    @classmethod
-    def of(cls, stored: StoredProfile, benchmark: str) -> FunctionNames:
-        """Find the files that are one program: those of the two cells, else the only ones that the other variant lacks."""
-        sides = (stored.profile.baseline, stored.profile.variant)
-        names = [stored.profile.program_names.get(cell_name(benchmark, side)) for side in sides]
-        if None not in names:
-            alone = [{plain_object(str(name))} for name in names]
-        else:
-            seen = [
-                {
-                    plain_object(one.object)
-                    for cell in stored.cells
-                    if (cell.benchmark, cell.variant) == (benchmark, side)
-                    for one in cell.functions
-                }
-                for side in sides
-            ]
-            alone = [seen[0] - seen[1], seen[1] - seen[0]]
-        both = frozenset().union(*alone)
-        one_program = len(both) == 2 and all(len(files) == 1 for files in alone)
-        return cls(both if one_program else frozenset())
-
-    def name_of(self, symbol: str, file: str) -> FunctionName:
-        """Give the name of a function as perf wrote it, in a file without its folder."""
-        key = symbol, file
-        if key not in self._known:
-            name = function_name(symbol, file)
-            if name.object in self._programs:
-                name = name._replace(object=PROGRAM)
-            self._known[key] = name
-        return self._known[key]
+    return name_of
 
 
 _KNOWN = 12  # functions that a message names
@@ -221,13 +214,10 @@ def table_of(
     InsufficientDataError
         If there is no such session.
     """
-    profile = stored.profile
+    profile, where = stored.profile, str(stored.timed.parent)
     if benchmark not in profile.benchmarks:
-        raise UsageError(
-            f"the profile has no benchmark {benchmark!r}",
-            str(stored.timed.parent),
-            f"known here: {', '.join(profile.benchmarks)}",
-        )
+        known = f"known here: {', '.join(profile.benchmarks)}"
+        raise UsageError(f"the profile has no benchmark {benchmark!r}", where, known)
     sides = (profile.baseline, profile.variant)
     mine = [one for one in stored.cells if one.benchmark == benchmark]
     cells = [{one.session: one for one in mine if one.variant == side} for side in sides]
@@ -240,26 +230,16 @@ def table_of(
         if all(one[session].samples > 0 for one in cells) and all(session in one for one in means)
     )
     if not kept:
-        raise InsufficientDataError(
-            f"no session of the profile has samples and timed runs of both variants of {benchmark!r}",
-            str(stored.timed.parent),
-            "record it anew, with a higher --frequency where the program is short",
-            n=0,
-            needed=1,
-        )
-    names = FunctionNames.of(stored, benchmark)
-    counts = [[_counted(one[session], names) for session in kept] for one in cells]
-    moved, unused = _moves(counts, renames, str(stored.timed.parent))
+        what = "no session of the profile has samples and timed runs of both variants of"
+        fix = "record it anew, with a higher --frequency where the program is short"
+        raise InsufficientDataError(f"{what} {benchmark!r}", where, fix, n=0, needed=1)
+    name_of = names_of(stored, benchmark)
+    counts = [[_counted(one[session], name_of) for session in kept] for one in cells]
+    moved, unused = _moves(counts, renames, where)
     counts[0] = [_moved(one, moved) for one in counts[0]]
     every = sorted({name for side in counts for one in side for name in one})
     baseline, candidate = (
-        _side(
-            side,
-            [one[session] for session in kept],
-            every,
-            [mean[session] for session in kept],
-            sees_kernel=profile.sees_kernel,
-        )
+        _side(side, [(one[k], mean[k]) for k in kept], every, sees_kernel=profile.sees_kernel)
         for side, one, mean in zip(counts, cells, means, strict=True)
     )
     return SessionTable(
@@ -304,11 +284,11 @@ def _means(trial: Trial, benchmark: str, variant: str) -> dict[int, _Times]:
 Counted = Counter[FunctionName]
 
 
-def _counted(cell: SampledCell, names: FunctionNames) -> Counted:
+def _counted(cell: SampledCell, name_of: NameOf) -> Counted:
     found: Counted = Counter()
     for one in cell.functions:
         if one.samples:
-            found[names.name_of(one.symbol, one.object)] += one.samples
+            found[name_of(one.symbol, one.object)] += one.samples
     return found
 
 
@@ -353,18 +333,18 @@ def _moves(
 
 def _side(
     counts: list[Counted],
-    cells: list[SampledCell],
+    sessions: list[tuple[SampledCell, _Times]],
     names: list[FunctionName],
-    means: list[_Times],
     *,
     sees_kernel: bool,
 ) -> Side:
-    user, system, wall, waiting = np.array(means, dtype=np.float64).T
+    times = np.array([mean for _, mean in sessions], dtype=np.float64)
+    user, system, wall, waiting = times.T
     table = np.array([[one[name] for name in names] for one in counts], dtype=np.int64)
     return Side(
         counts=table,
         samples=table.sum(axis=1),
-        runs=np.array([one.runs for one in cells], dtype=np.int64),
+        runs=np.array([cell.runs for cell, _ in sessions], dtype=np.int64),
         sampled=user + system if sees_kernel else user,
         unseen=np.zeros_like(system) if sees_kernel else system,
         wall=wall,
@@ -391,7 +371,7 @@ def stacks_of(stored: StoredProfile, told: Why, timed: Trial | None = None) -> S
     profile = stored.profile
     timed = read_trial(stored.timed) if timed is None else timed
     table = table_of(stored, timed, told.benchmark, told.renames)
-    names = FunctionNames.of(stored, told.benchmark)
+    name_of = names_of(stored, told.benchmark)
     new = {old: name.function for name, old in table.was.items()}
     found: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
     sides: tuple[tuple[str, Side, dict[str, str]], ...] = (
@@ -402,9 +382,7 @@ def stacks_of(stored: StoredProfile, told: Why, timed: Trial | None = None) -> S
         step = dict(zip(table.sessions, side.step / len(table.sessions), strict=True))
         for cell in stored.cells:
             if (cell.benchmark, cell.variant) == (told.benchmark, variant) and cell.session in step:
-                frames = [
-                    _name(names.name_of(one.symbol, one.object), renamed) for one in cell.functions
-                ]
+                frames = [_name(name_of(one.symbol, one.object), renamed) for one in cell.functions]
                 for path, count in _paths(cell, frames):
                     found[path][number] += count * float(step[cell.session])
     return {path: (one, other) for path, (one, other) in found.items() if one or other}

@@ -69,9 +69,9 @@ class Row:
     baseline_ms: float
     candidate_ms: float
     difference_ms: float
-    low_ms: float | None
-    high_ms: float | None
-    pvalue: float | None
+    low_ms: float | None = None
+    high_ms: float | None = None
+    pvalue: float | None = None
     pvalue_adjusted: float | None = None
     named: bool = False
     presence: Presence = "both"
@@ -83,7 +83,7 @@ class Row:
         return f"{self.function} ({self.object})" if self.object else self.function
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Opposite:
     """Two rows of opposite signs that may move one cost between them, and their sum with its interval.
 
@@ -442,14 +442,11 @@ def _answer_page(answer: WhyAnswer) -> Page:
         first = Section((Sentence(sentence_of(one)),))
         return Page(title=title, sections=(first, *_evidence(one)), following=following)
     first = Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in told))
-    each = (
-        Section(
-            tuple(_evidence(one)),
-            title=f"{shown(one.benchmark)}: {shown(one.variant)} against {shown(one.baseline)}",
-        )
-        for one in told
-    )
-    return Page(title="Why", sections=(first, *each), following=following)
+    sections = [first]
+    for one in told:
+        title = f"{shown(one.benchmark)}: {shown(one.variant)} against {shown(one.baseline)}"
+        sections.append(Section(tuple(_evidence(one)), title=title))
+    return Page(title="Why", sections=tuple(sections), following=following)
 
 
 def _evidence(told: Why) -> Iterator[Section]:
@@ -502,19 +499,16 @@ def _table(told: Why) -> Table:
     if variants[0] == variants[1]:
         variants = ["baseline", "candidate"]
     headings = (f"{variants[0]}, ms", variants[1], "more", "interval", "Holm p")
-    rows = [(row, cells(row)) for row in _shown(told)]
-    numbers = [
-        max(len(heading), *(len(text_of(row[k])) for _, row in rows))
-        for k, heading in enumerate(headings)
+    rows_shown = [*_shown(told)]
+    numbers = [cells(row) for row in rows_shown]
+    widths = [
+        max(map(len, map(text_of, column))) for column in zip(headings, *numbers, strict=True)
     ]
-    room = max(_WIDE - sum(numbers) - 2 * len(numbers) - 2, _LEAST_NAME)
-    return Table(
-        name="functions",
-        columns=(Column("  function", "left"), *map(Column, headings)),
-        rows=tuple(
-            (f"{'*' if row.named else ' '} {_name(row, room)}", *cell) for row, cell in rows
-        ),
-    )
+    room = max(_WIDE - sum(widths) - 2 * len(widths) - 2, _LEAST_NAME)
+    names = [f"{'*' if row.named else ' '} {_name(row, room)}" for row in rows_shown]
+    columns = (Column("  function", "left"), *map(Column, headings))
+    rows = tuple((name, *row) for name, row in zip(names, numbers, strict=True))
+    return Table(name="functions", columns=columns, rows=rows)
 
 
 def _name(row: Row, room: int) -> str:
@@ -538,18 +532,13 @@ def _shown(told: Why) -> Iterator[Row]:
         if rest:
             # rows that are not shown, and the others, as one row without an interval
             parts = [*rest, *([] if others is None else [others])]
-            before, after = (
-                math.fsum(getattr(row, key) for row in parts)
-                for key in ("baseline_ms", "candidate_ms")
-            )
+            before = math.fsum(row.baseline_ms for row in parts)
+            after = math.fsum(row.candidate_ms for row in parts)
             yield Row(
                 function=f"{len(rest) + further} others, none named",
                 baseline_ms=before,
                 candidate_ms=after,
                 difference_ms=after - before,
-                low_ms=None,
-                high_ms=None,
-                pvalue=None,
             )
         if told.kernel_not_seen is not None:
             yield told.kernel_not_seen

@@ -11,9 +11,9 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.diagnose.session_profiles import (
     PROGRAM,
-    FunctionNames,
     function_name,
     is_mangled,
+    names_of,
     plain_name,
     plain_object,
 )
@@ -128,28 +128,28 @@ def _stored(base: dict[str, str], slow: dict[str, str]) -> StoredProfile:
 
 
 def test_a_program_under_two_names_is_one_object():
-    names = FunctionNames.of(
+    names = names_of(
         _stored({"f": "sort-old", "g": "libc.so.6"}, {"f": "sort-new", "g": "libc.so.6"}), "b0"
     )
-    assert names.name_of("f", "sort-old") == names.name_of("f", "sort-new") == ("f", PROGRAM)
-    assert names.name_of("g", "libc.so.6") == ("g", "libc")
+    assert names("f", "sort-old") == names("f", "sort-new") == ("f", PROGRAM)
+    assert names("g", "libc.so.6") == ("g", "libc")
 
 
 def test_the_programs_of_the_cells_are_one_object_whatever_else_is_sampled():
     one = _stored({"f": "old", "g": "old-plugin.so"}, {"f": "new", "g": "new-plugin.so"})
     named = {"b0/v0": "old", "b0/v1": "new"}
-    names = FunctionNames.of(replace(one, profile=replace(PROFILE, program_names=named)), "b0")
-    assert names.name_of("f", "old") == names.name_of("f", "new") == ("f", PROGRAM)
-    assert names.name_of("g", "old-plugin.so") != names.name_of("g", "new-plugin.so")
+    names = names_of(replace(one, profile=replace(PROFILE, program_names=named)), "b0")
+    assert names("f", "old") == names("f", "new") == ("f", PROGRAM)
+    assert names("g", "old-plugin.so") != names("g", "new-plugin.so")
 
 
 def test_files_are_not_taken_for_one_where_several_could_be_meant():
-    names = FunctionNames.of(_stored({"f": "old"}, {"f": "new", "g": "plugin.so"}), "b0")
-    assert names.name_of("f", "old") == ("f", "old")
-    assert names.name_of("f", "new") == ("f", "new")
+    names = names_of(_stored({"f": "old"}, {"f": "new", "g": "plugin.so"}), "b0")
+    assert names("f", "old") == ("f", "old")
+    assert names("f", "new") == ("f", "new")
     # and what both have is never the program of one
-    same = FunctionNames.of(_stored({"f": "app"}, {"f": "app"}), "b0")
-    assert same.name_of("f", "app") == ("f", "app")
+    same = names_of(_stored({"f": "app"}, {"f": "app"}), "b0")
+    assert same("f", "app") == ("f", "app")
 
 
 @settings(max_examples=examples(200))
