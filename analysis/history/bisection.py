@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -11,14 +11,14 @@ from typing import ClassVar, Literal
 from ..announcing import cells, cut
 from ..errors import StoreError
 from ..pages.difference import Compared, Difference
-from ..pages.model import Block, Next, Note, Page, Section, Sentence, Table, columns_of, page_of
+from ..pages.model import Next, Note, Page, Table, columns_of, page_of, section
 from ..pages.number_format import Word, counted, is_time, listed, outcome_word, significant
 from ..pages.result import Result
 from ..record.bisections import BISECTION, NamedCommit
 from ..record.manifest import asked_words
 from ..record.shapes import ShapeError, document_of, refuse_other_words, shaped
 from ..words import WIDTH, normal, shown
-from .step_search import Kind, PairWord, Why
+from .step_search import Kind, PairWord, Why, said
 
 BisectionAnswer = Literal["proven", "partly", "no-difference", "undecided", "not-built"]
 State = Literal["ended", "under-way"]
@@ -293,7 +293,7 @@ def _ends(found: Difference) -> str:
 def told_word(word: PairWord, later: str, metric: str, unit: str, better: str) -> str:
     """Say what a look says of the later of two commits: ``v2 takes 5 % more time (4 to 6 %): slower``."""
     found = Difference.of(word, metric=metric, unit=unit, better=better)
-    difference = "" if found.ratio is None else f"{found.phrase()}{_ends(found)}: "
+    difference = "" if found.ratio is None else f"{said(found)}: "
     return f"{later} {difference}{outcome_word(word.word, timed=found.timed)}"
 
 
@@ -315,21 +315,20 @@ _PHASES = {"step0": "is there a difference", "search": "search", "proof": "proof
 
 @page_of.register(Bisection)
 def _bisection_page(told: Bisection) -> Page:
-    sections = [Section((Sentence(told.sentence),))]
-    if told.culprits:
-        sections.append(Section((_who(told),)))
-    rows = tuple((label, _narrow(text)) for label, text in _evidence(told))
-    if rows:
-        evidence = Table(name="evidence", columns=columns_of("<", "<"), rows=rows, headed=False)
-        sections.append(Section((evidence,)))
-    sections.append(Section(tuple(map(Sentence, _took(told)))))
-    below: list[Block] = [Note(text) for text in _notes(told)]
-    below += [told.command] if told.command is not None else []
+    rows = [(label, _narrow(text)) for label, text in _evidence(told)]
+    tables = (_table("culprits", _who(told)), _table("evidence", rows))
+    sections = (section(told.sentence), *map(section, filter(None, tables)), section(*_took(told)))
+    below = (*map(Note, _notes(told)), *(() if told.command is None else (told.command,)))
     return Page(
         title=f"Bisection of {told.good.shown}..{told.bad.shown}",
-        sections=tuple(sections),
-        following=(Section(tuple(below)),) if below else (),
+        sections=sections,
+        following=(section(*below),) if below else (),
     )
+
+
+def _table(name: str, rows: Sequence[tuple[str, ...]]) -> Table | None:
+    columns = columns_of(*("<" for _ in (rows or [()])[0]))
+    return Table(name=name, columns=columns, rows=tuple(rows), headed=False) if rows else None
 
 
 def _narrow(text: str) -> str:
@@ -338,16 +337,15 @@ def _narrow(text: str) -> str:
     return plain if cells(plain) == len(plain) else cut(plain, _TEXT)
 
 
-def _who(told: Bisection) -> Table:
+def _who(told: Bisection) -> list[tuple[str, ...]]:
     commits = [commit for one in told.culprits[:_STEPS] for commit in one.commits[-_COMMITS:]]
     authors = [_fit(one.author, _AUTHOR) for one in commits]
-    wider = max(0, *(cells(one) - len(one) for one in authors))
-    room = WIDTH - _BESIDE - max(map(len, authors)) - wider
-    rows = tuple(
+    wider = max((0, *(cells(one) - len(one) for one in authors)))
+    room = WIDTH - _BESIDE - max(map(len, authors), default=0) - wider
+    return [
         (one.short, one.date[:10], author, _fit(one.subject, min(room, _SUBJECT)))
         for one, author in zip(commits, authors, strict=True)
-    )
-    return Table(name="culprits", columns=columns_of("<", "<", "<", "<"), rows=rows, headed=False)
+    ]
 
 
 def _fit(text: str, width: int) -> str:
@@ -363,28 +361,26 @@ def _evidence(told: Bisection) -> Iterator[tuple[str, str]]:
         yield "whole", f"{pair}, {counted(first.sessions, 'session')}"
     for one in told.culprits[:_STEPS]:
         yield from _proof(told, one)
-    if len(told.culprits) > _STEPS:
-        more = len(told.culprits) - _STEPS
+    if (more := len(told.culprits) - _STEPS) > 0:
         yield "", f"and {counted(more, 'more commit')}: --json has all"
     for part in told.open[:_ROWS]:
         many, upto = part.last - part.first + 1, part.upto[:7]
         behind = f"one of {many} commits behind {part.after[:7]} up to {upto}"
         where = upto if many == 1 else behind
         yield "open", f"{where}, with probability {part.probability:.2f} ({part.why})"
-    if len(told.open) > _ROWS:
-        yield "open", f"and {len(told.open) - _ROWS} more"
+    if (more := len(told.open) - _ROWS) > 0:
+        yield "open", f"and {more} more"
     for refuted in told.refuted[:_ROWS]:
         pair = _pair(told, refuted, refuted.parent)
         yield "refuted", f"{refuted.upto[:7]} {pair}, {_fresh(refuted)}"
     if told.other_metrics:
         others = [f"{cut(shown(one.metric), 24)} {_change(one)}" for one in told.other_metrics]
         yield "other", listed(others, 3)
-    if told.skipped and told.answer != "not-built":
+    if told.answer == "not-built":
+        yield from ((end.short, _why(end.why)) for end in told.skipped)
+    elif told.skipped:
         names = [f"{one.short} {_why(one.why)}" for one in told.skipped]
         yield "skipped", listed(names, 2, mark="; ")
-    elif told.answer == "not-built":
-        for end in told.skipped:
-            yield end.short, _why(end.why)
     if told.answer is None and told.phase is not None:
         yield "now", _PHASES[told.phase]
 
@@ -486,13 +482,16 @@ def bisection_from(found: object, path: Path | None = None) -> Bisection:
     StoreError
         If it is of a newer schema, or lacks what a bisection has.
     """
+    where = None if path is None else str(path)
+    fix = "take the folder's copy, or search anew: its trials can be read by themselves"
+    damaged = "the bisection is damaged: {}".format
     if not isinstance(found, Mapping) or found.get("method") != Bisection.method:
-        raise _damaged("it is not what fairtrial bisect writes", path)
+        raise StoreError(damaged("it is not what fairtrial bisect writes"), where, fix)
     schema = found.get("schema")
     if not isinstance(schema, int) or schema > Bisection.schema:
         raise StoreError(
             f"the bisection has schema {schema!r}, this version reads up to {Bisection.schema}",
-            None if path is None else str(path),
+            where,
             "read it with the version that wrote it, or a newer one",
         )
     try:
@@ -502,14 +501,13 @@ def bisection_from(found: object, path: Path | None = None) -> Bisection:
         bisection = shaped(Bisection, {**found, "cautions": cautions})
         refuse_other_words(bisection)
         steps = (*bisection.culprits, *bisection.refuted)
-        sides = [side for one in steps for side in (one.before, one.behind)]
-        rated: tuple[PairWord | OtherMetric | ProvenStep, ...]
-        rated = (bisection.first, *bisection.other_metrics, *steps, *sides)
+        sides = (side for one in steps for side in (one.before, one.behind))
+        rated: tuple[Compared, ...] = (bisection.first, *bisection.other_metrics, *steps, *sides)
         for one in rated:
             if any(ratio is not None and ratio <= 0 for ratio in (one.speedup, one.low, one.high)):
                 raise ShapeError("a ratio is not above 0")
     except ValueError as error:  # a ShapeError, or one more of the one than of the other
-        raise _damaged(str(error), path) from None
+        raise StoreError(damaged(str(error)), where, fix) from None
     return bisection
 
 
@@ -519,8 +517,3 @@ class _Cautions:
 
     caution_codes: tuple[str, ...]
     cautions: tuple[str, ...]
-
-
-def _damaged(what: str, path: Path | None) -> StoreError:
-    fix = "take the folder's copy, or search anew: its trials can be read by themselves"
-    return StoreError(f"the bisection is damaged: {what}", None if path is None else str(path), fix)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import AnalysisError
@@ -24,26 +24,13 @@ from .bisection import (
     SkippedCommit,
 )
 from .posterior import Posterior
-from .step_search import Culprit, PairWord, Phase, StepSearch
+from .step_search import Culprit, PairWord, Phase, StepSearch, unknown_pair
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
 
 T = TypeVar("T")
-_FROM_THE_SEARCH = tuple(
-    [
-        "word",
-        "speedup",
-        "low",
-        "high",
-        "sessions",
-        "risk",
-        "proof",
-        "share",
-        "before",
-        "behind",
-    ]  # of a ProvenStep
-)
+_FROM_THE_SEARCH = [one.name for one in fields(Culprit) if one.name not in ("after", "upto")]
 _LEAST_PROBABILITY = 0.001
 _SMALL = 0.01  # a step below it may be one of layout
 _NAMED = 3  # names in a caution
@@ -146,16 +133,15 @@ def bisection_of(
     answer: BisectionAnswer | None = None if search is None else search.answer
     if search is None and {0, last} & out:
         answer = "not-built"
-    unknown = PairWord(word="undecided", speedup=None, low=None, high=None, sessions=0, risk=risk)
+
+    def span(after: int, upto: int) -> dict[str, Any]:
+        return {"after": commits[after].commit, "upto": commits[upto].commit}
 
     def steps(found: Iterable[Culprit]) -> tuple[ProvenStep, ...]:
         return tuple(
             ProvenStep(
-                after=commits[one.after].commit,
-                upto=commits[one.upto].commit,
-                commits=tuple(
-                    _with(NamedCommit, each) for each in commits[one.after + 1 : one.upto + 1]
-                ),
+                **span(one.after, one.upto),
+                commits=tuple(_with(NamedCommit, x) for x in commits[one.after + 1 : one.upto + 1]),
                 trial=(proofs or {}).get(one.proof),
                 **{name: getattr(one, name) for name in _FROM_THE_SEARCH},
             )
@@ -171,12 +157,11 @@ def bisection_of(
         bad=_with(End, commits[last], name=bad),
         commits=last,
         risk=risk,
-        first=search.first if search is not None else heard.first or unknown,
+        first=search.first if search is not None else heard.first or unknown_pair(risk),
         culprits=() if search is None else steps(search.culprits),
         open=tuple(
             OpenStep(
-                after=commits[one.after].commit,
-                upto=commits[one.upto].commit,
+                **span(one.after, one.upto),
                 first=one.after + 1,
                 last=one.upto,
                 probability=one.probability,
@@ -206,10 +191,9 @@ def bisection_of(
     def names(places: Sequence[int]) -> str:
         return listed([commits[k].short for k in places], _NAMED)
 
-    cautions = (
-        *_cautions_of_steps(bisection),
-        *_cautions_of_runs(bisection, names(fails_more), names(cut), names(unsteady)),
-        *_cautions_of_the_search(bisection, len(same_program)),
+    about = names(fails_more), names(cut), names(unsteady), len(same_program)
+    cautions = tuple(
+        Caution(code, text) for code, holds, text in _cautions(bisection, *about) if holds
     )
     return replace(bisection, cautions=cautions)
 
@@ -218,67 +202,65 @@ def _with(kind: type[T], one: NamedCommit, **more: object) -> T:
     return kind(**{name: getattr(one, name) for name in NamedCommit.__slots__}, **more)
 
 
-def _cautions_of_steps(told: Bisection) -> Iterator[Caution]:
+def _cautions(
+    told: Bisection, fail: str, cut: str, unsteady: str, same: int
+) -> Iterator[tuple[str, object, str]]:
+    """Give the code of each caution, whether it holds, and its sentence."""
     many = sum(len(one.commits) - 1 for one in told.culprits)
-    if many:
-        text = (
-            f"{counted(many, 'commit')} that cannot be measured {'lies' if many == 1 else 'lie'} right before a "
-            "culprit: each of them may be it"
-        )
-        yield Caution("skipped-between", text)
-    if told.culprits:
-        small = min(abs(one.speedup - 1) for one in told.culprits) < _SMALL
-        text = (
-            "two builds of one source may differ by half a per cent and more, and no session tells that from a "
-            "change of the code"
-        )
-        begin = "a step below 1 % may be one of layout: " if small else ""
-        yield Caution("build-noise", begin + text)
-
-
-def _cautions_of_runs(told: Bisection, fail: str, cut: str, unsteady: str) -> Iterator[Caution]:
-    if fail:
-        text = (
-            f"runs of {fail} fail more often than those of {told.good.short} and {told.bad.short}: only those that "
-            "succeed are compared"
-        )
-        yield Caution("fails-more", text)
-    if cut:
-        text = (
-            f"runs of {cut} were stopped at their limit and count as at least that: what a longer time would overturn "
-            "is undecided. Raise the limit"
-        )
-        yield Caution("cut-off", text)
-    if unsteady:
-        text = (
-            f"too many runs of {unsteady} reach no steady state: their values are those of all iterations, and no "
-            "speed of the program's own. Let them run longer, or name a number with --warmup-iterations"
-        )
-        yield Caution("no-steady-state", text)
-
-
-def _cautions_of_the_search(told: Bisection, same: int) -> Iterator[Caution]:
+    small = any(abs(one.speedup - 1) < _SMALL for one in told.culprits)
     differ = [one.metric for one in told.other_metrics if one.word in ("faster", "slower")]
-    if differ:
-        text = f"another metric differs too, and was not searched: {listed(differ)} (--metric {differ[0]})"
-        yield Caution("other-metric", text)
-    if told.answer == "no-difference" and not told.one_program:
-        text = (
-            "only both ends were compared: steps that cancel each other between them are not seen, nor is one within "
-            f"the margin of {100 * told.margin:g} %"
-        )
-        yield Caution("may-cancel", text)
-    if any(one.why == "sessions spent" for one in told.open):
-        text = (
-            "the sessions were spent before the search was done: the step is small beside the noise"
-        )
-        yield Caution("heavy-search", text)
-    if same:
-        text = (
-            f"{counted(same, 'commit')} {'builds' if same == 1 else 'build'} to the program of the one before: equal "
-            "by construction, not measured again"
-        )
-        yield Caution("one-program", text)
+    yield (
+        "skipped-between",
+        many,
+        f"{counted(many, 'commit')} that cannot be measured {'lies' if many == 1 else 'lie'} right before a "
+        "culprit: each of them may be it",
+    )
+    yield (
+        "build-noise",
+        told.culprits,
+        f"{'a step below 1 % may be one of layout: ' * small}two builds of one source may differ by half a per cent "
+        "and more, and no session tells that from a change of the code",
+    )
+    yield (
+        "fails-more",
+        fail,
+        f"runs of {fail} fail more often than those of {told.good.short} and {told.bad.short}: only those that "
+        "succeed are compared",
+    )
+    yield (
+        "cut-off",
+        cut,
+        f"runs of {cut} were stopped at their limit and count as at least that: what a longer time would overturn "
+        "is undecided. Raise the limit",
+    )
+    yield (
+        "no-steady-state",
+        unsteady,
+        f"too many runs of {unsteady} reach no steady state: their values are those of all iterations, and no "
+        "speed of the program's own. Let them run longer, or name a number with --warmup-iterations",
+    )
+    yield (
+        "other-metric",
+        differ,
+        f"another metric differs too, and was not searched: {listed(differ)} (--metric {listed(differ[:1])})",
+    )
+    yield (
+        "may-cancel",
+        told.answer == "no-difference" and not told.one_program,
+        "only both ends were compared: steps that cancel each other between them are not seen, nor is one within "
+        f"the margin of {100 * told.margin:g} %",
+    )
+    yield (
+        "heavy-search",
+        any(one.why == "sessions spent" for one in told.open),
+        "the sessions were spent before the search was done: the step is small beside the noise",
+    )
+    yield (
+        "one-program",
+        same,
+        f"{counted(same, 'commit')} {'builds' if same == 1 else 'build'} to the program of the one before: equal "
+        "by construction, not measured again",
+    )
 
 
 def unsteady_variants(trial: Trial, metric: str, benchmarks: Sequence[str]) -> set[str]:

@@ -306,9 +306,6 @@ class History(Result):
 # trials and by the baseline.
 
 
-_Pair = tuple[str, str, str, str]
-
-
 def host_changes(earlier: Night, later: Night) -> tuple[Change, ...]:
     """Compare the hosts of two nights of a series, and the baseline's own programs on them.
 
@@ -332,7 +329,7 @@ class HostRecords:
     """How the records of the host differ between neighbouring trials; each pair is compared once."""
 
     def __init__(self) -> None:
-        self._known: dict[_Pair, tuple[str, ...]] = {}
+        self._known: dict[tuple[str, str, str, str], tuple[str, ...]] = {}
 
     def between(self, old: Night, new: Night) -> tuple[str, ...]:
         """Say how two nights differ, a sentence each; nothing where one of them has no record."""
@@ -350,28 +347,21 @@ class HostRecords:
 
     def along(self, series: Sequence[NightSeries]) -> tuple[HostChange, ...]:
         """Give all changes of the host, in the order of time."""
-        found: dict[str, tuple[Night, dict[str, None]]] = {}
+        found: dict[str, tuple[str | None, dict[str, None]]] = {}
         for one in series:
             for old, new in itertools.pairwise(one.nights):
                 if what := self.between(old, new):
-                    found.setdefault(new.trial, (new, {}))[1].update(dict.fromkeys(what))
-        ordered = sorted(found.values(), key=lambda pair: (pair[0].started_at or "", pair[0].trial))
+                    found.setdefault(new.trial, (new.started_at, {}))[1].update(dict.fromkeys(what))
+        ordered = sorted(found.items(), key=lambda pair: (pair[1][0] or "", pair[0]))
         return tuple(
-            HostChange(trial=night.trial, started_at=night.started_at, what=tuple(what))
-            for night, what in ordered
+            HostChange(trial=trial, started_at=start, what=tuple(what))
+            for trial, (start, what) in ordered
         )
 
 
 def overlaps(one: ChangeInterval, other: ChangeInterval) -> bool:
     """Tell whether two intervals share a place."""
     return one.first <= other.last and other.first <= one.last
-
-
-def cause_of(*, paired: bool, environment: Sequence[str], baseline_changed: bool) -> Cause:
-    """Name what changed in an interval of a series."""
-    if not paired:
-        return "host-or-program"
-    return "both" if environment or baseline_changed else "program"
 
 
 # --- What to do after `history`: the commits of a change, the nights on both sides of it, the page.
@@ -410,30 +400,27 @@ def short_commit(name: str, digits: int = _DIGITS) -> str:
 
 def newest_changes(history: History) -> list[tuple[SeriesHistory, HistoryInterval]]:
     """Give the changes of the series that go on: new ones first, then the slower ones, then the later ones."""
-    found = [(series, one) for series in history.newest for one in series.intervals]
-
-    def key(pair: tuple[SeriesHistory, HistoryInterval]) -> tuple[bool, bool, int]:
-        series, one = pair
-        return (one.new is False, one.step.speedup > 1, len(series.values) - one.place_value)
-
-    return sorted(found, key=key)
+    return sorted(
+        ((series, one) for series in history.newest for one in series.intervals),
+        key=lambda pair: (
+            pair[1].new is False,
+            pair[1].step.speedup > 1,
+            len(pair[0].values) - pair[1].place_value,
+        ),
+    )
 
 
 def _commands(history: History, asked: Sequence[str]) -> Iterator[Next]:
     metric = history.metric if "--metric" in asked else None
     changes = newest_changes(history)
-    bisected = 0
-    for series, one in changes:
-        words = bisect_words(series, one, metric)
-        if words is not None and bisected < _BISECTED:
-            bisected += 1
-            yield Next(words, "which commit did it")
+    found = [words for pair in changes if (words := bisect_words(*pair, metric)) is not None]
+    yield from (Next(words, "which commit did it") for words in found[:_BISECTED])
     proven = next((one for one in history.newest if one.outcome == "proven"), None)
     if proven is not None and not proven.intervals:
-        asks = () if metric is None else ("--metric", metric)
-        words = ("fairtrial", "verdict", proven.values[-1].path, *asks, *asked_words())
+        asks = (*(() if metric is None else ("--metric", metric)), *asked_words())
+        words = ("fairtrial", "verdict", proven.values[-1].path, *asks)
         yield Next(words, "what the newest night says")
-    if changes and not bisected:
+    if changes and not found:
         series, one = changes[0]
         paths = (series.values[one.first_value].path, series.values[one.last_value].path)
         yield Next(("fairtrial", "diff", *paths), "what differs between these nights")

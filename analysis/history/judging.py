@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -15,27 +14,21 @@ from ..pages.model import merged
 from ..pages.result import parse_condition
 from ..stats.arguments import counted
 from ..stats.multiplicity import Correction, adjusted, check_correction
-from .changes import RISKS, ChangeInterval, Changes, LookedAt, changes_at, looked_at
-from .judged import History, HostInterval, HostRecords, SeriesHistory, next_of, overlaps
+from .changes import RISKS, Changes, LookedAt, changes_at, looked_at
+from .judged import History, HistoryInterval, HostInterval, HostRecords, SeriesHistory, next_of
 from .night_values import Night, Nights, NightSeries, moment_of
-from .one_series import Judge, Searched, Since, judged_series, since_of
+from .one_series import Judge, Since, judged_series, place_of, since_of
 from .sentences import cautions_of
 
 # --- At which level each of several series is searched for intervals.
 #
-# An interval is false where it holds no change. A series with a change somewhere still has
-# nights without one, and
-# so it may have a false interval too: stepping down as Holm does, from one series to the
-# next at a larger level,
-# would let all of them together err more often than the risk says. So with "holm" every
-# series is searched at risk /
-# series, which holds for any dependence between series; its adjusted p-value, which says
-# whether the series changed
-# at all, is Holm's ([1]_). With "bh" the series that step up are searched at the level that
-# the last of them came to,
-# risk times their number / series ([2]_, [3]_): of the series that are named, the expected
-# share with a false
-# interval is at most the risk, where series are independent.
+# An interval is false where it holds no change. A series with a change somewhere still has nights without one,
+# and so it may have a false interval too: stepping down as Holm does, from one series to the next at a larger
+# level, would let all of them together err more often than the risk says. So with "holm" every series is searched
+# at risk / series, which holds for any dependence between series; its adjusted p-value, which says whether the
+# series changed at all, is Holm's ([1]_). With "bh" the series that step up are searched at the level that the
+# last of them came to, risk times their number / series ([2]_, [3]_): of the series that are named, the expected
+# share with a false interval is at most the risk, where series are independent.
 #
 # References
 # ----------
@@ -47,9 +40,7 @@ from .sentences import cautions_of
 #    selected parameters", Journal of the American Statistical Association 100, 2005.
 
 
-MANY: Final = (
-    20  # benchmarks from which on the share of false ones is bounded, not the chance of any
-)
+MANY: Final = 20  # benchmarks from which on the share of false ones is bounded
 
 
 def usual_correction(benchmarks: int) -> Correction:
@@ -79,14 +70,6 @@ def levels_of(
 
 
 _Key = tuple[str, tuple[str, ...]]  # a baseline's own series: its benchmark and nights
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Own:
-    """What the baseline's own series says, and the first series that it is the baseline of."""
-
-    series: NightSeries
-    changes: Changes
 
 
 def judge_nights(
@@ -170,15 +153,12 @@ def judge_nights(
     judged = tuple(
         judged_series(
             judge,
-            Searched(
-                series=one,
-                found=changed,
-                level=level,
-                adjusted=adjusted,
-                baseline=own[_key(one)].changes.intervals if _key(one) in own else (),
-            ),
+            one,
+            changed,
+            adjusted=p,
+            baseline=own[_key(one)][1].intervals if _key(one) in own else (),
         )
-        for one, changed, adjusted in zip(nights.series, found, raised, strict=True)
+        for one, changed, p in zip(nights.series, found, raised, strict=True)
     )
     held_back = tuple(_held_back(judged, found, level))
     last = nights.series[-1]
@@ -202,7 +182,7 @@ def judge_nights(
         since=since,
         horizon=horizon,
         series=judged,
-        host_intervals=tuple(_host_intervals(judge.records, own, judged, nights.series)),
+        host_intervals=tuple(_host_intervals(judge, own, judged, nights.series)),
         host_changes=judge.records.along(nights.series),
         left_out=nights.left_out,
         cut=nights.cut,
@@ -252,13 +232,13 @@ def _key(series: NightSeries) -> _Key:
 
 def _own_series(
     series: Sequence[NightSeries], risk: float, correction: Correction, *, corrected: bool
-) -> dict[_Key, _Own]:
+) -> dict[_Key, tuple[NightSeries, Changes]]:
     """Look for changes of the baselines themselves; they are a family of their own."""
     firsts = {_key(one): one for one in reversed(series) if one.paired and one.baseline_logs}
     seen = _looked_at_all([one.baseline_logs or () for one in firsts.values()], corrected=corrected)
     level, _ = levels_of([one.pvalue for one in seen], risk, correction)
     return {
-        key: _Own(series=one, changes=changes_at(looked, level))
+        key: (one, changes_at(looked, level))
         for (key, one), looked in zip(firsts.items(), seen, strict=True)
     }
 
@@ -273,36 +253,22 @@ def _all_nights(series: Sequence[NightSeries]) -> list[Night]:
 
 
 def _host_intervals(
-    records: HostRecords,
-    own: Mapping[_Key, _Own],
+    judge: Judge,
+    own: Mapping[_Key, tuple[NightSeries, Changes]],
     judged: Sequence[SeriesHistory],
     given: Sequence[NightSeries],
 ) -> Iterator[HostInterval]:
     """Give the intervals of the baselines themselves."""
-    paired: dict[_Key, list[SeriesHistory]] = {}
+    paired: dict[_Key, list[HistoryInterval]] = {}
     for series, judged_one in zip(given, judged, strict=True):
-        paired.setdefault(_key(series), []).append(judged_one)
-    for key, baseline in own.items():
-        found, nights = baseline.changes, baseline.series.nights
-        of_candidates = [
-            ChangeInterval(first=each.first_value + 1, last=each.last_value, pvalue=each.pvalue)
-            for theirs in paired[key]
-            for each in theirs.intervals
-        ]
-        for k, one in enumerate(found.intervals):
-            begin, end = one.first - 1, one.last
+        paired.setdefault(_key(series), []).extend(judged_one.intervals)
+    for key, (series, found) in own.items():
+        for k in range(len(found.intervals)):
+            one, about = place_of(judge, series, found, k)
+            both = any(one.first <= x.last_value and x.first_value < one.last for x in paired[key])
             yield HostInterval(
-                benchmark=baseline.series.benchmark,
-                baseline=baseline.series.baseline or "",
-                first=nights[begin].trial,
-                last=nights[end].trial,
-                first_value=begin,
-                last_value=end,
-                pvalue=one.pvalue,
-                place=nights[found.places[k]].trial,
-                place_value=found.places[k],
-                step=found.steps[k],
-                missing=sum(baseline.series.missing[one.first : end + 1]),
-                cause="both" if any(overlaps(one, other) for other in of_candidates) else "host",
-                environment=records.inside(baseline.series, begin, end),
+                benchmark=series.benchmark,
+                baseline=series.baseline or "",
+                cause="both" if both else "host",
+                **about,
             )

@@ -65,10 +65,6 @@ class VariantValues:
     commit: str | None
 
 
-_COLUMNS = ("log", "baseline_log", "own", "sessions", "own_sessions")
-_ALL = (*_COLUMNS, "programs")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptTrial:
     """A trial as series need it.
@@ -108,17 +104,18 @@ class KeptTrial:
 
     def to_dict(self, share: Share) -> dict[str, Any]:
         """Give it as JSON types; `share` takes what is the same in many trials."""
-        data = {name: getattr(self, name) for name in _PLAIN}
-        data["values"] = {
-            variant: {name: getattr(values, name) for name in _COLUMNS}
-            | {"programs": share(values.programs), "commit": values.commit}
-            for variant, values in self.values.items()
+        values = {
+            variant: _fields_of(one) | {"programs": share(one.programs)}
+            for variant, one in self.values.items()
         }
-        data["inputs"] = share(self.inputs)
-        data["campaign"] = list(self.campaign.identity)
-        data["stated"] = share(self.campaign.to_dict() | {"identity": None})
-        data["host_record"] = share(self.host_record)
-        return data
+        campaign = self.campaign.to_dict() | {"identity": None}
+        shared = {"inputs": self.inputs, "stated": campaign, "host_record": self.host_record}
+        return {
+            **_fields_of(self),
+            "values": values,
+            "campaign": list(self.campaign.identity),
+            **{name: share(part) for name, part in shared.items()},
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], shared: Shared) -> KeptTrial:
@@ -127,22 +124,19 @@ class KeptTrial:
             variant: {**found, "programs": shared(found["programs"])}
             for variant, found in data["values"].items()
         }
-        stated = {**shared(data["stated"]), "identity": data["campaign"]}
-        parts = {name: shared(data[name]) for name in ("inputs", "host_record")}
+        parts = {name: shared(data[name]) for name in ("inputs", "stated", "host_record")}
         unsaid: dict[str, Any] = {"identity": [], "stated": {}, "settings": None}
-        plain = {name: data[name] for name in _PLAIN}
-        made = shaped(cls, {**plain, **parts, "values": values, "campaign": unsaid})
-        columns = (getattr(one, name) for one in made.values.values() for name in _ALL)
-        if any(len(column) != len(made.benchmarks) for column in (made.inputs, *columns)):
+        made = shaped(cls, {**data, **parts, "values": values, "campaign": unsaid})
+        of_variants = (_fields_of(one) | {"commit": made.inputs} for one in made.values.values())
+        columns = [made.inputs, *(column for one in of_variants for column in one.values())]
+        if any(len(column) != len(made.benchmarks) for column in columns):
             raise ValueError("a column has another length")
+        stated = {**parts["stated"], "identity": data["campaign"]}
         return replace(made, campaign=StatedCampaign.from_dict(stated))
 
 
-_PLAIN = (
-    *("trial", "began", "started_at", "host", "host_id", "origin", "merged_from", "baseline"),
-    *("variants", "benchmarks", "metric", "unit", "better", "complete", "sessions", "planned"),
-    *("unsteady", "cut", "totals"),
-)
+def _fields_of(one: KeptTrial | VariantValues) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in one.__slots__}
 
 
 def plain_campaign(campaign: StatedCampaign) -> StatedCampaign:
@@ -196,41 +190,35 @@ class KeptNights:
     _shared: dict[str, Any] = field(default_factory=dict)
     _changed: bool = False
 
-    @classmethod
-    def of(cls, folder: Path) -> KeptNights:
-        """Read what is kept of the trials of a folder; nothing where that cannot be read."""
-        kept = cls(folder)
-        path = kept_file(folder)
+    def __post_init__(self) -> None:
+        """Read what is kept of the trials of the folder; nothing where that cannot be read."""
+        path, rows = kept_file(self.folder), []
         if not os.path.lexists(path) or path.is_symlink():
-            return kept
+            return
         try:
             lines = [line for _, line in lines_of(path)]
         except StoreError:
-            return kept
-        rows = []
+            return
         for line in lines:
             with contextlib.suppress(ShapeError):
                 if checksum_holds(line) and isinstance(row := parse(line), dict):
                     rows.append(row)
         if not rows or (rows[0].get("rule"), rows[0].get("tool_version")) != (_RULE, VERSION):
-            return kept
+            return
         for row in rows[1:]:
             if isinstance(name := row.get("part"), str):
-                kept._shared[name] = row.get("holds")
+                self._shared[name] = row.get("holds")
             elif isinstance(trial := row.get("folder"), str):
-                kept._lines[trial, str(row.get("asked"))] = row
-        return kept
+                self._lines[trial, str(row.get("asked"))] = row
 
     def look_up(self, path: Path, metric: str | None) -> KeptTrial | None:
         """Give what was kept of a trial, if it is still as it was; else None.
 
         Raises StoreError where a file of it changed after the trial ended.
         """
-        row = self._lines.get((self._name(path), _asked(metric)))
-        if row is None:
-            return None
-        digest = manifest_hash(path)
-        if digest is None or row.get("manifest") != digest:
+        row = self._lines.get(self._key(path, metric))
+        digest = None if row is None else manifest_hash(path)
+        if row is None or digest is None or row.get("manifest") != digest:
             return None
         manifest = read_manifest(path)
         if not manifest.files:
@@ -254,8 +242,7 @@ class KeptNights:
         """
         if not mark.files:
             return
-        name = self._name(mark.path)
-        asked = _asked(metric)
+        name, asked = self._key(mark.path, metric)
         self._lines[name, asked] = {
             "folder": name,
             "asked": asked,
@@ -272,14 +259,12 @@ class KeptNights:
         """
         if not self._changed:
             return True
-        kept = [row for row in self._lines.values() if self._lasts(row)]
-        fresh = None
-        path = kept_file(self.folder)
+        path, fresh = kept_file(self.folder), None
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             fd, fresh = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
             with os.fdopen(fd, "wb") as file:
-                file.writelines(self._written(kept))
+                file.writelines(encode_checked(row) + b"\n" for row in self._rows())
             Path(fresh).replace(path)
         except OSError:
             if fresh is not None:
@@ -289,23 +274,18 @@ class KeptNights:
         self._changed = False
         return True
 
-    def _lasts(self, row: Mapping[str, Any]) -> bool:
-        """Tell whether a line is whole, and its trial still there."""
-        try:
-            whole = self._shared.keys() >= set(_parts(row["night"]))
-            return whole and (self.folder / row["folder"]).is_dir()
-        except (KeyError, TypeError, AttributeError, OSError, ValueError):
-            return False
-
-    def _written(self, kept: Iterable[Mapping[str, Any]]) -> Iterable[bytes]:
-        kept = list(kept)
-        used = {name for row in kept for name in _parts(row["night"])}
-        head = {"rule": _RULE, "tool_version": VERSION, "about": "a cache of fairtrial history"}
-        yield encode_checked(head) + b"\n"
-        for name in used & self._shared.keys():
-            yield encode_checked({"part": name, "holds": self._shared[name]}) + b"\n"
-        for row in kept:
-            yield encode_checked(row) + b"\n"
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        """Give the head, what trials share, and the trials that are still there."""
+        kept, used = [], set()
+        for row in self._lines.values():
+            with contextlib.suppress(KeyError, TypeError, AttributeError, OSError, ValueError):
+                parts = {*_parts(row["night"])}
+                if self._shared.keys() >= parts and (self.folder / row["folder"]).is_dir():
+                    kept.append(row)
+                    used |= parts
+        yield {"rule": _RULE, "tool_version": VERSION, "about": "a cache of fairtrial history"}
+        yield from ({"part": name, "holds": self._shared[name]} for name in used)
+        yield from kept
 
     def _share(self, part: Any) -> str:  # noqa: ANN401 - JSON types
         text = json.dumps(part)
@@ -313,13 +293,10 @@ class KeptNights:
         self._shared.setdefault(name, json.loads(text))
         return name
 
-    def _name(self, path: Path) -> str:
-        return PurePosixPath(os.path.relpath(path, self.folder)).as_posix()
-
-
-def _asked(metric: str | None) -> str:
-    """Say what is read of a trial: which metric, and of which iterations where that was asked."""
-    return " ".join((f"{metric}", *asked_words()))
+    def _key(self, path: Path, metric: str | None) -> tuple[str, str]:
+        """Name a trial, and what is read of it: which metric, and which iterations where that was asked."""
+        name = PurePosixPath(os.path.relpath(path, self.folder)).as_posix()
+        return name, " ".join((f"{metric}", *asked_words()))
 
 
 def manifest_hash(path: Path) -> str | None:

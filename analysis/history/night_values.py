@@ -255,8 +255,9 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
             f"none of its {manifest.sessions} sessions is complete", str(path), n=0, needed=1
         )
     environments = read_environments(path)
-    cells: dict[str, list[str]] = {"unsteady": [], "totals": []}
-    values = dict(_values(trial, metric, sessions, environments, cells))
+    unsteady: list[str] = []
+    totals: list[str] = []
+    values = dict(_values(trial, metric, sessions, environments, unsteady=unsteady, totals=totals))
     if not any(x is not None for one in values.values() for x in (*one.log, *one.own)):
         raise InsufficientDataError(
             f"no run of a complete session has a value of {metric!r}", str(path), n=0, needed=1
@@ -264,9 +265,10 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
     cut = tuple(_cut_cells(trial, metric))
     settings = settings_of(path)
     campaign = StatedCampaign.of(manifest, settings if (path / RESOLVED).exists() else None)
+    named: dict[str, str] = {}
     if manifest.origin == "imported":
         campaign = imported_campaign("", metric, info.unit, info.better)
-    named = _of_file(path, manifest) if manifest.origin == "imported" else {}
+        named = _of_file(path, manifest)
     return KeptTrial(
         trial=manifest.trial,
         began=manifest.started,
@@ -288,10 +290,25 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
         inputs=tuple(_inputs(manifest, settings, environments)),
         campaign=plain_campaign(campaign),
         host_record=_host_record(path, manifest, environments),
-        unsteady=tuple(cells["unsteady"]),
+        unsteady=tuple(unsteady),
         cut=cut,
-        totals=tuple(cell for cell in cells["totals"] if cell not in cut),
+        totals=tuple(cell for cell in totals if cell not in cut),
     )
+
+
+def _import_record(path: Path) -> dict[str, Any]:
+    """Give what an imported trial says of its files; empty where that cannot be read."""
+    try:
+        with opened(path / IMPORT) as file:
+            stored = parse(file.read().strip())
+    except (OSError, StoreError, ShapeError):
+        return {}
+    return stored if isinstance(stored, dict) else {}
+
+
+def _said_of_cells(record: Mapping[str, Any], key: str) -> list[str | None]:
+    said = [one.get(key) for one in record.get("cells") or () if isinstance(one, dict)]
+    return [one if isinstance(one, str) else None for one in said]
 
 
 def _of_file(path: Path, manifest: Manifest) -> dict[str, str]:
@@ -299,15 +316,8 @@ def _of_file(path: Path, manifest: Manifest) -> dict[str, str]:
 
     Files have another name every night.
     """
-    try:
-        with opened(path / IMPORT) as file:
-            stored = parse(file.read().strip())
-    except (OSError, StoreError, ShapeError):
-        return {}
-    cells = stored.get("cells") if isinstance(stored, dict) else None
-    sources = {one.get("source") for one in cells or () if isinstance(one, dict)}
-    only = manifest.variants[0]
-    like = {name_of(one) for one in sources if isinstance(one, str)}
+    stored, only = _import_record(path), manifest.variants[0]
+    like = {name_of(one) for one in _said_of_cells(stored, "source") if one is not None}
     if len(manifest.variants) > 1 or like != {only} or not isinstance(stored.get("format"), str):
         return {}
     return {only: stored["format"]}
@@ -353,7 +363,9 @@ def _values(
     metric: str,
     sessions: Sequence[int],
     environments: Sequence[SessionEnvironment],
-    cells: Mapping[str, list[str]],
+    *,
+    unsteady: list[str],
+    totals: list[str],
 ) -> Iterator[tuple[str, VariantValues]]:
     manifest = trial.manifest
     matrices = {}
@@ -363,7 +375,7 @@ def _values(
         except InsufficientDataError:
             continue  # the others may have values
         judged = matrices[name].judged_iterations.items()
-        cells["unsteady"] += [f"{bench} / {name}" for bench, one in judged if one.unsteady]
+        unsteady += [f"{bench} / {name}" for bench, one in judged if one.unsteady]
     commits = commits_of_all([{"targets": one.sections.get("targets")} for one in environments])
     programs = _programs(environments)
     base = matrices.get(manifest.baseline)
@@ -372,22 +384,19 @@ def _values(
         if base is not None and name != manifest.baseline:
             pair = means_of_pair(matrix, base, sessions)
             apart = [] if pair is None else disagreeing(matrix, base)
-            cells["totals"] += [f"{bench} / {name}" for bench in apart]
-        own = means_of_one(matrix, sessions)
+            totals += [f"{bench} / {name}" for bench in apart]
         log, counts = _column(manifest, pair, "log")
-        alone, own_counts = _column(manifest, own, "log")
-        yield (
-            name,
-            VariantValues(
-                log=log,
-                baseline_log=_column(manifest, pair, "baseline_log")[0],
-                own=alone,
-                sessions=counts,
-                own_sessions=own_counts,
-                programs=tuple(programs.get(f"{bench}/{name}") for bench in manifest.benchmarks),
-                commit=commits.get(name),
-            ),
+        own, own_counts = _column(manifest, means_of_one(matrix, sessions), "log")
+        found = VariantValues(
+            log=log,
+            baseline_log=_column(manifest, pair, "baseline_log")[0],
+            own=own,
+            sessions=counts,
+            own_sessions=own_counts,
+            programs=tuple(programs.get(f"{bench}/{name}") for bench in manifest.benchmarks),
+            commit=commits.get(name),
         )
+        yield name, found
 
 
 def _cut_cells(trial: Trial, metric: str) -> Iterator[str]:
@@ -402,12 +411,10 @@ def _column(
     manifest: Manifest, means: SessionMeans | None, name: str
 ) -> tuple[tuple[float | None, ...], tuple[int, ...]]:
     """Give the values of all benchmarks of the trial, and how many sessions each rests on."""
-    if means is None:
-        return (None,) * len(manifest.benchmarks), (0,) * len(manifest.benchmarks)
-    values = zip(
-        means.benchmarks, getattr(means, name).tolist(), means.sessions.tolist(), strict=True
-    )
-    found = {bench: (x, n) for bench, x, n in values if math.isfinite(x)}
+    found: dict[str, tuple[float | None, int]] = {}
+    if means is not None:
+        values = zip(means.benchmarks, getattr(means, name), means.sessions, strict=True)
+        found = {bench: (float(x), int(n)) for bench, x, n in values if math.isfinite(x)}
     both = [found.get(bench, (None, 0)) for bench in manifest.benchmarks]
     return tuple(x for x, _ in both), tuple(n for _, n in both)
 
@@ -438,15 +445,8 @@ def _inputs(
     for bench in manifest.benchmarks:
         cell = own.get(bench, {})
         expected = cell.get("expect")
-        named = {
-            name
-            for name in (
-                cell.get("stdin"),
-                expected.get("file") if isinstance(expected, dict) else None,
-                *(cell.get("inputs") or ()),
-            )
-            if isinstance(name, str)
-        }
+        checked = expected.get("file") if isinstance(expected, dict) else None
+        named = [cell.get("stdin"), checked, *(cell.get("inputs") or ())]
         found = {
             name: about["sha256"]
             for name, about in hashed.items()
@@ -640,14 +640,7 @@ def _trial(path: Path) -> NightPlace:
 
 def _imported_date(path: Path, name: str) -> str | None:
     """Give when an imported trial was measured, as its files say it, or else its name."""
-    try:
-        with opened(path / IMPORT) as file:
-            stored = parse(file.read().strip())
-    except (OSError, StoreError, ShapeError):
-        stored = None
-    cells = stored.get("cells") if isinstance(stored, dict) else None
-    sessions = [one.get("session") for one in cells or () if isinstance(one, dict)]
-    return first_date(one if isinstance(one, str) else None for one in sessions) or date_in(name)
+    return first_date(_said_of_cells(_import_record(path), "session")) or date_in(name)
 
 
 def _fleet(path: Path) -> NightPlace:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -33,26 +33,19 @@ from .judged import (
     Segment,
     SeriesHistory,
     SeriesValue,
-    cause_of,
     overlaps,
 )
-from .night_values import Night, Nights, NightSeries, moment_of
+from .night_values import Nights, NightSeries, moment_of
 
 # --- The gate on many nights: whether the newest are slower than those before by more than is allowed.
 
 
 _LEVEL = 0.95
 
-_CONDITION_OF_GAIN: dict[str, Outcome] = {
-    "proven": "passed",
-    "ruled-out": "proven",
-    "undecided": "undecided",
-}
-_CONDITION: dict[str, Outcome] = {
-    "proven": "proven",
-    "ruled-out": "passed",
-    "undecided": "undecided",
-}
+_OUTCOMES: dict[str, Outcome]
+_OUTCOMES = {"proven": "proven", "ruled-out": "passed", "undecided": "undecided"}
+_OUTCOMES_OF_GAIN: dict[str, Outcome]
+_OUTCOMES_OF_GAIN = {"proven": "passed", "ruled-out": "proven", "undecided": "undecided"}
 
 
 class Gated(NamedTuple):
@@ -102,7 +95,7 @@ def gated(
         series=series,
         direction=direction,
     )
-    outcome = (_CONDITION_OF_GAIN if gain else _CONDITION)[alarm.word]
+    outcome = (_OUTCOMES_OF_GAIN if gain else _OUTCOMES)[alarm.word]
     first_new = max(begins, found.values.size - NEWEST) if since is None else since
     span = (begins, first_new)
     reference = found.values[slice(*span)]
@@ -154,15 +147,11 @@ class Since:
     def first_new(self, series: NightSeries) -> int:
         """Give the number of the first value that is new; that of all values where none is."""
         for k, night in enumerate(series.nights):
-            if self._is_new(night):
+            began = moment_of(night.started_at)
+            dated = self.moment is not None and began is not None
+            if began >= self.moment if dated else night.trial in self.trials:  # type: ignore[operator]
                 return k
         return len(series.nights)
-
-    def _is_new(self, night: Night) -> bool:
-        began = moment_of(night.started_at)
-        if self.moment is None or began is None:
-            return night.trial in self.trials
-        return began >= self.moment
 
 
 def since_of(text: str, series: Iterable[NightSeries], now: datetime) -> Since:
@@ -173,22 +162,18 @@ def since_of(text: str, series: Iterable[NightSeries], now: datetime) -> Since:
     UsageError
         If it is none of these.
     """
-    if text == YESTERDAY:
-        day = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=1)
-        return Since(text=text, moment=day, trials=frozenset(), moves=True)
-    moment = moment_of(text)
+    known, moves = frozenset[str](), text == YESTERDAY
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    moment = midnight - timedelta(days=1) if moves else moment_of(text)
     if moment is not None:
-        return Since(text=text, moment=moment, trials=frozenset(), moves=False)
+        return Since(text=text, moment=moment, trials=known, moves=moves)
     name = text.rstrip("/").rpartition("/")[2]
     for one in series:
         for k, night in enumerate(one.nights):
             if night.trial in (name, text) or night.path == text:
-                return Since(
-                    text=text,
-                    moment=moment_of(night.started_at),
-                    trials=frozenset(later.trial for later in one.nights[k:]),
-                    moves=False,
-                )
+                known = frozenset(later.trial for later in one.nights[k:])
+                moment = moment_of(night.started_at)
+                return Since(text=text, moment=moment, trials=known, moves=False)
     raise UsageError(
         "this is neither a date nor one of the trials",
         text,
@@ -233,26 +218,27 @@ class Judge:
     records: HostRecords
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Searched:
-    """A series with its changes at `level`; `baseline`: The intervals of its baseline's own series."""
-
-    series: NightSeries
-    found: Changes
-    level: float
-    adjusted: float | None
-    baseline: tuple[ChangeInterval, ...]
+_OF_NIGHTS = ("benchmark", "variant", "paired", "metric", "unit", "better", "campaign", "changed")
+_OF_NIGHT = ("trial", "path", "started_at", "log", "sessions", "program_sha256", "commit")
+_OF_CHANGES = ("autocorrelation", "inflation", "least_p", "p_star", "pvalue")
 
 
-def judged_series(judge: Judge, one: Searched) -> SeriesHistory:
-    """Judge a series."""
-    series, found = one.series, one.found
+def judged_series(
+    judge: Judge,
+    series: NightSeries,
+    found: Changes,
+    *,
+    adjusted: float | None,
+    baseline: Sequence[ChangeInterval],
+) -> SeriesHistory:
+    """Judge a series with its changes; `baseline`: The intervals of its baseline's own series."""
     first_new = None if judge.since is None else judge.since.first_new(series)
-    segments = tuple(_segments(series, found))
-    at_gate: Gated | None = None
+    ends = itertools.pairwise((0, *found.places, len(series.nights)))
+    segments = tuple(_segment(series, found, *one) for one in ends)
+    at_gate: dict[str, Any] = {}
     if judge.condition is not None and series.ended is None:
         moves = judge.since is not None and judge.since.moves
-        at_gate = gated(
+        told = gated(
             found,
             judge.condition,
             since=None if moves else first_new,
@@ -261,40 +247,26 @@ def judged_series(judge: Judge, one: Searched) -> SeriesHistory:
             series=judge.gates,
             cut=[night.cut for night in series.nights],
         )
-        if moves and first_new == len(series.nights) and at_gate.outcome != "proven":
-            at_gate = at_gate._replace(outcome="undecided", reason="no-night")  # who measures?
-    intervals = tuple(
-        _interval(judge, one, k, (segments[k], segments[k + 1]), first_new)
-        for k in range(len(found.intervals))
-    )
+        if moves and first_new == len(series.nights) and told.outcome != "proven":
+            told = told._replace(outcome="undecided", reason="no-night")  # who measures?
+        begin, end = told.reference
+        reference = _segment(series, found, begin, end) if begin < end else None
+        at_gate = told._asdict() | {"reference": reference}
     return SeriesHistory(
-        benchmark=series.benchmark,
-        variant=series.variant,
-        paired=series.paired,
-        metric=series.metric,
-        unit=series.unit,
-        better=series.better,
-        campaign=series.campaign,
+        **{name: getattr(series, name) for name in _OF_NIGHTS},
+        **{name: getattr(found, name) for name in _OF_CHANGES},
         baseline=series.baseline if series.paired else None,
         begins=series.nights[0].trial,
         ends=series.ended,
-        changed=series.changed,
         values=tuple(_values(series)),
-        autocorrelation=found.autocorrelation,
-        inflation=found.inflation,
-        level=one.level,
-        least_p=found.least_p,
-        p_star=found.p_star,
-        pvalue=found.pvalue,
-        pvalue_adjusted=one.adjusted,
-        intervals=intervals,
+        level=found.risk,
+        pvalue_adjusted=adjusted,
+        intervals=tuple(
+            _interval(judge, series, found, k, sides=sides, baseline=baseline, first_new=first_new)
+            for k, sides in enumerate(itertools.pairwise(segments))
+        ),
         segments=segments,
-        alarm=None if at_gate is None else at_gate.alarm,
-        against=None if at_gate is None else at_gate.against,
-        reference=None if at_gate is None else _segment(series, found, *at_gate.reference),
-        drift=None if at_gate is None else at_gate.drift,
-        outcome=None if at_gate is None else at_gate.outcome,
-        reason=None if at_gate is None else at_gate.reason,
+        **at_gate,
     )
 
 
@@ -312,28 +284,14 @@ def _metric_value(series: NightSeries, log: float) -> float | None:
 def _values(series: NightSeries) -> Iterator[SeriesValue]:
     for night, missing in zip(series.nights, series.missing, strict=True):
         yield SeriesValue(
-            trial=night.trial,
-            path=night.path,
-            started_at=night.started_at,
-            log=night.log,
+            **{name: getattr(night, name) for name in _OF_NIGHT},
             speedup=_speedup(series, night.log),
             metric_value=_metric_value(series, night.log),
-            sessions=night.sessions,
-            program_sha256=night.program_sha256,
-            commit=night.commit,
             missing=missing,
         )
 
 
-def _segments(series: NightSeries, found: Changes) -> Iterator[Segment]:
-    for ends in itertools.pairwise((0, *found.places, len(series.nights))):
-        if (one := _segment(series, found, *ends)) is not None:
-            yield one
-
-
-def _segment(series: NightSeries, found: Changes, first: int, end: int) -> Segment | None:
-    if first >= end:
-        return None
+def _segment(series: NightSeries, found: Changes, first: int, end: int) -> Segment:
     mean = float(found.values[first:end].mean())
     return Segment(
         first=series.nights[first].trial,
@@ -346,36 +304,48 @@ def _segment(series: NightSeries, found: Changes, first: int, end: int) -> Segme
     )
 
 
+def place_of(
+    judge: Judge, series: NightSeries, found: Changes, k: int
+) -> tuple[ChangeInterval, dict[str, Any]]:
+    """Give an interval, and what is said of every one: its nights, its step, and what its host did."""
+    one, nights = found.intervals[k], series.nights
+    begin, end, place = one.first - 1, one.last, found.places[k]
+    return one, {
+        "first": nights[begin].trial,
+        "last": nights[end].trial,
+        "first_value": begin,
+        "last_value": end,
+        "pvalue": one.pvalue,
+        "place": nights[place].trial,
+        "place_value": place,
+        "step": found.steps[k],
+        "missing": sum(series.missing[one.first : end + 1]),
+        "environment": judge.records.inside(series, begin, end),
+    }
+
+
 def _interval(
     judge: Judge,
-    searched: Searched,
+    series: NightSeries,
+    found: Changes,
     k: int,
+    *,
     sides: tuple[Segment, Segment],
+    baseline: Sequence[ChangeInterval],
     first_new: int | None,
 ) -> HistoryInterval:
-    series, found = searched.series, searched.found
-    one, nights = found.intervals[k], series.nights
-    begin, end = one.first - 1, one.last
-    environment = judge.records.inside(series, begin, end)
-    theirs = any(overlaps(one, other) for other in searched.baseline)
-    good, bad = nights[begin].commit, nights[end].commit
+    one, about = place_of(judge, series, found, k)
+    theirs = any(overlaps(one, other) for other in baseline)
+    good, bad = (series.nights[night].commit for night in (one.first - 1, one.last))
     known = good is not None and bad is not None and good != bad
+    host = bool(about["environment"])
     return HistoryInterval(
-        first=nights[begin].trial,
-        last=nights[end].trial,
-        first_value=begin,
-        last_value=end,
-        pvalue=one.pvalue,
-        place=nights[found.places[k]].trial,
-        place_value=found.places[k],
+        **about,
         speedup_before=sides[0].speedup,
         speedup_behind=sides[1].speedup,
-        step=found.steps[k],
-        missing=sum(series.missing[one.first : end + 1]),
-        cause=cause_of(paired=series.paired, environment=environment, baseline_changed=theirs),
-        environment=environment,
+        cause=("both" if host or theirs else "program") if series.paired else "host-or-program",
         baseline_changed=theirs,
         good=good if known else None,
         bad=bad if known else None,
-        new=None if first_new is None else end >= first_new,
+        new=None if first_new is None else one.last >= first_new,
     )

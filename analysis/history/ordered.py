@@ -24,7 +24,7 @@ from ..pages.model import Caution, merged
 from ..record.environment import commits_of_all, neighbours_of_one_program, whole_targets
 from ..record.shapes import records_of
 from ..record.trial_files import ENVIRONMENT, EnvironmentShape, Manifest
-from ..stats.arguments import checks_arguments
+from ..stats.arguments import checks_arguments, named
 from ..stats.multiplicity import Correction, adjusted, check_correction, holm_steps
 from ..stats.samples import Array, Integers
 from .ordered_result import OrderedLine, OrderedPlace, OrderedStep, OrderedVariants, Outcome
@@ -34,21 +34,15 @@ if TYPE_CHECKING:
 
 # --- The places of an ordered series, each tested: all variants from it on against all before it.
 #
-# A session gives one contrast a place: the mean log of the variants from the place on, less
-# the mean of those before
-# it. What moves the whole session cancels in it, so Student's t over sessions is exact for
-# normal contrasts,
-# whatever the variants of a session have in common, and however differently they vary.
-# Places share their data;
+# A session gives one contrast a place: the mean log of the variants from the place on, less the mean of those
+# before it. What moves the whole session cancels in it, so Student's t over sessions is exact for normal contrasts,
+# whatever the variants of a session have in common, and however differently they vary. Places share their data;
 # Bonferroni's bound holds whatever their correlation.
 #
-# Where a place is tested, the smallest p is that of the best one. If it counts, the step
-# may still lie beside it: with a
-# flat prior on place, size and log variance, errors alike, P(k) is in proportion to
-# rss(k)^(-(S (n - 1) - 1) / 2), of S
-# sessions, n variants and the residual sum of squares rss(k) of one step at k. What lies
-# before and behind the
-# places that hold 95 % is then searched in turn, each side at half of the level.
+# Where a place is tested, the smallest p is that of the best one. If it counts, the step may still lie beside it:
+# with a flat prior on place, size and log variance, errors alike, P(k) is in proportion to
+# rss(k)^(-(S (n - 1) - 1) / 2), of S sessions, n variants and the residual sum of squares rss(k) of one step at k.
+# What lies before and behind the places that hold 95 % is then searched in turn, each side at half of the level.
 
 
 HELD = 0.95  # of the probability, by the places that are named
@@ -232,9 +226,7 @@ def _found(
 def environment_rows(trial: Path) -> list[Mapping[str, Any]]:
     """Give the environment records of a trial, as far as they can be read."""
     found: list[Mapping[str, Any]] = []
-    with contextlib.suppress(
-        StoreError
-    ):  # a torn last line, or none: what is not known pools nothing
+    with contextlib.suppress(StoreError):  # a torn last line, or none: it pools nothing
         found.extend(row for _, row in records_of(trial / ENVIRONMENT, EnvironmentShape))
     return found
 
@@ -355,7 +347,6 @@ def _whole(
 
 
 _SMALL = 0.01  # a step that may be one of layout
-_ORDER = "shuffled"
 
 
 class _Tested(NamedTuple):
@@ -424,7 +415,8 @@ def ordered_variants(
     names = _series(trial, variants)
     chosen = trial.default_metric if metric is None else metric
     about = trial.metric(chosen)
-    wanted = _known("benchmark", benchmarks, trial.manifest.benchmarks, str(trial.path))
+    there = trial.manifest.benchmarks
+    wanted = named("benchmark", there if benchmarks is None else benchmarks, there)
     rows = environment_rows(trial.path)
     same = trial.manifest.same_program
     groups = one_programs(trial.path, names, rows, same)
@@ -490,7 +482,7 @@ class _Asked(NamedTuple):
 def _series(trial: Trial, variants: Sequence[str] | None) -> tuple[str, ...]:
     where = str(trial.path)
     if variants is not None:
-        names = _known("variant", variants, trial.manifest.variants, where)
+        names = named("variant", variants, trial.manifest.variants)
     else:
         found = ordered_variants_of(trial.path)
         if found is None:
@@ -502,20 +494,6 @@ def _series(trial: Trial, variants: Sequence[str] | None) -> tuple[str, ...]:
         names = tuple(name for name in found if name in trial.manifest.variants)
     if len(names) < 2:
         raise UsageError("a series has two variants or more", where, "measure more variants")
-    return names
-
-
-def _known(
-    kind: str, asked: Sequence[str] | None, known: Sequence[str], where: str
-) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(known if asked is None else asked))
-    if not names:
-        raise UsageError(f"no {kind} is named", where, f"known here: {figures.listed([*known])}")
-    for name in names:
-        if name not in known:
-            raise UsageError(
-                f"there is no {kind} {name!r}", where, f"known here: {figures.listed([*known])}"
-            )
     return names
 
 
@@ -588,8 +566,8 @@ def _places(table: SessionTable, found: Contrasts, level: float) -> tuple[Ordere
         OrderedPlace(
             variant=table.variants[at],
             speedup=math.exp(-found.difference[k]),
-            low=_exp(-found.difference[k] - half[k]),
-            high=_exp(-found.difference[k] + half[k]),
+            low=_number(math.exp(-found.difference[k] - half[k])),
+            high=_number(math.exp(-found.difference[k] + half[k])),
             pvalue=_number(found.pvalue[k]),
             probability=float(found.probability[k]),
         )
@@ -617,10 +595,6 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _exp(value: float) -> float | None:
-    return None if math.isnan(value) else math.exp(value)
-
-
 def _cautions(
     trial: Trial,
     tables: Sequence[SessionTable],
@@ -629,7 +603,7 @@ def _cautions(
 ) -> Iterator[Caution]:
     protocol = settings_of(trial.path).get("protocol")
     order = protocol.get("order") if isinstance(protocol, dict) else None
-    if order != _ORDER:
+    if order != "shuffled":
         told = "unknown" if order is None else repr(order)
         yield Caution(
             "order-not-shuffled",
@@ -637,30 +611,27 @@ def _cautions(
         )
     for one in tables:
         if one.left_out:
-            said = f"{one.name}: {figures.listed(one.left_out)} left out, without values in half of the sessions"
-            yield Caution("variant-incomplete", said, (one.name,))
+            text = (
+                f"{figures.listed(one.left_out)} left out, without values in half of the sessions"
+            )
+            yield Caution("variant-incomplete", f"{one.name}: {text}", (one.name,))
         if one.sessions_left_out:
             count = figures.counted(one.sessions_left_out, "session")
-            yield Caution(
-                "sessions-incomplete",
-                f"{one.name}: {count} left out, in which a variant has no value",
-                (one.name,),
-            )
+            text = f"{count} left out, in which a variant has no value"
+            yield Caution("sessions-incomplete", f"{one.name}: {text}", (one.name,))
     for one in missing:
-        said = f"{one.name} is not judged: it has no two sessions with two variants"
-        yield Caution("benchmark-left-out", said, (one.name,))
-    small = [
+        text = f"{one.name} is not judged: it has no two sessions with two variants"
+        yield Caution("benchmark-left-out", text, (one.name,))
+    small = dict.fromkeys(
         line.name for line in lines for step in line.steps if abs(math.log(step.speedup)) < _SMALL
-    ]
-    in_the_interval = builds_each_session(trial.path).issuperset(
-        name for one in tables for name in one.variants
     )
-    if small and not in_the_interval:
-        said = (
-            f"{figures.listed(list(dict.fromkeys(small)))}: a step below about 1 % may be one of layout, "
-            "by which two builds of one source differ too"
+    varied = builds_each_session(trial.path).issuperset(x for one in tables for x in one.variants)
+    if small and not varied:
+        text = (
+            f"{figures.listed([*small])}: a step below about 1 % may be one of layout, by which two builds of one "
+            "source differ too"
         )
-        yield Caution("build-noise", said, tuple(dict.fromkeys(small)))
+        yield Caution("build-noise", text, tuple(small))
     if any(line.outcome == "equivalent" for line in lines):
         yield Caution(
             "may-cancel", "steps that cancel each other are not seen where there is none else"

@@ -8,106 +8,11 @@ from typing import ClassVar, Literal
 
 from ..pages import number_format as figures
 from ..pages.difference import Compared, Difference
-from ..pages.model import (
-    Block,
-    Next,
-    Note,
-    Page,
-    Section,
-    Sentence,
-    Table,
-    Value,
-    columns_of,
-    page_of,
-)
+from ..pages.model import Block, Next, Note, Page, Table, Value, columns_of, page_of, section
 from ..pages.result import Result
 from ..record.manifest import asked_words
 from ..stats.multiplicity import Correction
 from ..words import shorten, shown
-
-# --- What to do next about a series of variants.
-
-
-def next_of(result: OrderedVariants) -> tuple[Next, ...]:
-    """Give it, ready to be pasted: the commits to search, the two variants to compare, or more sessions."""
-    line = result.answering
-    campaign = result.campaign_path
-    metric = (*(() if result.metric == "wall" else ("--metric", result.metric)), *asked_words())
-    if line.steps:
-        step = max(line.steps, key=lambda one: max(one.speedup, 1 / one.speedup))
-        if step.after_commit and step.upto_commit:
-            words = (
-                "fairtrial",
-                "bisect",
-                step.after_commit,
-                step.upto_commit,
-                "--campaign",
-                campaign,
-            )
-            benchmark = (
-                () if line is result.suite or not result.suite else ("--benchmark", line.name)
-            )
-            return (Next((*words, *benchmark, *metric), "proves it on fresh sessions"),)
-        sides = (f"{result.trial}:{step.upto}", f"{result.trial}:{step.after}")
-        return (Next(("fairtrial", "verdict", *sides, *metric), "these two beside each other"),)
-    if line.outcome == "undecided":
-        more = max(line.sessions, 4)
-        words = ("fairtrial", "run", campaign, "--resume", "--trial", result.trial)
-        return (Next((*words, "--sessions", f"+{more}"), "more sessions tell"),)
-    return (
-        Next(
-            ("fairtrial", "report", result.trial, *metric, "-o", "report.html"),
-            "every run, as a page",
-        ),
-    )
-
-
-# --- The answer about a series of variants, in one sentence.
-
-
-NAME = 24  # columns of a name in a sentence
-
-
-def difference_of(result: OrderedVariants, line: Compared) -> Difference:
-    """Give how the later variants differ."""
-    return Difference.of(line, metric=result.metric, unit=result.unit, better=result.better)
-
-
-def named(text: str) -> str:
-    """Write a name for a sentence."""
-    return shorten(shown(text), NAME)
-
-
-def sentence_of(result: OrderedVariants) -> str:
-    """Say from which variant on it is slower or faster, or that there is no such step, or that nobody knows."""
-    line = result.answering
-    where = ""
-    if result.suite is not None:
-        many = len(result.benchmarks)
-        where = (
-            f" over these {many} benchmarks" if line is result.suite else f" on {named(line.name)}"
-        )
-    if line.steps:
-        step = max(line.steps, key=lambda one: max(one.speedup, 1 / one.speedup))
-        found = difference_of(result, step)
-        told = (
-            f"from {named(step.variant)} on it {found.phrase()} {found.link} before{where} "
-            f"({found.interval()})"
-        )
-        more = len(line.steps)
-        return (
-            told if more == 1 else f"{more} steps{where}, the largest: {told.replace(where, '', 1)}"
-        )
-    found = difference_of(result, line.best)
-    if line.outcome == "equivalent":
-        head = f"no step among {len(result.variants)} variants{where}"
-        return f"{head}: before and behind each it {found.same()}, within {100 * result.margin:g} %"
-    between = found.between()
-    told = f"no step found among {len(result.variants)} variants{where}"
-    if not between:
-        return told
-    return f"{told}: if one is at {named(line.best.variant)}, it lies {between}"
-
 
 Outcome = Literal["step", "equivalent", "undecided"]
 
@@ -222,13 +127,62 @@ class OrderedVariants(Result):
 
     @property
     def sentence(self) -> str:
-        """The answer."""
-        return sentence_of(self)
+        """The answer: from which variant on it is slower or faster, or that there is no such step, or that nobody knows."""
+        line, where = self.answering, ""
+        if self.suite is not None:
+            these = f" over these {len(self.benchmarks)} benchmarks"
+            where = these if line is self.suite else f" on {_named(line.name)}"
+        if line.steps:
+            step = _largest(line)
+            found, more = _difference(self, step), len(line.steps)
+            told = f"from {_named(step.variant)} on it {found.phrase()} {found.link} before"
+            many = "" if more == 1 else f"{more} steps{where}, the largest: "
+            return f"{many}{told}{where if more == 1 else ''} ({found.interval()})"
+        found, head = _difference(self, line.best), f"among {len(self.variants)} variants{where}"
+        if line.outcome == "equivalent":
+            within = f"within {100 * self.margin:g} %"
+            return f"no step {head}: before and behind each it {found.same()}, {within}"
+        between = found.between()
+        one = f": if one is at {_named(line.best.variant)}, it lies {between}" if between else ""
+        return f"no step found {head}{one}"
+
+    @property
+    def following(self) -> Next:
+        """What to do next: the commits to search, the two variants to compare, or more sessions."""
+        line, campaign = self.answering, self.campaign_path
+        metric = (*(() if self.metric == "wall" else ("--metric", self.metric)), *asked_words())
+        if line.steps:
+            step = _largest(line)
+            if step.after_commit and step.upto_commit:
+                whole = line is self.suite or not self.suite
+                benchmark = () if whole else ("--benchmark", line.name)
+                ends = (step.after_commit, step.upto_commit, "--campaign", campaign)
+                words = ("fairtrial", "bisect", *ends, *benchmark, *metric)
+                return Next(words, "proves it on fresh sessions")
+            sides = (f"{self.trial}:{step.upto}", f"{self.trial}:{step.after}")
+            return Next(("fairtrial", "verdict", *sides, *metric), "these two beside each other")
+        if line.outcome == "undecided":
+            more = ("--trial", self.trial, "--sessions", f"+{max(line.sessions, 4)}")
+            return Next(("fairtrial", "run", campaign, "--resume", *more), "more sessions tell")
+        words = ("fairtrial", "report", self.trial, *metric, "-o", "report.html")
+        return Next(words, "every run, as a page")
 
     @property
     def next(self) -> tuple[str, ...]:
         """What to do next: command lines, ready to be pasted."""
-        return tuple(one.line for one in next_of(self))
+        return (self.following.line,)
+
+
+def _largest(line: OrderedLine) -> OrderedStep:
+    return max(line.steps, key=lambda one: max(one.speedup, 1 / one.speedup))
+
+
+def _difference(result: OrderedVariants, line: Compared) -> Difference:
+    return Difference.of(line, metric=result.metric, unit=result.unit, better=result.better)
+
+
+def _named(text: str, width: int = 24) -> str:
+    return shorten(shown(text), width)
 
 
 # --- The screen of a series of variants: the answer, a row for each step or benchmark,
@@ -243,59 +197,49 @@ _FIRST = ("step", "undecided", "equivalent")
 
 @page_of.register(OrderedVariants)
 def _page(result: OrderedVariants) -> Page:
-    blocks: list[Block] = [Sentence(_capital(sentence_of(result)))]
-    notes = [*_notes(result)]
+    notes, told = [*_notes(result)], result.sentence
     if len(notes) > _NOTES:
         notes = [*notes[: _NOTES - 1], f"and {len(notes) - _NOTES + 1} more: --json has all"]
     return Page(
         title="Ordered variants",
-        sections=(Section(tuple(blocks)), Section(tuple(_evidence(result)))),
-        following=(Section((*map(Note, notes), *next_of(result))),),
+        sections=(section(told[:1].upper() + told[1:]), section(*_evidence(result))),
+        following=(section(*map(Note, notes), result.following),),
     )
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _evidence(result: OrderedVariants) -> Iterator[Block]:
+def _evidence(result: OrderedVariants) -> Iterator[Block | str]:
     lines = sorted(result.benchmarks, key=lambda one: _FIRST.index(one.outcome))
     if result.suite is not None:
         lines = [result.suite, *lines]
     rows = [row for line in lines for row in _rows(result, line)]
     level = f"{100 * (1 - result.level):.4g} %"
-    yield Table(
-        name="places",
-        columns=columns_of("<", "<from", "change", level, "<"),
-        rows=tuple(rows[:_MOST]),
-    )
+    columns = columns_of("<", "<from", "change", level, "<")
+    yield Table(name="places", columns=columns, rows=tuple(rows[:_MOST]))
     if (hidden := len(rows) - _MOST) > 0:
-        yield Sentence(f"and {figures.counted(hidden, 'row')} more (--json has all)")
+        yield f"and {figures.counted(hidden, 'row')} more (--json has all)"
 
 
 def _rows(result: OrderedVariants, line: OrderedLine) -> Iterator[tuple[str, str, Value, str, str]]:
-    name = shorten(shown(line.name), _NAME)
+    name = _named(line.name, _NAME)
     if line.outcome == "equivalent":
         yield name, "-", Value("-", None), "-", "the same"
         return
+    timed = figures.timed(result.unit)
     found: tuple[OrderedPlace | OrderedStep, ...] = line.steps or (line.best,)
     for one in found:
-        told = difference_of(result, one)
-        word = (
-            figures.outcome_word(one.word, timed=figures.timed(result.unit))
-            if isinstance(one, OrderedStep)
-            else "undecided"
-        )
-        change = None if told.ratio is None else told.ratio - 1
-        cell = Value(told.cell(), change)
-        yield name, shorten(shown(one.variant), _NAME), cell, told.cell_interval(), word
+        told = _difference(result, one)
+        word = "undecided"
+        if isinstance(one, OrderedStep):
+            word = figures.outcome_word(one.word, timed=timed)
+        cell = Value(told.cell(), None if told.ratio is None else told.ratio - 1)
+        yield name, _named(one.variant, _NAME), cell, told.cell_interval(), word
         name = ""
 
 
 def _notes(result: OrderedVariants) -> Iterator[str]:
+    names = list(result.variants)
     for line in ((result.suite,) if result.suite else ()) + result.benchmarks:
         for step in line.steps:
-            names = list(result.variants)
             if names.index(step.upto) - names.index(step.after) > 1:
                 yield (
                     f"{shown(line.name)}: the step lies behind {shown(step.after)}, and at "
@@ -304,8 +248,7 @@ def _notes(result: OrderedVariants) -> Iterator[str]:
     if result.pooled:
         many = sum(map(len, result.pooled))
         yield (
-            f"{many} of {len(result.variants)} variants are the same program as a neighbour: "
+            f"{many} of {len(names)} variants are the same program as a neighbour: "
             f"{figures.listed([' = '.join(map(shown, one)) for one in result.pooled], 2)}"
         )
-    for caution in result.cautions:
-        yield caution.text if caution.short is None else str(caution.short)
+    yield from (one.text if one.short is None else str(one.short) for one in result.cautions)

@@ -108,7 +108,7 @@ class NightReader:
         folder = cache_folder(path)
         kept = self._kept.get(folder)
         if kept is None:
-            kept = self._kept[folder] = KeptNights.of(folder)
+            kept = self._kept[folder] = KeptNights(folder)
         found = kept.look_up(path, metric)
         if found is None:
             mark = Mark.of(path)

@@ -51,6 +51,13 @@ class PairWord:
     risk: float
 
 
+def unknown_pair(risk: float, sessions: int = 0) -> PairWord:
+    """Give the word on places of which too few sessions have both."""
+    return PairWord(
+        word="undecided", speedup=None, low=None, high=None, sessions=sessions, risk=risk
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Culprit:
     """A proven step: it lies in `after` .. `upto`, of which `upto` is measured and `after` is not slow yet.
@@ -184,24 +191,6 @@ class SearchWatcher(Protocol):
         """Hear that a place does not build, or failed twice in a row."""
 
 
-class Unwatched:
-    """A watcher that does nothing."""
-
-    def phase(self, phase: Phase) -> None:
-        """Do nothing."""
-
-    def session(
-        self, places: tuple[int, ...], values: Mapping[int, float], posterior: Posterior | None
-    ) -> None:
-        """Do nothing."""
-
-    def word(self, phase: Phase, word: PairWord) -> None:
-        """Do nothing."""
-
-    def skipped(self, place: int) -> None:
-        """Do nothing."""
-
-
 Measure = Callable[[tuple[int, ...]], Mapping[int, float] | Mapping[int, float | list[float]]]
 
 PROOFS = 3  # of one interval
@@ -247,8 +236,7 @@ def watched_steps(
         counted("sessions_max", sessions_max, most=1_000_000)
     search = _Search(
         measure=measure,
-        watcher=watcher or Unwatched(),
-        watched=watcher is not None,
+        watcher=watcher,
         commits=commits,
         asked=builds,
         programs=programs,
@@ -283,8 +271,7 @@ class _Search:
     """One search under way: all that it knows stems from `sessions`, so it has no random choice."""
 
     measure: Measure
-    watcher: SearchWatcher
-    watched: bool
+    watcher: SearchWatcher | None
     commits: int
     asked: Callable[[int], bool] | None
     programs: Callable[[int], Hashable] | None
@@ -315,7 +302,8 @@ class _Search:
             raise _SpentError
         if phase != self.phase:
             self.phase = phase
-            self.watcher.phase(phase)
+            if self.watcher is not None:
+                self.watcher.phase(phase)
         wanted = tuple(sorted(set(places)))
         found = self.measure(wanted)
         if not isinstance(found, Mapping):
@@ -341,9 +329,10 @@ class _Search:
                 self._skip(place)
         self.sessions.append(values)
         self.measured.append(wanted)
-        searched = self.watched and phase.kind == "search"
-        posterior = self._posterior(phase.lower, phase.upper) if searched else None
-        self.watcher.session(wanted, values, posterior)
+        if self.watcher is not None:
+            searched = phase.kind == "search"
+            posterior = self._posterior(phase.lower, phase.upper) if searched else None
+            self.watcher.session(wanted, values, posterior)
         return values
 
     def _skip(self, place: int) -> None:
@@ -356,6 +345,10 @@ class _Search:
             )
         if place not in self.failed:
             self.failed.add(place)
+            self._tell_skipped(place)
+
+    def _tell_skipped(self, place: int) -> None:
+        if self.watcher is not None:
             self.watcher.skipped(place)
 
     def usable(self, place: int) -> bool:
@@ -366,7 +359,7 @@ class _Search:
                 name = "good" if place == 0 else "bad"
                 raise AnalysisError(f"the {name} place does not build", f"place {place}")
             if not self.known[place]:
-                self.watcher.skipped(place)
+                self._tell_skipped(place)
         return self.known[place] and place not in self.failed
 
     def _out(self, place: int) -> bool:
@@ -381,9 +374,7 @@ class _Search:
         """Hold a later place against an earlier one, over the sessions that have both."""
         both = [one for one in sessions if earlier in one and later in one]
         if len(both) < 2 or earlier == later:
-            return PairWord(
-                word="undecided", speedup=None, low=None, high=None, sessions=len(both), risk=risk
-            )
+            return unknown_pair(risk, len(both))
         sides = ([self.runs[id(one)][place] for one in both] for place in (earlier, later))
         found = judged_pair(*sides, risk=risk, margin=self.margin, unit=self.unit or "")
         cut = None if self.cut is None else self.cut(earlier, later)
@@ -403,7 +394,8 @@ class _Search:
                 if self._out(earlier) or self._out(later):
                     return self.word(fresh, earlier, later, each), fresh
             found = self.word(fresh, earlier, later, each)
-            self.watcher.word(phase, found)
+            if self.watcher is not None:
+                self.watcher.word(phase, found)
             if found.word != "undecided":
                 break
         return found, fresh
@@ -412,9 +404,7 @@ class _Search:
 
     def result(self) -> StepSearch:
         """Carry it out."""
-        first = PairWord(
-            word="undecided", speedup=None, low=None, high=None, sessions=0, risk=self.risk
-        )
+        first = unknown_pair(self.risk)
         self.usable(0)
         self.usable(self.commits)
         try:
