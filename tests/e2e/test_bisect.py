@@ -102,34 +102,6 @@ def test_one_that_is_ended_is_told_again_without_a_session(planted):
     assert made.listed(folder) == before
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("HEAD~39", "HEAD"), "GOOD of this bisection was"),
-        (("HEAD~40", "HEAD~1"), "BAD of this bisection was"),
-        (("--margin", "0.02"), "--margin of this bisection was 0.01, and now it is 0.02"),
-        (("--metric", "user"), "the metric of this bisection was wall"),
-        (("--looks", "6,12"), "--looks of this bisection was"),
-    ],
-)
-def test_another_question_is_refused(planted, words, says):
-    done = bisect(planted, *words, f"--resume={made.bisection(planted)}")
-    assert done.returncode == 2
-    assert says in " ".join(done.stderr.split())
-
-
-def test_another_campaign_is_refused(planted):
-    path = planted.folder / "app" / "campaign.yaml"
-    text = path.read_text()
-    path.write_text(text.replace('"runs": 2', '"runs": 3'))
-    try:
-        done = bisect(planted, f"--resume={made.bisection(planted)}")
-    finally:
-        path.write_text(text)
-    assert done.returncode == 2
-    assert "the campaign's text" in done.stderr
-
-
 def test_a_dry_run_tells_what_is_to_be_expected_and_touches_nothing(planted):
     before = sorted(planted.folder.rglob("*"))
     done = bisect(planted, *planted.words, "--dry-run")

@@ -120,22 +120,6 @@ def test_foreign_package_of_the_same_name_is_told(lab):
     assert lab.run_fairtrial("--version").returncode == 0
 
 
-def test_strict_trial_stops_before_anything_is_made(lab):
-    # The check of the CPU count's isolation warns on every host of a test, or is skipped.
-    found = json.loads(lab.run_fairtrial("doctor", "--json").stdout)
-    findings = found["findings"] if isinstance(found, dict) else found
-    warned = [f["check"] for f in findings if f["status"] in {"warn", "fail"}]
-    steady = [name for name in warned if name in {"virtual", "isolation", "perf_rate"}]
-    if not steady:
-        pytest.skip("nothing to warn of on this host")
-    path = lab.write_campaign(checks={"require": [steady[0]]})
-    done = lab.run_fairtrial("run", path, "--strict")
-    assert done.returncode == 3
-    assert f"required check '{steady[0]}'" in done.stderr
-    assert lab.trials() == []
-    assert lab.run_fairtrial("run", path).returncode == 0
-
-
 def test_paths_begin_at_the_campaign_and_runs_at_the_current_folder(lab):
     (lab.folder / "deep").mkdir()
     (lab.folder / "elsewhere").mkdir()
@@ -162,15 +146,6 @@ def test_build_runs_once_per_variant_and_is_logged(lab):
     assert done.returncode == 0, done.stderr
     assert (lab.folder / "log").read_text() == "building a\nbuilding b\n"
     assert (lab.trial() / "outputs" / "build-a-1.log").read_text() == "said a\n"
-
-
-def test_caps_end_a_trial_with_everything_kept(lab):
-    path = lab.write_campaign(protocol={"sessions": 1, "runs": 5, "warmup": 0, "max_runs": 7})
-    done = lab.run_fairtrial("run", path)
-    assert done.returncode == 0, done.stderr
-    assert len(lab.read_rows()) == 7
-    assert lab.manifest()["status"] == "stopped"
-    assert "the cap of 7 runs" in done.stderr
 
 
 def test_time_cap_ends_a_trial_with_everything_kept(lab):

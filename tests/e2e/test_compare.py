@@ -45,16 +45,6 @@ def test_prepare_is_executed_before_each_run_in_this_folder(lab):
     assert all(row["before_s"] > 0 for row in rows)
 
 
-def test_command_that_fails_when_tried_is_exit_4_and_leaves_nothing(lab):
-    done = lab.run_fairtrial("compare", "true", "sh -c 'echo no such thing >&2; exit 3'", *ANY)
-    assert (done.returncode, done.stdout) == (4, "")
-    assert "ends with exit code 3; nothing measured\n    no such thing\n" in done.stderr
-    assert lab.trials() == []
-    done = lab.run_fairtrial("compare", "true", "no-such-command-here", *QUICK)
-    assert done.returncode == 4
-    assert "not found" in done.stderr
-
-
 # --- on a terminal ------------------------------------------------------------------------------
 
 

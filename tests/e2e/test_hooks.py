@@ -63,16 +63,6 @@ def test_a_failing_hook_around_a_run_is_an_outcome_and_its_output_is_kept(lab):
     assert (lab.trial() / "outputs" / "0001.before.log").read_text() == "why\n"
 
 
-def test_a_failing_setup_stops_the_trial_and_says_what_it_printed(lab):
-    hooks = ALL | {"setup": [{"shell": "echo broken; exit 3"}]}
-    done = lab.run_fairtrial("run", campaign(lab, ":", hooks, runs=1))
-    assert done.returncode == 4
-    assert "hook 'setup' failed with exit code 3" in done.stderr
-    assert "broken" in done.stderr
-    assert (lab.manifest()["status"], lab.read_rows()) == ("stopped", [])
-    assert executed(lab) == (["cleanup", "finish"], ["1////", "////stopped"])
-
-
 def test_a_server_that_setup_starts_lives_until_the_end(lab):
     server = f"setsid sh -c 'exec sleep {lab.marker}' & echo $! > pid"
     path = lab.write_campaign(

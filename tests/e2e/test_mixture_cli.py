@@ -95,12 +95,6 @@ def test_many_benchmarks_and_one(bench):
     assert one.stdout.startswith("b3 · many · smaller is better")
 
 
-def test_trial(bench):
-    done = bench.run_fairtrial("mixture", SAMPLE, "--resamples", "5", "--max-components", "3")
-    assert done.returncode == 0, done.stderr
-    assert "most likely the fastest in a single run: gzip-1 on " in done.stdout
-
-
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

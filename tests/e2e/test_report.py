@@ -35,26 +35,6 @@ def test_the_same_bytes_from_another_folder_and_another_time(lab, sample, tmp_pa
     assert not (sample / "report.html").exists()
 
 
-def test_what_is_refused_has_its_exit_code_and_writes_nothing(lab, sample):
-    rows = sample / "measurements.jsonl"
-    for words, code, said in (
-        (["-o", "no/r.html"], 2, "there is no folder"),
-        (["-o", "r.zip"], 2, "says no format"),
-        (["--format", "html"], 2, "add -o report.html"),
-        (["--format", "pdf"], 2, "invalid choice"),
-        (["nowhere", "-o", "r.html"], 5, "there is no such trial"),
-        (["a", "b", "c", "-o", "r.html"], 2, "not on 3 sources"),
-    ):
-        done = lab.run_fairtrial("report", *words)
-        assert (done.returncode, done.stdout) == (code, "")
-        assert said in done.stderr
-    rows.write_bytes(rows.read_bytes().replace(b'"wall_ns":', b'"wall_ns":1', 1))
-    done = lab.run_fairtrial("report", "-o", "r.html")
-    assert done.returncode == 5
-    assert "measurements.jsonl" in done.stderr
-    assert [path.name for path in lab.folder.iterdir()] == ["runs"]
-
-
 def test_a_trial_that_was_just_measured(lab):
     done = lab.run_fairtrial("run", lab.write_campaign(), "--quiet")
     assert done.returncode == 0

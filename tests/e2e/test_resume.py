@@ -1,4 +1,4 @@
-"""Going on with a trial on virtual times: after a kill, with more sessions, with drift, damage and other defaults.
+"""Going on with a trial on virtual times: after a kill, with more sessions, with drift and damage.
 
 tests/unit/harness/trial (test_resumption, test_execution, test_never_ok) holds the rules.
 """
@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -165,80 +162,17 @@ def test_a_torn_last_line_is_passed_over_and_told(lab, killed, name):
     lab.assert_complete_once_each(planned=12)
 
 
-# --- another version of fairtrial goes on ------------------------------------------------------
+# --- another version began -------------------------------------------------------------------
 
 
-# Executes command lines of a version with other defaults, one after the other, in one process on virtual times.
-OTHER = """
-import dataclasses, io, json, sys
-from harness.campaign.schema import PROTOCOL
-from harness.cli import main
-from tests.virtual import stage_of
-for name, default in {"sessions": 5, "warmup": 2}.items():
-    PROTOCOL.keys[name] = dataclasses.replace(PROTOCOL.keys[name], default=default)
-stage_of(json.loads(sys.argv[1])).stand_in()
-for words in json.loads(sys.argv[2]):
-    out, err = io.StringIO(), io.StringIO()
-    code = main(words, out, err)
-    print(json.dumps({"returncode": code, "stdout": out.getvalue(), "stderr": err.getvalue()}))
-"""
-
-
-def other_version(lab, *lines):
-    """Execute command lines of a version whose defaults are others."""
-    words = [[*map(str, line)] for line in lines]
-    stage = lab.on_stage(None)["virtual"]
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", OTHER, json.dumps(stage), json.dumps(words)],
-        cwd=lab.folder,
-        env={**lab.environment, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr
-    return [SimpleNamespace(**json.loads(line)) for line in done.stdout.splitlines()]
-
-
-def test_changed_defaults_change_no_trial_under_way(lab):
-    # the cap stops it in its first session, of six by default, each with one warm-up
-    one = {"one": {"command": lab.sh(":")}}
-    path = lab.write_campaign(benchmarks=one, protocol={"runs": 2, "max_runs": 5})
-    assert lab.run_fairtrial("run", path).returncode == 1
-    assert (lab.manifest()["sessions"], lab.manifest()["planned"]) == (6, 36)
-    status = lab.run_fairtrial("status", lab.trial(), "--json").stdout
-    fresh, its_status, shown, done = other_version(
-        lab,
-        ("run", path, "--dry-run", "--json"),
-        ("status", lab.trial(), "--json"),
-        ("run", path, "--resume", "--dry-run", "--json"),
-        ("run", path, "--resume"),
-    )
-    found = json.loads(fresh.stdout)
-    assert (found["sessions"], found["planned"]) == (5, 40)
-    assert its_status.stdout == status
-    found = json.loads(shown.stdout)
-    assert (found["sessions"], found["planned"]) == (6, 36)
-    assert found["campaign_sha256"] == lab.manifest()["campaign_sha256"]
-    assert done.returncode == 1, done.stderr
-    assert "stopped after 5 of 36 runs" in done.stderr
-    path.write_text(path.read_text().replace('"max_runs": 5', '"max_runs": 99'))
-    (done,) = other_version(lab, ("run", path, "--resume", "--accept-drift"))
-    assert done.returncode == 0, done.stderr
-    lab.assert_complete_once_each(planned=36)
-
-
-@pytest.mark.parametrize("version", ["this", "other"])
-def test_a_trial_of_the_first_version_is_finished(lab, version):
+def test_a_trial_of_the_first_version_is_finished(lab):
     golden = ROOT / "tests/golden/schemas/1-unfinished"
     shutil.copytree(golden, lab.folder / "runs" / "unfinished-old")
     (lab.trial() / "outputs").mkdir()  # empty then: git keeps no empty folder
     shutil.copy(golden / "campaign.yaml", lab.folder)
     lab.script("tool", "#!/bin/sh\necho said 0.15\n")
     # another machine, and another program: neither can be that of then
-    args = ("run", "campaign.yaml", "--resume", "--accept-drift")
-    done = lab.run_fairtrial(*args) if version == "this" else other_version(lab, args)[0]
+    done = lab.run_fairtrial("run", "campaign.yaml", "--resume", "--accept-drift")
     assert done.returncode == 0, done.stderr
     lab.assert_complete_once_each(planned=36)
     assert any("tool" in what for what in drifts(lab))

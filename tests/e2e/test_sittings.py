@@ -1,7 +1,6 @@
-"""Sittings of `fairtrial compare` on virtual times: decided, killed, interrupted, gone on with, refused.
+"""Sittings of `fairtrial compare` on virtual times: killed, interrupted, gone on with, a command that is decided.
 
-The authority is docs/trial-format.md on trials whose sessions are planned when they begin, and the exit
-codes of `fairtrial help exit-codes`.
+tests/unit/harness/trial/test_sitting.py holds their rules; their screens: tests/golden/answers.
 """
 
 from __future__ import annotations
@@ -41,26 +40,6 @@ def sessions_of(lab, variant):
 
 def lines(lab, name):
     return [json.loads(line) for line in (lab.trial() / name).read_text().splitlines()]
-
-
-def test_a_clear_difference_is_decided_and_the_verdict_has_its_numbers(lab, taking):
-    slow, fast = taking("slow", 0.06), taking("fast", 0.01)
-    done = lab.run_fairtrial("compare", slow, fast, *ALONE, "--json")
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["stopped_because"] == "decided"
-    manifest = lab.manifest()
-    assert (manifest["status"], manifest["looks_plan"]["stopped_because"]) == (
-        "complete",
-        "decided",
-    )
-    lab.assert_complete_once_each()
-    (record,) = lines(lab, "environment.jsonl")
-    assert record["sessions"] == [1, manifest["sessions"]]
-    verdict = json.loads(lab.run_fairtrial("verdict", lab.trial(), "--json").stdout)
-    told, judged = (one["candidates"][0]["multilevel"]["benchmarks"][0] for one in (said, verdict))
-    for key in ("speedup", "low", "high", "outcome"):
-        assert told[key] == judged[key]
 
 
 def test_a_killed_comparison_goes_on_and_no_run_is_lost(lab, held):
@@ -114,58 +93,3 @@ def test_a_command_that_is_decided_is_executed_no_more(lab, taking):
         ["gate", "slower>9900%"],
     ):
         assert lab.run_fairtrial(*command, lab.trial()).returncode == 0, command
-
-
-def test_a_number_of_runs_is_measured_whole_and_not_added_to(lab, taking):
-    one, two = taking("one", 0.001), taking("two", 0.05)
-    done = lab.run_fairtrial("compare", one, two, *ALONE, "-r", "8")
-    assert done.returncode == 0, done.stderr
-    manifest = lab.manifest()
-    assert (manifest["sessions"], manifest["runs"]) == (6, 2)
-    assert manifest["looks_plan"]["stopped_because"] == "runs"
-    refused = lab.run_fairtrial("compare", "--resume", "-q")
-    assert refused.returncode == 5
-    assert "spent its whole risk" in refused.stderr
-    for more in (["compare", "--resume"], ["run", lab.trial() / "campaign.yaml", "--resume"]):
-        assert lab.run_fairtrial(*more).returncode == 5
-
-
-def test_run_does_not_add_to_a_comparison(lab, taking):
-    one, two = taking("one", 0.05), taking("two", 0.001)
-    lab.run_fairtrial("compare", one, two, *ALONE)
-    trial = lab.trial()
-    before = (trial / "manifest.json").read_bytes()
-    refused = lab.run_fairtrial(
-        "run", trial / "campaign.yaml", "--resume", "--sessions", "+3", "--trial", trial
-    )
-    assert refused.returncode == 5
-    assert f"fairtrial compare --resume {trial}" in refused.stderr
-    assert (trial / "manifest.json").read_bytes() == before
-
-
-def test_the_first_three_runs_of_a_command_that_fail_end_it(lab, taking):
-    good = taking("good", 0.03)
-    tries = lab.folder / "tries"
-    bad = taking("bad", 0.03, first=f"echo x >> {tries}; [ $(wc -l < {tries}) -lt 3 ] || exit 3")
-    done = lab.run_fairtrial("compare", good, bad, *ALONE)
-    assert done.returncode == 1, done.stderr
-    manifest = lab.manifest()
-    assert (manifest["status"], manifest["looks_plan"]["stopped_because"]) == (
-        "stopped",
-        "failures",
-    )
-    failed = [row for row in lab.read_rows() if row["outcome"] != "ok"]
-    assert [row["variant"] for row in failed] == ["bad"] * 3
-    assert failed[-1] == lab.read_rows()[-1]
-
-
-def test_another_program_is_refused(lab, taking):
-    one, two = taking("one", 0.03), taking("two", 0.0301)
-    lab.run_fairtrial("compare", one, two, *ALONE, "--for", "0.5s")
-    taking("two", 0.0302)
-    refused = lab.run_fairtrial("compare", "--resume", "--for", "0.5s", "-q")
-    assert refused.returncode == 5
-    assert "has changed" in " ".join(refused.stderr.split())
-    assert "--accept-drift" not in refused.stderr
-    assert "next  fairtrial compare " in refused.stderr
-    assert lab.manifest()["status"] == "complete"

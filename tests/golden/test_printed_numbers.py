@@ -436,7 +436,7 @@ def lines_of(name):
     yield ["diagnose", name]
     yield ["history", name, "again"]
     further = {
-        "plan": ["plan", *sides, "--seed", "1"],
+        "plan": ["plan", *sides, "--seed", "1", "--max-runs", "9"],
         "sources": ["sources", name, "--resamples", "99", "--workers", "1", "--seed", "1"],
         "mixture": ["mixture", name, "--resamples", "20", "--seed", "1", "--json"],
     }

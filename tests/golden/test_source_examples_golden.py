@@ -321,7 +321,7 @@ def test_95_of_100_percentile_intervals_may_hold_the_truth_at_five_runs():
         intervals=("percentile",),
         ratio=2.0,
         simulations=400,
-        resamples=500,
+        resamples=200,
         rng=np.random.default_rng(1),
     )
     rate = found.cells[0].rate
