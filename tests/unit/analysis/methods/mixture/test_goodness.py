@@ -65,8 +65,8 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("values", "kind", "word"),
         [
-            ([], InsufficientDataError, ""),
-            ([1.0], InsufficientDataError, ""),
+            ([], InsufficientDataError, "at least 2"),
+            ([1.0], InsufficientDataError, "at least 2"),
             ([1, math.nan], AnalysisError, "finite"),
             ([2, 2, 2], AnalysisError, "equal"),
             ([1e200, 0], AnalysisError, "unit"),
