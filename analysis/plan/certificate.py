@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -19,26 +20,12 @@ from ..data.host_record import read_host_record
 from ..data.trial import Trial
 from ..errors import StoreError
 from ..pages import number_format as figures
-from ..pages.model import (
-    Caution,
-    Cell,
-    Page,
-    Section,
-    Sentence,
-    Table,
-    columns_of,
-    page_of,
-    table_of,
-    value_of,
-)
+from ..pages.model import Caution, Page, page_of, section, table_of
 from ..pages.result import Result
 from ..record.run_numbers import Better
-from ..record.shapes import ShapeError, opened, parse, records_of, shaped
-from ..record.trial_files import ENVIRONMENT, EnvironmentShape
+from ..record.shapes import ShapeError, opened, parse, readable_rows, shaped
+from ..record.trial_files import ENVIRONMENT
 from ..words import shorten
-
-# --- Certificates as files: written atomically, read back, and which one holds for a trial.
-
 
 OLD_DAYS = 90  # a certificate that is older still counts, and its age is said
 _LOST, _TIMES_MORE = 0.01, 3.0  # of a CPU: when a host is told to be less quiet than it was
@@ -87,8 +74,7 @@ def read_certificate(path: Path) -> Certificate:
     """Read one certificate."""
     with opened(path) as file:
         try:
-            data: Any = parse(file.read().strip())
-            return _certificate(data)
+            return _certificate(parse(file.read().strip()))
         except (ShapeError, OSError) as error:
             raise StoreError(
                 f"this is not a readable certificate: {error}",
@@ -108,9 +94,8 @@ def read_certificates(folder: Path) -> tuple[tuple[Certificate, ...], tuple[Caut
         try:
             found.append(read_certificate(path))
         except StoreError as error:
-            cautions.append(
-                Caution("certificate-damaged", f"a certificate is left out: {error}", (path.name,))
-            )
+            said = f"a certificate is left out: {error}"
+            cautions.append(Caution("certificate-damaged", said, (path.name,)))
     found.sort(key=lambda one: one.created)
     return tuple(found), tuple(cautions)
 
@@ -142,34 +127,24 @@ def differences(
     """Say what voids a certificate for a trial, and what a reader should know of it."""
     here, design = machine_of(trial), design_of(trial)
     there, known = certificate.machine, certificate.design
+    unlike = here.id in ("", _UNKNOWN) or there.id != here.id
     voids = [
-        f"{what}: {first or 'unknown'} there, {second or 'unknown'} here"
-        for what, first, second, differs in (
-            (
-                "another machine",
-                there.name,
-                here.name,
-                here.id in ("", _UNKNOWN) or there.id != here.id,
-            ),
-            ("another CPU", there.cpu_model, here.cpu_model, there.cpu_model != here.cpu_model),
-            ("another design", known.kind, design.kind, known.kind != design.kind),
-            ("another metric", certificate.metric, metric, certificate.metric != metric),
-        )
-        if differs
+        *_other("machine", there.name, here.name, differs=unlike),
+        *_other("CPU", there.cpu_model, here.cpu_model),
+        *_other("design", known.kind, design.kind),
+        *_other("metric", certificate.metric, metric),
     ]
     warns = [
-        f"{what}: {first or 'unknown'} there, {second or 'unknown'} here"
-        for what, first, second in (
-            ("another kernel", there.kernel, here.kernel),
-            ("another governor", there.governor, here.governor),
-        )
-        if first != second
+        *_other("kernel", there.kernel, here.kernel),
+        *_other("governor", there.governor, here.governor),
     ]
-    days = _age(certificate.created, now)
-    if days is None:
+    try:
+        then = datetime.fromisoformat(certificate.created)
+        age = (now or datetime.now(UTC)) - (then if then.tzinfo else then.replace(tzinfo=UTC))
+        if (days := age // timedelta(days=1)) > OLD_DAYS:
+            warns.append(f"it is {days} days old")
+    except ValueError:
         warns.append("its age is unknown")
-    elif days > OLD_DAYS:
-        warns.append(f"it is {days} days old")
     look, known_lost = read_host_record(trial.path).most_lost, certificate.lost_share
     lost = None if look is None or look.value is None else look.value / 100
     if lost is not None and known_lost is not None and lost >= max(_LOST, _TIMES_MORE * known_lost):
@@ -186,13 +161,11 @@ def differences(
     return tuple(voids), tuple(warns)
 
 
-def _age(created: str, now: datetime | None) -> int | None:
-    try:
-        then = datetime.fromisoformat(created)
-    except ValueError:
-        return None
-    then = then if then.tzinfo else then.replace(tzinfo=UTC)
-    return ((now or datetime.now(UTC)) - then) // timedelta(days=1)
+def _other(
+    what: str, there: str | None, here: str | None, *, differs: bool | None = None
+) -> list[str]:
+    said = f"another {what}: {there or 'unknown'} there, {here or 'unknown'} here"
+    return [said] if (there != here if differs is None else differs) else []
 
 
 def _certificate(data: object) -> Certificate:
@@ -234,11 +207,7 @@ class TrialDesign:
 
 def machine_of(trial: Trial) -> Machine:
     """Give the machine of a trial, as its first session found it."""
-    first: dict[str, Any] = {}
-    try:
-        first = next((row for _, row in records_of(trial.path / ENVIRONMENT, EnvironmentShape)), {})
-    except StoreError:
-        first = {}  # not known
+    first = next(readable_rows(trial.path / ENVIRONMENT), {})
     kernel, cpu = first.get("kernel") or {}, first.get("cpu") or {}
     governors = cpu.get("governor") or {}
     by_cpu = governors.values() if isinstance(governors, dict) else (governors,)
@@ -255,14 +224,8 @@ def machine_of(trial: Trial) -> Machine:
 def design_of(trial: Trial) -> TrialDesign:
     """Give the design of a trial, by the runs that count."""
     used = trial.judged("wall")
-    cells = Counter(
-        zip(
-            trial.session[used].tolist(),
-            trial.benchmark[used].tolist(),
-            trial.variant[used].tolist(),
-            strict=True,
-        )
-    )
+    columns = (trial.session[used], trial.benchmark[used], trial.variant[used])
+    cells = Counter(zip(*(column.tolist() for column in columns), strict=True))
     usual = Counter(cells.values()).most_common(1)
     there = np.unique(trial.benchmark[used]).tolist()
     return TrialDesign(
@@ -432,80 +395,45 @@ class Certificate(Result):
     @property
     def sentence(self) -> str:
         """The certificate in one sentence, for a verdict that cites it."""
-        design = self.design
-        noun = "session" if design.sessions == 1 else "sessions"
-        head = f"this machine, {design.sessions} {noun} x {design.runs} runs: "
-        return f"{head}{self._run_level()}; {self._session_level()} (certificate of {self.created[:10]})"
-
-    def _run_level(self) -> str:
+        runs = "run-level tests were not looked at"
         pooled = next((one for one in self.methods if one.name == "welch"), None)
-        if pooled is None or pooled.rate is None:
-            return "run-level tests were not looked at"
-        interval = ""
-        if pooled.low is not None and pooled.high is not None:
-            interval = f" [{100 * pooled.low:.0f}, {100 * pooled.high:.0f}]"
-        return (
-            f"run-level tests err in {100 * pooled.rate:.0f} %{interval} of A/A comparisons instead of "
-            f"{100 * pooled.nominal:.0f}"
-        )
-
-    def _session_level(self) -> str:
+        if pooled is not None and pooled.rate is not None:
+            ends = f" {_ends(pooled)}" if _ends(pooled) else ""
+            runs = f"run-level tests err in {100 * pooled.rate:.0f} %{ends} of A/A comparisons "
+            runs += f"instead of {100 * pooled.nominal:.0f}"
+        sessions = "are sound as far as their session values show"
         if self.sound is None:
-            return "session-level ones could not be checked"
-        if self.sound:
-            return "session-level ones are sound as far as their session values show"
-        names = list(dict.fromkeys(check.benchmark for check in self.checks if check.departs))
-        return (
-            f"session-level ones are doubtful on {len(names)} of {len(self.benchmarks)} benchmarks"
-        )
+            sessions = "could not be checked"
+        elif not self.sound:
+            names = {check.benchmark for check in self.checks if check.departs}
+            sessions = f"are doubtful on {len(names)} of {len(self.benchmarks)} benchmarks"
+        design = f"{figures.counted(self.design.sessions, 'session')} x {self.design.runs} runs"
+        said = f"{runs}; session-level ones {sessions} (certificate of {self.created[:10]})"
+        return f"this machine, {design}: {said}"
 
 
-# --- Certificates in words.
+def _ends(one: MethodRate) -> str:
+    if one.low is None or one.high is None:
+        return ""
+    return f"[{100 * one.low:.0f}, {100 * one.high:.0f}]"
 
 
 _NAME = 24  # columns for a benchmark's name
 _MOST = 12  # rows of benchmarks
 
 
-@page_of.register(Certificate)
-def _certificate_page(result: Certificate) -> Page:
+@page_of.register
+def _(result: Certificate) -> Page:
     ours, theirs = (shorten(name, _NAME) for name in result.variants)
-    design = result.design
-    many = len(result.benchmarks)
-    swapped = (
-        f"from {result.relabellings} ways to swap the labels in whole {result.relabelled}s; intervals "
-        "by benchmarks and sessions, not by counting relabellings"
+    design, many, by = result.design, len(result.benchmarks), result.relabelled
+    said = (
+        f"{ours} and {theirs} are one program"
+        f"{'' if result.chosen == 'identical' else ', as was said'}: "
+        f"{result.metric} on {result.machine.name}, {figures.counted(design.sessions, 'session')} x "
+        f"{design.runs} runs, {figures.counted(many, 'benchmark')}; every difference that a method "
+        "finds is a false alarm"
     )
-    lost: tuple[Sentence, ...] = ()
-    if result.lost_share is not None:
-        share = f"{100 * result.lost_share:.2f} %"
-        lost = (Sentence(f"before the sessions others took at most {share} of a measured CPU"),)
-    return Page(
-        title=f"False alarms between {ours} and {theirs}",
-        sections=(
-            Section(
-                (
-                    Sentence(
-                        f"{ours} and {theirs} are one program"
-                        f"{'' if result.chosen == 'identical' else ', as was said'}: "
-                        f"{result.metric} on {result.machine.name}, {design.sessions} "
-                        f"session{'s' * (design.sessions > 1)} x {design.runs} runs, {many} "
-                        f"benchmark{'s' * (many > 1)}; every difference that a method finds is a "
-                        "false alarm"
-                    ),
-                    Sentence(result.sentence),
-                )
-            ),
-            Section((_methods(result), Sentence(swapped))),
-            Section((Sentence(_checked(result)), *lost)),
-            Section((_effects(result), Sentence(_effects_said(result)))),
-        ),
-        cautions=result.cautions,
-    )
-
-
-def _methods(result: Certificate) -> Table:
-    return table_of(
+    alarms = table_of(
         "false-alarms",
         [one for one in result.methods if (one.name, one.unit) in METHODS],
         ("<method", lambda one: METHODS[one.name, one.unit].words),
@@ -514,65 +442,64 @@ def _methods(result: Certificate) -> Table:
         ("errs", "rate", lambda rate: f"{100 * rate:.0f} %"),
         (f"<{100 * result.confidence:g} %", _interval),
     )
+    swapped = (
+        f"from {result.relabellings} ways to swap the labels in whole {by}s; intervals by benchmarks "
+        "and sessions, not by counting relabellings"
+    )
+    lost = [
+        f"before the sessions others took at most {100 * share:.2f} % of a measured CPU"
+        for share in (result.lost_share,)
+        if share is not None
+    ]
+    largest = sorted(result.benchmarks, key=lambda one: -(one.detectable or float("inf")))[:_MOST]
+    kept = {one.name for one in largest}
+    rows: list[tuple[str, Any, float | None]] = [
+        (shorten(one.name, _NAME), one.spread, one.detectable)
+        for one in result.benchmarks
+        if one.name in kept
+    ]
+    if many > 1:
+        rows.append((f"these {many}", "", result.detectable))
+    effects = table_of(
+        "detectable",
+        rows,
+        ("<benchmark", itemgetter(0)),
+        (f"sd of {by} values", itemgetter(1), figures.percent),
+        ("detectable", itemgetter(2), lambda x: f"{x:.4f}x" if x < 10 else f"{x:.3g}x"),
+    )
+    rest = f"; the {_MOST} largest, {many - _MOST} more in the JSON" if many > _MOST else ""
+    where = "" if by == "session" else " within one session"
+    told = (
+        f"detectable: told from 1 with probability {result.power:g} by the t test on {by} "
+        f"values{where}, at {100 * result.confidence:g} % without correction{rest}"
+    )
+    return Page(
+        title=f"False alarms between {ours} and {theirs}",
+        sections=(
+            section(said, result.sentence),
+            section(alarms, swapped),
+            section(_checked(result.checks), *lost),
+            section(effects, told),
+        ),
+        cautions=result.cautions,
+    )
 
 
 def _interval(one: MethodRate) -> str:
     if one.by_construction:
         return "its level by construction: see below"
-    if one.low is None or one.high is None:
-        return "cannot be told"
-    told = f"[{100 * one.low:.0f}, {100 * one.high:.0f}]"
-    if one.concluded is not None and one.concluded < 0.995:
+    told = _ends(one)
+    if told and one.concluded is not None and one.concluded < 0.995:
         told += f"   concludes in {100 * one.concluded:.0f} %"
-    return told
+    return told or "cannot be told"
 
 
-def _checked(result: Certificate) -> str:
-    departing = [check for check in result.checks if check.departs]
-    if not result.checks:
-        return "session-level methods: nothing could be tested of the session values"
-    count = len(result.checks)
-    if not departing:
-        return (
-            f"session-level methods: {count} tests of normality and independence of the session values, "
-            "none finds a departure"
-        )
-    told = [f"{check.benchmark} ({check.test})" for check in departing]
-    return (
-        f"session-level methods: session values depart on {figures.listed(told)}, of {count} tests"
-    )
-
-
-def _effects(result: Certificate) -> Table:
-    rows = sorted(result.benchmarks, key=lambda one: -(one.detectable or float("inf")))[:_MOST]
-    kept = {one.name for one in rows}
-    lines: list[tuple[Cell, ...]] = [
-        (
-            shorten(one.name, _NAME),
-            value_of(one.spread, figures.percent),
-            value_of(one.detectable, _effect),
-        )
-        for one in result.benchmarks
-        if one.name in kept
-    ]
-    if len(result.benchmarks) > 1:
-        lines.append((f"these {len(result.benchmarks)}", "", value_of(result.detectable, _effect)))
-    return Table(
-        name="detectable",
-        columns=columns_of("<benchmark", f"sd of {result.relabelled} values", "detectable"),
-        rows=tuple(lines),
-    )
-
-
-def _effects_said(result: Certificate) -> str:
-    more = len(result.benchmarks) - _MOST
-    rest = f"; the {_MOST} largest, {more} more in the JSON" if more > 0 else ""
-    where = "" if result.relabelled == "session" else " within one session"
-    return (
-        f"detectable: told from 1 with probability {result.power:g} by the t test on {result.relabelled} "
-        f"values{where}, at {100 * result.confidence:g} % without correction{rest}"
-    )
-
-
-def _effect(value: float) -> str:
-    return f"{value:.4f}x" if value < 10 else f"{value:.3g}x"
+def _checked(checks: tuple[SessionCheck, ...]) -> str:
+    head, count = "session-level methods:", len(checks)
+    departing = [f"{check.benchmark} ({check.test})" for check in checks if check.departs]
+    if departing:
+        return f"{head} session values depart on {figures.listed(departing)}, of {count} tests"
+    if not checks:
+        return f"{head} nothing could be tested of the session values"
+    of = f"{count} tests of normality and independence of the session values"
+    return f"{head} {of}, none finds a departure"
