@@ -19,20 +19,26 @@ References
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..data.host_record import HostNote, read_host_record
 from ..data.trial import Trial
-from ..errors import UsageError
+from ..errors import InsufficientDataError, StoreError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, merged
+from ..record.environment import whole_targets
+from ..record.shapes import ShapeError, opened, parse, records_of
+from ..record.trial_files import ENVIRONMENT, RESOLVED, EnvironmentShape
 from ..stats import classical as wilk
-from ..stats.arguments import checks_arguments, shown, stream
+from ..stats.arguments import checks_arguments, named, stream
 from ..stats.classical import least_shift
 from .certificate import (
     METHOD_NAMES,
@@ -44,8 +50,7 @@ from .certificate import (
     design_of,
     machine_of,
 )
-from .pairs import BlockPairs, identical_pair, identical_variants, pairs_of
-from .rates import rates_of
+from .rates import BlockPairs, pairs_of, rates_of
 
 Array = NDArray[np.float64]
 FEWEST = 5  # sessions; below, no departure could be seen
@@ -209,7 +214,11 @@ def calibrate_trial(
     method answers each relabelling, and each answer that names a winner is a false alarm. Values that
     are 0 or less leave their benchmark out, with a caution.
     """
-    wanted = _validate(methods, confidence, power)
+    for name, value in (("confidence", confidence), ("power", power)):
+        if not 0.5 < value < 1:
+            raise UsageError(f"{name} must lie between 0.5 and 1, not {value!r}")
+    asked = (methods,) if isinstance(methods, str) else methods
+    wanted = named("method", METHOD_NAMES if asked is None else asked, METHOD_NAMES)
     ours, theirs = identical_pair(trial, pair)
     metric = trial.default_metric if metric is None else metric
     info = trial.metric(metric)
@@ -218,17 +227,15 @@ def calibrate_trial(
     root = int(rng.integers(2**63))
     rates, alarms, relabellings = rates_of(
         pairs,
-        methods=wanted,
+        methods=frozenset(wanted),
         confidence=confidence,
         rng=stream(root, "rates"),
         workers=workers,
     )
     risk = float(round(1 - confidence, 12))
+    sign = -1.0 if info.better == "lower" else 1.0
     lost = read_host_record(trial.path).most_lost
-    # of one session there is nothing to check
-    by_session = (
-        dict(zip(pairs.benchmarks, pairs.differences(), strict=True)) if pairs.whole else {}
-    )
+    by_session = dict(zip(pairs.benchmarks, pairs.differences(), strict=True))
     return Certificate(
         trial=trial.manifest.trial,
         metric=metric,
@@ -246,63 +253,28 @@ def calibrate_trial(
         relabelled="session" if pairs.whole else "block",
         relabellings=relabellings,
         methods=rates,
-        benchmarks=_benchmarks(pairs, alarms, info.better, risk, power),
+        benchmarks=tuple(
+            CalibratedBenchmark(
+                name=bench,
+                sessions=row.size if pairs.whole else 1,
+                runs=int(pairs.ours[k].size),
+                speedup=math.exp(sign * float(row.mean())),
+                spread=float(row.std(ddof=1)) if row.size > 1 else None,
+                detectable=_detectable(row, risk, power),
+                alarms=alarms[bench],
+            )
+            for k, (bench, row) in enumerate(by_session.items())
+        ),
         detectable=_detectable(_suite_differences(pairs), risk, power),
-        checks=checks_of(by_session, risk=risk, rng=stream(root, "checks")),
+        # of one session there is nothing to check
+        checks=checks_of(by_session if pairs.whole else {}, risk=risk, rng=stream(root, "checks")),
         lost_share=None if lost is None or lost.value is None else lost.value / 100,
         cautions=merged(
             trial.cautions,
             *(side.cautions for side in sides),
-            _cautions(trial, pairs, pair, rates),
-            _lost(lost) if trial.holds_waiting(metric) else (),
+            _cautions(trial, pairs, pair, rates, lost if trial.holds_waiting(metric) else None),
         ),
     )
-
-
-def _benchmarks(
-    pairs: BlockPairs,
-    alarms: Mapping[str, Mapping[str, float]],
-    better: str,
-    risk: float,
-    power: float,
-) -> tuple[CalibratedBenchmark, ...]:
-    """Give each benchmark's differences between the variants, and the methods' alarms on it."""
-    sign = -1.0 if better == "lower" else 1.0
-    return tuple(
-        CalibratedBenchmark(
-            name=bench,
-            sessions=row.size if pairs.whole else 1,
-            runs=int(pairs.ours[k].size),
-            speedup=math.exp(sign * float(row.mean())),
-            spread=float(row.std(ddof=1)) if row.size > 1 else None,
-            detectable=_detectable(row, risk, power),
-            alarms=alarms[bench],
-        )
-        for k, (bench, row) in enumerate(zip(pairs.benchmarks, pairs.differences(), strict=True))
-    )
-
-
-def _lost(note: HostNote | None) -> Iterator[Caution]:
-    """Say that others took much of a measured CPU: rates that were found so hold for such a host."""
-    if note is not None and note.status in ("warn", "fail"):
-        where = "" if note.session is None else f" before session {note.session}"
-        yield Caution(
-            "cpu-lost", f"{note.what}{where}: these rates are those of a host that is not quiet"
-        )
-
-
-def _validate(methods: Sequence[str] | None, confidence: float, power: float) -> frozenset[str]:
-    for name, value in (("confidence", confidence), ("power", power)):
-        if not 0.5 < value < 1:
-            raise UsageError(f"{name} must lie between 0.5 and 1, not {value!r}")
-    if isinstance(methods, str):
-        methods = (methods,)
-    wanted = METHOD_NAMES if methods is None else tuple(methods)
-    unknown = [name for name in wanted if name not in METHOD_NAMES]
-    if unknown or not wanted:
-        what = f"there is no method {shown(unknown[0])}" if unknown else "no method is asked for"
-        raise UsageError(what, fix=f"known here: {', '.join(METHOD_NAMES)}")
-    return frozenset(wanted)
 
 
 def _detectable(row: Array, risk: float, power: float) -> float | None:
@@ -334,6 +306,7 @@ def _cautions(
     pairs: BlockPairs,
     pair: tuple[str, str] | None,
     rates: Sequence[MethodRate],
+    lost: HostNote | None,
 ) -> Iterator[Caution]:
     if pair is not None and not {pair, pair[::-1]} & set(identical_variants(trial)):
         yield Caution(
@@ -355,21 +328,101 @@ def _cautions(
             f"independent: that needs {FEWEST}",
         )
     if len(pairs.benchmarks) < _FEW_BENCHMARKS and any(one.level == "benchmark" for one in rates):
-        yield Caution(
-            "few-benchmarks-calibrated",
-            f"rates over {len(pairs.benchmarks)} benchmark{'s' * (len(pairs.benchmarks) > 1)} are rough: "
-            "their intervals are wide",
-        )
+        many = figures.counted(len(pairs.benchmarks), "benchmark")
+        said = f"rates over {many} are rough: their intervals are wide"
+        yield Caution("few-benchmarks-calibrated", said)
     if pairs.left_out:
-        yield Caution(
-            "runs-without-partner",
-            f"{pairs.left_out} run{'s' * (pairs.left_out > 1)} left out: the other variant has none in "
-            "the block",
-        )
-    weak = [one.name for one in rates if one.concluded is not None and one.concluded < 0.5]
+        many = figures.counted(pairs.left_out, "run")
+        said = f"{many} left out: the other variant has none in the block"
+        yield Caution("runs-without-partner", said)
+    weak = tuple(one.name for one in rates if one.concluded is not None and one.concluded < 0.5)
     if weak:
-        yield Caution(
-            "seldom-concluded",
-            f"{figures.listed(weak)} could not conclude in most comparisons: few alarms say little there",
-            tuple(weak),
+        said = f"{figures.listed(weak)} could not conclude in most comparisons: few alarms say little there"
+        yield Caution("seldom-concluded", said, weak)
+    if lost is not None and lost.status in ("warn", "fail"):
+        where = "" if lost.session is None else f" before session {lost.session}"
+        said = f"{lost.what}{where}: these rates are those of a host that is not quiet"
+        yield Caution("cpu-lost", said)
+
+
+_CELL = "cwd", "stdin", "inputs", "env", "stdout", "command", "before", "after"
+_HOW = (
+    "measure an A/A campaign: write two variants with the same command, "
+    "'variants: {one: {}, two: {}}', and no key of theirs in the commands; "
+    "or name two that are one program for you: --pair A,B"
+)
+
+
+def identical_variants(trial: Trial) -> tuple[tuple[str, str], ...]:
+    """Name the pairs of variants that are the same on every benchmark."""
+    cells, programs = _identical_cells(trial.path), _programs(trial.path)
+    variants, benchmarks = trial.manifest.variants, trial.manifest.benchmarks
+    first = trial.manifest.baseline
+    order = [first, *(name for name in variants if name != first)]
+
+    def same(a: str, b: str) -> bool:
+        return all(
+            (here := cells.get((bench, a))) is not None
+            and here == cells.get((bench, b))
+            and (program := programs.get(f"{bench}/{a}"))
+            and program == programs.get(f"{bench}/{b}")
+            and None not in program.values()
+            for bench in benchmarks
         )
+
+    return tuple((a, b) for k, a in enumerate(order) for b in order[k + 1 :] if same(a, b))
+
+
+def identical_pair(trial: Trial, pair: tuple[str, str] | None) -> tuple[str, str]:
+    """Give the pair that is asked for, or the first that is identical."""
+    variants = trial.manifest.variants
+    if pair is not None:
+        unknown = [name for name in pair if name not in variants]
+        if unknown:
+            raise UsageError(
+                f"the trial has no variant {unknown[0]!r}",
+                str(trial.path),
+                f"known here: {', '.join(variants)}",
+            )
+        if pair[0] == pair[1]:
+            raise UsageError(
+                f"{pair[0]!r} stands on both sides of the pair",
+                str(trial.path),
+                "name two variants that execute the same program: their runs are compared",
+            )
+        return pair
+    found = identical_variants(trial)
+    if not found:
+        raise InsufficientDataError(
+            "no two variants of the trial are identical", str(trial.path), _HOW, n=0, needed=1
+        )
+    return found[0]
+
+
+def _identical_cells(trial: Path) -> Mapping[tuple[str, str], Any]:
+    """Give what each cell executes, of the resolved campaign; nothing where there is none."""
+    try:
+        with opened(trial / RESOLVED) as file:
+            data = parse(file.read().strip())
+        rows = data["campaign"]["cells"]
+        return {
+            (row["benchmark"], row["variant"]): json.dumps(
+                [row[key] for key in _CELL], sort_keys=True
+            )
+            for row in rows
+        }
+    except (OSError, StoreError, ShapeError, KeyError, TypeError):
+        return {}  # a trial of the first version does not say it
+
+
+def _programs(trial: Path) -> Mapping[str, Mapping[tuple[int, int], str | None]]:
+    """Give the hash of each cell's program in each session, as far as it is known."""
+    found: dict[str, dict[tuple[int, int], str | None]] = {}
+    try:
+        for record, row in records_of(trial / ENVIRONMENT, EnvironmentShape):
+            for name, target in whole_targets(row.get("targets")).items():
+                when = record.session, record.segment
+                found.setdefault(name, {})[when] = target.get("sha256")
+    except StoreError:
+        pass  # a torn last line; of an ended trial the hashes are verified before
+    return found

@@ -1,4 +1,4 @@
-"""How often each method gives a false alarm under relabelling.
+"""Runs of two identical variants, and how often each method gives a false alarm under relabelling.
 
 Those of single benchmarks take the values of both sides (relabellings x blocks) and give, for each
 relabelling, whether there is an alarm and whether the test could conclude at all. Those of the suite
@@ -22,26 +22,177 @@ References
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.matrix import PerformanceMatrix
+from ..errors import InsufficientDataError
 from ..methods.hpt.compare import rank_sum_pvalue, risk_of, signed_rank_stage
 from ..methods.speedup_test.protocol import decide
 from ..stats.arguments import stream
 from ..stats.classical import welch as welch_test
 from ..stats.ranks import TIE_TOLERANCE, midranks
 from ..stats.workers import Progress, in_order
-from .certificate import METHODS, MethodRate, Unit
-from .pairs import MOST, BlockPairs, Signs, sides, signs
+from .certificate import METHODS, MethodRate
 
 Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Rng = np.random.Generator
+Signs = Integers  # relabellings x groups: 1 as measured, -1 swapped
 _TOLERANCE = 1e-9  # of a p that is compared with its risk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BlockPairs:
+    """Runs of two variants side by side: each block that holds both, benchmark by benchmark.
+
+    `benchmarks` are those with two blocks at least. Each of the arrays below has one entry a block:
+    `ours` and `theirs` the values of either variant, of several runs of a cell their geometric mean;
+    `block` the number of the block, over all benchmarks together; `group` that of the session, from 0,
+    or in a trial of one session that of the block: what labels are swapped in is a group. `whole`
+    tells whether groups are sessions, `higher` whether higher values are better; `left_out` counts
+    runs without a partner in their block.
+    """
+
+    benchmarks: tuple[str, ...]
+    ours: tuple[Array, ...]
+    theirs: tuple[Array, ...]
+    group: tuple[Integers, ...]
+    block: tuple[Integers, ...]
+    groups: int
+    whole: bool
+    higher: bool = False
+    left_out: int = 0
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions the runs stem from."""
+        return self.groups if self.whole else 1
+
+    def logs(self) -> list[tuple[Array, Array]]:
+        """Give the logarithms of both sides of each benchmark."""
+        return [(np.log(x), np.log(y)) for x, y in zip(self.ours, self.theirs, strict=True)]
+
+    def differences(self) -> list[Array]:
+        """Give for each benchmark the mean log difference of each session that it has, in order."""
+        return [
+            np.array([(x - y)[group == k].mean() for k in np.unique(group)])
+            for (x, y), group in zip(self.logs(), self.group, strict=True)
+        ]
+
+    def without(self, group: int) -> BlockPairs:
+        """Give the same pairs without a group; groups keep their numbers."""
+        kept = [g != group for g in self.group]
+        enough = [k for k, keep in enumerate(kept) if keep.sum() > 1]
+
+        def cut(rows: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+            return tuple(rows[k][kept[k]] for k in enough)
+
+        return replace(
+            self,
+            benchmarks=tuple(self.benchmarks[k] for k in enough),
+            ours=cut(self.ours),
+            theirs=cut(self.theirs),
+            group=cut(self.group),
+            block=cut(self.block),
+        )
+
+
+def pairs_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> BlockPairs:
+    """Put the runs of two variants of one trial side by side."""
+    found: list[tuple[str, list[tuple[Any, Any, float, float]]]] = []
+    left_out = 0
+    for bench in candidate.benchmarks:
+        if bench not in baseline.benchmarks:
+            continue
+        ours, theirs = _cells(candidate, bench), _cells(baseline, bench)
+        shared = [key for key in ours if key in theirs]
+        for some, others in ((ours, theirs), (theirs, ours)):
+            left_out += sum(len(row) for key, row in some.items() if key not in others)
+        if len(shared) > 1:
+            rows = [(*key, _centre(ours[key]), _centre(theirs[key])) for key in sorted(shared)]
+            found.append((bench, rows))
+    if not found:
+        raise InsufficientDataError(
+            f"no benchmark has two blocks with runs of both {candidate.name!r} and {baseline.name!r}",
+            candidate.trial,
+            "measure more blocks: 'protocol: {sessions: 6, runs: 8}'",
+            n=0,
+            needed=2,
+        )
+    sessions = sorted({row[0] for _, rows in found for row in rows})
+    blocks = sorted({row[:2] for _, rows in found for row in rows})
+    whole = len(sessions) > 1
+    block_number = {key: k for k, key in enumerate(blocks)}
+    session_number = {key: k for k, key in enumerate(sessions)}
+    numbers = [np.array([block_number[row[:2]] for row in rows]) for _, rows in found]
+    return BlockPairs(
+        benchmarks=tuple(bench for bench, _ in found),
+        ours=tuple(np.array([row[2] for row in rows]) for _, rows in found),
+        theirs=tuple(np.array([row[3] for row in rows]) for _, rows in found),
+        group=tuple(
+            np.array([session_number[row[0]] for row in rows]) if whole else own
+            for own, (_, rows) in zip(numbers, found, strict=True)
+        ),
+        block=tuple(numbers),
+        groups=len(sessions) if whole else len(blocks),
+        whole=whole,
+        higher=candidate.better == "higher",
+        left_out=left_out,
+    )
+
+
+def _cells(matrix: PerformanceMatrix, bench: str) -> dict[tuple[Any, Any], list[float]]:
+    where = matrix.benchmarks.index(bench)
+    assert matrix.sessions is not None  # a trial knows them
+    sessions = matrix.sessions[where].tolist()
+    if matrix.blocks is not None:
+        blocks = matrix.blocks[where].tolist()
+    else:  # imported runs know no blocks: each has its place within its session
+        seen: dict[Any, Iterator[int]] = defaultdict(lambda: itertools.count(1))
+        blocks = [next(seen[session]) for session in sessions]
+    rows: dict[tuple[Any, Any], list[float]] = defaultdict(list)
+    for session, block, value in zip(sessions, blocks, matrix.samples[where].tolist(), strict=True):
+        rows[session, block].append(value)
+    return rows
+
+
+def _centre(values: list[float]) -> float:
+    return values[0] if len(values) == 1 else float(np.exp(np.mean(np.log(values))))
+
+
+MOST = 128  # relabellings; more say nothing new: what varies are sessions and benchmarks
+
+
+def signs(groups: int, rng: Rng) -> Signs:
+    """Give relabellings, the labels as measured first: all of them, or `MOST` at random.
+
+    Swapping everything turns each answer round, and all that is counted looks at both directions;
+    so the first group keeps its labels.
+    """
+    if 2 ** (groups - 1) <= MOST:
+        numbers = np.arange(2 ** (groups - 1))[:, None]
+        bits = numbers >> np.arange(groups - 1)[None, :] & 1
+    else:
+        bits = rng.integers(0, 2, (MOST, groups - 1))
+        bits[0] = 0
+    return np.concatenate([np.ones((len(bits), 1), dtype=np.int64), 1 - 2 * bits], axis=1)
+
+
+def sides(pairs: BlockPairs, bench: int, table: Signs) -> tuple[Array, Array]:
+    """Give the values of both sides of a benchmark under each relabelling (relabellings x blocks)."""
+    swapped = table[:, pairs.group[bench]] < 0
+    x, y = pairs.ours[bench], pairs.theirs[bench]
+    return np.where(swapped, y, x), np.where(swapped, x, y)
 
 
 class Alarms(NamedTuple):
@@ -99,13 +250,11 @@ ALARMS: dict[tuple[str, ...], Callable[[Array, Array, float], dict[str, Alarms]]
 }
 
 
-SuiteAlarm = Callable[[BlockPairs, Signs, float, np.random.Generator, int], Flags]
+SuiteAlarm = Callable[[BlockPairs, Signs, float, Rng, int], Flags]
 _SUITE_TOLERANCE = 1e-12  # statistics so close are equal: sums in another order
 
 
-def randomize_runs(
-    pairs: BlockPairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
-) -> Flags:
+def randomize_runs(pairs: BlockPairs, table: Signs, risk: float, rng: Rng, draws: int) -> Flags:
     """Reassign single runs, each benchmark on its own."""
     many = len(pairs.benchmarks)
     null, observed = np.zeros(draws), np.zeros(len(table))
@@ -117,18 +266,14 @@ def randomize_runs(
     return _rejected(null, observed, risk)
 
 
-def randomize_blocks(
-    pairs: BlockPairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
-) -> Flags:
+def randomize_blocks(pairs: BlockPairs, table: Signs, risk: float, rng: Rng, draws: int) -> Flags:
     """Swap the labels of whole blocks, jointly over the benchmarks."""
     shares, group = _block_shares(pairs)
     null = rng.choice([-1.0, 1.0], size=(draws, shares.size)) @ shares
     return _rejected(null, table[:, group] @ shares, risk)
 
 
-def bootstrap_runs(
-    pairs: BlockPairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
-) -> Flags:
+def bootstrap_runs(pairs: BlockPairs, table: Signs, risk: float, rng: Rng, draws: int) -> Flags:
     """Percentile interval, single runs drawn, each benchmark and side on its own."""
     many = len(pairs.benchmarks)
     replicates = np.zeros((draws, len(table)))
@@ -144,17 +289,13 @@ def bootstrap_runs(
     return _outside(replicates, risk)
 
 
-def bootstrap_blocks(
-    pairs: BlockPairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
-) -> Flags:
+def bootstrap_blocks(pairs: BlockPairs, table: Signs, risk: float, rng: Rng, draws: int) -> Flags:
     """Percentile interval, whole blocks drawn, jointly over benchmarks and sides."""
     shares, group = _block_shares(pairs)
     return _outside(_weights(shares.size, rng, draws) @ (table[:, group] * shares).T, risk)
 
 
-def bootstrap_sessions(
-    pairs: BlockPairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
-) -> Flags:
+def bootstrap_sessions(pairs: BlockPairs, table: Signs, risk: float, rng: Rng, draws: int) -> Flags:
     """Percentile interval, whole sessions drawn, jointly over benchmarks and sides."""
     shares, group = _block_shares(pairs)
     there = np.unique(group)
@@ -162,9 +303,7 @@ def bootstrap_sessions(
     return _outside(_weights(there.size, rng, draws) @ (table[:, there] * by_session).T, risk)
 
 
-def hpt_over_suite(
-    pairs: BlockPairs, table: Signs, risk: float, _rng: np.random.Generator, _draws: int
-) -> Flags:
+def hpt_over_suite(pairs: BlockPairs, table: Signs, risk: float, _rng: Rng, _draws: int) -> Flags:
     """HPT at the confidence that is asked for, as published, towards either side.
 
     Scores are those that `hpt` takes by default: ratios to the baseline's median, and raw values where
@@ -187,7 +326,7 @@ def hpt_over_suite(
     )
 
 
-def _block_shares(pairs: BlockPairs) -> tuple[Array, NDArray[np.int64]]:
+def _block_shares(pairs: BlockPairs) -> tuple[Array, Integers]:
     """Give what each block adds to the difference of the suite's means, and its group."""
     count = max(int(block.max()) for block in pairs.block) + 1
     shares, group = np.zeros(count), np.full(count, -1)
@@ -198,7 +337,7 @@ def _block_shares(pairs: BlockPairs) -> tuple[Array, NDArray[np.int64]]:
     return shares[there], group[there]
 
 
-def _weights(size: int, rng: np.random.Generator, draws: int) -> NDArray[np.int64]:
+def _weights(size: int, rng: Rng, draws: int) -> Integers:
     return rng.multinomial(size, np.full(size, 1 / size), size=draws)
 
 
@@ -285,7 +424,7 @@ def rates_of(
     *,
     methods: frozenset[str],
     confidence: float,
-    rng: np.random.Generator,
+    rng: Rng,
     workers: int | None = None,
 ) -> tuple[tuple[MethodRate, ...], Mapping[str, Mapping[str, float]], int]:
     """Give each method's rate, the rates by benchmark and method, and the number of relabellings."""
@@ -293,10 +432,14 @@ def rates_of(
     risk = float(round(1 - confidence, 12))
     table = signs(pairs.groups, stream(root, "relabellings"))
     cuts = _cuts(pairs, table, stream(root, "cuts")) if pairs.whole else []
+    relabelled = [
+        (name, unit)
+        for (name, unit), said in METHODS.items()
+        if name in methods and said.level == "suite" and not said.by_construction
+        if pairs.whole or unit != "session"
+    ]
     asked: list[_Asked] = [
-        (part, method)
-        for part in (_Subset(pairs, table), *cuts)
-        for method in (None, *_suite_methods(methods, whole=pairs.whole))
+        (part, method) for part in (_Subset(pairs, table), *cuts) for method in (None, *relabelled)
     ]
     answers = in_order(
         partial(_answered, root=root, risk=risk, methods=methods),
@@ -310,24 +453,35 @@ def rates_of(
     single, *fewer = told[None]
     runs = int(np.median([x.size for x in pairs.ours]))
     found = []
-    for method, said in METHODS.items():
-        name = method[0]
+    for (name, unit), said in METHODS.items():
         if name not in methods:
             continue
-        nominal = said.sides * risk
-        if said.level == "benchmark" and not said.by_construction:
-            nominal = 2 * risk_of(runs, runs, None) if name == "rank-sum" else nominal
-            alarms, concluded = single[name]
-            rate, *without = (float(one[name][0].mean()) for one in (single, *fewer))
-            over = _over_benchmarks(rate, alarms.size, confidence)
-            ends = _ends(rate, over, _jackknife(without, confidence))
-            found.append(_rate(method, nominal, rate, ends, float(concluded.mean())))
-        elif said.by_construction or method not in told:  # one session cannot be left out
-            found.append(_rate(method, risk, None))
+        nominal, shares, over, concluded = said.sides * risk, [], None, 1.0
+        if said.by_construction or (said.level == "suite" and (name, unit) not in told):
+            nominal = risk  # one session cannot be left out
+        elif said.level == "suite":
+            shares = told[name, unit]
         else:
-            rate, *without = told[method]
-            ends = _ends(rate, None, _jackknife(without, confidence))
-            found.append(_rate(method, nominal, rate, ends, 1.0))
+            if name == "rank-sum":
+                nominal = 2 * risk_of(runs, runs, None)
+            shares = [float(one[name][0].mean()) for one in (single, *fewer)]
+            over = _over_benchmarks(shares[0], single[name][0].size, confidence)
+            concluded = float(single[name][1].mean())
+        low, high = None, None
+        if shares:
+            low, high = _ends(shares[0], over, _jackknife(shares[1:], confidence))
+        rate = MethodRate(
+            name=name,
+            unit=unit,
+            level=said.level,
+            nominal=nominal,
+            rate=shares[0] if shares else None,
+            low=low,
+            high=high,
+            concluded=concluded if shares else None,
+            by_construction=not shares,
+        )
+        found.append(rate)
     by_benchmark = {
         bench: {name: float(alarms[k]) for name, (alarms, _) in single.items() if name in methods}
         for k, bench in enumerate(pairs.benchmarks)
@@ -335,19 +489,7 @@ def rates_of(
     return tuple(found), by_benchmark, len(table)
 
 
-def _suite_methods(methods: frozenset[str], *, whole: bool) -> list[tuple[str, Unit]]:
-    """Name those of the methods over the suite that are relabelled."""
-    return [
-        (name, unit)
-        for (name, unit), said in METHODS.items()
-        if name in methods
-        and said.level == "suite"
-        and not said.by_construction
-        and (whole or unit != "session")
-    ]
-
-
-def _cuts(pairs: BlockPairs, table: Signs, rng: np.random.Generator) -> list[_Subset]:
+def _cuts(pairs: BlockPairs, table: Signs, rng: Rng) -> list[_Subset]:
     """Leave out one session at a time, and relabellings that no longer differ."""
     found = []
     for k in range(pairs.groups):
@@ -379,9 +521,8 @@ def _jackknife(values: list[float], confidence: float) -> float | None:
     count = len(values)
     if count < 2:
         return None
-    error = math.sqrt(
-        (count - 1) / count * float(np.sum((np.array(values) - np.mean(values)) ** 2))
-    )
+    squares = float(np.sum((np.array(values) - np.mean(values)) ** 2))
+    error = math.sqrt((count - 1) / count * squares)
     from scipy.special import stdtrit
 
     return float(stdtrit(count - 1, (1 + confidence) / 2)) * error
@@ -396,24 +537,3 @@ def _ends(
     half = sessions or 0.0
     low, high = benchmarks or (rate, rate)
     return max(0.0, min(low, rate - half)), min(1.0, max(high, rate + half))
-
-
-def _rate(
-    method: tuple[str, Unit],
-    nominal: float,
-    rate: float | None,
-    ends: tuple[float | None, float | None] = (None, None),
-    concluded: float | None = None,
-) -> MethodRate:
-    """Give a method's rate; without one it has its level by construction."""
-    return MethodRate(
-        name=method[0],
-        unit=method[1],
-        level=METHODS[method].level,
-        nominal=nominal,
-        rate=rate,
-        low=ends[0],
-        high=ends[1],
-        concluded=concluded,
-        by_construction=rate is None,
-    )

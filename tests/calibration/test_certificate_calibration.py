@@ -16,8 +16,7 @@ import scipy.stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.plan.calibration import checks_of
-from analysis.plan.pairs import pairs_of
-from analysis.plan.rates import rates_of
+from analysis.plan.rates import pairs_of, rates_of
 
 pytestmark = pytest.mark.calibration
 

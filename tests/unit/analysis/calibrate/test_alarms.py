@@ -6,12 +6,14 @@ import scipy.stats
 
 import analysis
 from analysis.data.matrix import PerformanceMatrix
-from analysis.plan.pairs import pairs_of, sides, signs
 from analysis.plan.rates import (
     SUITE_ALARMS,
+    pairs_of,
     pooled_rank_sum,
     pooled_welch,
     randomize_blocks,
+    sides,
+    signs,
     speedup_tests,
 )
 

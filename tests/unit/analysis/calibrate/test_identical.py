@@ -4,7 +4,7 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.plan.pairs import identical_pair, identical_variants
+from analysis.plan.calibration import identical_pair, identical_variants
 
 
 def test_one_program_under_two_names(planted):

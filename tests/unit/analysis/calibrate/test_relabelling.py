@@ -8,8 +8,7 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError
-from analysis.plan.pairs import MOST, pairs_of, sides, signs
-from analysis.plan.rates import _block_shares
+from analysis.plan.rates import MOST, _block_shares, pairs_of, sides, signs
 
 
 def matrix(name, rows, sessions, blocks):
