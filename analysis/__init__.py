@@ -172,12 +172,10 @@ if TYPE_CHECKING:
     )
     from .plan.runs import (
         plan_runs as plan_runs,
+        width_loop as width_loop,
     )
     from .plan.sessions import (
         plan_sessions as plan_sessions,
-    )
-    from .plan.width import (
-        width_loop as width_loop,
     )
     from .stats.arguments import (
         stream as stream,
@@ -246,11 +244,10 @@ _ROOMS = {
     "diagnose.normality": "normality",
     "diagnose.estimators": "estimator_spread EstimatorSpread normal_spread",
     "diagnose.central_limit": "central_limit_study CentralLimitStudy",
-    "plan.runs": "plan_runs",
+    "plan.runs": "plan_runs width_loop",
     "plan.sessions": "plan_sessions",
     "plan.result": "SessionPlan VarianceComponents",
     "plan.components": "trial_costs variance_components",
-    "plan.width": "width_loop",
     "stats.arguments": "stream",
     "plan.error_rates": "power_study type1_study coverage_study",
     "plan.draw": "draw_study",

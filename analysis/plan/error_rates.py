@@ -43,6 +43,7 @@ from ..stats.classical import Alternative, paired_interval, paired_pvalue, stude
 from ..stats.workers import Progress
 from ..words import shorten, shown
 from .components import check_positive
+from .runs import t_interval
 from .stop_rule import exponential, log_error
 from .study import (
     NAMES,
@@ -59,7 +60,6 @@ from .study import (
     monte_carlo_error,
     population_cautions,
 )
-from .width import t_interval
 
 TESTS = ("hpt", "t", "welch", "randomization")
 _ABREAST = 3  # panels in a row

@@ -18,9 +18,8 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.resampling.bootstrap import bootstrap_speedup
-from analysis.plan.runs import plan_runs
+from analysis.plan.runs import plan_runs, t_interval, width_loop
 from analysis.plan.stop_rule import RunningSuite, decide
-from analysis.plan.width import t_interval, width_loop
 from analysis.record.trial_files import StopRule
 from analysis.stats.arguments import stream
 

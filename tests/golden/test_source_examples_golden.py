@@ -31,7 +31,7 @@ from analysis.methods.resampling.randomization import randomization_test
 from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
 from analysis.methods.speedup_test.result import proportion
 from analysis.plan.error_rates import coverage_study
-from analysis.plan.width import width_loop
+from analysis.plan.runs import width_loop
 from analysis.stats.classical import _kolmogorov, ks_centred, rank_sum
 from analysis.stats.ranks import midranks, rank_sum_table, signed_rank_table
 

@@ -27,7 +27,7 @@ import analysis
 from analysis.data.matrix import PerformanceMatrix
 from analysis.diagnose.normality import lilliefors, shapiro
 from analysis.errors import FairtrialError, UsageError
-from analysis.plan.width import t_interval
+from analysis.plan.runs import t_interval
 from analysis.record.fleet import Fleet, FleetHost, write_fleet
 from analysis.record.manifest import read_manifest
 from analysis.stats.arguments import numbers

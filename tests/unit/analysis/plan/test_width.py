@@ -8,8 +8,7 @@ from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.plan.runs import plan_runs
-from analysis.plan.width import t_interval, width_loop
+from analysis.plan.runs import plan_runs, t_interval, width_loop
 from analysis.stats.arguments import stream
 
 # --- the t interval ---------------------------------------------------------------------------
