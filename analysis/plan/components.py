@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,10 @@ from ..data.trial import Trial
 from ..errors import InsufficientDataError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
-from ..stats.arguments import checks_arguments
+from ..stats.arguments import between, checks_arguments, chosen
 from ..stats.variance_components import RandomEffects, one_way, random_effects
-from .result import ComponentLine, Crossed, VarianceComponents
+from .result import ComponentLine, Crossed, On, VarianceComponents
 from .stop_rule import Floats
-
-# --- What is planned for: the pair, the goal, and what a session costs.
 
 
 def matched(
@@ -51,18 +49,12 @@ def check_runs(ours: PerformanceMatrix, theirs: PerformanceMatrix, needed: int) 
         for bench, runs in zip(matrix.benchmarks, matrix.runs, strict=True):
             if runs < needed:
                 raise InsufficientDataError(
-                    f"the benchmark has {runs} run{'s' * (runs != 1)}, and {needed} are needed",
+                    f"the benchmark has {figures.counted(runs, 'run')}, and {needed} are needed",
                     f"{matrix.name}, benchmark {bench!r}",
                     "measure more runs of it, or leave it out",
                     n=runs,
                     needed=needed,
                 )
-
-
-def check_share(name: str, value: float) -> None:
-    """Raise UsageError unless the value lies between 0 and 1."""
-    if not 0 < value < 1:
-        raise UsageError(f"{name} must lie between 0 and 1, and is {value!r}")
 
 
 def check_positive(name: str, value: float) -> None:
@@ -84,10 +76,13 @@ class Goal:
     alpha: float
 
 
-def goal_of(width: float | None, effect: float | None, power: float, confidence: float) -> Goal:
+def goal_of(
+    width: float | None, effect: float | None, on: On, power: float, confidence: float
+) -> Goal:
     """Give the goal of an interval's relative width, and of a speedup to be told with a power."""
-    check_share("confidence", confidence)
-    check_share("power", power)
+    chosen("on", on, get_args(On))
+    between("confidence", confidence)
+    between("power", power)
     if power <= 1 - confidence:
         raise UsageError(
             f"power must lie above the risk, {1 - confidence:.4g}, and is {power!r}",
@@ -112,12 +107,6 @@ def check_wanted(width: float | None, effect: float | None) -> None:
             raise UsageError("an effect of 1 is none", fix="give a speedup, such as 1.02")
 
 
-def check_on(on: str) -> None:
-    """Raise UsageError unless it names what has to reach the goal."""
-    if on not in ("suite", "benchmarks"):
-        raise UsageError(f"on must be 'suite' or 'benchmarks', not {on!r}")
-
-
 COSTS_UNKNOWN = Caution(
     "costs-unknown",
     "what a session costs before its first run is not known, and counts as nothing: such a plan has "
@@ -137,7 +126,7 @@ class TrialCosts:
     sessions: int
     blocks: int
 
-    def seconds(self, sessions: int, runs: int) -> float:
+    def seconds(self, sessions: Any, runs: Any) -> Any:  # noqa: ANN401 - numbers, or arrays of them
         """Give the time of so many sessions with so many runs of each cell."""
         between = (sessions - 1) * (self.between_s or 0.0)
         return sessions * (self.warmup_s + runs * self.block_s) + between
@@ -163,9 +152,8 @@ def trial_costs(trial: Trial) -> TrialCosts:
     wall = trial.numbers["wall_ns"] / _BILLION
     known = np.isfinite(wall)
     if not (known & ~trial.warmup).any():
-        raise InsufficientDataError(
-            "the trial has no run whose time is known", str(trial.path), n=0, needed=1
-        )
+        what = "the trial has no run whose time is known"
+        raise InsufficientDataError(what, str(trial.path), n=0, needed=1)
     spent = _spent(trial, np.where(known, wall, 0.0))
     measured = ~trial.warmup
     blocks = np.unique(np.stack([trial.session[measured], trial.block[measured]]), axis=1).shape[1]
@@ -230,11 +218,8 @@ class Observations:
         """Give the observations of these benchmarks."""
         mine = np.isin(self.benchmark, kept)
         codes = np.searchsorted(kept, self.benchmark[mine])
-        return _numbered(
-            tuple(self.names[k] for k in kept),
-            (self.values[mine], codes, self.session[mine], self.block[mine]),
-            known=self.blocks_known,
-        )
+        columns = (self.values[mine], codes, self.session[mine], self.block[mine])
+        return _numbered(tuple(self.names[k] for k in kept), columns, known=self.blocks_known)
 
     def suite(self) -> tuple[Floats, Codes]:
         """Give the mean over all benchmarks in each block that has them all, and its session."""
@@ -262,9 +247,8 @@ def differences(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Ob
     return _gathered(candidate.benchmarks, (keys, ratio), layout)
 
 
-_BlockMeans = tuple[
-    Codes, Floats
-]  # a key of benchmark, session and block; the mean log of its runs
+# a key of benchmark, session and block; the mean log of its runs
+_BlockMeans = tuple[Codes, Floats]
 _Layout = tuple[int, int, bool]  # how many sessions and blocks the keys count; are blocks known
 
 
@@ -324,13 +308,14 @@ def _gathered(names: tuple[str, ...], side: _BlockMeans, layout: _Layout) -> Obs
 def _numbered(
     names: tuple[str, ...], columns: tuple[Floats, Codes, Codes, Codes], *, known: bool
 ) -> Observations:
-    value, benchmark, session, block = columns
+    value, benchmark, *labels = columns
+    session, block = (np.unique(row, return_inverse=True)[1].astype(np.int64) for row in labels)
     return Observations(
         names=names,
         values=value,
         benchmark=benchmark.astype(np.int64),
-        session=np.unique(session, return_inverse=True)[1].astype(np.int64),
-        block=np.unique(block, return_inverse=True)[1].astype(np.int64),
+        session=session,
+        block=block,
         blocks_known=known,
     )
 
@@ -406,9 +391,11 @@ def variance_components(
         seen = differences(ours, theirs)
     sessions = seen.sessions
     if sessions < _LEAST:
-        where = candidate.name if baseline is None else f"{candidate.name} and {baseline.name}"
+        where, none = candidate.name, "no session"
+        if baseline is not None:
+            where, none = f"{where} and {baseline.name}", f"{none} that both sides have"
         raise InsufficientDataError(
-            f"the pilot has {_told(sessions, both=baseline is not None)}, and {_LEAST} are needed",
+            f"the pilot has {'one session' if sessions else none}, and {_LEAST} are needed",
             where,
             "measure two sessions or more, such as 'fairtrial run --sessions 3'",
             n=sessions,
@@ -439,15 +426,7 @@ def component_lines(
     return lines, _line("these", *seen.suite()) if len(seen.names) > 1 else None
 
 
-def _told(sessions: int, *, both: bool) -> str:
-    if sessions:
-        return "one session"
-    return "no session that both sides have" if both else "no session"
-
-
-def _line(
-    name: str, values: NDArray[np.float64], session: NDArray[np.int64]
-) -> ComponentLine | None:
+def _line(name: str, values: Floats, session: Codes) -> ComponentLine | None:
     if np.unique(session).size < _LEAST:
         return None
     found = one_way(values, session)
@@ -478,11 +457,8 @@ def _crossed(seen: Observations) -> Crossed | None:
 
 def _cautions(seen: Observations, absent: list[str]) -> Iterator[Caution]:
     if absent:
-        yield Caution(
-            "benchmark-in-one-session",
-            f"left out, because fewer than two sessions have it: {figures.listed(absent)}",
-            tuple(absent),
-        )
+        said = f"left out, because fewer than two sessions have it: {figures.listed(absent)}"
+        yield Caution("benchmark-in-one-session", said, tuple(absent))
     if not seen.blocks_known:
         yield Caution(
             "blocks-unknown",

@@ -27,7 +27,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
-from .components import COSTS_UNKNOWN, WIDTH, Goal, TrialCosts, check_on, goal_of
+from .components import COSTS_UNKNOWN, WIDTH, Goal, TrialCosts, goal_of
 from .result import ComponentLine, HostLine, HostPlan, On, PlannedHosts, VarianceComponents
 from .stop_rule import Floats, exponential, relative_width
 
@@ -126,8 +126,7 @@ def plan_hosts(
     """
     if width is None and effect is None:
         width = WIDTH
-    goal = goal_of(width, effect, power, confidence)
-    check_on(on)
+    goal = goal_of(width, effect, on, power, confidence)
     counted("max_hosts", max_hosts, least=2, most=_MOST)
     counted("max_sessions", max_sessions, most=_MOST)
     counted("max_runs", max_runs, most=_MOST)
@@ -152,16 +151,15 @@ def plan_hosts(
     )
     costs = _costs(pilots)
     rows = [_row(grid, hosts, costs) for hosts in range(2, max_hosts + 1)]
-    good = [row for row in rows if row.sessions is not None]
-    runs = {row.hosts: row.hosts * (row.sessions or 0) * (row.runs or 0) for row in good}
-    best = min(
-        good,
-        key=lambda x: (float(runs[x.hosts]) if x.seconds is None else x.seconds, x.hosts),
-        default=None,
-    )
+
+    def spent(row: PlannedHosts) -> tuple[float, int]:
+        runs = row.hosts * (row.sessions or 0) * (row.runs or 0)
+        return float(runs) if row.seconds is None else row.seconds, row.hosts
+
+    best = min((row for row in rows if row.sessions is not None), key=spent, default=None)
     low, high = (None, None) if best is None else _quartiles(grid, best, len(pilots), max_hosts)
     first = next(iter(pilots.values())).components
-    kept = {*_SHOWN, *([] if best is None else [best.hosts])}
+    taken = best or PlannedHosts(hosts=0)
     return HostPlan(
         candidate=first.candidate,
         baseline=first.baseline or "",
@@ -173,18 +171,18 @@ def plan_hosts(
         speedup=exponential(lines[-1].mean),
         pilot_hosts=len(pilots),
         pilot_sessions=sum(one.components.sessions for one in pilots.values()),
-        hosts=getattr(best, "hosts", None),
-        sessions=getattr(best, "sessions", None),
-        runs=getattr(best, "runs", None),
-        seconds=getattr(best, "seconds", None),
-        elapsed_s=getattr(best, "elapsed_s", None),
+        hosts=taken.hosts or None,
+        sessions=taken.sessions,
+        runs=taken.runs,
+        seconds=taken.seconds,
+        elapsed_s=taken.elapsed_s,
         hosts_low=low,
         hosts_high=high,
         max_hosts=max_hosts,
         max_sessions=max_sessions,
         max_runs=max_runs,
         costs=costs,
-        table=tuple(row for row in rows if row.hosts in kept),
+        table=tuple(row for row in rows if row.hosts in (*_SHOWN, taken.hosts)),
         lines=lines,
         cautions=tuple(_cautions(pilots, judged, costs)),
     )
@@ -241,14 +239,10 @@ def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
     """Give the cheapest sessions and runs with so many hosts."""
     good = grid.enough(hosts)
     if not good.any():
-        names = ("sessions", "runs", "seconds", "elapsed_s", "width", "detectable")
-        return PlannedHosts(hosts=hosts, **dict.fromkeys(names))
+        return PlannedHosts(hosts=hosts)
     sessions = np.arange(1, grid.sessions + 1)[:, None]
     runs = np.arange(1, grid.runs + 1)[None, :]
-    spent = (sessions * runs).astype(np.float64)
-    if costs is not None:
-        between = (sessions - 1) * (costs.between_s or 0.0)
-        spent = sessions * (costs.warmup_s + runs * costs.block_s) + between
+    spent = (sessions * runs).astype(np.float64) if costs is None else costs.seconds(sessions, runs)
     at = np.unravel_index(int(np.argmin(np.where(good, spent, np.inf))), good.shape)
     half = grid.widest(hosts)
     elapsed = float(spent[at])

@@ -338,10 +338,10 @@ class PlannedSessions:
     """What so many sessions would need: the least runs that reach the goal, None where none do."""
 
     sessions: int
-    runs: int | None
-    seconds: float | None
-    width: float | None
-    detectable: float | None
+    runs: int | None = None
+    seconds: float | None = None
+    width: float | None = None
+    detectable: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -477,12 +477,12 @@ class PlannedHosts:
     """The cheapest sessions and runs with so many hosts; None where none of those looked at will do."""
 
     hosts: int
-    sessions: int | None
-    runs: int | None
-    seconds: float | None
-    elapsed_s: float | None
-    width: float | None
-    detectable: float | None
+    sessions: int | None = None
+    runs: int | None = None
+    seconds: float | None = None
+    elapsed_s: float | None = None
+    width: float | None = None
+    detectable: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

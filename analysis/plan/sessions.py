@@ -44,7 +44,6 @@ from .components import (
     WIDTH,
     Goal,
     TrialCosts,
-    check_on,
     component_lines,
     goal_of,
     values_of,
@@ -65,13 +64,10 @@ _FURTHER = 10  # times the pilot's runs
 
 
 def session_cautions(
-    lines: tuple[ComponentLine, ...],
-    *,
-    fewest: int,
-    best: tuple[int, int] | None,
-    costs: TrialCosts | None,
+    lines: tuple[ComponentLine, ...], *, best: tuple[int, int] | None, costs: TrialCosts | None
 ) -> Iterator[Caution]:
     """Say what a plan rests on."""
+    fewest = min(line.sessions for line in lines)
     if fewest < _FEW:
         yield Caution(
             "few-pilot-sessions",
@@ -176,9 +172,7 @@ class Outlook:
     def row(self, sessions: int, runs: int | None) -> PlannedSessions:
         """Say what so many sessions bring, with the least runs that reach the goal."""
         if runs is None:
-            return PlannedSessions(
-                sessions=sessions, runs=None, seconds=None, width=None, detectable=None
-            )
+            return PlannedSessions(sessions=sessions)
         spreads = tuple(map(spread_of, self.lines))
         width, detectable = brought(spreads, self.goal, (sessions, runs))
         return PlannedSessions(
@@ -352,24 +346,31 @@ def plan_sessions(
     """
     if width is None and effect is None:
         width = WIDTH
-    goal = goal_of(width, effect, power, confidence)
+    goal = goal_of(width, effect, on, power, confidence)
     counted("max_sessions", max_sessions, least=2, most=_MOST)
     counted("max_runs", max_runs, most=_MOST)
-    check_on(on)
     found = variance_components(candidate, baseline)
     lines = judged(found, on)
     spreads = tuple(spread_of(line) for line in lines)
     # with one run a session in the pilot, nothing says what more of them would bring
     most_runs = max_runs if any(line.run_sd is not None for line in lines) else 1
-    best, least = cheapest(spreads, goal, _cost(costs), sessions=max_sessions, runs=most_runs)
-    fewest = min(line.sessions for line in lines)
+    cost = (lambda s, r: float(s * r)) if costs is None else costs.seconds
+    best, least = cheapest(spreads, goal, cost, sessions=max_sessions, runs=most_runs)
+    # the blocks of a session, on the average of a benchmark
+    blocks = [round(line.blocks / line.sessions) for line in found.benchmarks]
     shown = {s for s in _SHOWN if s <= max_sessions} | ({best[0]} if best else set())
     outlook = Outlook(lines=lines, goal=goal, costs=costs)
     low, high = (
         None if best is None else outlook.sessions_at(tail, best[1], most=max_sessions)
         for tail in (0.25, 0.75)
     )
-    accelerated, needed = _benchmarks_needed(candidate, baseline)
+    try:
+        share = speedup_test_suite(
+            baseline=baseline, candidate=candidate, precision=_PRECISION
+        ).proportion_median
+        accelerated, needed = share.accelerated, share.needed_benchmarks
+    except AnalysisError:  # it cannot say how many benchmarks its proportion needs
+        accelerated, needed = None, None
     return SessionPlan(
         candidate=candidate.name,
         baseline=baseline.name,
@@ -380,7 +381,7 @@ def plan_sessions(
         effect=effect,
         speedup=exponential((found.suite or lines[0]).mean),
         pilot_sessions=found.sessions,
-        pilot_runs=_pilot_runs(found),
+        pilot_runs=(min(blocks), max(blocks)),
         sessions=best[0] if best else None,
         runs=best[1] if best else None,
         seconds=costs.seconds(*best) if best and costs else None,
@@ -395,44 +396,16 @@ def plan_sessions(
         accelerated=accelerated,
         needed_benchmarks=needed,
         precision=_PRECISION,
-        cautions=(*found.cautions, *session_cautions(lines, fewest=fewest, best=best, costs=costs)),
+        cautions=(*found.cautions, *session_cautions(lines, best=best, costs=costs)),
     )
-
-
-def _cost(costs: TrialCosts | None) -> Callable[[int, int], float]:
-    if costs is not None:
-        return costs.seconds
-    return lambda sessions, runs: float(sessions * runs)
-
-
-def _pilot_runs(found: VarianceComponents) -> tuple[int, int]:
-    """Give the fewest and the most blocks of a session, on the average of a benchmark."""
-    each = [round(line.blocks / line.sessions) for line in found.benchmarks]
-    return min(each), max(each)
-
-
-def _benchmarks_needed(
-    candidate: PerformanceMatrix, baseline: PerformanceMatrix
-) -> tuple[int | None, int | None]:
-    """Ask the Speedup-Test how many benchmarks its proportion needs; None where it cannot say."""
-    try:
-        share = speedup_test_suite(
-            baseline=baseline, candidate=candidate, precision=_PRECISION
-        ).proportion_median
-    except AnalysisError:
-        return None, None
-    return share.accelerated, share.needed_benchmarks
 
 
 # --- What a plan can decide, before it is measured: the smallest difference that a verdict tells from none.
 #
-# The verdict of a benchmark rests on one value a session, the log ratio of both variants,
-# by Student's t with
-# Holm's correction over the benchmarks; that of the suite on the mean over the benchmarks,
-# without one. So the
-# first step of Holm's decides: a difference of one benchmark alone is held against the risk
-# divided by how many
-# there are. The noncentral t of the planner gives the difference that is told with a power.
+# The verdict of a benchmark rests on one value a session, the log ratio of both variants, by Student's t
+# with Holm's correction over the benchmarks; that of the suite on the mean over the benchmarks, without
+# one. So the first step of Holm's decides: a difference of one benchmark alone is held against the risk
+# divided by how many there are. The noncentral t of the planner gives what is told with a power.
 
 
 ASSUMED = (0.01, 0.02, 0.05)  # spreads of a session's log ratio, where none was measured
@@ -485,33 +458,34 @@ class Decidable:
         shown = self.at
         if self.trial is not None:  # the candidate that can be decided least
             shown = (max(self.at, key=lambda one: one.spread),)
-        many = "1 benchmark" if self.benchmarks == 1 else f"{self.benchmarks} benchmarks"
+        told = [one for one in shown if one.benchmark is not None and one.benchmark <= _HARDLY]
+        many = figures.counted(self.benchmarks, "benchmark")
         many += "" if self.metric == "wall" else f" by {self.metric}"
         found = "hardly any difference of a benchmark can be decided"
         if not shown[0].spread:
             least = identity_needs(0, 0, _ALPHA / self.benchmarks)
             found = f"counts that do not vary, of which {least} sessions decide every difference"
-        elif any(one.benchmark is not None and one.benchmark <= _HARDLY for one in shown):
+        elif told:
             first, *others = shown
             suite = "" if first.suite is None else f", {_percent(first.suite)} of the suite"
-            at = f"at a spread of {_percent(first.spread)}"
             found = f"differences below about {_percent(first.benchmark)} of a benchmark{suite} "
-            found += "; ".join([f"cannot be decided {at}", *map(_shortly, others)])
-        return f"{self.sessions} sessions, {many}: {found}{self._source(shown)}"
-
-    def _source(self, shown: Sequence[SpreadDecides]) -> str:
-        told = [one for one in shown if one.benchmark is not None and one.benchmark <= _HARDLY]
+            found += f"cannot be decided at a spread of {_percent(first.spread)}"
+            for one in others:
+                shares = (share for share in (one.benchmark, one.suite) if share is not None)
+                found += f"; {', '.join(map(_percent, shares))} at {_percent(one.spread)}"
         half = max((one.half_sessions or 0 for one in told), default=0)
         needed = f". Half of that needs {half} sessions" if half else ""
         if self.trial is None:
-            return f"{needed}. These spreads are assumed: once there is a trial of 2 sessions, its own are taken"
-        roughly = ", so roughly known" if (self.trial_sessions or 0) < _FEW else ""
-        return f", measured in {self.trial_sessions} sessions of {self.trial}{roughly}{needed}"
-
-
-def _shortly(one: SpreadDecides) -> str:
-    told = [_percent(share) for share in (one.benchmark, one.suite) if share is not None]
-    return f"{', '.join(told)} at {_percent(one.spread)}"
+            said = (
+                "These spreads are assumed: once there is a trial of 2 sessions, its own are taken"
+            )
+            source = f"{needed}. {said}"
+        else:
+            roughly = ", so roughly known" if (self.trial_sessions or 0) < _FEW else ""
+            source = (
+                f", measured in {self.trial_sessions} sessions of {self.trial}{roughly}{needed}"
+            )
+        return f"{self.sessions} sessions, {many}: {found}{source}"
 
 
 def _percent(share: float | None) -> str:
