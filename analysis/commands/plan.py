@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
 from ..options import command
@@ -12,16 +12,9 @@ from .options import BothSides, metric_of, show
 if TYPE_CHECKING:
     from ..data.trial import Trial
     from ..importers.reader import Sides
-    from ..plan.components import TrialCosts
-    from ..plan.result import HostPlan, Interval, On, RunPlan, SessionPlan
+    from ..pages.result import Result
 
-
-_GOAL = ("width", "effect", "power", "confidence")
-_MAX_SESSIONS = 100
-_MAX_RUNS = 100
-_MAX_HOSTS, _MAX_SESSIONS_OF_A_HOST = 100, 20
-_MAX_RUNS_WITHIN = 1000
-_SIMULATIONS = 1000
+_GOAL = ("width", "effect", "power", "confidence", "max_runs")
 # options of one of the two plans only: they have no default, so that one that is not taken is seen
 _ONLY_WITHIN = ("interval", "simulations")
 _ONLY_SESSIONS = ("on", "max_sessions")
@@ -32,14 +25,18 @@ class _Asked(BothSides):
     effect: float | None
     power: float
     confidence: float
-    on: On | None
+    on: str | None
     max_sessions: int | None
     max_hosts: int | None
     max_runs: int | None
     within_session: bool
-    interval: Interval | None
+    interval: str | None
     simulations: int | None
     seed: int
+
+    def wanted(self, *names: str) -> dict[str, Any]:
+        """Give those of these options that are not left to the plan's own defaults."""
+        return {name: value for name, value in self.some(*names).items() if value is not None}
 
 
 @command("plan")
@@ -50,13 +47,11 @@ def plan(*, args: _Asked, json: bool, out: TextIO) -> int:
     candidate's campaign is used. The cheapest plan is printed, with the lines to paste into the
     campaign; for a fleet, also the number of hosts.
     """
-    others, fix = (
-        (_ONLY_SESSIONS, "leave it out, or leave out --within-session")
-        if args.within_session
-        else (_ONLY_WITHIN, "leave it out, or add --within-session")
-    )
+    what, others, left = "the runs of one session", _ONLY_WITHIN, "add"
+    if args.within_session:
+        what, others, left = "sessions", _ONLY_SESSIONS, "leave out"
     for option in args.given(*others):
-        what = "sessions" if args.within_session else "the runs of one session"
+        fix = f"leave it out, or {left} --within-session"
         raise UsageError(f"{option} belongs to a plan of {what}", fix=fix)
     fleet = _fleet_of(args)
     if fleet is not None:
@@ -66,9 +61,8 @@ def plan(*, args: _Asked, json: bool, out: TextIO) -> int:
     if args.max_hosts is not None:
         raise UsageError("--max-hosts is for fleets", args.candidate, "leave it out")
     sides = args.read()
-    planned = _runs if args.within_session else _sessions
-    named = metric_of(sides.candidate, sides.baseline)
-    show(planned(sides, args), out, as_json=json, metric=named)
+    found = _within(sides, args) if args.within_session else _sessions(sides, args)
+    show(found, out, as_json=json, metric=metric_of(sides.candidate, sides.baseline))
     return 0
 
 
@@ -82,7 +76,7 @@ def _fleet_of(args: _Asked) -> tuple[Path, str | None] | None:
     return named if whole and not args.within_session else None
 
 
-def _hosts(path: Path, variant: str | None, args: _Asked) -> tuple[HostPlan, str]:
+def _hosts(path: Path, variant: str | None, args: _Asked) -> tuple[Result, str]:
     """Plan hosts: what each tells of its own sessions and runs, one at a time; with the metric."""
     from dataclasses import replace
 
@@ -112,14 +106,7 @@ def _hosts(path: Path, variant: str | None, args: _Asked) -> tuple[HostPlan, str
         pilots[one.progress.host] = HostPilot(components=found, costs=trial_costs(trial))
     if not pilots and not without:
         raise nothing_to_judge(path, hosts)
-    plan = plan_hosts(
-        pilots,
-        **args.some(*_GOAL),
-        on=args.on or "suite",
-        max_hosts=_MAX_HOSTS if args.max_hosts is None else args.max_hosts,
-        max_sessions=_MAX_SESSIONS_OF_A_HOST if args.max_sessions is None else args.max_sessions,
-        max_runs=_MAX_RUNS if args.max_runs is None else args.max_runs,
-    )
+    plan = plan_hosts(pilots, **args.wanted(*_GOAL, *_ONLY_SESSIONS, "max_hosts"))
     told = []
     if without:
         what = f"left out, with fewer than two sessions: {', '.join(without[:6])}"
@@ -144,38 +131,20 @@ def _candidate(trial: Trial, variant: str | None, path: Path) -> str:
     )
 
 
-def _sessions(sides: Sides, args: _Asked) -> SessionPlan:
+def _sessions(sides: Sides, args: _Asked) -> Result:
+    from ..plan.components import trial_costs
     from ..plan.sessions import plan_sessions
 
-    return plan_sessions(
-        sides.candidate,
-        sides.baseline,
-        **args.some(*_GOAL),
-        on=args.on or "suite",
-        max_sessions=_MAX_SESSIONS if args.max_sessions is None else args.max_sessions,
-        max_runs=_MAX_RUNS if args.max_runs is None else args.max_runs,
-        costs=_costs(sides.trial),
-    )
+    trial, costs = sides.trial, None
+    if trial is not None and trial.manifest.origin != "imported":  # whose file does not say it
+        costs = trial_costs(trial)
+    asked = args.wanted(*_GOAL, *_ONLY_SESSIONS)
+    return plan_sessions(sides.candidate, sides.baseline, **asked, costs=costs)
 
 
-def _costs(trial: Trial | None) -> TrialCosts | None:
-    """Tell what sessions and runs take; another tool's file does not say it."""
-    from ..plan.components import trial_costs
-
-    return None if trial is None or trial.manifest.origin == "imported" else trial_costs(trial)
-
-
-def _runs(sides: Sides, args: _Asked) -> RunPlan:
+def _within(sides: Sides, args: _Asked) -> Result:
     from ..plan.runs import plan_runs
     from ..stats.arguments import stream
 
-    return plan_runs(
-        sides.candidate,
-        sides.baseline,
-        **args.some(*_GOAL),
-        max_runs=_MAX_RUNS_WITHIN if args.max_runs is None else args.max_runs,
-        interval=args.interval or "t",
-        simulations=_SIMULATIONS if args.simulations is None else args.simulations,
-        rng=stream(args.seed, "plan"),
-        seed=args.seed,
-    )
+    asked, rng = args.wanted(*_GOAL, *_ONLY_WITHIN), stream(args.seed, "plan")
+    return plan_runs(sides.candidate, sides.baseline, **asked, rng=rng, seed=args.seed)

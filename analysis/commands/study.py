@@ -12,7 +12,6 @@ from .options import Source, Workers, metric_of, show
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from ..pages.result import Result
 
 
 class _Asked(Source, Workers):
@@ -73,22 +72,16 @@ def study(*, args: _Asked, json: bool, out: TextIO) -> int:
         for option in args.given(name) if args.kind not in kinds else ():
             known = " and ".join(part for part in (", ".join(kinds[:-1]), kinds[-1]) if part)
             raise UsageError(f"{option} is for 'study {known}'", f"study {args.kind}")
-    if args.kind == "draw":
-        if args.runs is not None and len(args.runs) > 1:
-            raise UsageError("a study of draws has one number of runs", fix="write --runs 5")
-    else:
-        if args.baseline is not None:
-            raise UsageError(
-                f"'study {args.kind}' draws both sides from one matrix",
-                args.baseline,
-                "leave it out, or write 'study draw'",
-            )
-        if args.alpha is not None and len(args.alpha) > 1:
-            raise UsageError(f"'study {args.kind}' has one level", fix="write --alpha 0.05")
+    if args.kind == "draw" and args.runs is not None and len(args.runs) > 1:
+        raise UsageError("a study of draws has one number of runs", fix="write --runs 5")
+    if args.kind != "draw" and args.baseline is not None:
+        what = f"'study {args.kind}' draws both sides from one matrix"
+        raise UsageError(what, args.baseline, "leave it out, or write 'study draw'")
+    if args.kind != "draw" and args.alpha is not None and len(args.alpha) > 1:
+        raise UsageError(f"'study {args.kind}' has one level", fix="write --alpha 0.05")
     if args.shift is not None and args.shift_by is not None:
-        raise UsageError(
-            "--shift and --shift-by are two ways to shift", fix="leave one of them out"
-        )
+        what, fix = "--shift and --shift-by are two ways to shift", "leave one of them out"
+        raise UsageError(what, fix=fix)
     from ..plots.chart import check_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
@@ -100,7 +93,7 @@ def study(*, args: _Asked, json: bool, out: TextIO) -> int:
             sides = [both.candidate, both.baseline]
         else:
             sides = [read_one(args.matrix, args.reading())]
-        result: Any = _made(sides, args, workers)
+        result = _made(sides, args, workers)
     if picture is not None:
         from ..plots.chart import write_picture
 
@@ -110,51 +103,32 @@ def study(*, args: _Asked, json: bool, out: TextIO) -> int:
     return 0
 
 
-def _simulated(done: int, total: int) -> None:
-    doing("simulating", done, total, "comparisons")
-
-
-def _made(
-    sides: list[PerformanceMatrix],
-    args: _Asked,
-    workers: int | None,
-) -> Result:
+def _made(sides: list[PerformanceMatrix], args: _Asked, workers: int | None) -> Any:  # noqa: ANN401
     from ..plan.draw import draw_study
     from ..plan.error_rates import coverage_study, power_study, type1_study
     from ..stats.arguments import stream
 
+    given = args.some("simulations", "mean", "alternative", "speedup", "resamples", "seed", "runs")
     shared: dict[str, Any] = {
+        **{name: value for name, value in given.items() if value is not None},
         "draws": args.unit,
         "replace": not args.without_replacement,
-        "resamples": args.resamples,
         "rng": stream(args.seed, "study", args.kind),
-        "seed": args.seed,
         "workers": workers,
-        "progress": _simulated,
+        "progress": lambda done, total: doing("simulating", done, total, "comparisons"),
     }
-    given = args.some("simulations", "mean", "alternative", "speedup")
-    shared |= {name: value for name, value in given.items() if value is not None}
     if args.kind == "draw":
-        return draw_study(
-            *sides,
-            runs=5 if args.runs is None else args.runs[0],
-            alphas=(0.01, 0.05) if args.alpha is None else args.alpha,
-            **shared,
-        )
+        if args.runs is not None:
+            shared["runs"] = args.runs[0]
+        if args.alpha is not None:
+            shared["alphas"] = args.alpha
+        return draw_study(*sides, **shared)
     (population,) = sides
     alpha = 0.05 if args.alpha is None else args.alpha[0]
-    if args.kind == "power":
-        return power_study(
-            population,
-            shift=1 + (1.0 if args.shift is None else args.shift) / 100,
-            shift_by=args.shift_by,
-            shifted=args.shifted,
-            runs=5 if args.runs is None else args.runs,
-            alpha=alpha,
-            **shared,
-        )
-    if args.runs is not None:
-        shared["runs"] = args.runs
+    if args.kind == "coverage":
+        return coverage_study(population, confidence=1 - alpha, **shared)
     if args.kind == "type1":
         return type1_study(population, alpha=alpha, **shared)
-    return coverage_study(population, confidence=1 - alpha, **shared)
+    shift = 1 + (1.0 if args.shift is None else args.shift) / 100
+    how = args.some("shift_by", "shifted")
+    return power_study(population, shift=shift, alpha=alpha, **how, **shared)
