@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -82,9 +83,8 @@ class CandidateLook:
     def settled(self) -> bool:
         """Whether it is decided against the baseline and against the leader."""
         ahead = self.against_leader
-        return self.word != "undecided" and (
-            ahead is None or ahead.benchmarks[0].outcome != "undecided"
-        )
+        settled = ahead is None or ahead.benchmarks[0].outcome != "undecided"
+        return settled and self.word != "undecided"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,11 +160,8 @@ def look_at(
     Look
     """
     margin = plan.margin if margin is None else margin
-    sides = {
-        name: side
-        for name, sessions in values.items()
-        if (side := _side(name, sessions, better, unit)) is not None
-    }
+    made = {name: _side(name, runs, better, unit) for name, runs in values.items()}
+    sides = {name: side for name, side in made.items() if side is not None}
     sessions = len(values.get(baseline, ()))
     look, confidence = Looks.of_plan(plan, sessions), 1.0 - plan.risk
     names = [name for name in values if name != baseline]
@@ -172,9 +169,8 @@ def look_at(
     def against(name: str, other: str) -> Multilevel | None:
         if name not in sides or other not in sides:
             return None
-        return multilevel(
-            sides[name], sides[other], confidence=confidence, margin=margin, looks=look
-        )
+        pair = sides[name], sides[other]
+        return multilevel(*pair, confidence=confidence, margin=margin, looks=look)
 
     found = [CandidateLook(variant=name, result=against(name, baseline)) for name in names]
     leader = _leader(found, baseline)
@@ -187,25 +183,27 @@ def look_at(
         ]
     law = ErrorLaw(alpha=look.next_alpha(confidence))
     found = [replace(one, needed=_needed(one, plan, law, margin)) for one in found]
+    mean, low, high = None, None, None
+    if not names and sides:
+        mean, low, high = _alone(sides[baseline], look.alpha(confidence))
     may_stop = sessions >= least_sessions and (sessions in plan.looks or final)
-    alone = _alone(sides[baseline], look.alpha(confidence)) if not names and sides else None
-    stop = _stop(found, alone, plan.left, final=final) if may_stop else None
-    leave: tuple[str, ...] = ()
-    if may_stop and not stop:
-        leave = tuple(
-            one.variant
-            for one in found
-            if one.settled and one.variant != leader and one.variant not in plan.left
-        )
-    mean, low, high = alone or (None, None, None)
+    stop: Stop | None = None
+    if may_stop and found:
+        stop = _stop(found, plan.left, final=final)
+    elif may_stop and mean is not None and low is not None and high is not None:
+        stop = "decided" if max(mean - low, high - mean) <= CLOSE_ENOUGH * mean else None
+    here = [one for one in found if one.variant not in plan.left]
+    gone = [one.variant for one in here if one.settled and one.variant != leader]
+    needed = [one.needed for one in here if not one.settled]
+    known = [one for one in needed if one is not None]
     return Look(
         sessions=sessions,
         candidates=tuple(found),
         leader=leader,
         stop=stop,
-        leave=leave,
+        leave=tuple(gone) if may_stop and not stop else (),
         next=next_look(plan, sessions),
-        needed=_most_needed(found, plan.left),
+        needed=max(known) if known and len(known) == len(needed) else None,
         mean=mean,
         low=low,
         high=high,
@@ -250,37 +248,21 @@ def _side(
 
 
 def _leader(found: Sequence[CandidateLook], baseline: str) -> str | None:
-    """Name the best variant so far."""
-    best, at = baseline, 1.0
-    known = False
-    for one in found:
-        if one.line is None or one.line.speedup is None:
-            continue
-        if one.line.cut is not None and one.line.cut.candidate:
-            continue  # it may be far slower
-        known = True
-        if one.line.speedup > at:
-            best, at = one.variant, one.line.speedup
-    return best if known else None
+    """Name the best variant so far; one that was cut off may be far slower."""
+    lines = ((one.variant, one.line) for one in found)
+    known = {
+        name: line.speedup
+        for name, line in lines
+        if line is not None and line.speedup is not None
+        if line.cut is None or not line.cut.candidate
+    }
+    return max({baseline: 1.0, **known}.items(), key=itemgetter(1))[0] if known else None
 
 
-def _stop(
-    found: Sequence[CandidateLook],
-    alone: tuple[float, float, float] | None,
-    left: Collection[str],
-    *,
-    final: bool,
-) -> Stop | None:
-    if not found:
-        if alone is None:
-            return None
-        mean, low, high = alone
-        return "decided" if max(mean - low, high - mean) <= CLOSE_ENOUGH * mean else None
+def _stop(found: Sequence[CandidateLook], left: Collection[str], *, final: bool) -> Stop | None:
     if all(one.settled or one.variant in left for one in found):
         return "equivalent" if all(one.word == "equivalent" for one in found) else "decided"
-    if final and any(one.depends for one in found):
-        return "depends"
-    return None
+    return "depends" if final and any(one.depends for one in found) else None
 
 
 def _needed(one: CandidateLook, plan: LooksPlan, law: ErrorLaw, margin: float) -> int | None:
@@ -299,23 +281,17 @@ def _needed(one: CandidateLook, plan: LooksPlan, law: ErrorLaw, margin: float) -
     return (next_look(plan, most - 1) or most) if most else None
 
 
-def _most_needed(found: Sequence[CandidateLook], left: Collection[str]) -> int | None:
-    open_ = [one.needed for one in found if not one.settled and one.variant not in left]
-    known = [needed for needed in open_ if needed is not None]
-    return max(known) if known and len(known) == len(open_) else None
-
-
-def _alone(side: PerformanceMatrix, risk: float) -> tuple[float, float, float] | None:
+def _alone(
+    side: PerformanceMatrix, risk: float
+) -> tuple[float, float, float] | tuple[None, None, None]:
     """Give mean and interval of a single command."""
     from scipy.special import stdtrit
 
     logs, of = np.log(side.samples[0]), side.sessions
-    if of is None:
-        return None
-    _, where, counts = np.unique(of[0], return_inverse=True, return_counts=True)
+    _, where, counts = np.unique(of[0] if of else (), return_inverse=True, return_counts=True)
+    if counts.size < 2:
+        return None, None, None
     means = np.bincount(where, weights=logs) / counts
-    if means.size < 2:
-        return None
     half = -float(stdtrit(means.size - 1, risk / 2)) * float(means.std(ddof=1)) / means.size**0.5
     centre = float(means.mean())
-    return tuple(math.exp(centre + shift) for shift in (0.0, -half, half))  # type: ignore[return-value]
+    return math.exp(centre), math.exp(centre - half), math.exp(centre + half)
