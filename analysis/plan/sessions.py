@@ -19,9 +19,9 @@ import functools
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,11 +83,8 @@ def session_cautions(
             flat,
         )
     if all(line.run_sd is None for line in lines):
-        yield Caution(
-            "one-run-a-session",
-            "the pilot has one run a session: what more runs would bring is not known, and only "
-            "sessions are planned",
-        )
+        said = "what more runs would bring is not known, and only sessions are planned"
+        yield Caution("one-run-a-session", f"the pilot has one run a session: {said}")
     elif all(not line.run_sd and not line.session_sd for line in lines):
         yield Caution("pilot-without-spread", "nothing varies in the pilot: any plan seems enough")
     runs = max(line.blocks / line.sessions for line in lines)
@@ -101,8 +98,7 @@ def session_cautions(
         yield COSTS_UNKNOWN
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSpread:
+class SessionSpread(NamedTuple):
     """Variances of the log difference: `between` sessions, and `within` one for a single block."""
 
     between: float
@@ -110,7 +106,7 @@ class SessionSpread:
 
     def times(self, factor: float) -> SessionSpread:
         """Give both, so many times as large."""
-        return replace(self, between=self.between * factor, within=self.within * factor)
+        return SessionSpread(self.between * factor, self.within * factor)
 
 
 @functools.lru_cache(maxsize=16)
@@ -256,26 +252,23 @@ def benchmark_lines(
     goal: Goal,
 ) -> Iterator[PlannedBenchmark]:
     """Give each benchmark, and last the mean over these, with its spreads and what a plan brings."""
-    names = [line.name for line in found.benchmarks]
-    own = [component_lines(values_of(matrix.select(names))) for matrix in (candidate, baseline)]
-    rows = [
-        (line, *sides)
-        for line, *sides in zip(found.benchmarks, *(lines for lines, _ in own), strict=True)
-    ]
-    if found.suite is not None:
-        rows.append((found.suite, *(suite for _, suite in own)))
-    for line, ours, theirs in rows:
-        width, detectable = (
-            (None, None) if plan is None else brought((spread_of(line),), goal, plan)
-        )
+    lines = [*found.benchmarks, *([found.suite] if found.suite else [])]
+    sides = []
+    for matrix in (candidate, baseline):
+        own, suite = component_lines(values_of(matrix.select([x.name for x in found.benchmarks])))
+        sides.append([*own, suite])
+    for line, ours, theirs in zip(lines, *sides, strict=False):  # without a suite of differences
+        width, detectable = None, None
+        if plan is not None:
+            width, detectable = brought((spread_of(line),), goal, plan)
         yield PlannedBenchmark(
             name=line.name,
             session_sd=line.session_sd,
             run_sd=line.run_sd,
-            session_sd_candidate=None if ours is None else ours.session_sd,
-            run_sd_candidate=None if ours is None else ours.run_sd,
-            session_sd_baseline=None if theirs is None else theirs.session_sd,
-            run_sd_baseline=None if theirs is None else theirs.run_sd,
+            session_sd_candidate=ours and ours.session_sd,
+            run_sd_candidate=ours and ours.run_sd,
+            session_sd_baseline=theirs and theirs.session_sd,
+            run_sd_baseline=theirs and theirs.run_sd,
             width=width,
             detectable=detectable,
         )
@@ -452,9 +445,8 @@ class Decidable:
     def __str__(self) -> str:
         """Say it in a few sentences."""
         if self.sessions < 2:
-            return (
-                "1 session decides nothing: runs of one session are no repetition. Try 6 sessions"
-            )
+            why = "runs of one session are no repetition. Try 6 sessions"
+            return f"1 session decides nothing: {why}"
         shown = self.at
         if self.trial is not None:  # the candidate that can be decided least
             shown = (max(self.at, key=lambda one: one.spread),)
@@ -474,18 +466,18 @@ class Decidable:
                 shares = (share for share in (one.benchmark, one.suite) if share is not None)
                 found += f"; {', '.join(map(_percent, shares))} at {_percent(one.spread)}"
         half = max((one.half_sessions or 0 for one in told), default=0)
-        needed = f". Half of that needs {half} sessions" if half else ""
+        found += (
+            ""
+            if self.trial is None
+            else f", measured in {self.trial_sessions} sessions of {self.trial}"
+        )
+        if self.trial is not None and (self.trial_sessions or 0) < _FEW:
+            found += ", so roughly known"
+        found += f". Half of that needs {half} sessions" if half else ""
         if self.trial is None:
-            said = (
-                "These spreads are assumed: once there is a trial of 2 sessions, its own are taken"
-            )
-            source = f"{needed}. {said}"
-        else:
-            roughly = ", so roughly known" if (self.trial_sessions or 0) < _FEW else ""
-            source = (
-                f", measured in {self.trial_sessions} sessions of {self.trial}{roughly}{needed}"
-            )
-        return f"{self.sessions} sessions, {many}: {found}{source}"
+            said = "once there is a trial of 2 sessions, its own are taken"
+            found += f". These spreads are assumed: {said}"
+        return f"{self.sessions} sessions, {many}: {found}"
 
 
 def _percent(share: float | None) -> str:
@@ -530,13 +522,11 @@ def decidable_by(trial: Trial, sessions: int, runs: int, metric: str | None = No
     metric = trial.default_metric if metric is None else metric
     found = tuple(_measured(trial, metric, sessions, runs)) if sessions > 1 else ()
     if not found:
-        raise InsufficientDataError(
+        what, fix = (
             "no variant has two sessions with the baseline that differ",
-            str(trial.path),
             "measure two sessions or more",
-            n=trial.sessions,
-            needed=2,
         )
+        raise InsufficientDataError(what, str(trial.path), fix, n=trial.sessions, needed=2)
     return Decidable(
         sessions=sessions,
         runs=runs,
@@ -568,12 +558,8 @@ def plan_decides(
             manifest = trial.manifest
             if {*manifest.benchmarks} == {*benchmarks} and {*manifest.variants} == {*variants}:
                 return decidable_by(trial, sessions, runs, metric)
-        except (
-            AnalysisError,
-            StoreError,
-            UsageError,
-        ):  # one that cannot be read, judged or compared tells no spread
-            continue
+        except (AnalysisError, StoreError, UsageError):
+            continue  # one that cannot be read, judged or compared tells no spread
     return decidable(sessions, runs, len(benchmarks), metric)
 
 
@@ -597,16 +583,22 @@ def _measured(trial: Trial, metric: str, sessions: int, runs: int) -> Iterator[S
 
 
 def _spread(line: ComponentLine, runs: int) -> float:
-    variances = spread_of(line)
-    return math.sqrt(variances.between + variances.within / runs)
+    between, within = spread_of(line)
+    return math.sqrt(between + within / runs)
 
 
 def _at(
     sessions: int, benchmarks: int, spread: float, suite: float | None, name: str | None = None
 ) -> SpreadDecides:
     alpha = _ALPHA / benchmarks  # Holm's first step
-    told = _told(sessions, spread, alpha)
-    half = None
+
+    def tells(spread: float, alpha: float) -> float | None:
+        if spread == 0:  # of counts
+            return None if identity_needs(sessions, sessions, alpha) else 0.0
+        shift = _shift(sessions, spread, alpha)
+        return None if math.isinf(shift) else math.expm1(shift)
+
+    told, half = tells(spread, alpha), None
     if told is not None and spread > 0:
         counts = range(sessions + 1, _MOST_DECIDABLE + 1)
         wanted = -math.log1p(told) / 2
@@ -615,22 +607,14 @@ def _at(
     return SpreadDecides(
         spread=spread,
         benchmark=told,
-        suite=None if suite is None else _told(sessions, suite, _ALPHA),
+        suite=None if suite is None else tells(suite, _ALPHA),
         half_sessions=half,
         candidate=name,
     )
 
 
-def _told(sessions: int, spread: float, alpha: float) -> float | None:
-    if spread == 0:  # of counts
-        return None if identity_needs(sessions, sessions, alpha) else 0.0
-    shift = _shift(sessions, spread, alpha)
-    return None if math.isinf(shift) else math.expm1(shift)
-
-
 def _shift(sessions: int, spread: float, alpha: float) -> float:
     """Give the log ratio that is told; inf beyond all numbers."""
     goal = Goal(half=None, effect=None, power=_POWER, alpha=alpha)
-    known = SessionSpread(between=spread**2, within=0.0)
-    _, detectable = brought((known,), goal, (sessions, 1))
+    _, detectable = brought((SessionSpread(spread**2, 0.0),), goal, (sessions, 1))
     return math.inf if detectable is None else math.log(detectable)
