@@ -125,9 +125,17 @@ def merged(*groups: Iterable[Caution]) -> tuple[Caution, ...]:
     return tuple(dict.fromkeys(caution for group in groups for caution in group))
 
 
-def cautions_of(table: Mapping[str, object]) -> tuple[Caution, ...]:
-    """Give a caution for each code with a sentence; any other value says that it does not hold."""
-    return tuple(Caution(code, text) for code, text in table.items() if isinstance(text, str))
+def cautions_of(table: Mapping[str, Any]) -> tuple[Caution, ...]:
+    """Give a caution for each code with a sentence; any other value says that it does not hold.
+
+    Names that it is about follow the sentence, in a tuple.
+    """
+    found = []
+    for code, said in table.items():
+        text, *names = said if isinstance(said, tuple) and said else (said,)
+        if isinstance(text, str):
+            found.append(Caution(code, text, tuple(names)))
+    return tuple(found)
 
 
 @dataclass(frozen=True)

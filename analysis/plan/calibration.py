@@ -21,7 +21,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from ..data.host_record import HostNote, read_host_record
 from ..data.trial import Trial
 from ..errors import InsufficientDataError, StoreError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution, merged
+from ..pages.model import Caution, cautions_of, merged
 from ..record.environment import whole_targets
 from ..record.shapes import ShapeError, opened, parse, records_of
 from ..record.trial_files import ENVIRONMENT, RESOLVED, EnvironmentShape
@@ -307,42 +307,41 @@ def _cautions(
     pair: tuple[str, str] | None,
     rates: Sequence[MethodRate],
     lost: HostNote | None,
-) -> Iterator[Caution]:
-    if pair is not None and not {pair, pair[::-1]} & set(identical_variants(trial)):
-        yield Caution(
-            "identity-not-shown",
-            f"the trial does not show that {pair[0]!r} and {pair[1]!r} execute the same program: if they "
-            "do not, true differences count as false alarms",
-            pair,
-        )
-    if not pairs.whole:
-        yield Caution(
-            "one-session-swapped",
-            "within one session only blocks can be swapped: what another session would change, and makes "
-            "run-level tests err, cannot be seen",
-        )
-    elif pairs.groups < FEWEST:
-        yield Caution(
-            "sessions-not-checked",
-            f"{pairs.groups} sessions are too few to test whether session values are normal and "
-            f"independent: that needs {FEWEST}",
-        )
-    if len(pairs.benchmarks) < _FEW_BENCHMARKS and any(one.level == "benchmark" for one in rates):
-        many = figures.counted(len(pairs.benchmarks), "benchmark")
-        said = f"rates over {many} are rough: their intervals are wide"
-        yield Caution("few-benchmarks-calibrated", said)
-    if pairs.left_out:
-        many = figures.counted(pairs.left_out, "run")
-        said = f"{many} left out: the other variant has none in the block"
-        yield Caution("runs-without-partner", said)
+) -> tuple[Caution, ...]:
+    many, left = figures.counted(len(pairs.benchmarks), "benchmark"), pairs.left_out
     weak = tuple(one.name for one in rates if one.concluded is not None and one.concluded < 0.5)
-    if weak:
-        said = f"{figures.listed(weak)} could not conclude in most comparisons: few alarms say little there"
-        yield Caution("seldom-concluded", said, weak)
-    if lost is not None and lost.status in ("warn", "fail"):
-        where = "" if lost.session is None else f" before session {lost.session}"
-        said = f"{lost.what}{where}: these rates are those of a host that is not quiet"
-        yield Caution("cpu-lost", said)
+    loud = lost if lost is not None and lost.status in ("warn", "fail") else None
+    table = {
+        "identity-not-shown": pair is not None
+        and not {pair, pair[::-1]} & set(identical_variants(trial))
+        and (
+            f"the trial does not show that {pair[0]!r} and {pair[1]!r} execute the same program: if "
+            "they do not, true differences count as false alarms",
+            *pair,
+        ),
+        "one-session-swapped": not pairs.whole
+        and "within one session only blocks can be swapped: what another session would change, and "
+        "makes run-level tests err, cannot be seen",
+        "sessions-not-checked": pairs.whole
+        and pairs.groups < FEWEST
+        and f"{pairs.groups} sessions are too few to test whether session values are normal and "
+        f"independent: that needs {FEWEST}",
+        "few-benchmarks-calibrated": len(pairs.benchmarks) < _FEW_BENCHMARKS
+        and any(one.level == "benchmark" for one in rates)
+        and f"rates over {many} are rough: their intervals are wide",
+        "runs-without-partner": left
+        and f"{figures.counted(left, 'run')} left out: the other variant has none in the block",
+        "seldom-concluded": weak
+        and (
+            f"{figures.listed(weak)} could not conclude in most comparisons: few alarms say little "
+            "there",
+            *weak,
+        ),
+        "cpu-lost": loud
+        and f"{loud.what}{'' if loud.session is None else f' before session {loud.session}'}: these "
+        "rates are those of a host that is not quiet",
+    }
+    return cautions_of(table)
 
 
 _CELL = "cwd", "stdin", "inputs", "env", "stdout", "command", "before", "after"

@@ -10,9 +10,9 @@ cancels in them, and one that moves a variant more than the other does not.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from ..data.pair import match
 from ..data.trial import Trial
 from ..errors import InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution
+from ..pages.model import Caution, cautions_of
 from ..stats.arguments import between, checks_arguments, chosen
 from ..stats.variance_components import RandomEffects, one_way, random_effects
 from .result import ComponentLine, Crossed, On, VarianceComponents
@@ -66,8 +66,7 @@ def check_positive(name: str, value: float) -> None:
 WIDTH = 0.02  # that is asked for where nothing is: an interval of about 1 % to either side
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
+class Goal(NamedTuple):
     """What is to be reached; None where it is not asked for."""
 
     half: float | None
@@ -107,10 +106,9 @@ def check_wanted(width: float | None, effect: float | None) -> None:
             raise UsageError("an effect of 1 is none", fix="give a speedup, such as 1.02")
 
 
-COSTS_UNKNOWN = Caution(
-    "costs-unknown",
+COSTS_UNKNOWN = (
     "what a session costs before its first run is not known, and counts as nothing: such a plan has "
-    "more sessions than one from a trial directory",
+    "more sessions than one from a trial directory"
 )
 _BILLION = 1e9
 _APART_S = 3600.0  # no trial spends that between two sessions that it executes in one go
@@ -193,8 +191,7 @@ Codes = NDArray[np.int64]
 _ROUNDING = 1e-12  # logs nearer to each other are one value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Observations:
+class Observations(NamedTuple):
     """One logarithm for each benchmark and block, in the order of benchmark, session and block."""
 
     names: tuple[str, ...]
@@ -310,14 +307,7 @@ def _numbered(
 ) -> Observations:
     value, benchmark, *labels = columns
     session, block = (np.unique(row, return_inverse=True)[1].astype(np.int64) for row in labels)
-    return Observations(
-        names=names,
-        values=value,
-        benchmark=benchmark.astype(np.int64),
-        session=session,
-        block=block,
-        blocks_known=known,
-    )
+    return Observations(names, value, benchmark.astype(np.int64), session, block, known)
 
 
 def crossed(seen: Observations) -> RandomEffects | None:
@@ -455,13 +445,12 @@ def _crossed(seen: Observations) -> Crossed | None:
     )
 
 
-def _cautions(seen: Observations, absent: list[str]) -> Iterator[Caution]:
-    if absent:
-        said = f"left out, because fewer than two sessions have it: {figures.listed(absent)}"
-        yield Caution("benchmark-in-one-session", said, tuple(absent))
-    if not seen.blocks_known:
-        yield Caution(
-            "blocks-unknown",
-            "the sources do not say which runs share a block: the first runs of a session are "
-            "compared with each other, then the second ones, and so on",
-        )
+def _cautions(seen: Observations, absent: list[str]) -> tuple[Caution, ...]:
+    left = f"left out, because fewer than two sessions have it: {figures.listed(absent)}"
+    table = {
+        "benchmark-in-one-session": absent and (left, *absent),
+        "blocks-unknown": not seen.blocks_known
+        and "the sources do not say which runs share a block: the first runs of a session are "
+        "compared with each other, then the second ones, and so on",
+    }
+    return cautions_of(table)

@@ -15,7 +15,6 @@ References
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -405,7 +404,7 @@ def _asked(
         pvalues["interval"] = interval_pvalue(one) if alternative == "candidate" else both
     if "randomization" in tests:
         factor = speedup if drawn.better == "lower" else 1 / speedup
-        scaled = dataclasses.replace(drawn, candidate=drawn.candidate * factor).sides()
+        scaled = drawn._replace(candidate=drawn.candidate * factor).sides()
         pvalues["randomization"] = randomization_test(
             *scaled,
             alternative=alternative,
@@ -469,10 +468,8 @@ def _ends(name: str, draw: OneDraw) -> tuple[float, float] | None:
 def _cautions(sides: Pair, runs: int, draws: Draws, *, replace: bool) -> Iterator[Caution]:
     for side in sides:
         yield from population_cautions(side, draws, replace=replace)
-    fewest = min(runs for side in sides for runs in side.runs)
+    fewest = min(*sides[0].runs, *sides[1].runs)
     if not replace and runs > _MUCH * fewest:
-        yield Caution(
-            "draws-alike",
-            f"{runs} of {fewest} runs are drawn without replacement: draws share runs, and vary less "
-            "than new measurements would",
-        )
+        said = "draws share runs, and vary less than new measurements would"
+        what = f"{runs} of {fewest} runs are drawn without replacement: {said}"
+        yield Caution("draws-alike", what)

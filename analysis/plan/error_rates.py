@@ -42,7 +42,7 @@ from ..stats.arguments import checks_arguments, chosen, named, stream
 from ..stats.classical import Alternative, paired_interval, paired_pvalue, student_pvalue
 from ..stats.workers import Progress
 from ..words import shorten, shown
-from .components import check_positive
+from .components import check_positive, sign_of
 from .runs import t_interval
 from .stop_rule import exponential, log_error
 from .study import (
@@ -247,13 +247,8 @@ def pvalue_of(
 def log_ratios(pair: Pair) -> NDArray[np.float64]:
     """Give each benchmark's mean log of the candidate less the baseline's, above 0 if it is better."""
     ours, theirs = pair
-    sign = 1 if ours.better == "higher" else -1
-    return np.array(
-        [
-            sign * (np.log(a).mean() - np.log(b).mean())
-            for a, b in zip(ours.samples, theirs.samples, strict=True)
-        ]
-    )
+    each = zip(ours.samples, theirs.samples, strict=True)
+    return np.array([sign_of(ours) * (np.log(a).mean() - np.log(b).mean()) for a, b in each])
 
 
 @checks_arguments
@@ -571,7 +566,7 @@ def coverage_study(
         cells=tuple(cell for cell in cells if cell.interval not in OVER_BENCHMARKS),
         over_benchmarks=tuple(cell for cell in cells if cell.interval in OVER_BENCHMARKS),
         seed=seed,
-        cautions=tuple(population_cautions(population, draws, replace=replace)),
+        cautions=population_cautions(population, draws, replace=replace),
     )
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from scipy.special import chdtri, stdtrit
 
 from ..errors import InsufficientDataError
 from ..pages import number_format as figures
-from ..pages.model import Caution
+from ..pages.model import Caution, cautions_of
 from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
 from .components import COSTS_UNKNOWN, WIDTH, Goal, TrialCosts, goal_of
@@ -55,8 +54,7 @@ def half_widths(spread: HostSpread, hosts: int, alpha: float, shape: tuple[int, 
     return np.asarray(np.hypot(outer, quantile * np.sqrt(inside / hosts)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
+class Grid(NamedTuple):
     """What is looked at, and when it is enough."""
 
     spreads: tuple[HostSpread, ...]
@@ -95,8 +93,7 @@ _FEW = 5
 _THESE = "these"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostPilot:
+class HostPilot(NamedTuple):
     """What a host tells: its components of the differences, and what its trial cost."""
 
     components: VarianceComponents
@@ -184,7 +181,7 @@ def plan_hosts(
         costs=costs,
         table=tuple(row for row in rows if row.hosts in (*_SHOWN, taken.hosts)),
         lines=lines,
-        cautions=tuple(_cautions(pilots, judged, costs)),
+        cautions=_cautions(pilots, judged, costs),
     )
 
 
@@ -272,20 +269,18 @@ def _quartiles(
 
 def _cautions(
     pilots: Mapping[str, HostPilot], judged: Sequence[HostLine], costs: TrialCosts | None
-) -> Iterator[Caution]:
-    if len(pilots) < _FEW:
-        yield Caution(
-            "few-pilot-hosts",
-            f"the pilot has only {len(pilots)} hosts: what lies between hosts is roughly known, and "
-            "the plan is no better; plan again when more are measured",
-        )
+) -> tuple[Caution, ...]:
     flat = tuple(line.name for line in judged if line.host_sd == 0)
-    if flat:
-        yield Caution(
-            "no-host-component",
+    table = {
+        "few-pilot-hosts": len(pilots) < _FEW
+        and f"the pilot has only {len(pilots)} hosts: what lies between hosts is roughly known, and "
+        "the plan is no better; plan again when more are measured",
+        "no-host-component": flat
+        and (
             "hosts of the pilot differ no more than their sessions explain, and the plan assumes "
             f"that this is true: {figures.listed(flat)}",
-            flat,
-        )
-    if costs is None:
-        yield COSTS_UNKNOWN
+            *flat,
+        ),
+        "costs-unknown": costs is None and COSTS_UNKNOWN,
+    }
+    return cautions_of(table)

@@ -26,7 +26,6 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -51,8 +50,7 @@ Signs = Integers  # relabellings x groups: 1 as measured, -1 swapped
 _TOLERANCE = 1e-9  # of a p that is compared with its risk
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BlockPairs:
+class BlockPairs(NamedTuple):
     """Runs of two variants side by side: each block that holds both, benchmark by benchmark.
 
     `benchmarks` are those with two blocks at least. Each of the arrays below has one entry a block:
@@ -97,8 +95,7 @@ class BlockPairs:
         def cut(rows: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
             return tuple(rows[k][kept[k]] for k in enough)
 
-        return replace(
-            self,
+        return self._replace(
             benchmarks=tuple(self.benchmarks[k] for k in enough),
             ours=cut(self.ours),
             theirs=cut(self.theirs),

@@ -17,7 +17,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ..data.matrix import PerformanceMatrix
 from ..data.pair import match
 from ..errors import AnalysisError, UsageError
-from ..pages.model import Caution
+from ..pages.model import Caution, cautions_of
 from ..stats.arguments import between, checks_arguments, counted, stream
 from .components import check_positive, check_runs, check_wanted, matched, sign_of
 from .result import Interval, LoopStep, PlannedWidth, RunPlan, Scale, WidthLoop
@@ -46,31 +46,19 @@ _EARLY = 5  # a loop that starts at fewer runs may meet a small spread by chance
 _SMALL = 10  # a pilot with fewer runs has hardly shown what is rare
 
 
-def loop_cautions(interval: Interval, start: int) -> Iterator[Caution]:
-    """Say what stopping by the width leaves of the confidence."""
-    yield Caution("stopped-by-width", _COST[interval])
-    if start < _EARLY:
-        said = f"a loop that starts at {start} runs may stop on a spread seen by chance"
-        yield Caution("early-start", said)
-
-
-def plan_cautions(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> Iterator[Caution]:
+def plan_cautions(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> tuple[Caution, ...]:
     """Say what a plan rests on."""
-    yield Caution(
-        "within-session",
-        "the widths are those within one session: what differs from session to session is not in "
-        "them, and no number of runs averages it out; plan several sessions",
-    )
-    if ours.sessions is None or theirs.sessions is None:
-        said = "the pilot does not say which runs share a session: all count as one"
-        yield Caution("sessions-unknown", said)
     fewest = min(*ours.runs, *theirs.runs)
-    if fewest < _SMALL:
-        yield Caution(
-            "small-pilot",
-            f"the pilot has only {fewest} runs of some benchmark: what it has not shown, such as "
-            "rare slow runs, is not in the plan",
-        )
+    table = {
+        "within-session": "the widths are those within one session: what differs from session to "
+        "session is not in them, and no number of runs averages it out; plan several sessions",
+        "sessions-unknown": (ours.sessions is None or theirs.sessions is None)
+        and "the pilot does not say which runs share a session: all count as one",
+        "small-pilot": fewest < _SMALL
+        and f"the pilot has only {fewest} runs of some benchmark: what it has not shown, such as "
+        "rare slow runs, is not in the plan",
+    }
+    return cautions_of(table)
 
 
 @checks_arguments
@@ -205,6 +193,8 @@ def width_loop(
         steps.append(LoopStep(runs=runs, speedup=speedup, low=low, high=high, width=found))
         if found <= width:
             break
+    early = f"a loop that starts at {start} runs may stop on a spread seen by chance"
+    said = {"stopped-by-width": _COST[interval], "early-start": start < _EARLY and early}
     cause: Literal["max_runs", "data"]
     cause = "max_runs" if max_runs is not None and max_runs <= there else "data"
     return WidthLoop(
@@ -217,7 +207,7 @@ def width_loop(
         runs=steps[-1].runs,
         why="width" if steps[-1].width <= width else cause,
         steps=tuple(steps),
-        cautions=(*known, *loop_cautions(interval, start)),
+        cautions=(*known, *cautions_of(said)),
     )
 
 

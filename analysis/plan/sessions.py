@@ -36,7 +36,7 @@ from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageErro
 from ..methods.multilevel.exact import exact_values, identity_needs
 from ..methods.speedup_test.compare import speedup_test_suite
 from ..pages import number_format as figures
-from ..pages.model import Caution
+from ..pages.model import Caution, cautions_of
 from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
 from .components import (
@@ -65,37 +65,35 @@ _FURTHER = 10  # times the pilot's runs
 
 def session_cautions(
     lines: tuple[ComponentLine, ...], *, best: tuple[int, int] | None, costs: TrialCosts | None
-) -> Iterator[Caution]:
+) -> tuple[Caution, ...]:
     """Say what a plan rests on."""
     fewest = min(line.sessions for line in lines)
-    if fewest < _FEW:
-        yield Caution(
-            "few-pilot-sessions",
-            f"the pilot has only {fewest} sessions: what lies between sessions is roughly known, and "
-            "the plan is no better; plan again when more are measured",
-        )
     flat = tuple(line.name for line in lines if line.session_sd == 0 and line.run_sd)
-    if flat:
-        yield Caution(
-            "no-session-component",
+    alone = all(line.run_sd is None for line in lines)
+    runs = max(line.blocks / line.sessions for line in lines)
+    table = {
+        "few-pilot-sessions": fewest < _FEW
+        and f"the pilot has only {fewest} sessions: what lies between sessions is roughly known, and "
+        "the plan is no better; plan again when more are measured",
+        "no-session-component": flat
+        and (
             "sessions of the pilot differ no more than their runs explain, and the plan assumes "
             f"that this is true: {figures.listed(flat)}",
-            flat,
-        )
-    if all(line.run_sd is None for line in lines):
-        said = "what more runs would bring is not known, and only sessions are planned"
-        yield Caution("one-run-a-session", f"the pilot has one run a session: {said}")
-    elif all(not line.run_sd and not line.session_sd for line in lines):
-        yield Caution("pilot-without-spread", "nothing varies in the pilot: any plan seems enough")
-    runs = max(line.blocks / line.sessions for line in lines)
-    if best is not None and best[1] > _FURTHER * runs:
-        yield Caution(
-            "far-from-the-pilot",
-            f"the plan has more than {_FURTHER} times the pilot's runs a session, and takes them to "
-            "vary as those did",
-        )
-    if costs is None:
-        yield COSTS_UNKNOWN
+            *flat,
+        ),
+        "one-run-a-session": alone
+        and "the pilot has one run a session: what more runs would bring is not known, and only "
+        "sessions are planned",
+        "pilot-without-spread": not alone
+        and all(not line.run_sd and not line.session_sd for line in lines)
+        and "nothing varies in the pilot: any plan seems enough",
+        "far-from-the-pilot": best is not None
+        and best[1] > _FURTHER * runs
+        and f"the plan has more than {_FURTHER} times the pilot's runs a session, and takes them to "
+        "vary as those did",
+        "costs-unknown": costs is None and COSTS_UNKNOWN,
+    }
+    return cautions_of(table)
 
 
 class SessionSpread(NamedTuple):
@@ -157,8 +155,7 @@ def least_sessions(
     return int(reached.argmax()) + 2 if reached.any() else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
+class Outlook(NamedTuple):
     """The lines that a goal is asked of, and what sessions and runs cost."""
 
     lines: tuple[ComponentLine, ...]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal, TypeVar, cast, get_args
+from typing import ClassVar, Literal, NamedTuple, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..data.matrix import PerformanceMatrix
 from ..errors import InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Table, table_of, value_of
+from ..pages.model import Caution, Table, cautions_of, table_of, value_of
 from ..record.run_numbers import Better
 from ..stats.arguments import chosen, counted, stream
 from ..stats.workers import Progress, in_order
@@ -37,8 +37,7 @@ NAMES = {
 _INTERVALS = {"paired-t": "paired t", "hpt": "HPT speedup"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DrawnPair:
+class DrawnPair(NamedTuple):
     """The values of one simulated comparison: all that its tests need, wherever they are made.
 
     `number` counts the comparisons of `root`, the seed of the streams of its tests, from 0. The values
@@ -167,40 +166,36 @@ def check_enough(
         return
     needed = max(runs) * (2 if len(sides) == 1 else 1)
     for population in sides:
-        rows = _rows_of(population, draws)
-        least = min(range(len(rows)), key=lambda k: rows[k].size)
-        size = rows[least].size
-        if size < needed:
-            what = "blocks" if draws == "block" else "runs"
+        sizes = [row.size for row in _rows_of(population, draws)]
+        if min(sizes) < needed:
             of = " for both sides together" if len(sides) == 1 else ""
-            where = "" if draws == "block" else f", benchmark {population.benchmarks[least]!r}"
+            bench = population.benchmarks[sizes.index(min(sizes))]
             raise InsufficientDataError(
-                f"{needed} {what} would be drawn without replacement{of}, and there are {size}",
-                f"{population.name}{where}",
+                f"{needed} {draws}s would be drawn without replacement{of}, and there are {min(sizes)}",
+                population.name if draws == "block" else f"{population.name}, benchmark {bench!r}",
                 "draw fewer runs, or with replacement",
-                n=size,
+                n=min(sizes),
                 needed=needed,
             )
 
 
 def _by_block(population: PerformanceMatrix) -> list[NDArray[np.float64]]:
     """Order each benchmark's runs by block, the same blocks in all of them."""
+    name, fix = population.name, "draw runs instead"
     if population.blocks is None:
-        raise UsageError("the population has no block ids", population.name, "draw runs instead")
+        raise UsageError("the population has no block ids", name, fix)
     common = sorted(set.intersection(*(set(ids.tolist()) for ids in population.blocks)))
     rows = []
-    for name, values, ids in zip(
-        population.benchmarks, population.samples, population.blocks, strict=True
-    ):
+    each = zip(population.benchmarks, population.samples, population.blocks, strict=True)
+    for bench, values, ids in each:
         found = dict(zip(ids.tolist(), values.tolist(), strict=True))
         if len(found) != values.size:
-            where = f"{population.name}, benchmark {name!r}"
             what = "a block holds more than one run of the benchmark"
-            raise UsageError(what, where, "draw runs instead")
+            raise UsageError(what, f"{name}, benchmark {bench!r}", fix)
         rows.append(np.array([found[block] for block in common]))
     if len(common) < 2:
-        what, fix = "fewer than two blocks hold all benchmarks", "draw runs instead"
-        raise InsufficientDataError(what, population.name, fix, n=len(common), needed=2)
+        what = "fewer than two blocks hold all benchmarks"
+        raise InsufficientDataError(what, name, fix, n=len(common), needed=2)
     return rows
 
 
@@ -346,46 +341,38 @@ def covered_table(name: str, cells: Iterable[Covered], *first: tuple[str, str]) 
     )
 
 
-_FEW = 30  # values of a benchmark, below which draws repeat them often
-
-
 def population_cautions(
     population: PerformanceMatrix, draws: Draws, *, replace: bool = True
-) -> Iterator[Caution]:
+) -> tuple[Caution, ...]:
     """Say what draws from a population cannot show."""
-    yield from (caution.of(population.name) for caution in population.cautions)
-    kind = "blocks" if draws == "block" else "runs"
-    yield Caution(
-        "drawn-independently",
-        f"{kind} are drawn independently: drift and differences between sessions are not in these "
-        "rates, and real trials that have them err more often",
-    )
-    if draws == "run" and len(population.benchmarks) > 1:
-        said = "benchmarks are drawn on their own: what correlates them in one round is gone"
-        yield Caution("benchmarks-drawn-apart", said)
     fewest = min(population.runs)
-    if fewest < _FEW:
-        repeated = "draws repeat them, which makes ties, and " if replace else ""
-        yield Caution(
-            "small-population",
-            f"the population has only {fewest} values of some benchmark: {repeated}tails that it has "
-            "not shown are missing",
-        )
+    repeated = "draws repeat them, which makes ties, and " if replace else ""
+    table = {
+        "drawn-independently": f"{draws}s are drawn independently: drift and differences between "
+        "sessions are not in these rates, and real trials that have them err more often",
+        "benchmarks-drawn-apart": draws == "run"
+        and len(population.benchmarks) > 1
+        and "benchmarks are drawn on their own: what correlates them in one round is gone",
+        "small-population": fewest < 30  # below which draws repeat values often
+        and f"the population has only {fewest} values of some benchmark: {repeated}tails that it has "
+        "not shown are missing",
+    }
+    return (*(one.of(population.name) for one in population.cautions), *cautions_of(table))
 
 
 def few_benchmarks_cautions(
     tests: Sequence[str], benchmarks: int, alternative: str, alphas: Sequence[float]
-) -> Iterator[Caution]:
+) -> tuple[Caution, ...]:
     """Say which tests have too few benchmarks to reject at all, and at which levels."""
-    if "t" in tests and benchmarks < 2:
-        yield Caution(
-            "no-paired-t", "the paired t-test needs two benchmarks: here it never rejects"
-        )
     least = 0.5**benchmarks * (2 if alternative == "two-sided" else 1)
     beyond = [f"{alpha:g}" for alpha in sorted(alphas) if least > alpha]
-    if "hpt" in tests and beyond:
-        yield Caution(
-            "level-out-of-reach",
-            f"HPT cannot reject at {' or '.join(beyond)} with "
-            f"{figures.counted(benchmarks, 'benchmark')}: its smallest p is {least:g}",
-        )
+    table = {
+        "no-paired-t": "t" in tests
+        and benchmarks < 2
+        and "the paired t-test needs two benchmarks: here it never rejects",
+        "level-out-of-reach": "hpt" in tests
+        and beyond
+        and f"HPT cannot reject at {' or '.join(beyond)} with "
+        f"{figures.counted(benchmarks, 'benchmark')}: its smallest p is {least:g}",
+    }
+    return cautions_of(table)

@@ -4,7 +4,6 @@ Authority: equation (2) written out, components from pilots whose variances are 
 """
 
 import math
-from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -168,7 +167,7 @@ def test_wrong_arguments_and_too_few_hosts_are_refused():
 
 
 def test_without_costs_a_caution_says_what_that_means():
-    found = {k: replace(one, costs=None) for k, one in pilots(3).items()}
+    found = {k: one._replace(costs=None) for k, one in pilots(3).items()}
     plan = plan_few(found, width=0.1)
     assert plan.seconds is None
     codes = [one.code for one in plan.cautions]

@@ -209,7 +209,7 @@ def test_cautions():
 @pytest.mark.parametrize(("runs", "told"), [(80, []), (81, ["far-from-the-pilot"])])
 def test_far_from_the_pilot_is_more_than_ten_times_its_runs(runs, told):
     lines = variance_components(*pilot(runs=8)).benchmarks
-    found = session_cautions(lines, fewest=6, best=(2, runs), costs=COSTS)
+    found = session_cautions(lines, best=(2, runs), costs=COSTS)
     assert [one.code for one in found if "no-session" not in one.code] == told
 
 
