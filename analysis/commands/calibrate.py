@@ -71,7 +71,6 @@ def _pair(text: str | None) -> tuple[str, str] | None:
         return None
     names = text.split(",")
     if len(names) != 2 or not all(names):
-        raise UsageError(
-            f"--pair names two variants, not {text!r}", fix="write them with a comma: --pair A,B"
-        )
+        fix = "write them with a comma: --pair A,B"
+        raise UsageError(f"--pair names two variants, not {text!r}", fix=fix)
     return names[0], names[1]

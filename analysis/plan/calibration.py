@@ -50,7 +50,7 @@ from .certificate import (
     design_of,
     machine_of,
 )
-from .rates import BlockPairs, pairs_of, rates_of
+from .rates import BlockPairs, Rng, pairs_of, rates_of
 
 Array = NDArray[np.float64]
 FEWEST = 5  # sessions; below, no departure could be seen
@@ -59,7 +59,7 @@ _EQUAL = 1e-12
 
 
 def checks_of(
-    values: Mapping[str, ArrayLike], *, risk: float, rng: np.random.Generator
+    values: Mapping[str, ArrayLike], *, risk: float, rng: Rng
 ) -> tuple[SessionCheck, ...]:
     """Test the session values of each benchmark, and adjust all p-values together."""
     root = int(rng.integers(2**63))

@@ -134,10 +134,8 @@ def differences(
         *_other("design", known.kind, design.kind),
         *_other("metric", certificate.metric, metric),
     ]
-    warns = [
-        *_other("kernel", there.kernel, here.kernel),
-        *_other("governor", there.governor, here.governor),
-    ]
+    warns = _other("kernel", there.kernel, here.kernel)
+    warns += _other("governor", there.governor, here.governor)
     try:
         then = datetime.fromisoformat(certificate.created)
         age = (now or datetime.now(UTC)) - (then if then.tzinfo else then.replace(tzinfo=UTC))
@@ -145,12 +143,10 @@ def differences(
             warns.append(f"it is {days} days old")
     except ValueError:
         warns.append("its age is unknown")
-    look, known_lost = read_host_record(trial.path).most_lost, certificate.lost_share
+    look, before = read_host_record(trial.path).most_lost, certificate.lost_share
     lost = None if look is None or look.value is None else look.value / 100
-    if lost is not None and known_lost is not None and lost >= max(_LOST, _TIMES_MORE * known_lost):
-        warns.append(
-            f"others took {100 * known_lost:.2f} % of a CPU there, {100 * lost:.2f} % here"
-        )
+    if lost is not None and before is not None and lost >= max(_LOST, _TIMES_MORE * before):
+        warns.append(f"others took {100 * before:.2f} % of a CPU there, {100 * lost:.2f} % here")
     others = [name for name in design.benchmarks if name not in known.benchmarks]
     if others:
         warns.append(f"{len(others)} of {len(design.benchmarks)} benchmarks are not in it")

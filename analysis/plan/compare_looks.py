@@ -38,6 +38,7 @@ CLOSE_ENOUGH = 0.02  # of the mean of a single command: half the width of its in
 _MOST = 100_000  # sessions of which it is foretold that they decide
 _BLOCKS = 2**20  # more than any session has
 _BENCHMARK = "command"
+_Mean = tuple[float, float, float] | tuple[None, None, None]  # with the ends of its interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,9 +282,7 @@ def _needed(one: CandidateLook, plan: LooksPlan, law: ErrorLaw, margin: float) -
     return (next_look(plan, most - 1) or most) if most else None
 
 
-def _alone(
-    side: PerformanceMatrix, risk: float
-) -> tuple[float, float, float] | tuple[None, None, None]:
+def _alone(side: PerformanceMatrix, risk: float) -> _Mean:
     """Give mean and interval of a single command."""
     from scipy.special import stdtrit
 

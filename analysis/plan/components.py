@@ -75,16 +75,14 @@ class Goal(NamedTuple):
     alpha: float
 
 
-def goal_of(
-    width: float | None, effect: float | None, on: On, power: float, confidence: float
-) -> Goal:
+def goal_of(width: float | None, effect: float | None, on: On, power: float, sure: float) -> Goal:
     """Give the goal of an interval's relative width, and of a speedup to be told with a power."""
     chosen("on", on, get_args(On))
-    between("confidence", confidence)
+    between("confidence", sure)
     between("power", power)
-    if power <= 1 - confidence:
+    if power <= 1 - sure:
         raise UsageError(
-            f"power must lie above the risk, {1 - confidence:.4g}, and is {power!r}",
+            f"power must lie above the risk, {1 - sure:.4g}, and is {power!r}",
             fix="ask for 0.8, or for another confidence",
         )
     check_wanted(width, effect)
@@ -92,7 +90,7 @@ def goal_of(
         half=None if width is None else math.asinh(width / 2),
         effect=None if effect is None else abs(math.log(effect)),
         power=power,
-        alpha=1 - confidence,
+        alpha=1 - sure,
     )
 
 
@@ -244,26 +242,24 @@ def differences(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Ob
     return _gathered(candidate.benchmarks, (keys, ratio), layout)
 
 
+_Matrices = Sequence[PerformanceMatrix]
 # a key of benchmark, session and block; the mean log of its runs
 _BlockMeans = tuple[Codes, Floats]
 _Layout = tuple[int, int, bool]  # how many sessions and blocks the keys count; are blocks known
 
 
-def _coded(matrices: Sequence[PerformanceMatrix]) -> tuple[list[_BlockMeans], _Layout]:
+def _coded(matrices: _Matrices) -> tuple[list[_BlockMeans], _Layout]:
     """Give sessions and blocks the same numbers on all sides."""
     sessions = _codes([matrix.sessions for matrix in matrices], matrices)
     known = all(matrix.blocks is not None for matrix in matrices)
-    benchmarks = [
-        np.repeat(np.arange(len(matrix.benchmarks)), matrix.runs).astype(np.int64)
-        for matrix in matrices
-    ]
+    numbers = [np.repeat(np.arange(len(m.benchmarks)), m.runs).astype(np.int64) for m in matrices]
     if known:
         blocks = _codes([matrix.blocks for matrix in matrices], matrices)
     else:
-        blocks = [_turns(b, s) for b, s in zip(benchmarks, sessions, strict=True)]
+        blocks = [_turns(b, s) for b, s in zip(numbers, sessions, strict=True)]
     many, turns = (1 + max(int(row.max()) for row in rows) for rows in (sessions, blocks))
     sides = []
-    for matrix, bench, session, block in zip(matrices, benchmarks, sessions, blocks, strict=True):
+    for matrix, bench, session, block in zip(matrices, numbers, sessions, blocks, strict=True):
         key = (bench * many + session) * turns + block
         found, place, counts = np.unique(key, return_inverse=True, return_counts=True)
         logs = np.log(np.concatenate(matrix.samples))
@@ -271,9 +267,7 @@ def _coded(matrices: Sequence[PerformanceMatrix]) -> tuple[list[_BlockMeans], _L
     return sides, (many, turns, known)
 
 
-def _codes(
-    rows: Sequence[tuple[NDArray[Any], ...] | None], matrices: Sequence[PerformanceMatrix]
-) -> list[Codes]:
+def _codes(rows: Sequence[tuple[NDArray[Any], ...] | None], matrices: _Matrices) -> list[Codes]:
     """Turn labels into numbers; sides without labels share one."""
     flat = [
         np.full(sum(matrix.runs), "-") if row is None else np.concatenate(row)
@@ -302,9 +296,7 @@ def _gathered(names: tuple[str, ...], side: _BlockMeans, layout: _Layout) -> Obs
     return _numbered(names, (value, benchmark, session, session * blocks + block), known=known)
 
 
-def _numbered(
-    names: tuple[str, ...], columns: tuple[Floats, Codes, Codes, Codes], *, known: bool
-) -> Observations:
+def _numbered(names: tuple[str, ...], columns: tuple[Any, ...], *, known: bool) -> Observations:
     value, benchmark, *labels = columns
     session, block = (np.unique(row, return_inverse=True)[1].astype(np.int64) for row in labels)
     return Observations(names, value, benchmark.astype(np.int64), session, block, known)
@@ -408,9 +400,7 @@ def variance_components(
     )
 
 
-def component_lines(
-    seen: Observations,
-) -> tuple[list[ComponentLine | None], ComponentLine | None]:
+def component_lines(seen: Observations) -> tuple[list[ComponentLine | None], ComponentLine | None]:
     """Give each benchmark's components and those of the mean over all of them."""
     lines = [_line(name, *seen.of(k)) for k, name in enumerate(seen.names)]
     return lines, _line("these", *seen.suite()) if len(seen.names) > 1 else None

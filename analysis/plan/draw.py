@@ -22,7 +22,6 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import UsageError
@@ -35,19 +34,14 @@ from ..pages.result import Result
 from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
 from ..plots.chart import Sheet, arranged
 from ..plots.paper import Picture
+from ..stats import classical
 from ..stats.arguments import checks_arguments, chosen, counted, named, stream
-from ..stats.classical import (
-    Alternative,
-    interval_pvalue,
-    paired_interval,
-    paired_pvalue,
-    student_pvalue,
-)
+from ..stats.classical import Alternative
 from ..stats.workers import Progress
 from ..words import shorten, shown
 from .components import check_positive, matched
 from .error_rates import log_ratios
-from .stop_rule import exponential
+from .stop_rule import Floats, exponential
 from .study import (
     NAMES,
     Covered,
@@ -302,9 +296,15 @@ def draw_study(
         raise UsageError("there must be a level", fix="give alphas, such as 0.01 and 0.05")
     for alpha in levels:
         check_study(
-            ours, (runs,), 1 - alpha, draws,
-            simulations=simulations, factor=speedup, replace=replace, baseline=theirs,
-        )  # fmt: skip
+            ours,
+            (runs,),
+            1 - alpha,
+            draws,
+            simulations,
+            factor=speedup,
+            replace=replace,
+            baseline=theirs,
+        )
         if alpha == 0.5:
             raise UsageError("alpha must lie below 0.5")
     check_positive("speedup", speedup)
@@ -394,14 +394,14 @@ def _asked(
         both = min(1.0, 2 * min(tested.pvalue, tested.pvalue_baseline))
         pvalues["hpt"] = tested.pvalue if alternative == "candidate" else both
     if "t" in tests:
-        pvalues["t"] = paired_pvalue(logs - math.log(speedup), alternative)
+        pvalues["t"] = classical.paired_pvalue(logs - math.log(speedup), alternative)
     on_scores = report.context.paired_t[0]
     if "t-scores" in tests:
         pvalues["t-scores"] = _on_scores(on_scores, alternative)
     if "interval" in tests:
         one = _on_scores(on_scores, "candidate")
         both = _on_scores(on_scores, "two-sided")
-        pvalues["interval"] = interval_pvalue(one) if alternative == "candidate" else both
+        pvalues["interval"] = classical.interval_pvalue(one) if alternative == "candidate" else both
     if "randomization" in tests:
         factor = speedup if drawn.better == "lower" else 1 / speedup
         scaled = drawn._replace(candidate=drawn.candidate * factor).sides()
@@ -420,7 +420,7 @@ def _asked(
         ]
         for test in tests
     ]
-    paired = paired_interval(logs, confidence)
+    paired = classical.paired_interval(logs, confidence)
     draw = OneDraw(
         ratio=exponential(float(logs.mean())),
         pvalues={name: p if p > 0 else None for name, p in pvalues.items()},
@@ -436,13 +436,11 @@ def _on_scores(found: PairedT, alternative: Alternative) -> float:
     if found.sd is None:
         return 1.0
     if found.pvalue is None or found.pvalue_two_sided is None:
-        return student_pvalue(found.mean, 0.0, found.df, alternative)
+        return classical.student_pvalue(found.mean, 0.0, found.df, alternative)
     return found.pvalue if alternative == "candidate" else found.pvalue_two_sided
 
 
-def _excluded(
-    replicates: NDArray[np.float64], speedup: float, alternative: Alternative, alpha: float
-) -> bool:
+def _excluded(replicates: Floats, speedup: float, alternative: Alternative, alpha: float) -> bool:
     """Tell whether the percentile interval, or its lower bound, excludes the speedup."""
     slack = 1e-12 * speedup
     if alternative == "candidate":

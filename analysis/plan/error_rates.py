@@ -138,16 +138,14 @@ class RejectionStudy(Result):
         each = sorted({cell.runs for cell in cells})
         if len(shifted) == 1 and len(each) > 1:
             said = f"{shifted[0]} of {self.benchmarks} benchmarks shifted"
-            panels = [_panel(self, cells, tests, "runs", said)]
+            panels = [_panel(self, cells, "runs", said)]
         else:
             of_runs = [[cell for cell in cells if cell.runs == n] for n in each]
             panels = [
-                _panel(self, some, tests, "shifted", f"{n} runs")
+                _panel(self, some, "shifted", f"{n} runs")
                 for n, some in zip(each, of_runs, strict=True)
             ]
-        panels[0].keys = [
-            Key(NAMES[test], f"c{k}", _SHAPES[k % len(_SHAPES)]) for k, test in enumerate(tests)
-        ]
+        panels[0].keys = [Key(NAMES[x], f"c{k}", _SHAPES[k % 4]) for k, x in enumerate(tests)]
         abreast = min(_ABREAST, len(panels))
         for first in panels[::abreast]:
             first.y_label = "share of comparisons rejected"
@@ -166,10 +164,8 @@ class RejectionStudy(Result):
 
 @page_of.register
 def _(study: RejectionStudy) -> Page:
-    what, title = (
-        f"type-I error on {study.benchmarks} benchmarks: both sides are the same",
-        "Type-I error",
-    )
+    title = "Type-I error"
+    what = f"type-I error on {study.benchmarks} benchmarks: both sides are the same"
     if study.kind == "power":
         each = ", ".join(dict.fromkeys(str(cell.runs) for cell in study.cells))
         some = f"some of {study.benchmarks} benchmarks, {each} runs each"
@@ -200,21 +196,19 @@ def _(study: RejectionStudy) -> Page:
     )
 
 
-def _panel(
-    study: RejectionStudy, cells: Sequence[Rejections], tests: list[str], over: str, title: str
-) -> Axes:
+def _panel(study: RejectionStudy, cells: Sequence[Rejections], over: str, title: str) -> Axes:
     places = [float(getattr(cell, over)) for cell in cells]
     logs = over == "runs" and max(places) > 4 * min(places)
     axes = Axes(x=quantity_scale(places, log=logs), y=Scale(-0.03, 1.06), title=title)
     axes.level(study.alpha, "one thin dashed")
-    for k, test in enumerate(tests):
+    for k, test in enumerate(dict.fromkeys(cell.test for cell in study.cells)):
         here = [cell for cell in cells if cell.test == test]
         x = np.array([float(getattr(cell, over)) for cell in here])
         rates, errors = (np.array([getattr(c, name) for c in here]) for name in ("rate", "error"))
         low, high = np.maximum(rates - errors, 0), np.minimum(rates + errors, 1)
         axes.segments(x, low, x, high, f"c{k} thin")
         axes.curve(x, rates, f"c{k} d{k} curve")
-        axes.spots(x, rates, f"c{k}", r=1.8, shape=_SHAPES[k % len(_SHAPES)])
+        axes.spots(x, rates, f"c{k}", r=1.8, shape=_SHAPES[k % 4])
     axes.x_label = "shifted benchmarks" if over == "shifted" else "runs of each benchmark and side"
     axes.x_ticks = quantity_ticks(axes.x, "1", 5)
     axes.y_ticks = quantity_ticks(Scale(0.0, 1.0), "1", 6)
@@ -227,9 +221,8 @@ def pvalue_of(
     """Give the p-value of one of `TESTS` on one pair."""
     ours, theirs = pair
     if test == "randomization":
-        return randomization_test(
-            ours, theirs, alternative=alternative, resamples=resamples, rng=rng
-        ).pvalue
+        found = randomization_test(*pair, alternative=alternative, resamples=resamples, rng=rng)
+        return found.pvalue
     if test == "hpt":
         result = hpt(ours, theirs)
         if alternative == "candidate":
@@ -331,9 +324,7 @@ def power_study(
         check_positive("shift_by", shift_by)
     each = list(runs) if isinstance(runs, Sequence | np.ndarray) else [runs]
     points = [(k, m) for m in dict.fromkeys(each) for k in some]
-    check_study(
-        population, each, 1 - alpha, draws, simulations=simulations, factor=shift, replace=replace
-    )
+    check_study(population, each, 1 - alpha, draws, simulations, factor=shift, replace=replace)
     names = named("test", tests, TESTS)
     chosen("alternative", alternative, ("two-sided", "candidate"))
     root = int(rng.integers(2**63))
@@ -355,10 +346,8 @@ def power_study(
             replace=replace,
         )
 
-    test = partial(
-        _rejected, tests=names, alternative=alternative, alpha=alpha, resamples=resamples
-    )
-    rows = asked_of_draws(test, drawn, points, simulations, workers=workers, progress=progress)
+    ask = partial(_rejected, tests=names, alternative=alternative, alpha=alpha, resamples=resamples)
+    rows = asked_of_draws(ask, drawn, points, simulations, workers=workers, progress=progress)
     cells = [
         Rejections(test=name, shifted=k, runs=m, rejected=count, simulations=simulations)
         for (k, m), answers in zip(points, rows, strict=True)
@@ -535,9 +524,7 @@ def coverage_study(
         If an argument is out of range.
     """
     check_means(mean, "runs")
-    check_study(
-        population, runs, confidence, draws, simulations=simulations, factor=ratio, replace=replace
-    )
+    check_study(population, runs, confidence, draws, simulations, factor=ratio, replace=replace)
     names = named("interval", intervals, INTERVALS)
     if mean != "geometric":
         names = named("interval", [one for one in names if one not in _OF_RATIOS], INTERVALS)

@@ -154,7 +154,7 @@ def plan_hosts(
         return float(runs) if row.seconds is None else row.seconds, row.hosts
 
     best = min((row for row in rows if row.sessions is not None), key=spent, default=None)
-    low, high = (None, None) if best is None else _quartiles(grid, best, len(pilots), max_hosts)
+    low, high = [None, None] if best is None else _quartiles(grid, best, len(pilots), max_hosts)
     first = next(iter(pilots.values())).components
     taken = best or PlannedHosts(hosts=0)
     return HostPlan(
@@ -254,9 +254,7 @@ def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
     )
 
 
-def _quartiles(
-    grid: Grid, best: PlannedHosts, pilots: int, most: int
-) -> tuple[int | None, int | None]:
+def _quartiles(grid: Grid, best: PlannedHosts, pilots: int, most: int) -> list[int | None]:
     """Give the hosts that are needed with the variance between them at its quartiles."""
     at = ((best.sessions or 1) - 1, (best.runs or 1) - 1)
     found = []
@@ -264,7 +262,7 @@ def _quartiles(
         factor = (pilots - 1) / float(chdtri(pilots - 1, 1 - share))
         enough = (h for h in range(2, most + 1) if bool(grid.enough(h, factor)[at]))
         found.append(next(enough, None))
-    return found[0], found[1]
+    return found
 
 
 def _cautions(

@@ -384,9 +384,8 @@ def benchmark_rates(
             if methods.isdisjoint(names):
                 continue
             for name, found in test(x, y, risk).items():
-                rows.setdefault(name, []).append(
-                    (float(found.alarm.mean()), float(found.concluded.mean()))
-                )
+                shares = float(found.alarm.mean()), float(found.concluded.mean())
+                rows.setdefault(name, []).append(shares)
     return {
         name: (np.array([a for a, _ in values]), np.array([c for _, c in values]))
         for name, values in rows.items()

@@ -536,9 +536,7 @@ def _(plan: HostPlan) -> Page:
         _WIDTH,
         _DETECTABLE,
     )
-    levels = (
-        (f"between {what}s", f"{what}_sd", figures.percent) for what in ("host", "session", "run")
-    )
+    levels = ((f"between {x}s", f"{x}_sd", figures.percent) for x in ("host", "session", "run"))
     varies = table_of("benchmarks", plan.lines, _BENCHMARK, *levels)
     answer = f"{head}, on hosts like these: {plan.goal(len(plan.lines))} needs {needed}"
     return Page(

@@ -42,6 +42,7 @@ _COST: dict[Interval, str] = {
     "stopped by its width it covers about 87 % (width .025) to 89 % (.035) where 95 % is nominal; "
     "use the t interval",
 }
+Ends = tuple[float, float, float]  # a speedup, and the ends of its interval
 _EARLY = 5  # a loop that starts at fewer runs may meet a small spread by chance
 _SMALL = 10  # a pilot with fewer runs has hardly shown what is rare
 
@@ -64,7 +65,7 @@ def plan_cautions(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> tuple[C
 @checks_arguments
 def t_interval(
     candidate: PerformanceMatrix, baseline: PerformanceMatrix, *, confidence: float = 0.95
-) -> tuple[float, float, float]:
+) -> Ends:
     """Give the speedup of the suite's geometric mean with its t interval on logarithms.
 
     Where cells have unequal numbers of runs, those of equally many are a part of the half-width each,
@@ -164,7 +165,7 @@ def width_loop(
     check_runs(ours, theirs, start)
     there = min(*ours.runs, *theirs.runs)
     most = there if max_runs is None else min(max_runs, there)
-    find: Callable[[int], tuple[float, float, float]]
+    find: Callable[[int], Ends]
     if interval == "t":
         logs = np.log([values[:most] for values in (*ours.samples, *theirs.samples)])
         find = partial(_t_of_first, logs, sign_of(ours), confidence)
@@ -182,7 +183,7 @@ def width_loop(
             rng=rng,
         )
 
-        def find(runs: int) -> tuple[float, float, float]:
+        def find(runs: int) -> Ends:
             found = drawn(_first(ours, runs), _first(theirs, runs))
             return found.ratio, found.low, found.high
 
@@ -211,9 +212,7 @@ def width_loop(
     )
 
 
-def _t_of_first(
-    logs: Floats, sign: int, confidence: float, runs: int
-) -> tuple[float, float, float]:
+def _t_of_first(logs: Floats, sign: int, confidence: float, runs: int) -> Ends:
     """Give the speedup and its interval from the first runs of each benchmark, of both sides."""
     seen, half_of_rows = logs[:, :runs], len(logs) // 2
     means = seen.mean(axis=1)
@@ -298,23 +297,21 @@ class Simulation:
         errors, half = self.trials(runs)
         return math.exp(min(float(np.quantile(half - errors, power)), 700.0))
 
-    def row(
-        self, runs: int, width: float | None, effect: float | None, power: float
-    ) -> PlannedWidth:
-        """Sum up what a number of runs would bring."""
-        errors, half = self.trials(runs)
+    def row(self, m: int, width: float | None, effect: float | None, power: float) -> PlannedWidth:
+        """Sum up what a number of m would bring."""
+        errors, half = self.trials(m)
         widths = relative_width(half)
         with np.errstate(over="ignore"):
             squares = (self.speedup * np.expm1(errors)) ** 2
         if not float(squares.max()) < 1e150:  # whose square is a number
             raise AnalysisError("the simulated speedups leave the range of numbers", fix=APART)
         return PlannedWidth(
-            runs=runs,
+            runs=m,
             width=float(widths.mean()),
             width_sd=float(widths.std(ddof=1)),
-            chance=None if width is None else self.chance(runs, width),
-            detectable=self.detectable(runs, power),
-            power=None if effect is None else self.power(runs, effect),
+            chance=None if width is None else self.chance(m, width),
+            detectable=self.detectable(m, power),
+            power=None if effect is None else self.power(m, effect),
             mse=float(squares.mean()),
             mse_sd=float(squares.std(ddof=1)),
             mse_error=float(squares.std(ddof=1) / math.sqrt(self._count)),

@@ -107,6 +107,9 @@ class SessionSpread(NamedTuple):
         return SessionSpread(self.between * factor, self.within * factor)
 
 
+Spreads = tuple[SessionSpread, ...]
+
+
 @functools.lru_cache(maxsize=16)
 def limits(goal: Goal, most: int) -> Floats:
     """Give the largest standard error that reaches a goal, for 2 to `most` sessions."""
@@ -119,22 +122,15 @@ def limits(goal: Goal, most: int) -> Floats:
     return read_only(found)
 
 
-def errors(spreads: tuple[SessionSpread, ...], sessions: int, runs: int) -> Floats:
+def errors(spreads: Spreads, sessions: int, runs: int) -> Floats:
     """Give the largest standard error of the spreads, for 2 to `sessions` and 1 to `runs`."""
-    between, within = (
-        np.array([getattr(spread, name) for spread in spreads]) for name in ("between", "within")
-    )
+    between, within = np.array(spreads).T
     session: Floats = (between[:, None] + within[:, None] / np.arange(1, runs + 1)).max(axis=0)
     return np.sqrt(session / np.arange(2, sessions + 1)[:, None])
 
 
 def cheapest(
-    spreads: tuple[SessionSpread, ...],
-    goal: Goal,
-    cost: Callable[[int, int], float],
-    *,
-    sessions: int,
-    runs: int,
+    spreads: Spreads, goal: Goal, cost: Callable[[int, int], float], *, sessions: int, runs: int
 ) -> tuple[tuple[int, int] | None, list[int | None]]:
     """Find the cheapest plan."""
     reached = errors(spreads, sessions, runs) <= limits(goal, sessions)[:, None]
@@ -147,9 +143,7 @@ def cheapest(
     return (-negative, best), least
 
 
-def least_sessions(
-    spreads: tuple[SessionSpread, ...], goal: Goal, runs: int, *, most: int
-) -> int | None:
+def least_sessions(spreads: Spreads, goal: Goal, runs: int, *, most: int) -> int | None:
     """Give the fewest sessions of so many runs that reach the goal; None beyond `most`."""
     reached = errors(spreads, most, runs)[:, -1] <= limits(goal, most)
     return int(reached.argmax()) + 2 if reached.any() else None
@@ -224,9 +218,7 @@ def spread_of(line: ComponentLine) -> SessionSpread:
     return SessionSpread(between=line.session_sd**2, within=(line.run_sd or 0.0) ** 2)
 
 
-def brought(
-    spreads: tuple[SessionSpread, ...], goal: Goal, plan: tuple[int, int]
-) -> tuple[float, float | None]:
+def brought(spreads: Spreads, goal: Goal, plan: tuple[int, int]) -> tuple[float, float | None]:
     """Give the relative width, and the speedup that is told from 1; None beyond all numbers."""
     sessions, runs = plan
     error = float(errors(spreads, sessions, runs)[-1, -1])
@@ -355,9 +347,8 @@ def plan_sessions(
         for tail in (0.25, 0.75)
     )
     try:
-        share = speedup_test_suite(
-            baseline=baseline, candidate=candidate, precision=_PRECISION
-        ).proportion_median
+        sides: dict[str, Any] = {"baseline": baseline, "candidate": candidate}
+        share = speedup_test_suite(**sides, precision=_PRECISION).proportion_median
         accelerated, needed = share.accelerated, share.needed_benchmarks
     except AnalysisError:  # it cannot say how many benchmarks its proportion needs
         accelerated, needed = None, None
@@ -463,13 +454,9 @@ class Decidable:
                 shares = (share for share in (one.benchmark, one.suite) if share is not None)
                 found += f"; {', '.join(map(_percent, shares))} at {_percent(one.spread)}"
         half = max((one.half_sessions or 0 for one in told), default=0)
-        found += (
-            ""
-            if self.trial is None
-            else f", measured in {self.trial_sessions} sessions of {self.trial}"
-        )
-        if self.trial is not None and (self.trial_sessions or 0) < _FEW:
-            found += ", so roughly known"
+        if self.trial is not None:
+            found += f", measured in {self.trial_sessions} sessions of {self.trial}"
+            found += ", so roughly known" if (self.trial_sessions or 0) < _FEW else ""
         found += f". Half of that needs {half} sessions" if half else ""
         if self.trial is None:
             said = "once there is a trial of 2 sessions, its own are taken"
@@ -519,10 +506,8 @@ def decidable_by(trial: Trial, sessions: int, runs: int, metric: str | None = No
     metric = trial.default_metric if metric is None else metric
     found = tuple(_measured(trial, metric, sessions, runs)) if sessions > 1 else ()
     if not found:
-        what, fix = (
-            "no variant has two sessions with the baseline that differ",
-            "measure two sessions or more",
-        )
+        what = "no variant has two sessions with the baseline that differ"
+        fix = "measure two sessions or more"
         raise InsufficientDataError(what, str(trial.path), fix, n=trial.sessions, needed=2)
     return Decidable(
         sessions=sessions,

@@ -38,12 +38,13 @@ from ..stats.steady_state import steady_state
 
 
 Floats = NDArray[np.float64]
+Counts = NDArray[Any]
 
 APART = "look for values that are not measurements: they lie too far apart"
 WIDEST = 300.0  # on the log scale: a factor of 1e130 to either side, whose exponential is finite
 
 
-def log_error(variances: Floats, counts: NDArray[Any], benchmarks: int) -> tuple[Floats, Floats]:
+def log_error(variances: Floats, counts: Counts, benchmarks: int) -> tuple[Floats, Floats]:
     """Give the standard error of a suite's mean log (difference), and its degrees of freedom.
 
     Notes
@@ -59,9 +60,7 @@ def log_error(variances: Floats, counts: NDArray[Any], benchmarks: int) -> tuple
     return np.sqrt(total) / benchmarks, 1.0 / np.where(some, spent, 1.0)
 
 
-def log_half_width(
-    variances: Floats, counts: NDArray[Any], benchmarks: int, confidence: float
-) -> Floats:
+def log_half_width(variances: Floats, counts: Counts, benchmarks: int, confidence: float) -> Floats:
     """Give half the two-sided t interval on the log scale; arguments as in `log_error`."""
     error, freedom = log_error(variances, counts, benchmarks)
     return np.minimum(stdtrit(freedom, (1.0 + confidence) / 2.0) * error, WIDEST)
@@ -77,9 +76,8 @@ def exponential(log: float) -> float:
     try:
         return math.exp(log)
     except OverflowError:
-        raise AnalysisError(
-            "the interval of the speedup leaves the range of numbers", fix=APART
-        ) from None
+        what = "the interval of the speedup leaves the range of numbers"
+        raise AnalysisError(what, fix=APART) from None
 
 
 def width_text(width: float | None, limit: float) -> str:
@@ -218,23 +216,17 @@ def decide(
         why: StopReason = "width"
         head = f"width {told} <= {rule.width:g} within this session, after {blocks} runs a cell"
     elif blocks >= rule.max_runs:
-        why, head = (
-            "max_runs",
-            f"max_runs {rule.max_runs} reached, width {told} within this session",
-        )
+        why = "max_runs"
+        head = f"max_runs {rule.max_runs} reached, width {told} within this session"
     elif late:
         why = "max_time"
-        head = (
-            f"max_time {rule.max_time_s:g} s reached after {blocks} runs a cell, "
-            f"width {told} within this session"
-        )
+        head = f"max_time {rule.max_time_s:g} s reached after {blocks} runs a cell, "
+        head += f"width {told} within this session"
     else:
         return None
     if width is not None and len(variants) > 2:
         head += f" (widest: {variants[int(np.nanargmax(widths))]})"
     if not enough and why != "width":
-        head += (
-            f"; {benchmarks[row]} / {variants[column]} has {fewest} of the"
-            f" {rule.min_runs} runs that must count"
-        )
+        head += f"; {benchmarks[row]} / {variants[column]} has {fewest} of the"
+        head += f" {rule.min_runs} runs that must count"
     return SessionEnd(session=session, runs=blocks, why=why, width=width, text=head)

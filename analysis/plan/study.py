@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Literal, NamedTuple, TypeVar, cast, get_args
@@ -204,17 +203,16 @@ def check_study(
     runs: Sequence[int],
     confidence: float,
     draws: str,
-    *,
     simulations: int,
+    *,
     factor: float = 1.0,
     replace: bool = True,
     baseline: PerformanceMatrix | None = None,
 ) -> None:
     """Raise UsageError or InsufficientDataError where an argument of a study is out of range."""
     if not 0.5 <= confidence < 1:
-        raise UsageError(
-            f"the confidence must lie between 0.5 and 1 (alpha between 0 and 0.5), not {confidence:g}"
-        )
+        what = "the confidence must lie between 0.5 and 1 (alpha between 0 and 0.5)"
+        raise UsageError(f"{what}, not {confidence:g}")
     if not runs:
         raise UsageError("there must be a number of runs")
     for one in runs:
@@ -250,8 +248,7 @@ def asked_of_draws(
         look=lambda done: progress(done, total) if progress is not None and done else None,
         ready=lambda: ask(next(drawn(points[0])), lambda *_: None),
     )
-    with closing(rows):
-        found = list(rows)
+    found = list(rows)
     return [found[k : k + simulations] for k in range(0, total, simulations)]
 
 
