@@ -75,9 +75,7 @@ def checks_of(
             found.append((bench, "runs", told))
     adjusted = _adjusted([p for _, _, p in found])
     return tuple(
-        SessionCheck(
-            benchmark=bench, test=test, pvalue=p, pvalue_adjusted=q, departs=bool(q <= risk)
-        )
+        SessionCheck(bench, test, p, q, departs=bool(q <= risk))
         for (bench, test, p), q in zip(found, adjusted, strict=True)
     )
 
@@ -310,6 +308,7 @@ def _cautions(
 ) -> tuple[Caution, ...]:
     many, left = figures.counted(len(pairs.benchmarks), "benchmark"), pairs.left_out
     weak = tuple(one.name for one in rates if one.concluded is not None and one.concluded < 0.5)
+    seldom = "few alarms say little there"
     loud = lost if lost is not None and lost.status in ("warn", "fail") else None
     table = {
         "identity-not-shown": pair is not None
@@ -332,11 +331,7 @@ def _cautions(
         "runs-without-partner": left
         and f"{figures.counted(left, 'run')} left out: the other variant has none in the block",
         "seldom-concluded": weak
-        and (
-            f"{figures.listed(weak)} could not conclude in most comparisons: few alarms say little "
-            "there",
-            *weak,
-        ),
+        and (f"{figures.listed(weak)} could not conclude in most comparisons: {seldom}", *weak),
         "cpu-lost": loud
         and f"{loud.what}{'' if loud.session is None else f' before session {loud.session}'}: these "
         "rates are those of a host that is not quiet",
@@ -405,9 +400,7 @@ def _identical_cells(trial: Path) -> Mapping[tuple[str, str], Any]:
             data = parse(file.read().strip())
         rows = data["campaign"]["cells"]
         return {
-            (row["benchmark"], row["variant"]): json.dumps(
-                [row[key] for key in _CELL], sort_keys=True
-            )
+            (row["benchmark"], row["variant"]): json.dumps([row[x] for x in _CELL], sort_keys=True)
             for row in rows
         }
     except (OSError, StoreError, ShapeError, KeyError, TypeError):

@@ -293,7 +293,7 @@ class MethodRate:
     by_construction: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SessionCheck:
     """Whether the session values of a benchmark are what session-level methods suppose."""
 

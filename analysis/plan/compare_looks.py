@@ -176,12 +176,8 @@ def look_at(
     found = [CandidateLook(variant=name, result=against(name, baseline)) for name in names]
     leader = _leader(found, baseline)
     if leader is not None and leader != baseline:
-        found = [
-            one
-            if one.variant == leader
-            else replace(one, against_leader=against(one.variant, leader))
-            for one in found
-        ]
+        others = (None if one.variant == leader else against(one.variant, leader) for one in found)
+        found = [replace(one, against_leader=x) for one, x in zip(found, others, strict=True)]
     law = ErrorLaw(alpha=look.next_alpha(confidence))
     found = [replace(one, needed=_needed(one, plan, law, margin)) for one in found]
     mean, low, high = None, None, None

@@ -39,24 +39,11 @@ from ..stats.arguments import checks_arguments, chosen, counted, named, stream
 from ..stats.classical import Alternative
 from ..stats.workers import Progress
 from ..words import shorten, shown
+from . import study as shared
 from .components import check_positive, matched
 from .error_rates import log_ratios
 from .stop_rule import Floats, exponential
-from .study import (
-    NAMES,
-    Covered,
-    DrawnPair,
-    Draws,
-    Pair,
-    asked_of_draws,
-    check_study,
-    covered,
-    covered_table,
-    drawn_pairs,
-    few_benchmarks_cautions,
-    monte_carlo_error,
-    population_cautions,
-)
+from .study import Covered, DrawnPair, Draws, Pair
 
 TESTS_OF_DRAWS = ("hpt", "t", "t-scores", "interval", "randomization", "bootstrap")
 SHOWN_INTERVALS = ("hpt", "paired-t", "percentile")
@@ -87,7 +74,7 @@ class DrawnTest:
     @property
     def errors(self) -> list[float]:
         """Their Monte Carlo errors."""
-        return [monte_carlo_error(count, self.simulations) for count in self.rejected]
+        return [shared.monte_carlo_error(count, self.simulations) for count in self.rejected]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +195,7 @@ def _(study: DrawStudy) -> Page:
     tests = table_of(
         "tests",
         study.tests,
-        ("<test", lambda one: NAMES[one.test]),
+        ("<test", lambda one: shared.NAMES[one.test]),
         *(
             (f"rejects at {level:g}", lambda one, k=k: one.rejected[k], f"{{}} of {trials}".format)
             for k, level in enumerate(study.alphas)
@@ -224,7 +211,7 @@ def _(study: DrawStudy) -> Page:
         sections=(
             section(said),
             section(f"how often each test says that {claim}", tests),
-            section(beside, covered_table("intervals", study.intervals)),
+            section(beside, shared.covered_table("intervals", study.intervals)),
         ),
         cautions=study.cautions,
     )
@@ -295,7 +282,7 @@ def draw_study(
     if not levels:
         raise UsageError("there must be a level", fix="give alphas, such as 0.01 and 0.05")
     for alpha in levels:
-        check_study(
+        shared.check_study(
             ours,
             (runs,),
             1 - alpha,
@@ -317,12 +304,16 @@ def draw_study(
     root = int(rng.integers(2**63))
 
     def drawn(runs: int) -> Iterator[DrawnPair]:
-        return drawn_pairs(ours, root, runs, simulations, draws, baseline=theirs, replace=replace)
+        return shared.drawn_pairs(
+            ours, root, runs, simulations, draws, baseline=theirs, replace=replace
+        )
 
     ask = partial(
         _asked, speedup=speedup, alternative=asked, levels=levels, resamples=resamples, tests=names
     )
-    (found,) = asked_of_draws(ask, drawn, (runs,), simulations, workers=workers, progress=progress)
+    (found,) = shared.asked_of_draws(
+        ask, drawn, (runs,), simulations, workers=workers, progress=progress
+    )
     each = tuple(draw for draw, _, _ in found)
     counts = np.array([rejections for _, rejections, _ in found]).sum(axis=0)
     ratio = exponential(float(log_ratios((ours, theirs)).mean()))
@@ -350,7 +341,7 @@ def draw_study(
             for k, name in enumerate(names)
         ),
         intervals=tuple(
-            covered(name, runs, [_ends(name, draw) for draw in each], ratio)
+            shared.covered(name, runs, [_ends(name, draw) for draw in each], ratio)
             for name in SHOWN_INTERVALS
         ),
         each=each,
@@ -358,7 +349,7 @@ def draw_study(
         cautions=merged(
             known,
             _cautions((ours, theirs), runs, draws, replace=replace),
-            few_benchmarks_cautions(names, len(ours.benchmarks), asked, levels),
+            shared.few_benchmarks_cautions(names, len(ours.benchmarks), asked, levels),
             found[0][2],
         ),
     )
@@ -465,7 +456,7 @@ def _ends(name: str, draw: OneDraw) -> tuple[float, float] | None:
 
 def _cautions(sides: Pair, runs: int, draws: Draws, *, replace: bool) -> Iterator[Caution]:
     for side in sides:
-        yield from population_cautions(side, draws, replace=replace)
+        yield from shared.population_cautions(side, draws, replace=replace)
     fewest = min(*sides[0].runs, *sides[1].runs)
     if not replace and runs > _MUCH * fewest:
         said = "draws share runs, and vary less than new measurements would"

@@ -42,24 +42,11 @@ from ..stats.arguments import checks_arguments, chosen, named, stream
 from ..stats.classical import Alternative, paired_interval, paired_pvalue, student_pvalue
 from ..stats.workers import Progress
 from ..words import shorten, shown
+from . import study as shared
 from .components import check_positive, sign_of
 from .runs import t_interval
 from .stop_rule import exponential, log_error
-from .study import (
-    NAMES,
-    Covered,
-    DrawnPair,
-    Draws,
-    Pair,
-    asked_of_draws,
-    check_study,
-    covered,
-    covered_table,
-    drawn_pairs,
-    few_benchmarks_cautions,
-    monte_carlo_error,
-    population_cautions,
-)
+from .study import Covered, DrawnPair, Draws, Pair
 
 TESTS = ("hpt", "t", "welch", "randomization")
 _ABREAST = 3  # panels in a row
@@ -90,7 +77,7 @@ class Rejections:
     @property
     def error(self) -> float:
         """The Monte Carlo error of the rate."""
-        return monte_carlo_error(self.rejected, self.simulations)
+        return shared.monte_carlo_error(self.rejected, self.simulations)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +132,9 @@ class RejectionStudy(Result):
                 _panel(self, some, "shifted", f"{n} runs")
                 for n, some in zip(each, of_runs, strict=True)
             ]
-        panels[0].keys = [Key(NAMES[x], f"c{k}", _SHAPES[k % 4]) for k, x in enumerate(tests)]
+        panels[0].keys = [
+            Key(shared.NAMES[x], f"c{k}", _SHAPES[k % 4]) for k, x in enumerate(tests)
+        ]
         abreast = min(_ABREAST, len(panels))
         for first in panels[::abreast]:
             first.y_label = "share of comparisons rejected"
@@ -187,7 +176,10 @@ def _(study: RejectionStudy) -> Page:
         points,
         ("runs", lambda point: point[1]) if study.kind == "type1" or several else None,
         ("shifted", lambda point: point[0]) if study.kind == "power" else None,
-        *((NAMES[test], partial(rate, test)) for test in dict.fromkeys(key[0] for key in found)),
+        *(
+            (shared.NAMES[test], partial(rate, test))
+            for test in dict.fromkeys(key[0] for key in found)
+        ),
     )
     return Page(
         title=f"{title} on {study.population}",
@@ -324,7 +316,9 @@ def power_study(
         check_positive("shift_by", shift_by)
     each = list(runs) if isinstance(runs, Sequence | np.ndarray) else [runs]
     points = [(k, m) for m in dict.fromkeys(each) for k in some]
-    check_study(population, each, 1 - alpha, draws, simulations, factor=shift, replace=replace)
+    shared.check_study(
+        population, each, 1 - alpha, draws, simulations, factor=shift, replace=replace
+    )
     names = named("test", tests, TESTS)
     chosen("alternative", alternative, ("two-sided", "candidate"))
     root = int(rng.integers(2**63))
@@ -335,7 +329,7 @@ def power_study(
         chosen = np.zeros((simulations, n), dtype=bool)
         for row in chosen:
             row[which.permutation(n)[: point[0]]] = True
-        return drawn_pairs(
+        return shared.drawn_pairs(
             population,
             int(stream(root, "point", *labels).integers(2**63)),
             point[1],
@@ -347,7 +341,9 @@ def power_study(
         )
 
     ask = partial(_rejected, tests=names, alternative=alternative, alpha=alpha, resamples=resamples)
-    rows = asked_of_draws(ask, drawn, points, simulations, workers=workers, progress=progress)
+    rows = shared.asked_of_draws(
+        ask, drawn, points, simulations, workers=workers, progress=progress
+    )
     cells = [
         Rejections(test=name, shifted=k, runs=m, rejected=count, simulations=simulations)
         for (k, m), answers in zip(points, rows, strict=True)
@@ -369,8 +365,8 @@ def power_study(
         cells=tuple(cells),
         seed=seed,
         cautions=(
-            *population_cautions(population, draws, replace=replace),
-            *few_benchmarks_cautions(names, n, alternative, (alpha,)),
+            *shared.population_cautions(population, draws, replace=replace),
+            *shared.few_benchmarks_cautions(names, n, alternative, (alpha,)),
         ),
     )
 
@@ -463,7 +459,10 @@ def _(study: CoverageStudy) -> Page:
     )
     return Page(
         title=f"Coverage on {study.population}",
-        sections=(section(said), section(covered_table("coverage", study.every, ("runs", "runs")))),
+        sections=(
+            section(said),
+            section(shared.covered_table("coverage", study.every, ("runs", "runs"))),
+        ),
         cautions=study.cautions,
     )
 
@@ -524,19 +523,23 @@ def coverage_study(
         If an argument is out of range.
     """
     check_means(mean, "runs")
-    check_study(population, runs, confidence, draws, simulations, factor=ratio, replace=replace)
+    shared.check_study(
+        population, runs, confidence, draws, simulations, factor=ratio, replace=replace
+    )
     names = named("interval", intervals, INTERVALS)
     if mean != "geometric":
         names = named("interval", [one for one in names if one not in _OF_RATIOS], INTERVALS)
     root = int(rng.integers(2**63))
 
     def drawn(m: int) -> Iterator[DrawnPair]:
-        return drawn_pairs(population, root, m, simulations, draws, factors=ratio, replace=replace)
+        return shared.drawn_pairs(
+            population, root, m, simulations, draws, factors=ratio, replace=replace
+        )
 
     ask = partial(_intervals, names=names, confidence=confidence, mean=mean, resamples=resamples)
-    rows = asked_of_draws(ask, drawn, runs, simulations, workers=workers, progress=progress)
+    rows = shared.asked_of_draws(ask, drawn, runs, simulations, workers=workers, progress=progress)
     cells = [
-        covered(name, m, [ends[k] for ends in answers], ratio)
+        shared.covered(name, m, [ends[k] for ends in answers], ratio)
         for m, answers in zip(runs, rows, strict=True)
         for k, name in enumerate(names)
     ]
@@ -553,7 +556,7 @@ def coverage_study(
         cells=tuple(cell for cell in cells if cell.interval not in OVER_BENCHMARKS),
         over_benchmarks=tuple(cell for cell in cells if cell.interval in OVER_BENCHMARKS),
         seed=seed,
-        cautions=population_cautions(population, draws, replace=replace),
+        cautions=shared.population_cautions(population, draws, replace=replace),
     )
 
 

@@ -131,7 +131,7 @@ _REFERENCES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LoopStep:
     """One look of the loop: the interval of the speedup after `runs` runs, and its width."""
 
