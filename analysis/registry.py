@@ -23,7 +23,6 @@ PAGES = {
     "Bundled": "analysis.artifact.bundle",
     "Reproduction": "analysis.artifact.reproduction",
     "Rerun": "analysis.artifact.reproduction",
-    "Certificate": "analysis.plan.certificate",
     "TrialComparison": "analysis.verdict.comparison",
     "PerformanceMatrix": "analysis.data.trial",
     "Trial": "analysis.data.trial",
