@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import re
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 
 import pytest
 
 from analysis.data.trial import read_trial
+from harness.cli import main
 
 SAMPLE = Path(__file__).resolve().parents[2] / "runs" / "sample"
 MOST_BYTES = 750_000
@@ -158,16 +158,9 @@ def test_the_product_reads_it(manifest, rows):
 
 
 def test_the_command_judges_it(manifest):
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "harness", "verdict", str(SAMPLE), "--json"],
-        cwd=SAMPLE.parents[1],
-        env={"PYTHONPATH": str(SAMPLE.parents[1]), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    (candidate,) = json.loads(done.stdout)["candidates"]
+    out, err = io.StringIO(), io.StringIO()
+    assert main(["verdict", str(SAMPLE), "--json"], out, err) == 0, err.getvalue()
+    (candidate,) = json.loads(out.getvalue())["candidates"]
     lines = candidate["multilevel"]["benchmarks"]
     assert [line["name"] for line in lines] == manifest["benchmarks"]
     assert {line["outcome"] for line in lines} == {"faster", "slower", "equivalent", "undecided"}

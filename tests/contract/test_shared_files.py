@@ -133,10 +133,10 @@ def test_signs_of_the_setter_are_shown_as_they_are():
 
 
 @pytest.mark.skipif(shutil.which("man") is None, reason="man is not installed")
-def test_man_reads_every_page_without_a_warning(tmp_path):
-    for name, text in PAGES.items():
+def test_man_reads_the_first_page_and_the_longest_without_a_warning(tmp_path):
+    for name in ("fairtrial.1", max(PAGES, key=lambda name: len(PAGES[name]))):
         path = tmp_path / name
-        path.write_text(text)
+        path.write_text(PAGES[name])
         done = subprocess.run(
             ["man", "--warnings", "-E", "UTF-8", "-l", path],
             capture_output=True,

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
@@ -59,13 +59,12 @@ def test_too_few_runs_are_errors_of_studies_and_said_without(lab):
     assert "not tested, under 10 runs: one / x (3)" in none.stdout
 
 
-def test_the_documented_commands_and_code_work(lab):
+@pytest.mark.filterwarnings("error")
+def test_the_documented_commands_and_code_work(lab, capsys):
     page = (ROOT / "docs" / "diagnose.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.rstrip().endswith("0.4294238158111697")
+    exec(code, {})
+    assert capsys.readouterr().out.rstrip().endswith("0.4294238158111697")
     (lab.folder / "X.csv").write_text("one," + ",".join(str(10 + k % 7) for k in range(60)) + "\n")
     (commands,) = re.findall(r"^```\n(fairtrial.*?)^```$", page, re.MULTILINE | re.DOTALL)
     for line in commands.splitlines():
