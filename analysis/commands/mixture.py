@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..data.matrix import PerformanceMatrix
-    from ..methods.mixture.report import MixtureOptions, MixtureReport
+    from ..methods.mixture.report import MixtureReport
 
 
 _DETAIL, _OVERVIEW = 500, 200  # resamples
@@ -73,14 +73,23 @@ def mixture(*, args: _Asked, out: TextIO) -> int:
             f"there are {len(names)} benchmarks, and --clusters lists one",
             fix="add --benchmark NAME",
         )
-    from ..methods.mixture.report import mixture_report
+    from ..methods.mixture.report import MixtureOptions, mixture_report
     from ..stats.arguments import stream
 
+    same = ("max_components", "starts", "resolution", "scale", "jitter", "shift", "clusters")
+    usual = _DETAIL if detailed else _OVERVIEW
     with args.working() as workers:
+        options = MixtureOptions(
+            **args.some(*same, "confidence"),
+            resamples=usual if args.resamples is None else args.resamples,
+            below=tuple(args.below or ()),
+            quantiles=tuple(args.quantile or ()),
+            workers=workers,
+        )
         report = mixture_report(
             matrices,
             benchmark=args.benchmark[0] if detailed and args.benchmark else None,
-            options=_options(args, workers, detailed=detailed),
+            options=options,
             rng=stream(args.seed, "mixture"),
             seed=args.seed,
             cautions=sources.cautions,
@@ -90,12 +99,12 @@ def mixture(*, args: _Asked, out: TextIO) -> int:
         _draw(report, picture)
     if args.json:
         show(report, out, as_json=True)
-    else:
-        from ..methods.mixture.page import mixture_page
-        from ..pages import as_text
+        return 0
+    from ..methods.mixture.page import mixture_page
+    from ..pages import as_text
 
-        text = as_text.render(mixture_page(report, digits=args.digits))
-        out.write(f"{headed(text, metric_of(*matrices))}\n")
+    text = as_text.render(mixture_page(report, digits=args.digits))
+    out.write(f"{headed(text, metric_of(*matrices))}\n")
     return 0
 
 
@@ -124,22 +133,6 @@ def _with_benchmarks(
     return args.of(*matrices)
 
 
-def _options(args: _Asked, workers: int | None, *, detailed: bool) -> MixtureOptions:
-    from ..methods.mixture.report import MixtureOptions
-
-    resamples = args.resamples
-    if resamples is None:
-        resamples = _DETAIL if detailed else _OVERVIEW
-    same = ("max_components", "starts", "resolution", "scale", "jitter", "shift", "clusters")
-    return MixtureOptions(
-        **args.some(*same, "confidence"),
-        resamples=resamples,
-        below=tuple(args.below or ()),
-        quantiles=tuple(args.quantile or ()),
-        workers=workers,
-    )
-
-
 def _plane(args: _Asked, picture: Path | None, out: TextIO) -> int:
     """Fit several metrics of the same runs."""
     _refuse_with_other(args)
@@ -152,7 +145,8 @@ def _plane(args: _Asked, picture: Path | None, out: TextIO) -> int:
     from ..data.host_record import question_of
     from ..importers.reader import trials_of
     from ..methods.mixture.metrics_fit import listed
-    from ..methods.mixture.metrics_page import plane_report
+    from ..methods.mixture.metrics_page import plane_picture, plane_report
+    from ..plots.chart import write_picture
 
     trials = trials_of(args.sources, args.reading())
     report = plane_report(
@@ -163,9 +157,6 @@ def _plane(args: _Asked, picture: Path | None, out: TextIO) -> int:
         progress=_fitted,
     )
     if picture is not None:
-        from ..methods.mixture.metrics_page import plane_picture
-        from ..plots.chart import write_picture
-
         cell = report.cells[0]
         if len(report.cells) > 1 or cell.mixture is None or cell.pairs is None:
             raise UsageError(

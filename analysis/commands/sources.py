@@ -74,15 +74,11 @@ def _of_trials(args: _Asked) -> Sources:
     for source in args.sources:
         named = trial_and_variant(source)
         if named is None:
-            raise UsageError(
-                "this is not a trial",
-                source,
-                "name runs/NAME, or add --response COLUMN where it is a table",
-            )
+            fix = "name runs/NAME, or add --response COLUMN where it is a table"
+            raise UsageError("this is not a trial", source, fix)
         if named[1] is not None:
-            raise UsageError(
-                "all variants of a trial are looked at", source, f"name {named[0]} alone"
-            )
+            what, fix = "all variants of a trial are looked at", f"name {named[0]} alone"
+            raise UsageError(what, source, fix)
         found, about = _trials_of(named[0], args.decimal)
         trials += found
         told += about
@@ -122,9 +118,8 @@ def _of_table(args: _Asked) -> Sources:
     _refuse(args, _OF_TRIALS[: 1 if args.benchmarks else 2], "is for trials", "leave it out")
     if args.benchmarks is not None:
         left = ("response", "variation", "runs")
-        _refuse(
-            args, left, "does not go with --benchmarks", "the runs tell the variation: leave it out"
-        )
+        fix = "the runs tell the variation: leave it out"
+        _refuse(args, left, "does not go with --benchmarks", fix)
     if len(args.sources) > 1:
         raise UsageError("a response is predicted in one table", args.sources[1], "name one table")
     picture = None if args.plot is None else check_picture(args.plot)
@@ -148,12 +143,8 @@ def _of_table(args: _Asked) -> Sources:
             workers=workers,
         )
     if picture is not None:
-        write_picture(
-            systems_picture(found.systems),
-            picture,
-            title="sources",
-            alt=systems_said(found.systems),
-        )
+        drawn, alt = systems_picture(found.systems), systems_said(found.systems)
+        write_picture(drawn, picture, title="sources", alt=alt)
     return found
 
 

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages.model import Caution, cautions_of
-from ...stats.arguments import checks_arguments, counted, numbers
+from ...stats.arguments import checks_arguments, chosen, counted, numbers
 from ...stats.samples import Array, clock_step
 from ...stats.workers import Budget
 from . import small_fit
@@ -137,8 +137,7 @@ def prepared(
 
 def check_floor_and_scale(variance_floor: float, resolution: float | None, scale: str) -> None:
     """Refuse what is no floor, no step of a clock, or no scale."""
-    if scale not in ("linear", "log"):
-        raise UsageError(f"scale must be 'linear' or 'log', not {scale!r}")
+    chosen("scale", scale, ("linear", "log"))
     if not (math.isfinite(variance_floor) and variance_floor >= 0):
         raise UsageError(f"variance_floor must be a number from 0 on, not {variance_floor!r}")
     if resolution is not None and not (math.isfinite(resolution) and resolution > 0):

@@ -28,11 +28,11 @@ from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
 from ...pages.model import Caution, Page, Value, cautions_of, page_of, section, table_of
 from ...pages.result import Result
-from ...stats.arguments import between, checks_arguments, counted, stream
+from ...stats.arguments import between, checks_arguments, chosen, counted, stream
 from ...stats.samples import Array, clock_step, read_only
 from ...stats.workers import MOST_WORKERS, Progress, at_once, in_order
 from ...words import shorten
-from .fit import MOST_COMPONENTS, MOST_STARTS, fit_mixture, prepared
+from .fit import MOST_COMPONENTS, MOST_STARTS, check_floor_and_scale, fit_mixture, prepared
 from .model import Mixture, Scale
 
 TiesHandling = Literal["as-measured", "jitter"]
@@ -174,8 +174,7 @@ def jittered(
     values: Array, step: float | None, rng: np.random.Generator
 ) -> tuple[Array, float | None]:
     """Move every value by a uniform share of the clock's step, at most half a step either way."""
-    if step is not None and not (math.isfinite(step) and step > 0):
-        raise UsageError(f"resolution must be a positive number, not {step!r}")
+    check_floor_and_scale(0.0, step, "linear")
     width = clock_step(values) if step is None else step
     if width is None:
         if np.unique(values).size < values.size:
@@ -253,8 +252,7 @@ def ks_fit(
     further = counted("starts", starts, most=MOST_STARTS)
     if workers is not None:
         counted("workers", workers, most=MOST_WORKERS)
-    if ties not in ("as-measured", "jitter"):
-        raise UsageError(f"ties must be 'as-measured' or 'jitter', not {ties!r}")
+    chosen("ties", ties, ("as-measured", "jitter"))
     if resolution is not None and ties != "jitter":
         raise UsageError("resolution is the step of jitter", fix='take ties="jitter"')
     # any floor: whether equal values are an error is decided after the jitter
@@ -267,11 +265,9 @@ def ks_fit(
         tested = fit_mixture(moved, max_components=most, starts=further, rng=rng, **options)
     sample = prepared(moved, **options)
     seeds = rng.integers(0, 2**64, size=count, dtype=np.uint64)
-    portion = partial(
-        _portion,
-        parameters=(tested.weights, tested.means, tested.sds),
-        limits=(sample.values.size, sample.floor, further, most),
-    )
+    limits = sample.values.size, sample.floor, further, most
+    parameters = tested.weights, tested.means, tested.sds
+    portion = partial(_portion, parameters=parameters, limits=limits)
     found = _distances(portion, seeds, sample.values.size, workers=workers, progress=progress)
     failed = int(np.isnan(found).sum())
     found = read_only(np.sort(np.where(np.isnan(found), _FAILED, found)))

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages.model import Caution, cautions_of
 from ...pages.result import plain
-from ...stats.arguments import checks_arguments, counted, numbers
+from ...stats.arguments import checks_arguments, chosen, counted, numbers
 from ...stats.samples import Array, Flags, Indices, Integers
 from .fit import MOST_COMPONENTS, at_limit, discarded
 from .model import Gaussians, Mixture, Parameters, finite, frozen, total_weight
@@ -311,8 +311,7 @@ def checked_options(
     if isinstance(models, str) or unknown or not models or len(set(models)) < len(models):
         said = "models must name some of the fourteen models, each once"
         raise UsageError(said, fix=f"choose from {', '.join(MODELS)}")
-    if units not in ("given", "spread"):
-        raise UsageError(f"units must be 'given' or 'spread', not {units!r}")
+    chosen("units", units, ("given", "spread"))
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise UsageError("names must be texts, one for each column")
     if len(set(names)) < len(names):

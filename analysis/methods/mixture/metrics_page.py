@@ -98,10 +98,8 @@ def _panel(
     two: tuple[int, int],
 ) -> Axes:
     pairs = runs[:, list(two)]
-    rings = [
-        [ellipse(mixture, k, share, two) for share in (0.5, 0.95)]
-        for k in range(mixture.components)
-    ]
+    components = range(mixture.components)
+    rings = [[ellipse(mixture, k, share, two) for share in (0.5, 0.95)] for k in components]
     every = np.vstack([pairs, *(ring for both in rings for ring in both)])
     low, high = every.min(axis=0), every.max(axis=0)
     room = 0.05 * (high - low)
@@ -111,7 +109,7 @@ def _panel(
     for k, side in enumerate("xy"):
         scale = Scale(float(low[k] - room[k]), float(high[k] + room[k]))
         quantity_axis(axes, side, scale, units[two[k]] or "1", most=7 if alone else 4)
-    for k in range(mixture.components):
+    for k in components:
         place = k % len(COLOURS)
         css, shape = f"c{place} d{place}", _MARKS[k % len(_MARKS)]
         told = alone and mixture.correlated and not mixture.sparse[k]
@@ -205,9 +203,8 @@ def pairs_of_runs(
         if name not in known:
             fix = f"known here: {', '.join(known)}"
             raise UsageError(f"the trial has no {what} {name!r}", str(trial.path), fix)
-    cell = (trial.variant == trial.manifest.variants.index(variant)) & (
-        trial.benchmark == trial.manifest.benchmarks.index(benchmark)
-    )
+    cell = trial.variant == trial.manifest.variants.index(variant)
+    cell &= trial.benchmark == trial.manifest.benchmarks.index(benchmark)
     columns = np.column_stack([trial.values(name) for name in metrics])
     complete: Flags = np.asarray(np.isfinite(columns).all(axis=1))
     counted = cell & trial.measured & complete
@@ -215,14 +212,10 @@ def pairs_of_runs(
     for name in metrics:
         require_steady(trial, name, counted)
     if used.size == 0:
-        raise InsufficientDataError(
-            f"no run of {variant!r} on {benchmark!r} has {'both' if len(metrics) == 2 else 'all of'} "
-            f"{listed(metrics)}",
-            str(trial.path),
-            "measure more, or look at the failed runs",
-            n=0,
-            needed=1,
-        )
+        both = f"{'both' if len(metrics) == 2 else 'all of'} {listed(metrics)}"
+        what, fix = f"no run of {variant!r} on {benchmark!r} has {both}", "look at the failed runs"
+        where = str(trial.path)
+        raise InsufficientDataError(what, where, f"measure more, or {fix}", n=0, needed=1)
     return MetricPairs(
         values=read_only(columns[used]),
         names=tuple(metrics),
@@ -340,13 +333,14 @@ def plane_report(
             )
         except AnalysisError as error:
             problem = error.what
+        told = () if pairs is None else pairs.cautions
         cell = PlaneCell(
             benchmark=name,
             variant=variant,
             pairs=pairs,
             mixture=fitted,
             problem=problem,
-            cautions=() if pairs is None else pairs.cautions,
+            cautions=told,
         )
         cells.append(cell)
     if all(cell.mixture is None for cell in cells):

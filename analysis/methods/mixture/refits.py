@@ -122,12 +122,8 @@ def fitted_sample(
             f"none of {resamples} resamples of these {x.size} values can be fitted",
             fix="measure more runs, or with a finer clock",
         )
-    return FittedSample(
-        values=x,
-        mixture=mixture,
-        replicates=tuple(replicates),
-        failed=resamples - len(replicates),
-    )
+    failed = resamples - len(replicates)
+    return FittedSample(values=x, mixture=mixture, replicates=tuple(replicates), failed=failed)
 
 
 MODALITY_REFERENCES = (

@@ -34,12 +34,11 @@ from .refits import FittedSample, ModeEvidence, fitted_sample, mode_evidence
 from .single_run import (
     FasterEstimate,
     MetricInterval,
-    estimated,
     faster_estimate,
     mean_difference,
+    metric_interval,
     probability_faster,
     probability_fastest,
-    rank_share,
 )
 
 if TYPE_CHECKING:
@@ -96,8 +95,9 @@ class MixtureOptions:
 class MixtureCell(Result):
     """What a mixture says about the values of one variant on one benchmark.
 
-    `mixture` is None where no fit exists, and `problem` says why. `fit_test`, `evidence` and
-    `refits` are None when no resamples were asked for, or there are too few values. `clusters` holds
+    `mixture` and `refits` are None where no fit exists, and `problem` says why. `fit_test` and
+    `evidence` are None, and there are no refits, when none were asked for, or there are too few
+    values. `clusters` holds
     the values of each component as they were measured, where that was asked for (appendix 1).
     """
 
@@ -282,7 +282,8 @@ def mixture_cell(
         mixture = fit(values, rng=draws("starts"))
     except AnalysisError as error:
         return cell(problem=error.what if error.fix is None else f"{error.what} ({error.fix})")
-    tested, refits, modes, missing = None, None, None, []
+    tested, modes, missing = None, None, []
+    refits = FittedSample(values=values, mixture=mixture, replicates=(), failed=0)
     if options.resamples:
         tested = ks_fit(
             values,
@@ -309,13 +310,13 @@ def mixture_cell(
     if options.resolution is not None:
         missing += coarser_grid(values, options.resolution)
     of = mixture.classify(values)
-    single = partial(estimated, confidence=options.confidence)
+    single = partial(metric_interval, confidence=options.confidence)
     quantiles = tuple(
-        single(partial(Mixture.quantile, q=level), (mixture, refits), name=f"quantile {level:g}")
+        single(partial(Mixture.quantile, q=level), refits, name=f"quantile {level:g}")
         for level in options.quantiles
     )
     below = tuple(
-        single(partial(Mixture.probability_below, a=a), (mixture, refits), name=f"P[X < {a:g}]")
+        single(partial(Mixture.probability_below, a=a), refits, name=f"P[X < {a:g}]")
         for a in options.below
     )
     clusters = tuple(values[of == k] for k in range(mixture.components))
@@ -341,22 +342,25 @@ def mixture_contest(
     pairs: bool = True,
 ) -> MixtureContest | None:
     """Compare the cells of one benchmark; None when fewer than two have a mixture."""
-    fitted = [cell for cell in cells if cell.mixture is not None]
+    fitted = [cell for cell in cells if cell.refits is not None]
+    samples = [cell.refits for cell in cells if cell.refits is not None]
     if len(fitted) < 2:
         return None
-    chances = tuple(_chance(fitted, k, better, options) for k in range(len(fitted)))
+    chances = tuple(_chance(samples, k, better, options) for k in range(len(fitted)))
     best = max(range(len(fitted)), key=lambda k: chances[k].estimate)
     wanted = list(combinations(range(len(fitted)), 2)) if pairs else []
     all_pairs = len(fitted) <= 8  # variants up to which all pairs are compared
+    distance = partial(metric_interval, mean_difference, name="I1", confidence=options.confidence)
     compared = tuple(
         MixturePair(
-            first=x.variant,
-            second=y.variant,
-            forward=_beats(x, y, better, options),
-            backward=_beats(y, x, better, options),
-            mean_difference=_estimated(mean_difference, [x, y], "I1", options),
+            first=fitted[j].variant,
+            second=fitted[k].variant,
+            forward=_beats(samples[j], samples[k], better, options),
+            backward=_beats(samples[k], samples[j], better, options),
+            mean_difference=distance(samples[j], samples[k]),
         )
-        for x, y in ((fitted[j], fitted[k]) for j, k in wanted if all_pairs or best in (j, k))
+        for j, k in wanted
+        if all_pairs or best in (j, k)
     )
     left_out = tuple(cell.variant for cell in cells if cell.mixture is None)
     only = f"of {len(fitted)} variants only the pairs with {fitted[best].variant!r} are compared"
@@ -385,10 +389,10 @@ def mixture_contest(
 
 
 def _chance(
-    cells: Sequence[MixtureCell], first: int, better: Better, options: MixtureOptions
+    samples: Sequence[FittedSample], first: int, better: Better, options: MixtureOptions
 ) -> MetricInterval:
     """Give I3 of one variant against all others."""
-    order = [cells[first], *(cell for k, cell in enumerate(cells) if k != first)]
+    order = [samples[first], *(sample for k, sample in enumerate(samples) if k != first)]
 
     def wins(*mixtures: Mixture) -> float:
         if better == "higher":  # of -x, or 1 / x on the log scale, the smallest is the largest
@@ -401,29 +405,15 @@ def _chance(
         # I3 of two is I2, which has a closed form
         return (probability_faster if len(mixtures) == 2 else probability_fastest)(*mixtures)
 
-    return _estimated(wins, order, "I3", options)
+    return metric_interval(wins, *order, name="I3", confidence=options.confidence)
 
 
 def _beats(
-    x: MixtureCell, y: MixtureCell, better: Better, options: MixtureOptions
+    x: FittedSample, y: FittedSample, better: Better, options: MixtureOptions
 ) -> FasterEstimate:
     """Give P[X < Y + shift], or P[X > Y - shift] = P[Y < X + shift] where higher is better."""
     low, high = (x, y) if better == "lower" else (y, x)
-    shift, confidence = options.shift, options.confidence
-    if low.refits is not None and high.refits is not None:
-        return faster_estimate(low.refits, high.refits, shift=shift, confidence=confidence)
-    return FasterEstimate(
-        shift=shift,
-        mixture=_estimated(partial(probability_faster, shift=shift), [low, high], "I2", options),
-        ranks=rank_share(low.values, high.values, shift=shift, confidence=confidence),
-    )
-
-
-def _estimated(
-    metric: Callable[..., float], cells: Sequence[MixtureCell], name: str, options: MixtureOptions
-) -> MetricInterval:
-    fits = [(cell.fitted, cell.refits) for cell in cells]
-    return estimated(metric, *fits, name=name, confidence=options.confidence)
+    return faster_estimate(low, high, shift=options.shift, confidence=options.confidence)
 
 
 def mixture_report(

@@ -470,6 +470,9 @@ def metric_interval(
         raise UsageError("an interval needs at least one fitted sample")
     between("the confidence", confidence)
     count = min(len(sample.replicates) for sample in samples)
+    estimate = float(metric(*(sample.mixture for sample in samples)))
+    if not count:  # nothing was resampled
+        return MetricInterval(metric=name, estimate=estimate, confidence=confidence)
     found = np.array(
         [metric(*row) for row in zip(*(s.replicates[:count] for s in samples), strict=True)]
     )
@@ -481,7 +484,7 @@ def metric_interval(
     few = count * (1 - confidence) / 2 < _TAIL
     return MetricInterval(
         metric=name,
-        estimate=float(metric(*(sample.mixture for sample in samples))),
+        estimate=estimate,
         low=float(low),
         high=float(high),
         confidence=confidence,
@@ -500,20 +503,6 @@ def metric_interval(
             }
         ),
     )
-
-
-def estimated(
-    metric: Callable[..., float],
-    *fits: tuple[Mixture, FittedSample | None],
-    name: str,
-    confidence: float = 0.95,
-) -> MetricInterval:
-    """Give a metric of mixtures; without an interval (nan) where one has no resamples."""
-    samples = [sample for _, sample in fits if sample is not None]
-    if len(samples) == len(fits):
-        return metric_interval(metric, *samples, name=name, confidence=confidence)
-    estimate = float(metric(*(mixture for mixture, _ in fits)))
-    return MetricInterval(metric=name, estimate=estimate, confidence=confidence)
 
 
 @checks_arguments
@@ -538,7 +527,8 @@ def faster_estimate(
             *mixture.cautions,
             *cautions_of(
                 {
-                    "mixtures-against-ranks": not ranks.low <= mixture.estimate <= ranks.high
+                    "mixtures-against-ranks": mixture.replicates > 0
+                    and not ranks.low <= mixture.estimate <= ranks.high
                     and "mixtures and ranks disagree: the interval of the ranks does not contain "
                     "I2, so the mixtures do not describe these values well",
                     "no-overlap": mixture.high - mixture.low < 1e-6

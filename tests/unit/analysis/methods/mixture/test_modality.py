@@ -36,7 +36,6 @@ from analysis.methods.mixture.refits import (
     mode_evidence,
     stability,
 )
-from analysis.methods.mixture.single_run import estimated
 from analysis.pages.model import Table, page_of
 
 
@@ -678,11 +677,11 @@ def test_single_results_say_what_they_are() -> None:
 
 def test_estimates_without_resamples_show_no_interval() -> None:
     x, y = two_samples(resamples=5)
-    lone = estimated(mean_difference, (x.mixture, x), (y.mixture, None), name="I1")
+    lone = metric_interval(mean_difference, x, replace(y, replicates=()), name="I1")
     assert lone.estimate == mean_difference(x.mixture, y.mixture)
     assert lone.replicates == 0
     assert "nan" not in str(lone)
     both = replace(faster_estimate(x, y), mixture=replace(lone, metric="I2"), cautions=())
     assert "nan" not in str(both)
     assert both.to_dict()["mixture"]["low"] is None
-    assert estimated(mean_difference, (x.mixture, x), (y.mixture, y), name="I1").replicates == 5
+    assert metric_interval(mean_difference, x, y, name="I1").replicates == 5
