@@ -31,7 +31,7 @@ from typing import Any
 
 from analysis.record.run_numbers import LAUNCHER_NUMBERS
 from harness.host.reader import Host
-from harness.host.state import HostState
+from harness.host.state import HostCounters, HostState
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import Execution, LaunchRequest, not_started
 from harness.launch.matching import Interrupted, Interrupts
@@ -161,6 +161,11 @@ class StageHost(Host):
             self._known[cpus] = super().read(cpus)
         return self._known[cpus]
 
+    def counters(self, cpus: tuple[int, ...] = ()) -> HostCounters:
+        if ("counters", cpus) not in self._known:
+            self._known["counters", cpus] = super().counters(cpus)
+        return self._known["counters", cpus]
+
 
 class _Suffixes:
     """The module `secrets`, which draws one number after the other: names of trials differ."""
@@ -180,7 +185,7 @@ class Stage:
 
     def __init__(self, host: Path, clock: Clock | None = None) -> None:
         self.host = host
-        self.known: dict[tuple[int, ...], HostState] = {}
+        self.known: dict[Any, Any] = {}  # what was read of it, until it changes
         self.clock = clock or Clock()
         self.containment = "pid"
         self.launchers: list[Launcher] = []

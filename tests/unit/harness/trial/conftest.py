@@ -152,6 +152,8 @@ def stage(tmp_path, monkeypatch, planted_host):
         monkeypatch.setattr(name, there)
     monkeypatch.setattr("harness.trial.execution.Interrupts", Interruptible)
     monkeypatch.setattr("harness.launch.commands.LauncherClient", made.launcher_for("command"))
+    # its number is somebody's on this machine, whose every process would be read to find children
+    monkeypatch.setattr("harness.launch.commands.descendants", lambda pid: ())
     made.affinity = []
     monkeypatch.setattr(os, "sched_setaffinity", lambda pid, cpus: made.affinity.append(cpus))
     yield made
