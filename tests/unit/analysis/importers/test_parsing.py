@@ -22,15 +22,6 @@ NONE = opened("")
 
 
 @pytest.mark.parametrize(
-    ("unit", "factor", "base"),
-    [("ms", 1e-3, "s"), ("µs", 1e-6, "s"), ("μs", 1e-6, "s"), ("min", 60.0, "s"), ("KiB", 1024.0, "B"),
-     ("ops/s", 1.0, "ops/s"), ("", 1.0, "")],
-)  # fmt: skip
-def test_units(unit: str, factor: float, base: str) -> None:
-    assert in_base_unit(unit) == (factor, base)
-
-
-@pytest.mark.parametrize(
     ("value", "factor", "taken"),
     [(9, 1e-3, 0.009), (0.3, 1e-9, 0.3e-9), (1.1, 1e-6, 1.1e-6), (2, 60.0, 120.0), (0, 1.0, 0.0), (3, 1e-12, 3e-12)],
 )  # fmt: skip
@@ -143,7 +134,7 @@ def test_time_stamps_before_json() -> None:
         ("usec", (1e-6, "s")), ("µs", (1e-6, "s")), ("μs", (1e-6, "s")), ("min", (60.0, "s")),
         ("microsecond", (1e-6, "s")), ("nanosecond", (1e-9, "s")), ("hr", (3600.0, "s")),
         ("day", (86400.0, "s")), ("Bytes", (1.0, "B")), ("TiB", (2.0**40, "B")),
-        ("MS", (1.0, "MS")), ("Mb", (1.0, "Mb")), ("ops/s", (1.0, "ops/s")), ("", (1.0, "")),
+        ("ms", (1e-3, "s")), ("KiB", (1024.0, "B")), ("MS", (1.0, "MS")), ("Mb", (1.0, "Mb")), ("ops/s", (1.0, "ops/s")), ("", (1.0, "")),
     ],
 )  # fmt: skip
 def test_units_of_time_and_size(unit, found) -> None:

@@ -41,28 +41,18 @@ def test_runs_are_those_of_the_plan_in_its_order(stage, campaign, order):
     ending = stage.start(c)
     assert placed(stage.rows) == planned(c, 1, 2) == placed(stage.lines("plan.jsonl"))
     assert {row["segment"] for row in stage.rows} == {0}
+    trying, *sessions = stage.launchers  # each session has one of its own
+    assert (len(trying.requests), trying.closed) == (0, True)
+    assert [(len(one.requests), one.closed) for one in sessions] == [(12, True)] * 2
     assert (ending.status, ending.done, ending.planned, ending.failed) == ("complete", 24, 24, 0)
     assert stage.manifest["status"] == "complete"
     assert stage.manifest["files"].keys() >= {"measurements.jsonl", "plan.jsonl"}
 
 
-def test_warm_ups_come_first_and_are_flagged(stage, campaign):
-    stage.start(campaign(warmup=2, runs=1))
-    flags = [row["warmup"] for row in stage.rows]
-    assert flags == [True] * 8 + [False] * 4
-    assert {row["block"] for row in stage.rows[:8]} == {0}
-
-
-def test_each_session_has_a_launcher_of_its_own_which_is_closed(stage, campaign):
-    stage.start(campaign(sessions=3))
-    trying, *sessions = stage.launchers
-    assert (len(trying.requests), trying.closed) == (0, True)
-    assert [len(launcher.requests) for launcher in sessions] == [12, 12, 12]
-    assert all(launcher.closed for launcher in sessions)
-
-
-def test_the_watcher_hears_of_every_run(stage, campaign):
+def test_the_watcher_hears_of_every_run_and_warm_ups_come_first(stage, campaign):
     stage.start(campaign())
+    assert [row["warmup"] for row in stage.rows] == [True] * 4 + [False] * 8
+    assert {row["block"] for row in stage.rows[:4]} == {0}
     heard = [name for name, *_ in stage.watching.heard]
     assert [n for n in heard if n.startswith("run_")] == ["run_started", "run_done"] * 12
     assert heard[0] == "opened"

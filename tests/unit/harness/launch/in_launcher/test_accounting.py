@@ -105,22 +105,13 @@ def test_a_program_that_was_never_ready_has_one(tree):
     assert numbers(tree.account())["run_delay_ns"] == 0
 
 
-def test_an_absent_file_is_unknown(tree):
-    (tree.root / "7" / "schedstat").unlink()
-    assert numbers(tree.account()) == NOTHING
-
-
-def test_a_kernel_without_the_launchers_own_file(tree):
-    (tree.root / "self" / "schedstat").unlink()
+@pytest.mark.parametrize("absent", ["7", "self", None])
+def test_an_absent_file_and_zeros_of_the_launcher_are_unknown(tree, absent):
+    if absent is None:
+        tree.own("0 0 0")
+    else:
+        (tree.root / absent / "schedstat").unlink()
     account = Account(str(tree.root))
-    account.begin()
-    account.end(7)
-    assert numbers(account) == NOTHING
-
-
-def test_zeros_of_the_launcher_are_unknown_too(tree):
-    account = Account(str(tree.root))
-    tree.own("0 0 0")
     account.begin()
     account.end(7)
     assert numbers(account) == NOTHING
