@@ -66,7 +66,10 @@ def history(*, places: list[str], args: _Asked, out: TextIO, err: TextIO) -> int
         raise UsageError("one --variant can be named", ", ".join(variants), "name one, or none")
     page = None if args.output is None else Path(args.output)
     if page is not None:
-        _check_page(page)
+        if page.suffix.lower() not in (".html", ".htm"):
+            fix = "name FILE.html, or print --format md or --json"
+            raise UsageError("the page is HTML", str(page), fix)
+        check_file(page)
     nights = read_nights(
         places,
         benchmarks=args.benchmark,
@@ -101,27 +104,17 @@ def _is_filling(places: Sequence[str]) -> bool:
     return len(places) == 1 and path.is_dir() and not named
 
 
-def _check_page(page: Path) -> None:
-    if page.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(
-            "the page is HTML", str(page), "name FILE.html, or print --format md or --json"
-        )
-    check_file(page)
-
-
 def _ordered_variants(places: Sequence[str]) -> Path | None:
     """Give the trial that is named alone, where its campaign has ``series: on``."""
     from ..data.protocol import ordered_variants_of
     from ..record.trial_files import MANIFEST
 
     path = Path(places[0])
-    if len(places) != 1 or not (path / MANIFEST).is_file():
-        return None
-    return None if ordered_variants_of(path) is None else path
+    alone = len(places) == 1 and (path / MANIFEST).is_file()
+    return path if alone and ordered_variants_of(path) is not None else None
 
 
 def _of_variants(path: Path, args: _Asked, out: TextIO) -> int:
-    """Read one trial as a series of variants."""
     from ..history.ordered import ordered_variants
     from ..importers.reader import open_trial
 
@@ -146,10 +139,9 @@ def _of_variants(path: Path, args: _Asked, out: TextIO) -> int:
 def _again(args: _Asked, places: Sequence[str]) -> Iterator[str]:
     """Give the words that ask the same again, without the outputs."""
     yield from places
-    for name in args.benchmark or ():
-        yield from ("--benchmark", name)
-    for name in args.variant or ():
-        yield from ("--variant", name)
+    for option in ("benchmark", "variant"):
+        for name in getattr(args, option) or ():
+            yield from (f"--{option}", name)
     for option in ("metric", "better", "correction", "since", "gate"):
         if (value := getattr(args, option)) is not None:
             yield from (f"--{option}", value)
@@ -159,8 +151,6 @@ def _again(args: _Asked, places: Sequence[str]) -> Iterator[str]:
         yield from ("--risk", f"{args.risk:g}")
     if args.horizon is not None:
         yield from ("--horizon", str(args.horizon))
-    for option in ("independent", "plain"):
-        if getattr(args, option):
-            yield f"--{option}"
+    yield from (f"--{option}" for option in ("independent", "plain") if getattr(args, option))
     if args.output is not None:
         yield from ("-o", args.output)

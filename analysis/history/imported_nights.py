@@ -70,17 +70,17 @@ def read_imported(
         except FairtrialError as error:
             if UNKNOWN not in error.what:
                 left_out.append((place.name, error))
-    return [_raw(one, date) for one, date in _ordered([*_apart(found)], given)], left_out
-
-
-def _raw(one: _Found, date: str | None) -> RawNight:
-    return RawNight(
-        name=one.trial.trial,
-        path=str(one.place.path),
-        started_at=date,
-        parts={one.trial.host: one.trial},
-        commit=one.commit,
-    )
+    raws = [
+        RawNight(
+            name=one.trial.trial,
+            path=str(one.place.path),
+            started_at=date,
+            parts={one.trial.host: one.trial},
+            commit=one.commit,
+        )
+        for one, date in _ordered([*_apart(found)], given)
+    ]
+    return raws, left_out
 
 
 def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
@@ -199,12 +199,9 @@ def _trial(
 
     return KeptTrial(
         trial=name,
-        began="",
-        started_at=None,
         host=file.facts.get("host", "unknown"),
         host_id="unknown",
         origin="imported",
-        merged_from=(),
         baseline="",
         variants=variants,
         benchmarks=benchmarks,
@@ -212,8 +209,6 @@ def _trial(
         unit=unit,
         better=better,
         complete=True,
-        sessions=max(len(one) for one in own.values()),
-        planned=max(len(one) for one in own.values()),
         values={variant: values_of(variant) for variant in variants},
         inputs=tuple(ways.get(benchmark, {}) for benchmark in benchmarks),
         campaign=imported_campaign(file.format, metric, unit, better),
@@ -241,14 +236,15 @@ def _session_log(cells: Sequence[NamedCell], metric: str) -> float | None:
     return fmean(map(math.log, means))
 
 
-def _ordered(found: Sequence[_Found], given: Sequence[Path]) -> Iterator[tuple[_Found, str | None]]:
+def _ordered(found: Sequence[_Found], given: Sequence[Path]) -> list[tuple[_Found, str | None]]:
     """Order nights: by the dates in files, else by commits, else by dates in names, else by both dates."""
-    for date in (lambda one: one.date, None, lambda one: one.named_date, _any_date):
+    ways: tuple[Callable[[_Found], str | None] | None, ...]
+    ways = (lambda one: one.date, None, lambda one: one.named_date, _any_date)
+    for date in ways:
         order = _by_commit(found, given) if date is None else _by_date(found, date)
         if order is not None:
-            yield from order
-            return
-    without = [*dict.fromkeys(one.place.name for one in found if _any_date(one) is None)]
+            return order
+    without = [one.place.name for one in found if _any_date(one) is None]
     raise UsageError(
         f"these files cannot be ordered, as neither a date nor a commit is known of them: "
         f"{listed(without, _SHOWN)}",
@@ -269,35 +265,25 @@ def _by_date(
     if any(at is None for _, at in dated):
         return None
     return sorted(
-        dated, key=lambda pair: (datetime.fromisoformat(str(pair[1])), pair[0].trial.trial)
+        dated, key=lambda pair: (datetime.fromisoformat(f"{pair[1]}"), pair[0].trial.trial)
     )
 
 
 def _by_commit(
     found: Sequence[_Found], given: Sequence[Path]
 ) -> list[tuple[_Found, str | None]] | None:
-    candidates = {
-        k: (one.commit,) if one.commit else commits_in(one.place.path.stem)
-        for k, one in enumerate(found)
-    }
-    if not all(candidates.values()):
+    candidates = [(x.commit,) if x.commit else commits_in(x.place.path.stem) for x in found]
+    if not all(candidates):
         return None
-    folders = [path if path.is_dir() else path.parent for path in given]
-    repository = repository_of([*folders, Path()])
+    repository = repository_of([*(x if x.is_dir() else x.parent for x in given), Path()])
     if repository is None:
         return None
-    places = places_of_commits(repository, [name for all_ in candidates.values() for name in all_])
-    chosen: dict[int, tuple[int, str]] = {}
-    for k, names in candidates.items():
+    places = places_of_commits(repository, [*itertools.chain(*candidates)])
+    order = []
+    for one, names in zip(found, candidates, strict=True):
         known = [(places[name], name) for name in names if name in places]
         if len({place for place, _ in known}) != 1:
             return None
-        chosen[k] = known[0]
-    return [
-        (_with_commit(found[k], chosen[k][1]), _any_date(found[k]))
-        for k in sorted(chosen, key=lambda k: (chosen[k][0], found[k].trial.trial))
-    ]
-
-
-def _with_commit(one: _Found, commit: str) -> _Found:
-    return replace(one, commit=one.commit or commit)
+        place, commit = known[0]
+        order.append((place, one.trial.trial, replace(one, commit=one.commit or commit)))
+    return [(one, _any_date(one)) for *_, one in sorted(order, key=lambda row: row[:2])]

@@ -69,9 +69,7 @@ class VariantValues:
 class KeptTrial:
     """A trial as series need it.
 
-    `began`: When it began (RFC 3339), by its manifest. `started_at`: When its first run started; None
-    where nobody knows. `complete`, `sessions`, `planned`: Whether it is complete, and how many of its
-    sessions are. `values`: By variant. `inputs`: For each benchmark the SHA-256 of what the runs read, by its path:
+    `complete`: Whether all of its sessions are. `values`: By variant. `inputs`: For each benchmark the SHA-256 of what the runs read, by its path:
     what the campaign names, and the files among the baseline's arguments. `host_record`: The sections host, cpu, memory,
     kernel of the first session's environment, and the baseline's targets. `unsteady`: Benchmark and variant of cells of
     which too many runs reach no steady state, `cut`: of which a time limit ended some, `totals`: whose totals disagree
@@ -79,12 +77,9 @@ class KeptTrial:
     """
 
     trial: str
-    began: str
-    started_at: str | None
     host: str
     host_id: str
     origin: str
-    merged_from: tuple[str, ...]
     baseline: str
     variants: tuple[str, ...]
     benchmarks: tuple[str, ...]
@@ -92,8 +87,6 @@ class KeptTrial:
     unit: str
     better: Better
     complete: bool
-    sessions: int
-    planned: int
     values: Mapping[str, VariantValues]
     inputs: tuple[Mapping[str, str], ...]
     campaign: StatedCampaign

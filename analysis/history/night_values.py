@@ -68,8 +68,7 @@ class Night:
     baseline the mean log of the metric itself, turned likewise. Of a fleet it is the mean over its
     hosts. `baseline_log`: The mean log of the baseline itself; None without one. `sessions`: How many
     complete sessions it rests on. `program_sha256`, `commit`: Of the candidate; None where they are
-    unknown, or not one over the sessions or hosts. `baseline_sha256`, `baseline_commit`: The same of
-    the baseline. `host_facts`: The sections host, cpu, memory and kernel of the environment record of
+    unknown, or not one over the sessions or hosts. `baseline_commit`: The same of the baseline. `host_facts`: The sections host, cpu, memory and kernel of the environment record of
     the first session, and `targets` with the baseline's own alone: a record that `diff` of
     `record.environment_changes` compares with another night's. Of a fleet ``{"hosts": {name: record}}``.
     `cut`: Whether a time limit ended runs of the candidate, and of the baseline.
@@ -83,7 +82,6 @@ class Night:
     sessions: int = 1
     program_sha256: str | None = None
     commit: str | None = None
-    baseline_sha256: str | None = None
     baseline_commit: str | None = None
     host_facts: Mapping[str, Any] = field(default_factory=dict)
     cut: tuple[bool, bool] = (False, False)
@@ -271,12 +269,9 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
         named = _of_file(path, manifest)
     return KeptTrial(
         trial=manifest.trial,
-        began=manifest.started,
-        started_at=first_start(path, manifest),
         host=manifest.node or manifest.host,
         host_id=manifest.host_id,
         origin=manifest.origin,
-        merged_from=tuple(part.trial for part in manifest.merged_from),
         baseline=named.get(manifest.baseline, manifest.baseline),
         variants=tuple(named.get(name, name) for name in manifest.variants),
         benchmarks=manifest.benchmarks,
@@ -284,8 +279,6 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
         unit=info.unit,
         better=info.better,
         complete=manifest.status == "complete",
-        sessions=len(sessions),
-        planned=manifest.sessions,
         values={named.get(name, name): one for name, one in values.items()},
         inputs=tuple(_inputs(manifest, settings, environments)),
         campaign=plain_campaign(campaign),

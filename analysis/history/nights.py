@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,7 +19,7 @@ from ..pages.number_format import counted, listed
 from ..record.asking_git import NO_PROGRAMS, for_reading, is_cut_off, remedy_in, with_settings
 from ..record.bisections import way_to_bisections
 from .night_values import NIGHTS_MOST, NightPlace, Nights, NightSeries, places_in, without_copies
-from .series import NightReader, RawNight, SeriesMaker, figures_of, keeping
+from .series import NightReader, RawNight, SeriesMaker, figures_of
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
@@ -257,11 +258,8 @@ def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path], l
     alone = f"fairtrial verdict {path} judges one"
     if found[0].kind == "trial" and ordered_variants_of(path) is not None:
         alone = f"fairtrial history {path} reads the variants of this one as a series"
-    raise UsageError(
-        "one night is no series",
-        where,
-        f"name the trials of several nights, or their folder; {alone}",
-    )
+    fix = f"name the trials of several nights, or their folder; {alone}"
+    raise UsageError("one night is no series", where, fix)
 
 
 def _newest(places: Sequence[_Place]) -> tuple[list[_Place], int]:
@@ -279,7 +277,7 @@ def _read(
     places: Sequence[NightPlace], metric: str | None
 ) -> tuple[list[RawNight], list[tuple[str, str]]]:
     """Read trials and fleets; of each campaign all by the metric that its newest one is asked for."""
-    with meanwhile("reading"), keeping(NightReader()) as reader:
+    with meanwhile("reading"), closing(NightReader()) as reader:
         every = [(place, reader.night(place, metric)) for place in reader.announced(places)]
         read = [(place, raw) for place, raw in every if raw is not None]
         asked = {raw.campaign: raw.first.metric for _, raw in read}  # by the newest of each
@@ -301,18 +299,17 @@ def _chosen(
     plain: bool,
 ) -> tuple[NightSeries, ...]:
     """Keep the series that are asked for."""
-    known = dict.fromkeys(one.benchmark for one in series)
+    known = [*dict.fromkeys(one.benchmark for one in series)]
+    variants = [*dict.fromkeys(one.variant for one in series)]
     for name in benchmarks or ():
         if name not in known:
-            told = f"known here: {listed([*known], _SHOWN)}"
-            raise UsageError(f"there is no benchmark {name!r}", "--benchmark", told)
-    variants = dict.fromkeys(one.variant for one in series)
+            fix = f"known here: {listed(known, _SHOWN)}"
+            raise UsageError(f"there is no benchmark {name!r}", "--benchmark", fix)
     if variant is not None and variant not in variants:
-        baselines = {raw.first.baseline for raw in raws}
-        told = f"known here: {listed([*variants], _SHOWN)}"
-        if variant in baselines and not plain:
-            told = f"it is the baseline: add --plain for its own times; {told}"
-        raise UsageError(f"there is no candidate {variant!r}", "--variant", told)
+        fix = f"known here: {listed(variants, _SHOWN)}"
+        if not plain and variant in {raw.first.baseline for raw in raws}:
+            fix = f"it is the baseline: add --plain for its own times; {fix}"
+        raise UsageError(f"there is no candidate {variant!r}", "--variant", fix)
     return tuple(
         one
         for one in series
@@ -326,25 +323,16 @@ def _cautions(
 ) -> Iterator[Caution]:
     if cut:
         said = f"the newest {NIGHTS_MOST} nights were read: {counted(cut, 'older one')} left out"
-        yield Caution("older-nights-left-out", said, short=ShortSentence.of(said))
+        yield Caution("older-nights-left-out", said, short=ShortSentence(said))
     if left_out:
-        names = [name for name, _ in left_out]
-        told = "; ".join(f"{name}: {why}" for name, why in left_out[:3])
-        more = f"; and {len(left_out) - 3} more" if len(left_out) > 3 else ""
-        yield Caution(
-            "nights-left-out",
-            f"{counted(len(left_out), 'night')} left out: {told}{more}",
-            tuple(names),
-            ShortSentence.of(f"{counted(len(left_out), 'night')} left out: {{}}", tuple(names)),
-        )
-    open_ones = [raw.name for raw in raws if not all(part.complete for part in raw.parts.values())]
-    if open_ones:
-        yield Caution(
-            "incomplete-nights",
-            f"{figures_of(open_ones)} not complete: the complete sessions count",
-            tuple(open_ones),
-            ShortSentence.of(f"{counted(len(open_ones), 'night')} not complete"),
-        )
+        names, many = tuple(name for name, _ in left_out), counted(len(left_out), "night")
+        told = listed([f"{name}: {why}" for name, why in left_out], 3, mark="; ", last="; and")
+        short = ShortSentence.of(f"{many} left out: {{}}", names)
+        yield Caution("nights-left-out", f"{many} left out: {told}", names, short)
+    if names := tuple(one.name for one in raws if not all(x.complete for x in one.parts.values())):
+        text = f"{figures_of(names)} not complete: the complete sessions count"
+        short = ShortSentence(f"{counted(len(names), 'night')} not complete")
+        yield Caution("incomplete-nights", text, names, short)
     yield from _of_cells(raws)
     yield from _alternating(raws)
 
@@ -356,10 +344,10 @@ def _of_cells(raws: Sequence[RawNight]) -> Iterator[Caution]:
         for raw in raws[-_NEWEST:] if field == "totals" else raws:
             for cell in dict.fromkeys(x for one in raw.parts.values() for x in getattr(one, field)):
                 nights.setdefault(cell, []).append(raw.name)
-        told = "; ".join(f"{cell} in {figures_of(names)}" for cell, names in [*nights.items()][:3])
-        more = f"; and {counted(len(nights) - 3, 'more cell')}" if len(nights) > 3 else ""
-        about = tuple(dict.fromkeys(cell.rpartition(" / ")[0] for cell in nights))
         if nights:
+            told = "; ".join(f"{x} in {figures_of(names)}" for x, names in [*nights.items()][:3])
+            more = f"; and {counted(len(nights) - 3, 'more cell')}" if len(nights) > 3 else ""
+            about = tuple(dict.fromkeys(cell.rpartition(" / ")[0] for cell in nights))
             said = ShortSentence.of(short, tuple(nights))
             yield Caution(code, text.format(f"{told}{more}"), about, said)
 
@@ -368,19 +356,18 @@ def _alternating(raws: Sequence[RawNight]) -> Iterator[Caution]:
     """Say where trials of several hosts stand in one series in turn."""
     turns: dict[str, list[tuple[str, str]]] = {}
     for raw in raws:
-        if raw.fleet or raw.first.origin == "imported":
-            continue
-        name = raw.campaign
         own = (raw.first.host_id, raw.first.host)
-        if own[0] != "unknown" and turns.setdefault(name, [own])[-1][0] != own[0]:
-            turns[name].append(own)
+        if raw.fleet or raw.first.origin == "imported" or own[0] == "unknown":
+            continue
+        if turns.setdefault(raw.campaign, [own])[-1][0] != own[0]:
+            turns[raw.campaign].append(own)
     for name, hosts in turns.items():
         if len({host_id for host_id, _ in hosts}) < len(hosts):
-            told = [*dict.fromkeys(host for _, host in hosts)]
+            told = tuple(dict.fromkeys(host for _, host in hosts))
             yield Caution(
                 "hosts-alternate",
                 f"the trials of {name} are of {listed(told, 3)} in turn: what hosts differ in stands "
                 "between the nights. Name the trials of one host",
-                tuple(told),
-                ShortSentence.of("trials of several hosts stand in one series in turn"),
+                told,
+                ShortSentence("trials of several hosts stand in one series in turn"),
             )

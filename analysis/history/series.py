@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..announcing import as_one, doing, note
 from ..data.merging import StatedCampaign, campaign_differences
@@ -57,10 +58,10 @@ class RawNight:
 
 @dataclass(slots=True)
 class NightReader:
-    """Reads places, and keeps what it has read beside them."""
+    """Reads places, and keeps what it has read in this user's cache."""
 
     _kept: dict[Path, KeptNights] = field(default_factory=dict)
-    _fresh: dict[Path, int] = field(default_factory=dict)
+    _fresh: Counter[Path] = field(default_factory=Counter)
     left_out: list[tuple[str, str]] = field(default_factory=list)
 
     def announced(self, places: Sequence[NightPlace]) -> Iterator[NightPlace]:
@@ -71,14 +72,15 @@ class NightReader:
 
     def night(self, place: NightPlace, metric: str | None = None) -> RawNight | None:
         """Read one place; None where it is left out. `metric` is by default its campaign's question."""
-        if place.trouble is not None:
-            self.left_out.append((place.name, place.trouble))
-            return None
-        try:
-            with as_one():
-                parts = dict(self._parts(place, metric))
-        except FairtrialError as error:
-            self.left_out.append((place.name, error.what))
+        trouble, parts = place.trouble, {}
+        if trouble is None:
+            try:
+                with as_one():
+                    parts = dict(self._parts(place, metric))
+            except FairtrialError as error:
+                trouble = error.what
+        if trouble is not None:
+            self.left_out.append((place.name, trouble))
             return None
         return RawNight(
             name=place.name,
@@ -106,31 +108,22 @@ class NightReader:
 
     def _trial(self, path: Path, metric: str | None) -> KeptTrial:
         folder = cache_folder(path)
-        kept = self._kept.get(folder)
-        if kept is None:
-            kept = self._kept[folder] = KeptNights(folder)
+        if folder not in self._kept:
+            self._kept[folder] = KeptNights(folder)
+        kept = self._kept[folder]
         found = kept.look_up(path, metric)
         if found is None:
             mark = Mark.of(path)
             found = trial_values(path, metric)
             kept.keep(mark, metric, found)
-            self._fresh[folder] = self._fresh.get(folder, 0) + 1
+            self._fresh[folder] += 1
         return found
 
-    def keep(self) -> None:
+    def close(self) -> None:
         """Write what was read to this user's cache; where that is not possible it is read again next time."""
         for folder, kept in self._kept.items():
-            if not kept.write() and self._fresh.get(folder, 0) >= _MANY:
+            if not kept.write() and self._fresh[folder] >= _MANY:
                 note(f"{kept_file(folder)} cannot be written: the next reading takes as long")
-
-
-@contextlib.contextmanager
-def keeping(reader: NightReader) -> Iterator[NightReader]:
-    """Keep what a reader has read, also where the rest of the work is interrupted."""
-    try:
-        yield reader
-    finally:
-        reader.keep()
 
 
 _SHOWN = 3
@@ -138,8 +131,7 @@ _SHOWN = 3
 Reason = Literal["campaign", "hosts", "inputs", "baseline"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Key:
+class _Key(NamedTuple):
     campaign: str
     benchmark: str
     variant: str
@@ -170,7 +162,7 @@ class SeriesMaker:
     _campaigns: dict[tuple[int, int], tuple[KeptTrial, KeptTrial, str | None]] = field(
         default_factory=dict
     )
-    _rebuilt: dict[str, list[str]] = field(default_factory=dict)  # night -> benchmarks
+    _rebuilt: dict[str, None] = field(default_factory=dict)
     _unknown: dict[str, None] = field(default_factory=dict)
 
     def add(self, raw: RawNight) -> None:
@@ -184,60 +176,48 @@ class SeriesMaker:
                 continue
             for k, benchmark in enumerate(first.benchmarks):
                 night = _night(raw, k, variant, paired=paired)
-                if night is None:
-                    continue
-                key = _Key(
-                    campaign=raw.campaign, benchmark=benchmark, variant=variant, paired=paired
-                )
-                self._put(key, raw, k, night)
+                if night is not None:
+                    self._put(_Key(raw.campaign, benchmark, variant, paired), raw, k, night)
 
     def series(self) -> tuple[NightSeries, ...]:
         """Give all series: those of one campaign together, the one of the newest night last."""
-        order = {}
-        for name, raw in self._newest.items():
-            first = raw.first
-            order[name] = {
-                (bench, variant): (b, v)
-                for b, bench in enumerate(first.benchmarks)
-                for v, variant in enumerate(first.variants)
-            }
-        last = 1 << 30
-        names = list(self._newest)
-        keys = sorted(
-            self._open,
-            key=lambda key: (
-                names.index(key.campaign),
-                order[key.campaign].get((key.benchmark, key.variant), (last, last)),
-            ),
-        )
+        campaigns = list(self._newest)
+
+        def order(key: _Key) -> tuple[float, float, float]:
+            first, campaign = self._newest[key.campaign].first, campaigns.index(key.campaign)
+            if key.benchmark not in first.benchmarks or key.variant not in first.variants:
+                return campaign, math.inf, math.inf
+            return (
+                campaign,
+                first.benchmarks.index(key.benchmark),
+                first.variants.index(key.variant),
+            )
+
         return tuple(
             one
-            for key in keys
+            for key in sorted(self._open, key=order)
             for one in (*self._ended.get(key, ()), _made(key, self._open[key], None, None))
         )
 
     def cautions(self) -> Iterator[Caution]:
         """Say of baselines that were rebuilt, or are not known."""
-        if self._rebuilt:
-            nights = [*self._rebuilt]
-            told = figures_of(nights)
+        if nights := tuple(self._rebuilt):
             yield Caution(
                 "baseline-rebuilt",
-                f"the baseline was built anew from the same commit in {told}: its program is another "
+                f"the baseline was built anew from the same commit in {figures_of(nights)}: its program is another "
                 "one, and builds of one source may differ; its series goes on",
-                tuple(nights),
-                ShortSentence.of(
+                nights,
+                ShortSentence(
                     "the baseline was built anew from the same commit: its series goes on"
                 ),
             )
-        if self._unknown:
-            nights = [*self._unknown]
+        if nights := tuple(self._unknown):
             yield Caution(
                 "baseline-unknown",
                 f"whether the baseline's program stayed the same is unknown in {figures_of(nights)}: "
                 "neither its commit nor its SHA-256 is stored",
-                tuple(nights),
-                ShortSentence.of("whether the baseline stayed the same program is unknown"),
+                nights,
+                ShortSentence("whether the baseline stayed the same program is unknown"),
             )
 
     def _put(self, key: _Key, raw: RawNight, benchmark: int, night: Night) -> None:
@@ -274,7 +254,7 @@ class SeriesMaker:
             return "campaign", said
         if (said := _inputs_differ(before.first, raw.first, key.benchmark)) is not None:
             return "inputs", said
-        return self._baseline(growing, raw, benchmark, key) if key.paired else None
+        return self._baseline(growing, raw, benchmark) if key.paired else None
 
     def _campaign(self, a: KeptTrial, b: KeptTrial) -> str | None:
         at = (id(a), id(b))
@@ -286,31 +266,24 @@ class SeriesMaker:
         return self._campaigns[at][2]
 
     def _baseline(
-        self, growing: _Growing, raw: RawNight, benchmark: int, key: _Key
+        self, growing: _Growing, raw: RawNight, benchmark: int
     ) -> tuple[Reason, str] | None:
         commit = _commit(raw, raw.first.baseline)
         known = growing.commit is not None and commit is not None
-        programs = _programs(raw, benchmark)
-        changed = [
-            host
-            for host, digest in programs.items()
-            if growing.programs.get(host, digest) != digest
-        ]
+        programs, before = _programs(raw, benchmark), growing.programs
+        changed = [host for host, one in programs.items() if before.get(host, one) != one]
         if known and growing.commit != commit:
             # the work tree moves on under a program that nobody built anew
-            if not changed and programs and programs.keys() <= growing.programs.keys():
+            if not changed and programs and programs.keys() <= before.keys():
                 return None
             return "baseline", f"the baseline's commit is {commit}; it was {growing.commit}"
-        if not changed:
-            return None
-        if not known:
-            was, now = growing.programs[changed[0]], programs[changed[0]]
+        if changed and not known:
+            was, now = before[changed[0]], programs[changed[0]]
             where = f" on {listed(changed, _SHOWN)}" if raw.fleet else ""
-            return (
-                "baseline",
-                f"the baseline's program is another one{where}: SHA-256 {was[:12]} is now {now[:12]}",
-            )
-        self._rebuilt.setdefault(raw.name, []).append(key.benchmark)
+            told = f"the baseline's program is another one{where}: SHA-256 {was[:12]} is now {now[:12]}"
+            return "baseline", told
+        if changed:
+            self._rebuilt[raw.name] = None
         return None
 
 
@@ -363,9 +336,7 @@ def _night(raw: RawNight, benchmark: int, variant: str, *, paired: bool) -> Nigh
         counts += (values.sessions if paired else values.own_sessions)[k]
     known = [one for one in base if one is not None]
     baseline = raw.first.baseline
-    programs = {digest for part in raw.parts.values() for digest in [_digest(part, variant, name)]}
-    theirs = set(_programs(raw, benchmark).values())
-    complete = len(_programs(raw, benchmark)) == len(raw.parts)
+    programs = {_digest(part, variant, name) for part in raw.parts.values()}
     return Night(
         trial=raw.name,
         path=raw.path,
@@ -375,7 +346,6 @@ def _night(raw: RawNight, benchmark: int, variant: str, *, paired: bool) -> Nigh
         sessions=counts,
         program_sha256=programs.pop() if len(programs) == 1 else None,
         commit=raw.commit or _commit(raw, variant),
-        baseline_sha256=theirs.pop() if paired and complete and len(theirs) == 1 else None,
         baseline_commit=_commit(raw, baseline) if paired else None,
         host_facts=_facts(raw, name, paired=paired),
         cut=(_cut(raw, name, variant), paired and _cut(raw, name, baseline)),
@@ -413,11 +383,11 @@ def _digest(part: KeptTrial, variant: str, benchmark: str) -> str | None:
 def _programs(raw: RawNight, benchmark: int) -> dict[str, str]:
     """Give the SHA-256 of the baseline's program by host, where it is known."""
     name = raw.first.benchmarks[benchmark]
-    found = {
-        host if raw.fleet else "": _digest(part, part.baseline, name)
+    return {
+        host if raw.fleet else "": digest
         for host, part in raw.parts.items()
+        if (digest := _digest(part, part.baseline, name)) is not None
     }
-    return {host: digest for host, digest in found.items() if digest is not None}
 
 
 def _commit(raw: RawNight, variant: str) -> str | None:
@@ -433,11 +403,9 @@ def _inputs_differ(a: KeptTrial, b: KeptTrial, benchmark: str) -> str | None:
     """Say which input of a benchmark is another one; what only one of both knows says nothing."""
     if benchmark not in a.benchmarks or benchmark not in b.benchmarks:
         return None
-    one: Mapping[str, str] = a.inputs[a.benchmarks.index(benchmark)]
-    other: Mapping[str, str] = b.inputs[b.benchmarks.index(benchmark)]
+    one, other = (part.inputs[part.benchmarks.index(benchmark)] for part in (a, b))
     changed = [name for name in one if name in other and one[name] != other[name]]
-    if not changed:
-        return None
     if changed == [""]:
         return f"{benchmark} is measured in another way: {other['']}, which was {one['']}"
-    return f"the input {listed(changed, _SHOWN)} of {benchmark} is another one"
+    told = f"the input {listed(changed, _SHOWN)} of {benchmark} is another one"
+    return told if changed else None

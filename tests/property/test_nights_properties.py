@@ -27,12 +27,9 @@ def kept(*, order="shuffled", seed=1, commit=None, program=None, entry=None, log
     tip = replace(base, log=(log,), baseline_log=(0.0,), sessions=(1,), programs=("9",))
     return KeptTrial(
         trial="t",
-        began="2026-11-01",
-        started_at=None,
         host=host,
         host_id=host,
         origin="measured",
-        merged_from=(),
         baseline="v1",
         variants=("v1", "tip"),
         benchmarks=("x",),
@@ -40,8 +37,6 @@ def kept(*, order="shuffled", seed=1, commit=None, program=None, entry=None, log
         unit="s",
         better="lower",
         complete=True,
-        sessions=1,
-        planned=1,
         values={"v1": base, "tip": tip},
         inputs=({} if entry is None else {"x.in": entry},),
         campaign=StatedCampaign(
