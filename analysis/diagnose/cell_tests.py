@@ -463,6 +463,10 @@ def described(table: RunTable, series: Series) -> Description:
     ties, resolution = _readings(series)
     factor = _repetition(series) if table.in_order else np.ones(ties.shape)
     spread, session_sd, effective = _levels(series, logs, factor)
+    apart = np.abs(logs - middle_of(logs)[:, :, None])
+    scale = _NORMAL * middle_of(apart.reshape(apart.shape[0], 1, -1))
+    with np.errstate(invalid="ignore"):
+        far = (scale > 0)[:, :, None] & (apart > _FAR * scale[:, :, None])
     return Description(
         spread=spread,
         session_sd=session_sd,
@@ -470,7 +474,7 @@ def described(table: RunTable, series: Series) -> Description:
         effective=effective,
         ties=ties,
         resolution=resolution,
-        far=_far(logs),
+        far=far,
     )
 
 
@@ -532,15 +536,6 @@ def _readings(series: Series) -> tuple[Floats, Floats]:
         ties = tied.sum(axis=1) / series.runs
     least = np.where((steps > 0) & np.isfinite(steps), steps, np.inf).min(axis=1, initial=np.inf)
     return ties, np.where((ties > 0) & np.isfinite(least), least, np.nan)
-
-
-def _far(logs: Floats) -> NDArray[np.bool_]:
-    cells = logs.shape[0]
-    apart = np.abs(logs - middle_of(logs)[:, :, None])
-    scale = _NORMAL * middle_of(apart.reshape(cells, 1, -1))
-    with np.errstate(invalid="ignore"):
-        found: NDArray[np.bool_] = (scale > 0)[:, :, None] & (apart > _FAR * scale[:, :, None])
-    return found
 
 
 def size_of(

@@ -36,7 +36,6 @@ from .cell_tests import (
 )
 from .host_tests import (
     CLEAR,
-    HostSpeeds,
     HostTest,
     Movers,
     clearness,
@@ -125,6 +124,7 @@ def diagnosed(
         _cell_findings(looked, cells, by_test, risk, tests), key=lambda one: one.pvalue or 0.0
     )
     movers = _movers(within or between)
+    moving = table if movers is None or not movers.variants else only_these(table, movers)
     return Diagnosis(
         name=name,
         metric=None,
@@ -138,7 +138,7 @@ def diagnosed(
         tests=tests,
         findings=(*seen, *of_cells, *_coarse(looked), *_modal_cells(looked, unit)),
         host=tuple(of_host),
-        speeds=_speeds(table, series, movers) if seen and table.ordered else None,
+        speeds=host_speeds(moving, series_of(moving)) if seen and table.ordered else None,
         movers=movers,
         cells=tuple(_cell_lines(looked, cells)),
         not_tested=tuple(
@@ -154,14 +154,6 @@ def _movers(told: Mapping[HostTest, Movers | None]) -> Movers | None:
     """Take what the surest test tells; where it cannot name anybody, what the next one does."""
     found = [told[test] for test in sorted(told, key=lambda test: test.pvalue or 0.0)]
     return next((one for one in found if one is None or one.variants), found[0] if found else None)
-
-
-def _speeds(table: RunTable, series: Series, movers: Movers | None) -> HostSpeeds | None:
-    """Divide the runs into two levels: all of them, or those of the cells that move."""
-    if movers is not None and movers.variants:
-        table = only_these(table, movers)
-        series = series_of(table)
-    return host_speeds(table, series)
 
 
 def _when(table: RunTable, session: int | None, row: int | None) -> str:

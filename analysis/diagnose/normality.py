@@ -201,35 +201,24 @@ class MeanTrial:
 
 
 MEAN_SIZES = (10, *range(20, 281, 20))  # [5]: fifteen trials, each of 150 means
+_MEANS = 150
 
 
-def mean_sample_size(
-    values: ArrayLike,
-    *,
-    sizes: Sequence[int] = MEAN_SIZES,
-    means: int = 150,
-    rng: np.random.Generator,
-) -> tuple[MeanTrial, ...]:
+def mean_sample_size(values: ArrayLike, *, rng: np.random.Generator) -> tuple[MeanTrial, ...]:
     """Draw samples of growing size and test whether their means look normal."""
     return tuple(
-        MeanTrial(size=size, means=means, statistic=test.statistic, pvalue=test.pvalue)
-        for size, drawn in sample_means(values, sizes=sizes, means=means, rng=rng)
+        MeanTrial(size=size, means=_MEANS, statistic=test.statistic, pvalue=test.pvalue)
+        for size, drawn in sample_means(values, rng=rng)
         for test in (lilliefors(drawn),)
     )
 
 
-def sample_means(
-    values: ArrayLike,
-    *,
-    sizes: Sequence[int] = MEAN_SIZES,
-    means: int = 150,
-    rng: np.random.Generator,
-) -> Iterator[tuple[int, Array]]:
+def sample_means(values: ArrayLike, *, rng: np.random.Generator) -> Iterator[tuple[int, Array]]:
     """Draw means of samples of growing size, as multiples of a power of two: a size, its means."""
     x = checked(values, _LILLIEFORS_LEAST, "a study of means")
     x = np.ldexp(x, -np.frexp(np.abs(x).max())[1])  # exact, and no sum overflows
-    for size in sizes:
-        yield size, x[rng.integers(0, x.size, (means, size))].mean(axis=1)
+    for size in MEAN_SIZES:
+        yield size, x[rng.integers(0, x.size, (_MEANS, size))].mean(axis=1)
 
 
 def runs_of(matrix: PerformanceMatrix) -> Array:

@@ -236,7 +236,9 @@ def table_of(
     name_of = names_of(stored, benchmark)
     counts = [[_counted(one[session], name_of) for session in kept] for one in cells]
     moved, unused = _moves(counts, renames, where)
-    counts[0] = [_moved(one, moved) for one in counts[0]]
+    for counted in counts[0]:
+        for old, to in moved.items():
+            counted[to] += counted.pop(old, 0)
     every = sorted({name for side in counts for one in side for name in one})
     baseline, candidate = (
         _side(side, [(one[k], mean[k]) for k in kept], every, sees_kernel=profile.sees_kernel)
@@ -289,13 +291,6 @@ def _counted(cell: SampledCell, name_of: NameOf) -> Counted:
     for one in cell.functions:
         if one.samples:
             found[name_of(one.symbol, one.object)] += one.samples
-    return found
-
-
-def _moved(counted: Counted, moves: Mapping[FunctionName, FunctionName]) -> Counted:
-    found: Counted = Counter()
-    for name, samples in counted.items():
-        found[moves.get(name, name)] += samples
     return found
 
 
@@ -382,15 +377,13 @@ def stacks_of(stored: StoredProfile, told: Why, timed: Trial | None = None) -> S
         step = dict(zip(table.sessions, side.step / len(table.sessions), strict=True))
         for cell in stored.cells:
             if (cell.benchmark, cell.variant) == (told.benchmark, variant) and cell.session in step:
-                frames = [_name(name_of(one.symbol, one.object), renamed) for one in cell.functions]
+                names = [name_of(one.symbol, one.object) for one in cell.functions]
+                frames = [
+                    renamed.get(name, name) + (f" ({file})" if file else "") for name, file in names
+                ]
                 for path, count in _paths(cell, frames):
                     found[path][number] += count * float(step[cell.session])
     return {path: (one, other) for path, (one, other) in found.items() if one or other}
-
-
-def _name(name: FunctionName, renamed: Mapping[str, str]) -> str:
-    function = renamed.get(name.function, name.function)
-    return f"{function} ({name.object})" if name.object else function
 
 
 def _paths(cell: SampledCell, frames: Sequence[str]) -> Iterator[tuple[tuple[str, ...], int]]:

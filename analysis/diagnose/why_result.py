@@ -216,18 +216,17 @@ _MOST = 48  # sessions that are proposed
 _TWO_LINES = 2 * WIDTH - 10  # letters; the second one is indented
 
 
-def milliseconds(value: float, digits: int = 2) -> str:
-    """Write milliseconds with so many significant digits, and no digit of a whole number cut."""
+def milliseconds(value: float) -> str:
+    """Write milliseconds with two significant digits, and no digit of a whole number cut."""
     if value == 0:
         return "0"
-    rounded = abs(float(f"{value:.{digits - 1}e}"))
-    places = digits - 1 - math.floor(math.log10(rounded))
+    places = 1 - math.floor(math.log10(abs(float(f"{value:.1e}"))))
     return f"{value:.{min(max(places, 0), 6)}f}"
 
 
-def signed(value: float, digits: int = 2) -> str:
+def signed(value: float) -> str:
     """Write a difference in milliseconds with its sign: ``+6.6``, ``-2.1``."""
-    return f"{'+' * (value > 0)}{milliseconds(value, digits)}"
+    return f"{'+' * (value > 0)}{milliseconds(value)}"
 
 
 def resolved(told: Why) -> bool:
