@@ -176,8 +176,7 @@ class Series:
     @property
     def present(self) -> NDArray[np.bool_]:
         """Where there is a run."""
-        found: NDArray[np.bool_] = self.row >= 0
-        return found
+        return self.row >= 0
 
     @property
     def runs(self) -> Integers:
@@ -190,8 +189,7 @@ class Series:
         with np.errstate(divide="ignore", invalid="ignore"):
             scale = np.sqrt(self.counts / self.squares)
         scale[~np.isfinite(scale)] = 0.0
-        found: Floats = self.scores * scale[:, :, None]
-        return found
+        return self.scores * scale[:, :, None]
 
 
 def series_of(table: RunTable) -> Series:
@@ -247,8 +245,7 @@ def middle_of(values: Floats) -> Floats:
     last = np.maximum(np.isfinite(values).sum(axis=-1) - 1, 0)
     low = np.take_along_axis(ordered, (last // 2)[..., None], axis=-1)[..., 0]
     high = np.take_along_axis(ordered, ((last + 1) // 2)[..., None], axis=-1)[..., 0]
-    found: Floats = low / 2 + high / 2
-    return found
+    return low / 2 + high / 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -291,8 +288,7 @@ def _over_sessions(statistic: Floats, mean: Floats, variance: Floats) -> Floats:
     total = np.nansum(variance, axis=1)
     apart = np.nansum(statistic - mean, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where(total > 0, apart / np.sqrt(total), np.nan)
-    return found
+        return np.where(total > 0, apart / np.sqrt(total), np.nan)
 
 
 def _order(series: Series) -> Floats:
@@ -339,8 +335,7 @@ def autocorrelation(series: Series, lag: int) -> Floats:
     share = np.maximum(series.counts - lag, 0) / np.maximum(series.counts, 1)
     scale = (series.squares * share).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where(scale > 0, (statistic - mean).sum(axis=1) / scale, np.nan)
-    return found
+        return np.where(scale > 0, (statistic - mean).sum(axis=1) / scale, np.nan)
 
 
 def _ljung_box(series: Series) -> Floats:

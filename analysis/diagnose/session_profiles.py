@@ -171,8 +171,7 @@ class Side:
     @property
     def shares(self) -> Array:
         """The functions' shares of the samples, a row a session."""
-        found: Array = self.counts / self.samples[:, None]
-        return found
+        return self.counts / self.samples[:, None]
 
     @property
     def functions(self) -> Array:
@@ -182,8 +181,7 @@ class Side:
     @property
     def step(self) -> Array:
         """The time that one sample stands for, in each session."""
-        found: Array = self.sampled / self.samples
-        return found
+        return self.sampled / self.samples
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
