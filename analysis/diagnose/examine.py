@@ -294,15 +294,11 @@ def _noted(record: HostRecord, trial: Trial, total: int) -> Iterator[Finding]:
     for (check, _), notes in groups.items():
         what = notes[0].what
         sessions = tuple(dict.fromkeys(n.session for n in notes if n.session is not None))
-        names: dict[str, Any] = next(  # of the cell that a sentence of the runner begins with
-            (
-                {"benchmark": benchmark, "variant": variant}
-                for benchmark in trial.manifest.benchmarks
-                for variant in trial.manifest.variants
-                if check in _OF_CELLS and what.startswith(f"{benchmark} / {variant} ")
-            ),
-            {},
-        )
+        names: dict[str, Any] = {}
+        if check in _OF_CELLS:  # a sentence of the runner begins with the cell that it is of
+            cells = _cells_of(trial, range(len(trial.manifest.variants)))
+            begin = (one for one, _ in cells if what.startswith(f"{' / '.join(one.values())} "))
+            names = next(begin, {})
         where = in_sessions(sessions, total)
         text = f"{what}, {where}" if where else what
         yield Finding(code=check, **names, sessions=tuple(sorted(sessions)), text=text)
