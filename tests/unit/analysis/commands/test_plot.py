@@ -26,7 +26,7 @@ execute = partial(executed, "plot")
 def trial(synthetic, tmp_path):
     rng = np.random.default_rng(1)
     data = {
-        name: {b: (factor * np.exp(rng.normal(0, 0.01, 24))).tolist() for b in ("x", "y")}
+        name: {b: (factor * np.exp(rng.normal(0, 0.01, 18))).tolist() for b in ("x", "y")}
         for name, factor in (("old", 1.0), ("new", 0.5), ("slow", 1.6))
     }
     return synthetic(data, sessions=6).write(tmp_path / "runs" / "one")

@@ -39,7 +39,7 @@ def test_others_read_them_with_gzip_alone(stored):
         (lambda path: path.write_bytes(packed(VALUES[:-1])[0]), "not the 5004 values"),
         (lambda path: path.write_bytes(packed([*VALUES, 1.0])[0]), "not the 5004 values"),
         (lambda path: path.write_bytes(packed([*VALUES[:-1], 1.0])[0]), "not the 5004 values"),
-        (lambda path: path.write_bytes(gzip.compress(bytes(10**8))), "not the 5004 values"),
+        (lambda path: path.write_bytes(gzip.compress(bytes(10**7))), "not the 5004 values"),
     ],
 )
 def test_damage_is_an_error_that_names_the_file(stored, damage, said):

@@ -151,7 +151,7 @@ def test_the_interval_of_sessions_covers_layouts_only_where_each_session_draws_t
 ):
     # authority: theory. Two variants of one source, layouts of sd 0.8 %, sessions of sd 0.2 %: any word is false.
     # One build of each, drawn once, is the negative control.
-    rng, sessions, many = stream(30, "layouts"), 6, 400
+    rng, sessions, many = stream(30, "layouts"), 6, 200
 
     def side(name):
         layouts = rng.normal(0, 0.008, (many, sessions if per_session else 1))
