@@ -44,22 +44,3 @@ def test_trials_are_put_together_and_judged_and_passed_over(lab, nights):
     assert done.returncode == 0, done.stderr
     assert lab.manifest(nights[1])["sessions"] == 2
     assert lab.lines(whole) == before
-
-
-def test_trials_of_several_hosts_become_a_fleet_that_is_judged(lab, nights):
-    # the second one as if another machine had measured it
-    manifest = lab.manifest(nights[1]) | {"host": "lab2", "host_id": "f" * 64}
-    (nights[1] / "manifest.json").write_text(json.dumps(manifest))
-    done = lab.run_fairtrial("merge", *nights, "-o", "runs/fleet")
-    assert done.returncode == 0, done.stderr
-    assert "a fleet of 2 hosts" in done.stdout
-    told = lab.run_fairtrial("verdict", "runs/fleet", "--json")
-    assert told.returncode == 0, told.stderr
-    found = json.loads(told.stdout)
-    assert [(one["state"], one["host"]) for one in found["hosts"]][1] == ("complete", "lab2")
-    assert [one["done"] for one in found["hosts"]] == [24, 12]
-    assert found["candidates"][0]["multilevel"]["design"] == "hosts"
-    (lab.folder / "runs/fleet/lab2/measurements.jsonl").unlink()
-    text = lab.run_fairtrial("verdict", "runs/fleet")
-    assert text.returncode == 0, text.stderr
-    assert any("missing" in line and "lab2" in line for line in text.stdout.splitlines())

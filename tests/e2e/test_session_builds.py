@@ -1,4 +1,4 @@
-"""Programs that each session builds anew: killed, interrupted and changed in the middle, judged and handed on.
+"""Programs that each session builds anew: killed in the middle, judged and handed on.
 
 Authority: docs/trial-format.md, docs/campaign.md: nothing is measured with another program than the records tell,
 no session is thrown away, and what each session builds is no change of the trial.
@@ -19,12 +19,11 @@ from harness.campaign.cells import layout_seed
 def layouts(lab):
     """Write a campaign of two sessions; a build writes a program with its seed, and with what `cc` says.
 
-    The build with the seed in `slow` waits in its middle, and so does the fourth run.
+    The build with the seed in `slow` waits in its middle.
     """
     lab.script("cc", "# of one compiler", 0o644)
     lab.script("slow", "0", 0o644)
-    run = f"echo >> count; [ $(wc -l < count) -ne 4 ] || {{ {lab.waiting}; }}"
-    lab.script("run", f"#!/bin/sh\n{run}\n")
+    lab.script("run", "#!/bin/sh\n:\n")
     steps = [
         "mkdir -p build; : > build/{variant}",
         f"[ {{layout_seed}} != $(cat slow) ] || {{{{ {lab.waiting}; }}}}",
@@ -59,43 +58,17 @@ def test_what_each_session_builds_is_no_change_of_the_trial(lab, layouts):
     assert not {"drift", "files-changed"} & set(json.loads(verdict.stdout)["caution_codes"])
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_session_that_is_ended_while_it_is_built_is_built_when_it_goes_on(lab, layouts, number):
+def test_a_session_that_is_killed_while_it_is_built_is_built_when_it_goes_on(lab, layouts):
     lab.script("slow", str(layout_seed(5, 2, "b")), 0o644)
     lab.hold()
     process = lab.start_fairtrial("run", layouts)
     lab.wait_until_reached(process)
     assert lab.manifest()["stage"] == "building b for session 2 (2 of 2)"
-    process.send_signal(number)
-    code, _ = lab.ended(process)
-    assert code == (130 if number == signal.SIGINT else -number)
+    process.kill()
+    assert lab.ended(process)[0] == -signal.SIGKILL
     lab.release()
     assert told(lab) == [(1, 0, "a"), (1, 0, "b"), (2, 0, "a")]
     done = lab.run_fairtrial("run", layouts, "--resume")
     assert done.returncode == 0, done.stderr
     lab.assert_complete_once_each(planned=4)
     assert told(lab)[3:] == [(2, 0, "a"), (2, 0, "b")]
-
-
-def test_a_half_session_goes_on_with_the_programs_that_it_began_with_or_says_why_not(lab, layouts):
-    lab.hold()
-    process = lab.start_fairtrial("run", layouts)
-    lab.wait_until_reached(process)
-    process.send_signal(signal.SIGKILL)
-    lab.ended(process)
-    lab.release()
-    assert len(lab.read_rows()) == 3
-    before = lab.lines()
-    for variant in "ab":
-        (lab.folder / "build" / variant).unlink()
-    lab.script("cc", "# of another one", 0o644)
-    refused = lab.run_fairtrial("run", layouts, "--resume")
-    assert refused.returncode == 5
-    assert "session 2 of a was measured with another build" in " ".join(refused.stderr.split())
-    assert lab.lines() == before
-    lab.script("cc", "# of one compiler", 0o644)
-    done = lab.run_fairtrial("run", layouts, "--resume")
-    assert done.returncode == 0, done.stderr
-    lab.assert_complete_once_each(planned=4)
-    assert told(lab)[4:] == [(2, 1, "a"), (2, 1, "b")]
-    assert [one for one in lab.findings() if one["check"] == "drift"] == []
