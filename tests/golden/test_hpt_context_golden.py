@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -23,22 +22,6 @@ def matrices(ours: dict, theirs: dict, better: str = "higher") -> tuple:
         PerformanceMatrix.from_samples(name, rows, better=better)
         for name, rows in (("A", ours), ("B", theirs))
     )
-
-
-@pytest.fixture
-def splash() -> tuple:
-    folder = HERE / "hpt_splash2"
-    printed = PerformanceMatrix.read(folder / "scores_x_over_1.76.csv", better="higher")
-    y = PerformanceMatrix.read(folder / "scores_y.csv", better="higher")
-    x = {b: v * 1.76 for b, v in zip(printed.benchmarks, printed.samples, strict=True)}
-    return PerformanceMatrix.from_samples("X", x, better="higher"), y
-
-
-@pytest.fixture
-def specint() -> tuple:
-    with (HERE / "hpt_slides_specint" / "scores.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    return matrices(*({row["benchmark"]: [float(row[s])] for row in rows} for s in "AB"))
 
 
 def test_geometric_means_of_splash_2(splash: tuple) -> None:

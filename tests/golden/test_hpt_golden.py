@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt.compare import hpt, signed_rank_stage
 from analysis.stats.ranks import (
     rank_sum_normal,
@@ -30,26 +29,12 @@ def expected(folder: str) -> dict:
     return json.loads((HERE / folder / "expected.json").read_text())
 
 
-@pytest.fixture
-def x() -> PerformanceMatrix:
-    printed = PerformanceMatrix.read(
-        HERE / "hpt_splash2" / "scores_x_over_1.76.csv", better="higher", name="X"
-    )
-    rows = zip(printed.benchmarks, printed.samples, strict=True)
-    return PerformanceMatrix.from_samples("X", {b: v * 1.76 for b, v in rows}, better="higher")
-
-
-@pytest.fixture
-def y() -> PerformanceMatrix:
-    return PerformanceMatrix.read(HERE / "hpt_splash2" / "scores_y.csv", better="higher", name="Y")
-
-
-def test_table_1_cell_by_cell(x: PerformanceMatrix, y: PerformanceMatrix) -> None:
+def test_table_1_cell_by_cell(splash: tuple) -> None:
     with (HERE / "hpt_splash2" / "published_table.csv").open() as file:
         printed = list(csv.DictReader(file))
     computed = expected("hpt_splash2")["computed_scipy"]["per_benchmark"]
     names = {"X": "candidate", "Y": "baseline", "Tie": "tie"}
-    rows = hpt(x, y, speedup=1.76).benchmarks
+    rows = hpt(*splash, speedup=1.76).benchmarks
     for row, cell, ours in zip(rows, printed, computed, strict=True):
         assert row.name == cell["benchmark"] == ours["benchmark"]
         assert row.median_candidate == pytest.approx(float(cell["median_x"]), abs=1e-12)
@@ -63,8 +48,8 @@ def test_table_1_cell_by_cell(x: PerformanceMatrix, y: PerformanceMatrix) -> Non
         assert row.pvalue_baseline == pytest.approx(ours["p_y_greater"], rel=1e-12)
 
 
-def test_table_1_as_a_whole(x: PerformanceMatrix, y: PerformanceMatrix) -> None:
-    result = hpt(x, y, speedup=1.76)
+def test_table_1_as_a_whole(splash: tuple) -> None:
+    result = hpt(*splash, speedup=1.76)
     assert (result.rank_sum_candidate, result.rank_sum_baseline) == (80, 25)
     assert result.pvalue == 0.0452880859375
     assert result.confidence == 0.9547119140625
@@ -74,36 +59,32 @@ def test_table_1_as_a_whole(x: PerformanceMatrix, y: PerformanceMatrix) -> None:
     assert [winners.count(w) for w in ("candidate", "tie", "baseline")] == [8, 2, 4]
 
 
-def test_geometric_mean_speedup_has_confidence_0_64(
-    x: PerformanceMatrix, y: PerformanceMatrix
-) -> None:
-    result = hpt(x, y, speedup=2.14)
+def test_geometric_mean_speedup_has_confidence_0_64(splash: tuple) -> None:
+    result = hpt(*splash, speedup=2.14)
     assert result.rank_sum_baseline == 46.5
     assert result.confidence == 0.642578125
     assert result.outcome == "undecided"
 
 
-def test_step_function_of_the_speedup(x: PerformanceMatrix, y: PerformanceMatrix) -> None:
+def test_step_function_of_the_speedup(splash: tuple) -> None:
     steps = expected("hpt_splash2")["computed_scipy"]["step_function_of_gamma"]
     for step in steps:
         if step["where"] == "just above":  # break points are printed with 6 decimals
-            result = hpt(x, y, speedup=step["gamma"] + 2e-6)
+            result = hpt(*splash, speedup=step["gamma"] + 2e-6)
             assert result.rank_sum_baseline == step["RB"], step
             assert result.confidence == pytest.approx(step["confidence"], abs=1e-13), step
 
 
-def test_convention_of_ties_changes_radiosity_and_says_so(
-    x: PerformanceMatrix, y: PerformanceMatrix
-) -> None:
+def test_convention_of_ties_changes_radiosity_and_says_so(splash: tuple) -> None:
     golden = expected("hpt_splash2")["computed_scipy"]
-    exact = hpt(x, y, speedup=1.76, ties="exact")
+    exact = hpt(*splash, speedup=1.76, ties="exact")
     other = golden["by_convention"]["ranksum=conditional;signedrank=conditional"]
     assert exact.rank_sum_baseline == other["RB_1_76"]
     assert exact.confidence == pytest.approx(other["confidence_1_76"], abs=1e-13)
-    assert hpt(x, y, speedup=2.14, ties="exact").confidence == pytest.approx(
+    assert hpt(*splash, speedup=2.14, ties="exact").confidence == pytest.approx(
         other["confidence_2_14"], abs=1e-13
     )
-    table = hpt(x, y, speedup=1.76)
+    table = hpt(*splash, speedup=1.76)
     assert any("'radiosity' is a tie" in text for text in table.cautions)
     assert any("'radiosity' is a win for X" in text for text in exact.cautions)
     row = next(row for row in exact.benchmarks if row.name == "radiosity")
@@ -133,21 +114,8 @@ def test_tables_against_r() -> None:
         assert rank_sum_table(float(w), 5, 5) == pytest.approx(p, rel=1e-13)
 
 
-@pytest.fixture
-def specint() -> tuple[PerformanceMatrix, PerformanceMatrix]:
-    with (HERE / "hpt_slides_specint" / "scores.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    a, b = (
-        PerformanceMatrix.from_samples(
-            side, {row["benchmark"]: [float(row[side])] for row in rows}, better="higher"
-        )
-        for side in "AB"
-    )
-    return a, b
-
-
 def test_specint_pair_without_speedup(
-    specint: tuple[PerformanceMatrix, PerformanceMatrix],
+    specint: tuple,
 ) -> None:
     golden = expected("hpt_slides_specint")["computed_scipy"]
     result = hpt(*specint)
@@ -160,7 +128,7 @@ def test_specint_pair_without_speedup(
     assert any("stage one was skipped" in text for text in result.cautions)
 
 
-def test_specint_pair_at_2_239(specint: tuple[PerformanceMatrix, PerformanceMatrix]) -> None:
+def test_specint_pair_at_2_239(specint: tuple) -> None:
     golden = expected("hpt_slides_specint")["computed_scipy"]
     result = hpt(*specint, speedup=2.239)
     for row, cell in zip(result.benchmarks, golden["table_at_2_239"], strict=True):

@@ -5,40 +5,17 @@ Values of R are by R 4.2.2, as the comments say; printed ones are those of the p
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.page import hpt_report
 from analysis.methods.hpt.speedup import hpt_speedup, paired_t_speedup
 
 HERE = Path(__file__).parent
-
-
-@pytest.fixture
-def splash() -> tuple[PerformanceMatrix, PerformanceMatrix]:
-    folder = HERE / "hpt_splash2"
-    printed = PerformanceMatrix.read(folder / "scores_x_over_1.76.csv", better="higher")
-    y = PerformanceMatrix.read(folder / "scores_y.csv", better="higher")
-    x = {b: v * 1.76 for b, v in zip(printed.benchmarks, printed.samples, strict=True)}
-    return PerformanceMatrix.from_samples("X", x, better="higher"), y
-
-
-def pair_of(folder: str) -> tuple[PerformanceMatrix, ...]:
-    (file,) = (HERE / folder).glob("*.csv")
-    with file.open() as text:
-        rows = list(csv.DictReader(text))
-    return tuple(
-        PerformanceMatrix.from_samples(
-            side, {row["benchmark"]: [float(row[side])] for row in rows}, better="higher"
-        )
-        for side in "AB"
-    )
 
 
 def pairs() -> dict:
@@ -63,8 +40,8 @@ def test_three_rules_of_splash_2(splash: tuple) -> None:
     assert "others" not in hpt_report(*splash).to_dict()
 
 
-def test_speedups_of_the_specint_pair() -> None:
-    ours, theirs = pair_of("hpt_slides_specint")
+def test_speedups_of_the_specint_pair(specint: tuple) -> None:
+    ours, theirs = specint
     u, v = (np.concatenate(side.samples) for side in (ours, theirs))
     # uniroot of the p-value of t.test(A, g * B, paired=TRUE, alternative="greater") at 1 - r
     for r, g in ((0.80, 3.05420403345343), (0.85, 2.14294010975237), (0.90, 0.946517643624326)):
@@ -105,25 +82,23 @@ def test_losses_and_errors_of_tables_3_and_4() -> None:
         assert ours == pytest.approx(printed[errors], abs=0.06)
 
 
-def test_normal_form_as_printed() -> None:
+def test_normal_form_as_printed(cpu2006: tuple) -> None:
     # Section 4.1 prints no continuity correction, the slides' window has it: 0.981 at 2.700.
     # wilcox.test(A / 2.7, B, paired=TRUE, exact=FALSE, correct=FALSE, alternative="greater")
-    sides = pair_of("hpt_slides_cpu2006")
-    printed = hpt(*sides, speedup=2.7, ties="printed")
+    printed = hpt(*cpu2006, speedup=2.7, ties="printed")
     assert printed.pvalue == pytest.approx(0.0184603935106139, rel=1e-12)
     assert round(printed.confidence, 5) == 0.98154
-    assert round(hpt(*sides, speedup=2.7).confidence, 5) == 0.98105
-    best = hpt_speedup(*sides, ties="printed")
+    assert round(hpt(*cpu2006, speedup=2.7).confidence, 5) == 0.98105
+    best = hpt_speedup(*cpu2006, ties="printed")
     assert best.value is not None
-    assert best.value > (hpt_speedup(*sides).value or 9)
-    assert hpt(*sides, speedup=best.value * (1 - 1e-6), ties="printed").confidence >= 0.95
-    assert hpt(*sides, speedup=best.value * (1 + 1e-6), ties="printed").confidence < 0.95
+    assert best.value > (hpt_speedup(*cpu2006).value or 9)
+    assert hpt(*cpu2006, speedup=best.value * (1 - 1e-6), ties="printed").confidence >= 0.95
+    assert hpt(*cpu2006, speedup=best.value * (1 + 1e-6), ties="printed").confidence < 0.95
 
 
-def test_two_sided_statement_against_r() -> None:
+def test_two_sided_statement_against_r(specint: tuple) -> None:
     # wilcox.test(A / 2.5, B, paired=TRUE, exact=TRUE)$p.value; one-sided 0.36669921875
-    sides = pair_of("hpt_slides_specint")
-    found = hpt(*sides, speedup=2.5, alternative="two-sided")
+    found = hpt(*specint, speedup=2.5, alternative="two-sided")
     assert found.pvalue_two_sided == 0.7333984375
     assert found.pvalue == 0.36669921875
     assert found.to_dict()["pvalue_two_sided"] == 0.7333984375

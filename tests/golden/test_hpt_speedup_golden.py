@@ -6,46 +6,22 @@ search it needs half-integers read upwards, which then misses the printed 0.64 (
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import pytest
 
-from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.speedup import hpt_speedup
 
 HERE = Path(__file__).parent
-Pair = tuple[PerformanceMatrix, PerformanceMatrix]
 
 
 def expected(folder: str) -> dict:
     return json.loads((HERE / folder / "expected.json").read_text())
 
 
-@pytest.fixture
-def splash() -> Pair:
-    folder = HERE / "hpt_splash2"
-    printed = PerformanceMatrix.read(folder / "scores_x_over_1.76.csv", better="higher")
-    rows = zip(printed.benchmarks, printed.samples, strict=True)
-    x = PerformanceMatrix.from_samples("X", {b: v * 1.76 for b, v in rows}, better="higher")
-    return x, PerformanceMatrix.read(folder / "scores_y.csv", better="higher", name="Y")
-
-
-def medians(path: Path) -> Pair:
-    with path.open() as file:
-        rows = list(csv.DictReader(file))
-    a, b = (
-        PerformanceMatrix.from_samples(
-            side, {str(k): [float(row[side])] for k, row in enumerate(rows, 1)}, better="higher"
-        )
-        for side in "AB"
-    )
-    return a, b
-
-
-def test_splash_2(splash: Pair) -> None:
+def test_splash_2(splash: tuple) -> None:
     golden = expected("hpt_splash2")
     result = hpt_speedup(*splash)
     law = golden["computed_scipy"]["by_convention"]["ranksum=table;signedrank=table"]
@@ -59,7 +35,7 @@ def test_splash_2(splash: Pair) -> None:
     assert not result.below_one
 
 
-def test_splash_2_given_the_ties(splash: Pair) -> None:
+def test_splash_2_given_the_ties(splash: tuple) -> None:
     golden = expected("hpt_splash2")["computed_scipy"]["by_convention"]
     other = golden["ranksum=conditional;signedrank=conditional"]
     result = hpt_speedup(*splash, ties="exact")
@@ -68,7 +44,7 @@ def test_splash_2_given_the_ties(splash: Pair) -> None:
     assert result.curve.confidence(2.14) == pytest.approx(other["confidence_2_14"], abs=1e-13)
 
 
-def test_every_step_of_splash_2(splash: Pair) -> None:
+def test_every_step_of_splash_2(splash: tuple) -> None:
     steps = expected("hpt_splash2")["computed_scipy"]["step_function_of_gamma"]
     assert len(steps) > 40
     curve = hpt_speedup(*splash).curve
@@ -82,23 +58,22 @@ def test_every_step_of_splash_2(splash: Pair) -> None:
             assert round(step["confidence"], 12) in reached, step
 
 
-def test_specint_pair() -> None:
+def test_specint_pair(specint: tuple) -> None:
     golden = expected("hpt_slides_specint")
-    result = hpt_speedup(*medians(HERE / "hpt_slides_specint" / "scores.csv"))
+    result = hpt_speedup(*specint)
     supremum = golden["computed_scipy"]["r_speedup_sup"]["exact table"]
     assert result.value == pytest.approx(supremum, rel=1e-12)
     assert result.attained_confidence == golden["computed_scipy"]["confidence_2_239"]
     assert float(result.printed or "nan") == golden["published"]["r_speedup_0_95"]
 
 
-def test_29_benchmarks() -> None:
+def test_29_benchmarks(cpu2006: tuple) -> None:
     golden = expected("hpt_slides_cpu2006")
-    pair = medians(HERE / "hpt_slides_cpu2006" / "rank_table_repaired.csv")
-    result = hpt_speedup(*pair)
+    result = hpt_speedup(*cpu2006)
     law = golden["computed_scipy"]["by_convention"]["normal with continuity correction 0.5"]
     assert result.value == pytest.approx(law["r_speedup_sup"], rel=1e-12)
     assert float(result.printed or "nan") == golden["published"]["r_speedup"]
-    at = {g: hpt(*pair, speedup=g) for g in (1.0, 2.7, 2.819, 2.82)}
+    at = {g: hpt(*cpu2006, speedup=g) for g in (1.0, 2.7, 2.819, 2.82)}
     assert at[1.0].confidence == pytest.approx(law["confidence_no_speedup"], abs=1e-12)
     assert at[2.7].confidence == pytest.approx(law["confidence_2_700"], abs=1e-12)
     assert round(at[2.7].confidence, 3) == golden["published"]["confidence_at_2_700"]
