@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
 from analysis.record.trial_files import Finding
-from harness.cli import main
 from harness.host.reader import Host
 from harness.host.state import GapLook, Gaps
+from tests.unit.harness.commands.conftest import execute
 
 
 @pytest.fixture
@@ -31,10 +31,7 @@ def looks(monkeypatch):
     return asked
 
 
-def doctor(*words):
-    out, err = io.StringIO(), io.StringIO()
-    code = main(["doctor", *words], out, err)
-    return code, out.getvalue(), err.getvalue()
+doctor = partial(execute, "doctor")
 
 
 @pytest.mark.parametrize(
@@ -113,15 +110,12 @@ def test_a_campaign_is_told_whether_the_disk_has_room_for_it(
     (disk,) = (one for one in json.loads(out)["findings"] if one["check"] == "disk")
     assert disk["status"] == status
     assert code == (3 if status == "fail" else 0)
-    streams = (io.StringIO(), io.StringIO())
-    assert main(["run", str(path), "--dry-run", "--json"], *streams) == 0
-    (shown,) = (
-        one for one in json.loads(streams[0].getvalue())["findings"] if one["check"] == "disk"
-    )
+    code, out, _ = execute("run", path, "--dry-run", "--json")
+    assert code == 0
+    (shown,) = (one for one in json.loads(out)["findings"] if one["check"] == "disk")
     assert (shown["status"], shown["what"]) == (status, disk["what"])
     if status == "fail":
         assert disk["what"] == "20 MB free, but the trial may need 50.8 MB"
         assert "this one stops at disk" in " ".join(doctor(str(path))[1].split())
-        refused = (io.StringIO(), io.StringIO())
-        assert main(["run", str(path), "--dir", str(tmp_path / "runs")], *refused) == 5
-        assert "this trial may need 51 MB" in " ".join(refused[1].getvalue().split())
+        code, _, err = execute("run", path, "--dir", tmp_path / "runs")
+        assert (code, "this trial may need 51 MB" in " ".join(err.split())) == (5, True)

@@ -7,7 +7,6 @@ columns for each command, no list of all commands in one line.
 from __future__ import annotations
 
 import argparse
-import io
 import re
 import shlex
 import shutil
@@ -16,17 +15,12 @@ from pathlib import Path
 import pytest
 
 from analysis.options import COMMANDS
-from harness.cli import main
 from harness.commands.command_parser import parser_of as parser_with
 from harness.commands.help_page import EXIT_CODES, GROUPS
+from tests.unit.harness.commands.conftest import execute
 
 MEASURING = [name for name, one in COMMANDS.items() if one.module.startswith("harness")]
 SAMPLE = Path(__file__).parents[3] / "data" / "sample-0.2.0"
-
-
-def execute(*words):
-    out, err = io.StringIO(), io.StringIO()
-    return main(words, out, err), out.getvalue(), err.getvalue()
 
 
 def test_help_has_four_groups_and_each_command_once_in_a_line_of_its_own():

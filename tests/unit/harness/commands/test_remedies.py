@@ -6,7 +6,6 @@ where they help; messages of 'compare' pointed into a file that the user never w
 
 from __future__ import annotations
 
-import io
 import re
 import shlex
 
@@ -14,11 +13,11 @@ import pytest
 
 from analysis.errors import CampaignError, FairtrialError, UsageError
 from harness.campaign.resolve import load_campaign
-from harness.cli import main
 from harness.commands.compare_campaign import campaign_of, manner_of
 from harness.commands.comparing import shell_sign, try_commands
 from harness.commands.options import wanted_commands
 from harness.errors import LaunchError
+from tests.unit.harness.commands.conftest import execute
 
 # --- remedies that are YAML --------------------------------------------------------------------
 
@@ -172,11 +171,6 @@ def test_a_program_that_goes_away_is_named_by_what_was_typed(compare):
 
 
 # --- remedies that are commands ----------------------------------------------------------------
-
-
-def execute(*words):
-    out, err = io.StringIO(), io.StringIO()
-    return main(words, out, err), out.getvalue(), err.getvalue()
 
 
 def test_the_proposed_init_writes_a_campaign(tmp_path, monkeypatch):

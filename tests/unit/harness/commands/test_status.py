@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.record.shapes import encode_checked
-from harness.cli import main
+from tests.unit.harness.commands.conftest import execute as say
 
 SAMPLE = Path(__file__).parents[4] / "tests" / "data" / "sample-0.2.0"
 CAMPAIGN = """\
@@ -27,12 +26,6 @@ def runs(tmp_path):
     shutil.copytree(SAMPLE, folder / "sample-1")
     (tmp_path / "campaign.yaml").write_text(CAMPAIGN)
     return folder
-
-
-def say(*args):
-    out, err = io.StringIO(), io.StringIO()
-    code = main([str(arg) for arg in args], out, err)
-    return code, out.getvalue(), err.getvalue()
 
 
 def edited(path, **changes):

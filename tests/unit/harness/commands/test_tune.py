@@ -8,6 +8,7 @@ import os
 import pwd
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from harness.cli import main
 from harness.commands import tune as command
 from harness.tune.tuner import Knobs
 from tests.hosts import trees as hosts
+from tests.unit.harness.commands import conftest
 
 GOVERNOR = f"{hosts.CPU}/cpu3/cpufreq/scaling_governor"
 
@@ -46,9 +48,7 @@ def answers(monkeypatch):
     return say
 
 
-def execute(*words):
-    out, err = io.StringIO(), io.StringIO()
-    return main(["tune", *words], out, err), out.getvalue(), err.getvalue()
+execute = partial(conftest.execute, "tune")
 
 
 def governor(root):

@@ -10,13 +10,9 @@ import pytest
 from analysis.record.trial_files import Finding, PlannedRun
 from harness.commands import live_view as view_module
 from harness.commands.live_view import View, scale
+from tests.unit.harness.commands.conftest import Terminal
 
 RUN = PlannedRun(position=3, session=2, block=1, benchmark="x", variant="a", warmup=False)
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 import re
 
 import pytest
@@ -8,11 +7,7 @@ import pytest
 from analysis.record.trial_files import PlannedRun
 from harness.commands import live_view as view_module
 from harness.commands.live_view import View
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
+from tests.unit.harness.commands.conftest import Terminal
 
 
 @pytest.fixture

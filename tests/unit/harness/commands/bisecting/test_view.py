@@ -18,11 +18,7 @@ from harness.commands import bisect_view as module, live_view
 from harness.commands.bisect_view import BisectView
 from tests.unit.analysis.history.made_bisections import commits
 from tests.unit.analysis.history.test_step_search import made
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
+from tests.unit.harness.commands.conftest import Terminal
 
 
 @pytest.fixture(autouse=True)

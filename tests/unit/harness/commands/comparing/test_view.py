@@ -11,13 +11,9 @@ import pytest
 from harness.commands import compare_campaign as module
 from harness.commands.compare_campaign import CompareView
 from harness.commands.options import WantedCommand
+from tests.unit.harness.commands.conftest import Terminal
 
 GZIPS = ("gzip -6 -k -c data", "gzip -1 -k -c data")
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
 
 
 @pytest.fixture
