@@ -5,7 +5,6 @@ And each file is known to one format, however its keys are ordered and its text 
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -147,8 +146,8 @@ def places(value: object, path: tuple = ()) -> Iterator[tuple]:
         yield from places(inner, (*path, key))
 
 
-def changed(data: object, path: tuple, value: object) -> object:
-    found = copy.deepcopy(data)
+def changed(text: str, path: tuple, value: object) -> object:
+    found = json.loads(text)
     inner = found
     for key in path[:-1]:
         inner = inner[key]
@@ -174,13 +173,11 @@ def attempt(content: bytes, format: str | None) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_no_value_of_another_type_is_a_traceback(name: str) -> None:
-    count = 0
-    for path in places(FILES[name]):
+    whole, every = json.dumps(FILES[name]), [*places(FILES[name])]
+    for path in every:
         for value in (GONE, *WRONG):
-            text = json.dumps(changed(FILES[name], path, value))
-            attempt(text.encode(), name.split()[0])
-            count += 1
-    assert count > 200
+            attempt(json.dumps(changed(whole, path, value)).encode(), name.split()[0])
+    assert len(every) > 12
 
 
 @pytest.mark.parametrize("name", FILES)
