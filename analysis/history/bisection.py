@@ -25,7 +25,6 @@ State = Literal["ended", "under-way"]
 EXIT_CODES: dict[BisectionAnswer, int]
 EXIT_CODES = {"proven": 0, "partly": 7, "no-difference": 1, "undecided": 7, "not-built": 4}
 _NAME = 24  # columns for what the user called a commit
-_NAMED = 3  # culprits that a sentence names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,16 +238,15 @@ class Bisection(Result):
 
     def _proven(self, whole: str) -> str:
         one, *others = self.culprits
-        sha, timed = one.upto[:7], self.difference(one).timed
+        sha, timed, many = one.upto[:7], self.difference(one).timed, len(one.commits)
         made = f"made it {outcome_word(one.word, timed=timed)}"
         if not others:
             how = self.with_interval(one, one.parent)
-            if len(one.commits) == 1:
+            if many == 1:
                 return f"{sha} {made}: it {how}"
-            return f"one of {len(one.commits)} commits up to {sha} {made}: {sha} {how}"
-        if any(other.word != one.word for other in others):
-            made = "changed it"
-        names = listed([one.upto[:7] for one in self.culprits], _NAMED)
+            return f"one of {many} commits up to {sha} {made}: {sha} {how}"
+        made = "changed it" if any(other.word != one.word for other in others) else made
+        names = listed([one.upto[:7] for one in self.culprits], 3)
         return f"{len(self.culprits)} commits {made}: {names}; {whole}"
 
     def difference(self, line: Compared) -> Difference:
@@ -273,17 +271,17 @@ class Bisection(Result):
         if self.answer is None:
             return Next(("fairtrial", "bisect", "--resume", self.path), "goes on")
         metric = (*(() if self.metric == "wall" else ("--metric", self.metric)), *asked_words())
-        for one in (*self.culprits, *self.refuted[-1:]):
-            if one.trial is not None:
-                name = one.commits[-1].variant
-                if self.culprits and is_time(self.unit):  # functions take time, and nothing else
-                    return Next(("fairtrial", "why", f"{one.trial}:{name}"), "in which functions")
-                why = "the claim's numbers" if self.culprits else "the last proof's numbers"
-                return Next(("fairtrial", "verdict", one.trial, "--variant", name, *metric), why)
-        if not self.first.sessions:
-            return None
+        shown_ones = (*self.culprits, *self.refuted[-1:])
+        one = next((one for one in shown_ones if one.trial is not None), None)
+        if one is not None:
+            name = one.commits[-1].variant
+            if self.culprits and is_time(self.unit):  # functions take time, and nothing else
+                return Next(("fairtrial", "why", f"{one.trial}:{name}"), "in which functions")
+            why = "the claim's numbers" if self.culprits else "the last proof's numbers"
+            return Next(("fairtrial", "verdict", f"{one.trial}", "--variant", name, *metric), why)
         words = ("fairtrial", "verdict", f"{self.path}/step0", *metric)
-        return Next(words, f"{self.bad.shown} against {self.good.shown}")
+        why = f"{self.bad.shown} against {self.good.shown}"
+        return Next(words, why) if self.first.sessions else None
 
 
 def _ends(found: Difference) -> str:
@@ -388,13 +386,13 @@ def _evidence(told: Bisection) -> Iterator[tuple[str, str]]:
 def _proof(told: Bisection, one: ProvenStep) -> Iterator[tuple[str, str]]:
     if len(told.culprits) > 1:
         yield one.upto[:7], told.with_interval(one, one.parent)
-    odd = one.share is None or not 0 < one.share < _ODD_SHARE
-    share = "" if odd else f"; {significant(100 * (one.share or 0.0), 2)} % of the whole"
+    share = ""
+    if one.share is not None and 0 < one.share < _ODD_SHARE:
+        share = f"; {significant(100 * one.share, 2)} % of the whole"
     yield "proof", f"{_fresh(one)}{share}"
     sides = (("before it", one.before), ("behind it", one.behind))
     rests = ((side, told.difference(pair)) for side, pair in sides if pair.speedup is not None)
-    left = [f"{side} {rest.cell()} ({rest.cell_interval()})" for side, rest in rests]
-    if left:
+    if left := [f"{side} {rest.cell()} ({rest.cell_interval()})" for side, rest in rests]:
         yield "left", "; ".join(left)
 
 
@@ -404,20 +402,20 @@ def _fresh(one: ProvenStep) -> str:
 
 def _pair(told: Bisection, line: PairWord | ProvenStep, than: str) -> str:
     """Say how a later commit differs from an earlier one, as its word allows."""
-    found = told.difference(line)
     if line.word in ("faster", "slower"):
         return told.with_interval(line, than)
-    if line.word == "equivalent":
-        return f"{found.same()} as {than}{_ends(found)}"
-    return f"against {than}: undecided{_ends(found)}"
+    found = told.difference(line)
+    same = (
+        f"{found.same()} as {than}" if line.word == "equivalent" else f"against {than}: undecided"
+    )
+    return f"{same}{_ends(found)}"
 
 
 def _change(one: OtherMetric) -> str:
     """Say how bad has another metric: ``+31 %``, ``the same``, ``undecided``."""
-    if one.word == "equivalent":
-        return "the same"
     found = Difference.of(one, metric=one.metric, unit=one.unit, better=one.better)
-    return found.cell() if one.word in ("faster", "slower") else "undecided"
+    told = {"equivalent": "the same", "faster": found.cell(), "slower": found.cell()}
+    return told.get(one.word, "undecided")
 
 
 def _why(text: str) -> str:
@@ -425,15 +423,15 @@ def _why(text: str) -> str:
 
 
 def _took(told: Bisection) -> Iterator[str]:
-    parts = [counted(told.sessions, "session")]
-    if told.answer is not None:  # runs are counted at the end
-        parts.append(counted(told.runs, "run"))
-    parts.append(counted(told.builds, "commit") + " built")
-    if told.skipped and told.answer != "not-built":
-        parts.append(f"{len(told.skipped)} skipped")
-    if told.seconds:
-        parts.append(_time(told.seconds))
-    yield f"{', '.join(parts)}; {counted(told.commits, 'commit')} in all"
+    skipped = told.skipped and told.answer != "not-built"
+    parts = (
+        counted(told.sessions, "session"),
+        "" if told.answer is None else counted(told.runs, "run"),  # they are counted at the end
+        counted(told.builds, "commit") + " built",
+        f"{len(told.skipped)} skipped" if skipped else "",
+        _time(told.seconds) if told.seconds else "",
+    )
+    yield f"{', '.join(filter(None, parts))}; {counted(told.commits, 'commit')} in all"
     if told.path is not None:
         yield f"stored in {told.path}"
 
@@ -446,10 +444,9 @@ def _time(seconds: float) -> str:
 
 def _notes(told: Bisection) -> Iterator[str]:
     known = told.first.word in ("faster", "slower")  # then the line of other metrics is enough
-    noted = [one for one in told.cautions if one.code != "other-metric" or not known]
+    noted = [one.text for one in told.cautions if one.code != "other-metric" or not known]
     count = _NOTES if len(noted) <= _NOTES else _NOTES - 1
-    for one in noted[:count]:
-        yield one.text
+    yield from noted[:count]
     if noted[count:]:
         yield f"and {len(noted) - count} more: --json has all"
 

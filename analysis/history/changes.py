@@ -41,9 +41,8 @@ from .alarm import Alarm, Direction, alarm_of, begin_of_reference
 
 # --- The law of the least p over all windows of a series without a change, simulated once for each length.
 #
-# A series with more values than a length that was simulated is held against the next larger
-# one, which is on the safe
-# side: more windows have a smaller least p. ``tests/calibration/make_least_p_table.py`` makes the table.
+# A series with more values than a length that was simulated is held against the next larger one, which is on the
+# safe side: more windows have a smaller least p. ``tests/calibration/make_least_p_table.py`` makes the table.
 
 
 LENGTHS = (8, 10, 13, 16, 20, 26, 32, 40, 50, 65, 80, 100, 130, 160, 200, 260, 330, 400)
@@ -87,10 +86,8 @@ def least_share() -> float:
 
 # --- Windows of ranks along a series: the nights before a place against those from it on, by Mann-Whitney.
 #
-# All rank sums come from one cumulative sum of the signs of differences. A window's p-value
-# does not know the
-# values outside of it, so that windows without a change have jointly one law, whatever
-# happens elsewhere ([1]_);
+# All rank sums come from one cumulative sum of the signs of differences. A window's p-value does not know the
+# values outside of it, so that windows without a change have jointly one law, whatever happens elsewhere ([1]_);
 # and since ranks are taken, that law is the same for all continuous laws of the values.
 #
 # References
@@ -562,28 +559,24 @@ def _welch_half(before: Array, behind: Array, risk: float) -> float:
 def _cautions(x: Array, seen: LookedAt) -> Iterator[Caution]:
     r, inflation = seen.resembles, inflation_for(seen.resembles, x.size)
     if x.size < FEWEST:
-        yield Caution(
-            "too-few-nights", f"{x.size} values: {FEWEST} are needed before a change can be told"
-        )
-    elif r is None:
-        if autocorrelation(x) > 0.5:
-            yield Caution(
-                "neighbours-alike",
-                f"neighbouring values seem to resemble each other, which {x.size} values cannot tell: "
-                "an interval may hold no change more often than the risk says",
-            )
+        text = f"{x.size} values: {FEWEST} are needed before a change can be told"
+        yield Caution("too-few-nights", text)
+        return
+    often, text = "more often than the risk says", ""
+    if r is None and autocorrelation(x) > 0.5:
+        text = f"seem to resemble each other, which {x.size} values cannot tell: an interval may hold no change {often}"
     elif inflation > 1.0 and not seen.corrected:
-        yield Caution(
-            "neighbours-alike",
-            f"neighbouring values resemble each other (r {r:.2f}), and nights were taken to be independent: an "
-            "interval may hold no change far more often than the risk says",
+        text = (
+            f"resemble each other (r {r:.2f}), and nights were taken to be independent: an interval may hold no "
+            f"change far {often}"
         )
     elif inflation > 1.0:
-        yield Caution(
-            "neighbours-alike",
-            f"neighbouring values resemble each other (r {r:.2f}): p-values are taken at z / "
-            f"{inflation:.2f}, and an interval may still hold no change more often than the risk says",
+        text = (
+            f"resemble each other (r {r:.2f}): p-values are taken at z / {inflation:.2f}, and an interval may still "
+            f"hold no change {often}"
         )
+    if text:
+        yield Caution("neighbours-alike", f"neighbouring values {text}")
 
 
 @page_of.register(Changes)

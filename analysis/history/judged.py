@@ -367,8 +367,7 @@ def overlaps(one: ChangeInterval, other: ChangeInterval) -> bool:
 # --- What to do after `history`: the commits of a change, the nights on both sides of it, the page.
 
 
-_MOST = 3
-_BISECTED = 2
+_MOST, _BISECTED = 3, 2
 _DIGITS = 12  # of a hash in a command: 7 may mean two commits
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 

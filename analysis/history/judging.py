@@ -258,7 +258,6 @@ def _host_intervals(
     judged: Sequence[SeriesHistory],
     given: Sequence[NightSeries],
 ) -> Iterator[HostInterval]:
-    """Give the intervals of the baselines themselves."""
     paired: dict[_Key, list[HistoryInterval]] = {}
     for series, judged_one in zip(given, judged, strict=True):
         paired.setdefault(_key(series), []).extend(judged_one.intervals)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import math
@@ -185,6 +186,7 @@ _DATE = re.compile(
     r"(?:[T _-]?(?P<hour>[0-2]\d)[-_:h.]?(?P<minute>[0-5]\d)(?:[-_:m.]?(?P<second>[0-5]\d))?(?!\d))?"
     r"(?!\d{3})"
 )
+_PARTS = ("year", "month", "day", "hour", "minute", "second")
 _EPOCH = re.compile(r"(?P<seconds>1\d{9})(?P<millis>\d{3})?(?:\.\d+)?")
 
 
@@ -211,20 +213,15 @@ def without_dates(text: str) -> str:
 
 def first_date(texts: Iterable[str | None]) -> str | None:
     """Give the first date of texts that are all dates; None where one is none, or there are none."""
-    dates = [date_in(text) for text in texts]
-    known = [date for date in dates if date is not None]
-    if not known or len(known) < len(dates):
-        return None
-    return min(known, key=datetime.fromisoformat)
+    dates = [date_in(text) or "" for text in texts]
+    return min(dates, key=datetime.fromisoformat) if dates and all(dates) else None
 
 
 def _made(match: re.Match[str]) -> datetime | None:
-    parts = [int(match[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")]
-    try:
-        year, month, day, hour, minute, second = parts
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.group(*_PARTS))
+    with contextlib.suppress(ValueError):  # such as the 31st of February
         return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
-    except ValueError:  # such as the 31st of February
-        return None
+    return None
 
 
 HOST_SECTIONS = ("host", "cpu", "memory", "kernel")
@@ -321,11 +318,9 @@ def first_start(path: Path, manifest: Manifest) -> str | None:
     if manifest.origin == "imported":
         return None
     row: Any = None
-    try:
-        _, line = next(lines_of(path / MEASUREMENTS))
-        row = parse(line)
-    except (StopIteration, StoreError, ValueError):
-        pass  # no run yet, or a file that its reader will refuse
+    # no run yet, or a file that its reader will refuse
+    with contextlib.suppress(StopIteration, StoreError, ValueError):
+        row = parse(next(lines_of(path / MEASUREMENTS))[1])
     found = row.get("started_at") if isinstance(row, dict) else None
     return found if isinstance(found, str) else manifest.started
 
@@ -529,20 +524,15 @@ def places_in(given: Sequence[str | Path]) -> tuple[NightPlace, ...]:
             )
         for place in _below(path):
             found.setdefault(place.path.resolve(), place)
-    kinds = {place.kind == "file" for place in found.values()}
-    if len(kinds) > 1:
-        first = next(place for place in found.values() if place.kind == "file")
+    files = [place for place in found.values() if place.kind == "file"]
+    if 0 < len(files) < len(found):
         raise UsageError(
             "trials and files of other tools are no series together",
-            str(first.path),
+            str(files[0].path),
             "name trials alone, or files alone",
         )
-    _require_order([place for place in found.values() if place.kind == "trial"])
-    return tuple(sorted(found.values(), key=_order))
-
-
-def _require_order(trials: Sequence[NightPlace]) -> None:
-    """Refuse imported trials by themselves that cannot be ordered; among others they are left out."""
+    # imported trials by themselves that cannot be ordered are refused; among others they are left out
+    trials = [place for place in found.values() if place.kind == "trial"]
     undated = [place for place in trials if place.trouble == _UNDATED]
     if undated and all(not place.campaign for place in trials):
         raise UsageError(
@@ -550,6 +540,7 @@ def _require_order(trials: Sequence[NightPlace]) -> None:
             " ".join(str(place.path) for place in undated[:3]),
             "put the date into their names, such as 2026-11-03-NAME",
         )
+    return tuple(sorted(found.values(), key=_order))
 
 
 def _order(place: NightPlace) -> tuple[datetime, str, str]:
@@ -576,12 +567,10 @@ def _below(folder: Path) -> Iterator[NightPlace]:
         yield _trial(folder)
         return
     files: list[Path] = []
-    trials = [*_walk(results_within(folder), 1, files)]
-    if trials:
+    if trials := [*_walk(results_within(folder), 1, files)]:
         yield from trials
         return
-    asv = [path for path in files if ASV in path.parts]
-    for path in sorted(asv or files):
+    for path in sorted([path for path in files if ASV in path.parts] or files):
         yield NightPlace(path=path, kind="file", name=str(path.relative_to(folder)))
 
 
@@ -615,13 +604,15 @@ def _trial(path: Path) -> NightPlace:
         manifest = read_manifest(path)
     except StoreError as error:
         return NightPlace(path=path, kind="trial", name=name, trouble=error.what)
-    imported = manifest.origin == "imported"
-    started_at = _imported_date(path, name) if imported else first_start(path, manifest)
+    campaign, started_at = manifest.campaign_name, first_start(path, manifest)
+    if imported := manifest.origin == "imported":  # as its files say it, or else its name
+        said = _said_of_cells(_import_record(path), "session")
+        campaign, started_at = "", first_date(said) or date_in(name)
     return NightPlace(
         path=path,
         kind="trial",
         name=name,
-        campaign="" if imported else manifest.campaign_name,
+        campaign=campaign,
         started_at=started_at,
         trouble=_UNDATED if imported and started_at is None else None,
         trials=frozenset(
@@ -629,11 +620,6 @@ def _trial(path: Path) -> NightPlace:
             or {(manifest.trial, manifest.started)}
         ),
     )
-
-
-def _imported_date(path: Path, name: str) -> str | None:
-    """Give when an imported trial was measured, as its files say it, or else its name."""
-    return first_date(_said_of_cells(_import_record(path), "session")) or date_in(name)
 
 
 def _fleet(path: Path) -> NightPlace:
@@ -668,14 +654,15 @@ def without_copies(places: Sequence[NightPlace]) -> tuple[NightPlace, ...]:
     for place in places:
         if len(place.trials) == 1:
             single.setdefault(next(iter(place.trials)), place)
-    found = []
-    for place in places:
-        others = {single[one].name for one in place.trials if one in single} - {place.name}
-        first = single.get(next(iter(place.trials))) if len(place.trials) == 1 else None
+
+    def marked(place: NightPlace) -> NightPlace:
+        held = [single[one] for one in place.trials if one in single]
+        others = sorted({one.name for one in held} - {place.name})
         if len(place.trials) > 1 and others:
-            which = ", ".join(sorted(others)[:3])
-            place = replace(place, trouble=f"it was merged from {which}, which is counted")  # noqa: PLW2901
-        elif first is not None and first is not place:
-            place = replace(place, trouble=f"it holds the runs of {first.path}")  # noqa: PLW2901
-        found.append(place)
-    return tuple(found)
+            which = ", ".join(others[:3])
+            return replace(place, trouble=f"it was merged from {which}, which is counted")
+        if len(place.trials) == 1 and held[0] is not place:
+            return replace(place, trouble=f"it holds the runs of {held[0].path}")
+        return place
+
+    return tuple(map(marked, places))

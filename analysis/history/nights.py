@@ -298,7 +298,6 @@ def _chosen(
     *,
     plain: bool,
 ) -> tuple[NightSeries, ...]:
-    """Keep the series that are asked for."""
     known = [*dict.fromkeys(one.benchmark for one in series)]
     variants = [*dict.fromkeys(one.variant for one in series)]
     for name in benchmarks or ():

@@ -498,7 +498,6 @@ def _series(trial: Trial, variants: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _look(manifest: Manifest) -> Looks:
-    """Give the look at the trial that this is, as a verdict has it."""
     if manifest.looks_plan is not None:
         return Looks.of_plan(manifest.looks_plan, manifest.sessions)
     return Looks.growing(manifest.sessions_at_looks)

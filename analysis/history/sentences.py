@@ -43,7 +43,6 @@ from .one_series import YESTERDAY
 
 _DATE, _MINUTE, _SECOND = 10, 16, 19  # where these end in a time of RFC 3339
 _NAME = 28  # columns of a benchmark's name
-_TRIAL = 24  # and of a trial's
 _HASH = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 
 
@@ -62,7 +61,7 @@ def label_of(values: Sequence[SeriesValue] | Sequence[Night]) -> Callable[[int],
             labels = days if end == _DATE else times
             if len({*labels}) == len(labels):
                 return labels.__getitem__
-    return lambda k: shorten(shown(values[k].trial), _TRIAL)
+    return lambda k: shorten(shown(values[k].trial), 24)
 
 
 def span_of(first_at: str, last_at: str) -> str:
@@ -107,7 +106,6 @@ def _difference_text(series: SeriesHistory, step: Step) -> str:
 
 
 NO_NIGHT: Final = "no-night-since"
-_NAMED_IN_CAUTIONS = 3
 _ALIKE = "neighbours-alike"
 # why the gate decides nothing of a series -> a caution's code and sentence
 _AT_GATE = {
@@ -137,7 +135,7 @@ def cautions_of(
 
     def of(code: str, some: Sequence[SeriesHistory], text: str) -> Iterator[Caution]:
         if some:
-            names = listed([*dict.fromkeys(_called(judged, some))], _NAMED_IN_CAUTIONS)
+            names = listed([*dict.fromkeys(_called(judged, some))], 3)
             yield Caution(code, f"{names}: {text}", _benchmarks_of(some))
 
     plain = [one for one in judged if not one.paired]
@@ -218,7 +216,6 @@ def _ended(ended: Sequence[SeriesHistory], after: Sequence[SeriesHistory]) -> st
 
 
 LABELS: dict[Outcome, str] = {"passed": "PASS", "proven": "STOP", "undecided": "OPEN"}
-_NAMED = 2
 
 
 def sentence_of(history: History) -> str:
@@ -227,7 +224,7 @@ def sentence_of(history: History) -> str:
 
 
 def _names(history: History, some: Sequence[SeriesHistory]) -> str:
-    return listed(_called(history.series, some), _NAMED)
+    return listed(_called(history.series, some), 2)
 
 
 def _noun(history: History) -> str:
@@ -366,12 +363,10 @@ def alarm_alone(history: History) -> str | None:
 # --- The page: the answer, a line for each benchmark, and each change with what caused it.
 
 
-PLAIN: Final = "host and program cannot be told apart: no value is paired with a baseline"
 _LINES = 8  # benchmarks on the screen
 _CHANGES = 4  # changes on the screen
 _HOSTS = 2  # and of the baseline itself
 _NOTES = 3
-_COLUMNS = 5  # benchmarks whose nights are shown one by one
 _RULES = {
     "one": "{risk} risk that any does not",
     "holm": "{risk} risk that any does not (Holm)",
@@ -418,7 +413,7 @@ def _heading(history: History) -> Iterator[str]:
     ]
     yield " · ".join(part for part in parts if part)
     if not any(one.paired for one in history.series):
-        yield PLAIN
+        yield "host and program cannot be told apart: no value is paired with a baseline"
     if any(one.enough for one in history.newest):
         rule = _RULES[history.correction if len(history.series) > 1 else "one"]
         some = any(one.intervals for one in history.newest)
@@ -460,7 +455,7 @@ def _values(history: History, lines: Sequence[SeriesHistory]) -> Iterator[Table]
     """Show the values of each night, where no series has enough of them."""
     if any(one.enough for one in history.newest):
         return
-    columns = lines[:_COLUMNS]
+    columns = lines[:5]
     rows: dict[str, list[Value]] = {}
     for k, one in enumerate(columns):
         label = label_of(one.values)
@@ -519,13 +514,11 @@ def _changes(history: History) -> Iterator[Block | str]:
 
 
 def _between(series: SeriesHistory, one: HistoryInterval | HostInterval) -> str:
-    """Name the nights at both ends of an interval."""
     label = label_of(series.values)
     return f"{label(one.first_value)} .. {label(one.last_value)}"
 
 
 def _remark(series: SeriesHistory, one: HistoryInterval) -> str:
-    """Say what changed, the likeliest night, what lacks inside, and the commits."""
     parts = [f"{one.words}, most likely on {label_of(series.values)(one.place_value)}"]
     if one.environment:
         parts.append(_listed(one.environment))
@@ -551,7 +544,6 @@ def _hosts(history: History) -> Iterator[str]:
 
 
 def _of_host(history: History, one: HostInterval) -> str:
-    """Say how a baseline changed, whose program did not."""
     series = next(
         each
         for each in history.series

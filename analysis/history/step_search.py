@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from scipy.special import stdtrit
@@ -201,54 +201,13 @@ _IN_A_ROW = 2  # failures of a place
 _EXIT: dict[Answer, int] = {"proven": 0, "partly": 7, "no-difference": 1, "undecided": 7}
 
 
-def watched_steps(
-    measure: Measure,
-    commits: int,
-    *,
-    watcher: SearchWatcher | None = None,
-    builds: Callable[[int], bool] | None = None,
-    programs: Callable[[int], Hashable] | None = None,
-    looks: Sequence[int] = (6, 12, 24),
-    risk: float = 0.05,
-    margin: float = 0.01,
-    stop: float = 0.95,
-    sessions_max: int | None = None,
-    unit: str | None = None,
-    cut: Callable[[int, int], Cut | None] | None = None,
-) -> StepSearch:
+def watched_steps(measure: Measure, commits: int, **asked: Any) -> StepSearch:  # noqa: ANN401 - of many types
     """Search as `find_steps` does, and tell a watcher of each phase before its sessions, of these, and of words.
 
-    Parameters and errors are those of `find_steps`. ``cut(earlier, later)`` tells of both places' runs that their
-    time limit ended, the later place's as the candidate's.
+    Parameters and errors are those of `find_steps`, and two more: ``watcher``, and ``cut(earlier, later)``, which
+    tells of both places' runs that their time limit ended, the later place's as the candidate's.
     """
-    counted("commits", commits, most=1_000_000)
-    ordered = tuple(looks)
-    if not ordered or ordered[0] < 2 or any(a >= b for a, b in itertools.pairwise(ordered)):
-        raise UsageError(
-            f"looks must grow from 2 or more, not {looks!r}", fix="such as (6, 12, 24)"
-        )
-    for name, value, low, high in (("risk", risk, 0.0, 1.0), ("stop", stop, 0.5, 1.0)):
-        if not low < value < high:
-            raise UsageError(f"{name} must lie between {low:g} and {high:g}, not {value!r}")
-    if not (math.isfinite(margin) and margin >= 0):
-        raise UsageError(f"margin must be a number of at least 0, not {margin!r}")
-    if sessions_max is not None:
-        counted("sessions_max", sessions_max, most=1_000_000)
-    search = _Search(
-        measure=measure,
-        watcher=watcher,
-        commits=commits,
-        asked=builds,
-        programs=programs,
-        looks=ordered,
-        risk=risk,
-        margin=margin,
-        stop=stop,
-        most=math.inf if sessions_max is None else sessions_max,
-        unit=unit,
-        cut=cut,
-    )
-    return search.result()
+    return _Search(measure=measure, commits=commits, **asked).result()
 
 
 def _numbers(value: object, place: int) -> tuple[float, ...]:
@@ -271,17 +230,17 @@ class _Search:
     """One search under way: all that it knows stems from `sessions`, so it has no random choice."""
 
     measure: Measure
-    watcher: SearchWatcher | None
     commits: int
-    asked: Callable[[int], bool] | None
-    programs: Callable[[int], Hashable] | None
-    looks: tuple[int, ...]
-    risk: float
-    margin: float
-    stop: float
-    most: float
-    unit: str | None
-    cut: Callable[[int, int], Cut | None] | None
+    watcher: SearchWatcher | None = None
+    builds: Callable[[int], bool] | None = None
+    programs: Callable[[int], Hashable] | None = None
+    looks: Sequence[int] = (6, 12, 24)
+    risk: float = 0.05
+    margin: float = 0.01
+    stop: float = 0.95
+    sessions_max: int | None = None
+    unit: str | None = None
+    cut: Callable[[int, int], Cut | None] | None = None
     sessions: list[dict[int, float]] = field(default_factory=list)
     runs: dict[int, dict[int, tuple[float, ...]]] = field(default_factory=dict)
     measured: list[tuple[int, ...]] = field(default_factory=list)
@@ -294,11 +253,27 @@ class _Search:
     proofs: int = 0
     phase: Phase | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what lies outside of its range."""
+        counted("commits", self.commits, most=1_000_000)
+        looks = self.looks = tuple(self.looks)
+        if not looks or looks[0] < 2 or any(a >= b for a, b in itertools.pairwise(looks)):
+            raise UsageError(
+                f"looks must grow from 2 or more, not {looks!r}", fix="such as (6, 12, 24)"
+            )
+        for name, low in (("risk", 0.0), ("stop", 0.5)):
+            if not low < (value := getattr(self, name)) < 1:
+                raise UsageError(f"{name} must lie between {low:g} and 1, not {value!r}")
+        if not (math.isfinite(self.margin) and self.margin >= 0):
+            raise UsageError(f"margin must be a number of at least 0, not {self.margin!r}")
+        if self.sessions_max is not None:
+            counted("sessions_max", self.sessions_max, most=1_000_000)
+
     # ---- sessions
 
     def session(self, phase: Phase, places: Iterable[int]) -> dict[int, float]:
         """Measure one session; leave out what failed, and skip what failed twice in a row."""
-        if len(self.sessions) >= self.most:
+        if self.sessions_max is not None and len(self.sessions) >= self.sessions_max:
             raise _SpentError
         if phase != self.phase:
             self.phase = phase
@@ -326,7 +301,9 @@ class _Search:
                 continue
             self.failures[place] = self.failures.get(place, 0) + 1
             if self.failures[place] >= _IN_A_ROW:
-                self._skip(place)
+                fix = "mend it, or choose another"
+                self._skip(place, "fails in two sessions in a row", fix)
+                self.failed.add(place)
         self.sessions.append(values)
         self.measured.append(wanted)
         if self.watcher is not None:
@@ -335,31 +312,20 @@ class _Search:
             self.watcher.session(wanted, values, posterior)
         return values
 
-    def _skip(self, place: int) -> None:
+    def _skip(self, place: int, trouble: str, fix: str | None = None) -> None:
+        """Tell once that a place cannot be measured; raise AnalysisError of an end."""
         if place in (0, self.commits):
             name = "good" if place == 0 else "bad"
-            raise AnalysisError(
-                f"the {name} place fails in two sessions in a row",
-                f"place {place}",
-                "mend it, or choose another",
-            )
-        if place not in self.failed:
-            self.failed.add(place)
-            self._tell_skipped(place)
-
-    def _tell_skipped(self, place: int) -> None:
-        if self.watcher is not None:
+            raise AnalysisError(f"the {name} place {trouble}", f"place {place}", fix)
+        if self.watcher is not None and place not in self.failed:
             self.watcher.skipped(place)
 
     def usable(self, place: int) -> bool:
         """Tell whether a place builds and has not failed; ask about it the first time."""
         if place not in self.known:
-            self.known[place] = self.asked is None or bool(self.asked(place))
-            if not self.known[place] and place in (0, self.commits):
-                name = "good" if place == 0 else "bad"
-                raise AnalysisError(f"the {name} place does not build", f"place {place}")
+            self.known[place] = self.builds is None or bool(self.builds(place))
             if not self.known[place]:
-                self._tell_skipped(place)
+                self._skip(place, "does not build")
         return self.known[place] and place not in self.failed
 
     def _out(self, place: int) -> bool:
@@ -404,35 +370,28 @@ class _Search:
 
     def result(self) -> StepSearch:
         """Carry it out."""
-        first = unknown_pair(self.risk)
+        first, last = unknown_pair(self.risk), self.commits
         self.usable(0)
-        self.usable(self.commits)
+        self.usable(last)
         try:
-            if self._one_program(0, self.commits):
+            if self._one_program(0, last):
                 first = PairWord(
                     word="equivalent", speedup=1.0, low=1.0, high=1.0, sessions=0, risk=self.risk
                 )
             else:
-                ends = (0, self.commits)
-                step0 = Phase(
-                    kind="step0", lower=0, upper=self.commits, level=self.risk, places=ends
-                )
+                step0 = Phase(kind="step0", lower=0, upper=last, level=self.risk, places=(0, last))
                 first, _ = self.looked(step0, self.risk)
             if first.word in ("faster", "slower"):
-                self.inside(0, self.commits, slower=first.word == "slower", depth=1)
+                self.inside(0, last, slower=first.word == "slower", depth=1)
         except _SpentError:
             if first.word in ("faster", "slower"):
-                self._leave_open(0, self.commits, "sessions spent")
+                self._leave_open(0, last, "sessions spent")
         return self._result(first)
 
     def _result(self, first: PairWord) -> StepSearch:
-        answer: Answer
-        if first.word == "equivalent":
-            answer = "no-difference"
-        elif self.culprits:
-            answer = "partly" if self.left else "proven"
-        else:
-            answer = "undecided"
+        answer: Answer = "partly" if self.left else "proven"
+        if first.word == "equivalent" or not self.culprits:
+            answer = "no-difference" if first.word == "equivalent" else "undecided"
         skipped = tuple(sorted({*(p for p, good in self.known.items() if not good), *self.failed}))
         return StepSearch(
             commits=self.commits,
@@ -448,7 +407,7 @@ class _Search:
             measured=tuple(self.measured),
             risk=self.risk,
             margin=self.margin,
-            looks=self.looks,
+            looks=tuple(self.looks),
             cautions=tuple(self._cautions(answer)),
         )
 
@@ -610,23 +569,19 @@ class _Search:
                 "another build of the same source may differ by as much as builds differ: a step below about 1 % may be "
                 "one of layout",
             )
-            between = [one for one in self.culprits if one.upto - one.after > 1]
-            if between:
-                yield Caution(
-                    "skipped-between",
-                    f"{sum(one.upto - one.after - 1 for one in between)} places that cannot be measured lie right "
-                    "before a culprit: each of them may be it",
-                )
+        if between := sum(one.upto - one.after - 1 for one in self.culprits):
+            yield Caution(
+                "skipped-between",
+                f"{between} places that cannot be measured lie right before a culprit: each of them may be it",
+            )
         if answer == "no-difference":
-            yield Caution(
-                "may-cancel",
-                "steps that cancel each other are not seen: only the ends were compared",
-            )
+            text = "steps that cancel each other are not seen: only the ends were compared"
+            yield Caution("may-cancel", text)
         if any(one.why == "sessions spent" for one in self.left):
-            yield Caution(
-                "heavy-search",
-                "sessions were spent before the search was done: the step is small beside the noise",
+            text = (
+                "sessions were spent before the search was done: the step is small beside the noise"
             )
+            yield Caution("heavy-search", text)
 
 
 def said(found: Difference) -> str:
