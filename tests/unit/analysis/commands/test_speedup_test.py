@@ -195,11 +195,6 @@ def test_left_out_benchmarks_are_told_first() -> None:
     assert first.startswith("2 benchmarks of the configuration were left out: the first is 'two'")
 
 
-def test_higher_is_better(files: tuple[str, str]) -> None:
-    data = judged(*files, "--better", "higher")
-    assert data["speedup"]["median"] == pytest.approx(0.5)
-
-
 # ---- which input it is
 
 
