@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import runpy
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from analysis.artifact import recomputing as limited
 from analysis.artifact.recomputing import Commands, LimitReachedError, Limits
+from tests import processes
 
-processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "processes.py")))
 _SLEEPS = "import time; time.sleep(600)"
 
 

@@ -6,9 +6,7 @@ the latencies, as a closed loop's does, differs.
 
 from __future__ import annotations
 
-import runpy
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +15,8 @@ from analysis.data.stored_iterations import StoredRun
 from analysis.record.shapes import StoredSamples
 from analysis.verdict.cautions import latency_cautions
 from analysis.verdict.judging import judge
+from tests.planted import filled, frame
 
-PLANTED = runpy.run_path(str(Path(__file__).resolve().parents[3] / "planted.py"))
 UNITS = {
     "p99": {"unit": "ms", "better": "lower"},
     "rate": {"unit": "requests/s", "better": "higher"},
@@ -29,15 +27,13 @@ UNITS = {
 def loaded(rate, *, seed=1, units=UNITS, **design):
     """Give a trial in which v1's latencies are half of v0's; `rate` gives its rate from its latency and a noise."""
     rng = np.random.default_rng(seed)
-    trial = PLANTED["frame"](
-        rng, **{"sessions": 5, "runs": 4, "variants": 2, "benchmarks": 2} | design
-    )
+    trial = frame(rng, **{"sessions": 5, "runs": 4, "variants": 2, "benchmarks": 2} | design)
     latency = np.where(trial.variant == 1, 5.0, 10.0) * np.exp(
         0.02 * rng.standard_normal(len(trial))
     )
     sent = rate(latency, np.exp(0.001 * rng.standard_normal(len(trial))))
     values = {"p99": latency, "rate": sent, "heap": latency}
-    trial = PLANTED["filled"](trial, np.log(latency), metrics=values)
+    trial = filled(trial, np.log(latency), metrics=values)
     return replace(trial, manifest=replace(trial.manifest, metrics=units))
 
 

@@ -5,9 +5,7 @@ Authority: the two definitions in docs/latency.md: of all values of a session, o
 
 from __future__ import annotations
 
-import runpy
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,10 +14,7 @@ from analysis.data.session_quantiles import QuantileBasis
 from analysis.errors import InsufficientDataError
 from analysis.verdict.judging import judge
 from analysis.verdict.sentence import basis_of, quantile_sentences
-
-with_values = runpy.run_path(str(Path(__file__).resolve().parents[3] / "planted_values.py"))[
-    "with_values"
-]
+from tests.planted_values import with_values
 
 
 def basis(level, why=None):

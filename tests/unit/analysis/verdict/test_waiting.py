@@ -6,7 +6,6 @@ gives it (15 of 48 against 3 of 48: p = 0.0034).
 
 from __future__ import annotations
 
-import runpy
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +16,9 @@ from analysis.data.trial import read_trial
 from analysis.diagnose.examine import diagnose_trial
 from analysis.verdict.cautions import waiting_cautions
 from analysis.verdict.judging import judge
+from tests.planted import filled, frame
 
 TESTS = Path(__file__).resolve().parents[3]
-PLANTED = runpy.run_path(str(TESTS / "planted.py"))
 REPEATS = TESTS / "golden" / "schemas" / "2" / "trial"
 
 
@@ -29,8 +28,8 @@ def planted():
 
     def make(*disturbed, unknown=0, **about):
         rng = np.random.default_rng(20261122)
-        frame = PLANTED["frame"](rng, sessions=6, runs=8, variants=2)
-        trial = PLANTED["filled"](frame, 0.01 * rng.standard_normal(len(frame)) - 4)
+        empty = frame(rng, sessions=6, runs=8, variants=2)
+        trial = filled(empty, 0.01 * rng.standard_normal(len(empty)) - 4)
         flags = np.zeros(len(trial), dtype=np.int64)
         for variant, count in enumerate(disturbed):
             flags[np.flatnonzero(trial.variant == variant)[:count]] = 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from analysis.errors import StoreError, UsageError
 from analysis.record.profiles import profiles_of, read_profile
 from tests.profiled import profile_beside
 
-build = runpy.run_path(str(Path(__file__).resolve().parents[2] / "conftest.py"))["build"]
 pytestmark = pytest.mark.usefixtures("quick")
 
 
@@ -24,8 +22,8 @@ def packed_below(files, root):
     return {name.removeprefix(root): data for name, data in files.items() if name.startswith(root)}
 
 
-def test_profiles_are_packed_whole_on_request_and_read_again(campaign, pack, tmp_path):
-    folder = profile_beside(campaign.trial, build, variant="b")
+def test_profiles_are_packed_whole_on_request_and_read_again(campaign, pack, tmp_path, synthetic):
+    folder = profile_beside(campaign.trial, synthetic, variant="b")
     made = pack(campaign.trial, campaign=campaign.file, why=True)
     root = f"trials/{campaign.trial.name}.why/"
     assert packed_below(made.files, root) == files_below(profiles_of(campaign.trial))
@@ -37,8 +35,8 @@ def test_profiles_are_packed_whole_on_request_and_read_again(campaign, pack, tmp
     assert read_profile(place).cells == read_profile(folder).cells
 
 
-def test_profiles_that_are_left_out_are_listed(campaign, pack):
-    profile_beside(campaign.trial, build, variant="b")
+def test_profiles_that_are_left_out_are_listed(campaign, pack, synthetic):
+    profile_beside(campaign.trial, synthetic, variant="b")
     made = pack(campaign.trial, campaign=campaign.file)
     assert not packed_below(made.files, f"trials/{campaign.trial.name}.why/")
     assert "--why" in made.missing[f"trials/{campaign.trial.name}.why/"].why
@@ -55,8 +53,10 @@ def test_a_wish_for_profiles_that_nobody_recorded_is_refused(campaign, pack):
     assert "fairtrial why" in refused.value.fix
 
 
-def test_an_unfinished_profile_and_foreign_files_stay_behind_and_are_listed(campaign, pack):
-    folder = profile_beside(campaign.trial, build, variant="b")
+def test_an_unfinished_profile_and_foreign_files_stay_behind_and_are_listed(
+    campaign, pack, synthetic
+):
+    folder = profile_beside(campaign.trial, synthetic, variant="b")
     (folder.parent / ".b.part").mkdir()
     (folder.parent / ".b.part" / "samples.jsonl").write_text("{}\n")
     (folder / "perf.data").write_bytes(b"PERFILE2")
@@ -67,8 +67,8 @@ def test_an_unfinished_profile_and_foreign_files_stay_behind_and_are_listed(camp
     assert f"{root}/.b.part" in made.missing
 
 
-def test_a_link_in_the_place_of_the_profiles_is_not_followed(campaign, pack, tmp_path):
-    profile_beside(campaign.trial, build, variant="b")
+def test_a_link_in_the_place_of_the_profiles_is_not_followed(campaign, pack, tmp_path, synthetic):
+    profile_beside(campaign.trial, synthetic, variant="b")
     profiles_of(campaign.trial).rename(tmp_path / "elsewhere")
     profiles_of(campaign.trial).symlink_to(tmp_path / "elsewhere")
     made = pack(campaign.trial, campaign=campaign.file)
@@ -77,8 +77,8 @@ def test_a_link_in_the_place_of_the_profiles_is_not_followed(campaign, pack, tmp
         pack(campaign.trial, campaign=campaign.file, why=True)
 
 
-def test_timed_runs_that_were_changed_since_are_refused(campaign, pack):
-    folder = profile_beside(campaign.trial, build, variant="b")
+def test_timed_runs_that_were_changed_since_are_refused(campaign, pack, synthetic):
+    folder = profile_beside(campaign.trial, synthetic, variant="b")
     with (folder / "timed" / "plan.jsonl").open("a") as file:
         file.write("\n")
     with pytest.raises(StoreError, match="not what it was"):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import runpy
-from pathlib import Path
 
 import pytest
 
@@ -12,17 +10,16 @@ from analysis.record.manifest import read_manifest
 from analysis.record.profiles import read_profile
 from tests.profiled import CALLS, profile_beside
 
-build = runpy.run_path(str(Path(__file__).resolve().parents[2] / "conftest.py"))["build"]
 HOME = "/home/jdoe/sort"
 CHAIN = ("_start@app", "main@app", f"py::key:{HOME}/prog.py@python3.12")
 
 
 @pytest.fixture
-def profiled(folder):
+def profiled(folder, synthetic):
     """Plant names in a profile beside the trial of a bundle's folder."""
     folder.manifest(host="lab07", campaign_path=f"{HOME}/c.yaml")
     calls = {**CALLS, CHAIN: (3.0, 4.0)}
-    made = profile_beside(folder.trial, build, variant="gzip-1", calls=calls)
+    made = profile_beside(folder.trial, synthetic, variant="gzip-1", calls=calls)
     return folder, made
 
 
@@ -57,9 +54,9 @@ def test_names_stay_where_only_another_kind_is_taken_out(profiled):
     assert "lab07" not in folder.whole()
 
 
-def test_a_trial_that_is_called_after_its_host_keeps_its_profile(folder):
+def test_a_trial_that_is_called_after_its_host_keeps_its_profile(folder, synthetic):
     folder.manifest(host="lab07", trial="lab07")
-    made = profile_beside(folder.trial, build, variant="gzip-1")
+    made = profile_beside(folder.trial, synthetic, variant="gzip-1")
     folder.redact("host")
     assert read_profile(made).profile.trial == read_manifest(folder.trial).trial != "lab07"
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import runpy
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from analysis.artifact.recomputing import Commands, recompute
+from tests import handmade_bundle as handmade
 
-handmade = SimpleNamespace(
-    **runpy.run_path(str(Path(__file__).resolve().parents[4] / "handmade_bundle.py"))
-)
 write_bundle = handmade.write_bundle
 
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import runpy
 import zipfile
-from pathlib import Path
 
 import pytest
 
 from harness.cli import main
 from tests.profiled import profile_beside
-
-build = runpy.run_path(str(Path(__file__).resolve().parents[2] / "conftest.py"))["build"]
 
 
 def told(*words):
@@ -23,11 +19,11 @@ def told(*words):
 
 
 @pytest.mark.usefixtures("quick_answers")
-def test_the_packed_profile_answers_again_and_stands_on_the_report(tmp_path):
+def test_the_packed_profile_answers_again_and_stands_on_the_report(tmp_path, synthetic):
     cells = {"keys": [0.030, 0.031, 0.030, 0.031]}
-    trial = build({"base": cells, "slow": cells}, sessions=2, host="lab07.example.org")
+    trial = synthetic({"base": cells, "slow": cells}, sessions=2, host="lab07.example.org")
     place = trial.write(tmp_path / "runs" / "sort")
-    profile_beside(place, build, variant="slow", benchmarks=("keys",))
+    profile_beside(place, synthetic, variant="slow", benchmarks=("keys",))
     archive = tmp_path / "a.zip"
     words = ("--why", "--redact", "user,host,paths", "--json")
     packed = json.loads(told("bundle", str(place), "-o", str(archive), *words))

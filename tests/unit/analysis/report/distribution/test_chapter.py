@@ -6,9 +6,7 @@ Authority: numpy's inverted_cdf of all values of a cell, put together here.
 from __future__ import annotations
 
 import re
-import runpy
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,10 +19,8 @@ from analysis.report.distribution import chapter
 from analysis.report.methods_text import paragraph_of
 from analysis.report.published import chapter as published
 from analysis.verdict.judging import judge
+from tests.planted_values import NAME, with_values
 from tests.unit.analysis.report.figures.test_iterations import subject_of
-
-PLANTED = runpy.run_path(str(Path(__file__).resolve().parents[4] / "planted_values.py"))
-NAME = PLANTED["NAME"]
 
 
 def together(trial, values, variant):
@@ -33,7 +29,7 @@ def together(trial, values, variant):
 
 @pytest.mark.parametrize("sessions", [3, 1])
 def test_the_table_has_the_quantiles_of_all_values_as_far_as_there_are_enough(sessions):
-    trial, values = PLANTED["with_values"](sessions=sessions, runs=2, each=150)
+    trial, values = with_values(sessions=sessions, runs=2, each=150)
     found = chapter(subject_of(trial, NAME)).to_dict()
     assert found["shares"] == [0.5, 0.9, 0.99]  # of 900 or 300 values none has a p99.9
     for number, cell in enumerate(found["cells"]):
@@ -47,15 +43,15 @@ def test_the_table_has_the_quantiles_of_all_values_as_far_as_there_are_enough(se
 
 
 def test_there_is_none_of_another_metric_or_where_the_values_are_not_there():
-    trial, _ = PLANTED["with_values"]()
+    trial, _ = with_values()
     assert chapter(subject_of(trial, "wall")) is None
     assert chapter(replace(subject_of(trial, NAME), trials=())) is None
-    own, _ = PLANTED["with_values"](own=[1.5] * 12)
+    own, _ = with_values(own=[1.5] * 12)
     assert chapter(subject_of(own, NAME)) is None
 
 
 def test_pooled_values_of_a_warm_up_are_left_out():
-    trial, values = PLANTED["with_values"](warmup="5")
+    trial, values = with_values(warmup="5")
     found = pooled(trial, "t", np.array([0, 1]))
     assert found.total == 70
     assert found.values.tolist() == sorted([*values[0][5:], *values[1][5:]])
@@ -64,7 +60,7 @@ def test_pooled_values_of_a_warm_up_are_left_out():
 @pytest.mark.parametrize("sessions", [3, 1])
 def test_the_rest_of_the_report_knows_that_a_session_has_one_value(sessions):
     """Runs are counted all the same, and no dot is called one."""
-    subject = subject_of(PLANTED["with_values"](sessions=sessions, runs=2, each=150)[0], NAME)
+    subject = subject_of(with_values(sessions=sessions, runs=2, each=150)[0], NAME)
     html = chapter_html(benchmarks_of(subject))
     text = " ".join(re.sub("<[^>]*>", "", html).split())
     merged = sessions > 1

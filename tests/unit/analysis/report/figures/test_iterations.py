@@ -5,9 +5,6 @@ Authority: the stored values; the number of iterations that were planted as warm
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -17,11 +14,10 @@ from analysis.plots.chart import Sheet, picture_bytes
 from analysis.report.figures.kinds import draw
 from analysis.report.subject import Subject
 from analysis.verdict.judging import judge
+from tests.planted_values import NAME, with_values
 from tests.unit.analysis.data.iterations.test_warmup import trial, warming
 
 SHEET = Sheet(width=85.0)
-PLANTED = runpy.run_path(str(Path(__file__).resolve().parents[4] / "planted_values.py"))
-NAME = PLANTED["NAME"]
 
 
 def subject_of(made, metric="t") -> Subject:
@@ -58,7 +54,7 @@ def test_a_metric_of_every_run_has_none():
 
 
 def test_of_a_quantile_those_that_it_is_a_quantile_of_are_drawn():
-    made, values = PLANTED["with_values"](sessions=3, runs=2, each=200, warmup="20")
+    made, values = with_values(sessions=3, runs=2, each=200, warmup="20")
     drawing = draw("iterations", subject_of(made, NAME), SHEET)
     assert sorted(row[5] for row in drawing.rows) == sorted(np.concatenate(values).tolist())
     assert sum(row[4] for row in drawing.rows) == len(made) * 180

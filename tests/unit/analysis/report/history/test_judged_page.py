@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-import runpy
 from datetime import date
 from html import unescape
-from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from analysis.history.judging import judge_nights
 from analysis.report.history import history_html
+from tests.unit.analysis.history.judged import made_nights as made
 
-JUDGED = Path(__file__).resolve().parents[2] / "history" / "judged"
-made = SimpleNamespace(**runpy.run_path(str(JUDGED / "made_nights.py")))
 STEP = np.where(np.arange(60) < 36, 0.0, 0.05)
 NEWER = {"kernel": {"release": "6.12"}}
 
