@@ -53,40 +53,6 @@ def test_a_minimal_campaign_has_every_default(load, tmp_path):
     assert campaign.source == tmp_path / "c.yaml"
 
 
-def test_the_example_of_the_contract_is_read(load):
-    campaign = load("""\
-        name: compressors                 # becomes part of the trial's name
-        seed: 20261121                    # order, padding and every derived stream
-        build:                            # once per variant
-          - ["make", "LEVEL={level}", "OUT=build/{variant}"]
-        variants:                         # what is compared
-          gzip-6: {level: 6}
-          gzip-1: {level: 1}
-        baseline: gzip-6
-        benchmarks:
-          text: {command: ["gzip", "-{level}", "-c", "data/text"], stdout: discard}
-          logs: {command: ["gzip", "-{level}", "-c", "data/logs"]}
-        protocol: {sessions: 3, runs: 10, warmup: 1, order: shuffled, cooldown: 0s, timeout: 60s}
-        isolation: {cpus: auto, aslr: on, padding: random}
-        checks: {require: [load], warn: [governor, turbo, steal]}
-        """)
-    assert [(c.benchmark, c.variant) for c in campaign.cells] == [
-        ("text", "gzip-6"),
-        ("text", "gzip-1"),
-        ("logs", "gzip-6"),
-        ("logs", "gzip-1"),
-    ]
-    assert campaign.cell("logs", "gzip-1").command.argv == ("gzip", "-1", "-c", "data/logs")
-    assert campaign.cell("text", "gzip-1").stdout == "discard"
-    assert campaign.cell("text", "gzip-1").timeout_s == 60.0
-    assert [build.steps[0].argv for build in campaign.builds] == [
-        ("make", "LEVEL=6", "OUT=build/gzip-6"),
-        ("make", "LEVEL=1", "OUT=build/gzip-1"),
-    ]
-    assert campaign.checks.require == ("load",)
-    assert campaign.notes == ()
-
-
 @pytest.mark.parametrize(
     ("command", "argv"),
     [

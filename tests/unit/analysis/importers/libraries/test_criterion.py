@@ -105,24 +105,18 @@ def test_flat_samples_have_equal_counts(tmp_path) -> None:
     assert "unequal-means" not in {loss.code for loss in file.losses}
 
 
-@pytest.mark.parametrize("text", ['{"iters":[1.0,2.0],"times":[5.0,8.0]}', "[[1.0,2.0],[5.0,8.0]]"])
-def test_samples_of_earlier_versions(tmp_path, text) -> None:
+SAMPLE = '{"sampling_mode":"Linear","iters":[1.0,2.0],"times":[5.0,8.0]}'
+EARLIER = '{"iters":[1.0,2.0],"times":[5.0,8.0]}'
+
+
+@pytest.mark.parametrize("text", [SAMPLE, EARLIER, "[[1.0,2.0],[5.0,8.0]]"])
+def test_samples_of_earlier_versions_and_without_their_folder(tmp_path, foreign, text) -> None:
     (tmp_path / "x" / "new").mkdir(parents=True)
     (tmp_path / "x" / "new" / "sample.json").write_text(text)
-    assert read(tmp_path).cells[0].values == pytest.approx((5e-9, 4e-9), rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"sampling_mode":"Linear","iters":[1.0,2.0],"times":[5.0,8.0]}',
-        '{"iters":[1.0,2.0],"times":[5.0,8.0]}',
-    ],
-)
-def test_a_sample_without_its_folder_is_known(foreign, text) -> None:
-    file = foreign(text)
-    assert file.format == "criterion"
-    assert file.cells[0].values == pytest.approx((5e-9, 4e-9), rel=1e-12)
+    files = [read(tmp_path), *([foreign(text)] if text.startswith("{") else [])]
+    for file in files:
+        assert file.format == "criterion"
+        assert file.cells[0].values == pytest.approx((5e-9, 4e-9), rel=1e-12)
 
 
 def test_a_sample_that_is_cut_off_is_known_by_its_keys(tmp_path) -> None:

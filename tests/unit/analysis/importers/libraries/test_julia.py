@@ -46,22 +46,27 @@ def test_time_of_the_garbage_collector_is_a_metric(foreign) -> None:
     ]
 
 
-def test_names_of_types_in_old_files(foreign) -> None:
-    kind, about = trial(5.0)
-    old = ["BenchmarkTools.BenchmarkGroup", {"data": {"a": [f"BenchmarkTools.{kind}", about]}}]
-    (cell,) = foreign([{"Julia": "0.5", "BenchmarkTools": "0.0.3"}, [old]]).cells
-    assert (cell.benchmark, cell.inner) == ("a", 10)
+KIND, ABOUT = trial(5.0)
+OLD = ["BenchmarkTools.BenchmarkGroup", {"data": {"a": [f"BenchmarkTools.{KIND}", ABOUT]}}]
+STRANGE = ["Trial", "no fields"]
 
 
-def test_several_values_are_numbered(foreign) -> None:
-    file = foreign([VERSIONS, [trial(1.0), group(a=trial(2.0))]])
-    assert [cell.benchmark for cell in file.cells] == ["1", "2/a"]
+def within(times: int) -> list:
+    return group(g=within(times - 1)) if times else trial(1.0)
 
 
-def test_what_is_no_value_hides_none_behind_it(foreign) -> None:
-    strange = ["Trial", "no fields"]
-    file = foreign([VERSIONS, ["?", trial(1.0), strange, group(x=strange, a=trial(2.0))]])
-    assert [cell.benchmark for cell in file.cells] == ["2", "4/a"]
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ([OLD], ["a"]),  # types had the name of their module
+        ([trial(1.0), group(a=trial(2.0))], ["1", "2/a"]),
+        # what is no value hides none behind it
+        (["?", trial(1.0), STRANGE, group(x=STRANGE, a=trial(2.0))], ["2", "4/a"]),
+        ([within(100)], ["/".join(["g"] * 100)]),
+    ],
+)
+def test_names_of_values(foreign, values, names) -> None:
+    assert [cell.benchmark for cell in foreign([VERSIONS, values]).cells] == names
 
 
 def test_summaries_beside_trials_are_left_out(foreign) -> None:
@@ -84,11 +89,3 @@ def test_summaries_beside_trials_are_left_out(foreign) -> None:
 def test_what_cannot_be_read_is_refused_with_its_place(foreign, values, said) -> None:
     with pytest.raises(AnalysisError, match=said):
         foreign([VERSIONS, values])
-
-
-def test_groups_within_groups_without_end(foreign) -> None:
-    value = trial(1.0)
-    for _ in range(100):
-        value = group(g=value)
-    (cell,) = foreign([VERSIONS, [value]]).cells
-    assert cell.benchmark == "/".join(["g"] * 100)
