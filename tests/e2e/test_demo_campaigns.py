@@ -144,14 +144,14 @@ def digest(folder):
 
 def test_the_data_are_the_same_with_every_python_on_this_machine(tmp_path):
     found = [shutil.which(f"python3.{minor}") for minor in range(7, 20)]
+
     # A version manager may leave a command that only says that there is none.
-    works = [
-        command
-        for command in found
-        if command
-        and not subprocess.run([command, "-V"], capture_output=True, check=False).returncode
-    ]
-    pythons = {sys.executable, *works[:1], *works[-1:]}  # the oldest, the newest
+    def works(command):
+        asked = [command, "-V"]
+        return command and not subprocess.run(asked, capture_output=True, check=False).returncode
+
+    ends = (next(filter(works, there), sys.executable) for there in (found, found[::-1]))
+    pythons = {sys.executable, *ends}  # and the oldest and the newest
     for number, command in enumerate(sorted(pythons)):
         folder = tmp_path / str(number)
         script = CONFIGS / "quickstart_data.py"

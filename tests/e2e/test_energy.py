@@ -6,6 +6,7 @@ uses 12 W, and 40 W while a program runs. Authority: watts times seconds.
 
 from __future__ import annotations
 
+import io
 import json
 import runpy
 import subprocess
@@ -15,6 +16,11 @@ from statistics import geometric_mean
 from types import SimpleNamespace
 
 import pytest
+
+from harness.cli import main
+from harness.commands import dry_run
+from harness.host.reader import Host
+from harness.trial import plan, preparation
 
 ROOT = Path(__file__).resolve().parents[2]
 hosts = SimpleNamespace(**runpy.run_path(str(ROOT / "tests" / "hosts" / "trees.py")))
@@ -115,14 +121,24 @@ def test_a_campaign_with_energy_from_its_first_idle_second_to_the_verdict(lab, t
     assert screen.returncode == 0, screen.stderr
 
 
-def test_the_idle_segments_are_part_of_the_estimate_where_there_is_energy(lab, tmp_path):
+def test_the_idle_segments_are_part_of_the_estimate_where_there_is_energy(
+    lab, tmp_path, monkeypatch
+):
     protocol = {"sessions": 1, "runs": 2, "warmup": 1, "timeout": "5s"}
     path = lab.write_campaign(protocol=protocol)
     assert lab.run_fairtrial("run", path, "--quiet").returncode == 0
     root = hosts.plant(tmp_path / "host", hosts.base(2) | hosts.powercap({"package-0": START}))
+    for module in (preparation, plan, dry_run):
+        monkeypatch.setattr(module, "Host", lambda: Host(root))
+    monkeypatch.chdir(lab.folder)
 
-    off = json.loads(lab.run_fairtrial("run", path, "--dry-run", "--json").stdout)
+    def estimate():
+        out, err = io.StringIO(), io.StringIO()
+        assert main(["run", str(path), "--dry-run", "--json"], out, err) == 0, err.getvalue()
+        return json.loads(out.getvalue())
+
+    off = estimate()
     path = lab.write_campaign(energy="on", protocol=protocol)
-    on = json.loads(there(lab, root, "run", path, "--dry-run", "--json").stdout)
+    on = estimate()
     for key in ("seconds", "at_most_seconds"):
         assert on[key] - off[key] == pytest.approx(20.0, abs=1e-6)
