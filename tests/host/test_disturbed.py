@@ -1,7 +1,7 @@
 """Runs that really waited: a neighbour spins on their CPU, and the kernel's account is the authority.
 
 Everything is executed in the real-time class, so that what else this machine does has little part in it: the
-neighbour above the target, in every other run only. What is told of them: tests/e2e/test_disturbed.py. The kernel's own threads stand above both, so that a quiet
+neighbour above the target, in every other run only. What is told of them: tests/e2e/test_status.py. The kernel's own threads stand above both, so that a quiet
 run may wait by chance: how many may is bounded.
 """
 
