@@ -15,8 +15,8 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,6 +38,7 @@ from .model import (
     Scale,
 )
 
+_Made = TypeVar("_Made")
 MOST_COMPONENTS = 64
 MOST_STARTS = 10_000
 BUDGET = Budget(10_000)  # values x the square of the largest K: 400 values with five components
@@ -317,12 +318,7 @@ def fit_each(samples: Sequence[ArrayLike], max_components: int) -> list[Mixture 
 
     Few values are fitted without the kernels, whose first use takes longer, to the same numbers.
     """
-    ready: list[ScaledValues | None] = []
-    for values in samples:
-        try:
-            ready.append(prepared(values))
-        except AnalysisError:
-            ready.append(None)
+    ready = [_or_none(prepared, values) for values in samples]
     here = [sample for sample in ready if sample is not None]
     sizes = [sample.values.size for sample in here]
     if here and max(sizes) <= TILE and BUDGET.allows(sum(sizes) * max_components**2):
@@ -330,13 +326,14 @@ def fit_each(samples: Sequence[ArrayLike], max_components: int) -> list[Mixture 
     else:
         fits = [_compiled(sample, max_components, np.empty((0, 1, 1))) for sample in here]
     left = iter(fits)
-    found: list[Mixture | None] = []
-    for sample in ready:
-        try:
-            found.append(None if sample is None else _mixture(sample, next(left)))
-        except AnalysisError:
-            found.append(None)
-    return found
+    return [None if one is None else _or_none(_mixture, one, next(left)) for one in ready]
+
+
+def _or_none(make: Callable[..., _Made], *args: object) -> _Made | None:
+    try:
+        return make(*args)
+    except AnalysisError:
+        return None
 
 
 def _compiled(sample: ScaledValues, most: int, draws: Array) -> small_fit.Fitted:

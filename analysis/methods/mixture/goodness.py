@@ -457,6 +457,11 @@ class ComponentCounts:
     upper_quartile: float
     largest: int
 
+    @property
+    def said(self) -> str:
+        """The counts in words."""
+        return f"median {self.median:g}, upper quartile {self.upper_quartile:g}, at most {self.largest}"
+
 
 @dataclass(frozen=True, slots=True)
 class CorpusSummary:

@@ -445,8 +445,8 @@ def _lines(report: PlaneReport) -> Section:
         ("<variant", lambda cell: shorten(cell.variant, _CELL)),
         ("runs", "n"),
         ("clusters", lambda cell: "none" if cell.mixture is None else cell.mixture.components),
-        ("r within", lambda cell: _within(cell.mixture)),
-        ("r overall", lambda cell: _overall(cell.mixture)),
+        ("r within", lambda cell: _strongest(cell.mixture, within=True)),
+        ("r overall", lambda cell: _strongest(cell.mixture, within=False)),
     )
     which = "" if len(report.metrics) == 2 else " (of the two that do most)"
     note = (
@@ -461,20 +461,15 @@ def _lines(report: PlaneReport) -> Section:
     return section(table, note, *list(problems)[:8])  # cells without a fit whose reason is said
 
 
-def _within(mixture: MixtureOfMetrics | None) -> Cell:
+def _strongest(mixture: MixtureOfMetrics | None, *, within: bool) -> Cell:
+    """Show a correlation; of several the one that is largest in size, with its metrics."""
     if mixture is None:
         return ""
-    return "-" if mixture.sparse.all() else _strongest(mixture.within_correlation(), mixture)
-
-
-def _overall(mixture: MixtureOfMetrics | None) -> Cell:
-    if mixture is None or mixture.overall_correlation is None:
+    if within and mixture.sparse.all():
+        return "-"
+    r = mixture.within_correlation() if within else mixture.overall_correlation
+    if r is None:
         return ""
-    return _strongest(mixture.overall_correlation, mixture)
-
-
-def _strongest(r: float | Array, mixture: MixtureOfMetrics) -> Value:
-    """Show a correlation; of several the one that is largest in size, with its metrics."""
     if isinstance(r, float):
         return Value(f"{r:z.3f}", r)
     names = [shorten(name, 10) for name in mixture.names]

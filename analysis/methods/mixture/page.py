@@ -283,19 +283,12 @@ def _overview(report: MixtureReport) -> Page:
             f"; the fit test rejects {corpus.rejected} of {corpus.tested} at 5 % "
             f"({report.options.resamples} resamples each)"
         )
-    k, levels = (
-        corpus.components,
-        {word: corpus.modes.get(n, 0) for n, word in enumerate(_LEVELS, 1)},
-    )
+    levels = {word: corpus.modes.get(n, 0) for n, word in enumerate(_LEVELS, 1)}
     levels["four modes or more"] = corpus.samples - sum(levels.values())
     shares = ", ".join(
         f"{word} in {100 * count / corpus.samples:.3g} %" for word, count in levels.items() if count
     )
-    said = [
-        counts,
-        f"components: median {k.median:g}, upper quartile {k.upper_quartile:g}, at most {k.largest}; "
-        f"{shares}",
-    ]
+    said = [counts, f"components: {corpus.components.said}; {shares}"]
     for one in report.benchmarks:
         if one.contest is not None:
             wins[one.contest.variants[one.contest.best]] += 1

@@ -98,11 +98,7 @@ def corpus_alt(report: MixtureReport) -> str:
 
 
 def _corpus_said(corpus: CorpusSummary) -> str:
-    k = corpus.components
-    return (
-        f"{corpus.samples} samples; components: median {k.median:g}, upper quartile "
-        f"{k.upper_quartile:g}, at most {k.largest}"
-    )
+    return f"{corpus.samples} samples; components: {corpus.components.said}"
 
 
 def _bars(axes: Axes, edges: Array, heights: Array) -> None:

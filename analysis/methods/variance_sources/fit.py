@@ -288,7 +288,14 @@ def sources(
     .. [2] P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", 1993.
     """
     trials = [trial_or_trials] if isinstance(trial_or_trials, Trial) else list(trial_or_trials)
-    _check(trials, confidence)
+    if not trials:
+        raise UsageError("there is no trial", fix="name runs/NAME")
+    names = [trial.manifest.trial for trial in trials]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"the trial {twice} is there twice", fix="name each trial once")
+    if not 0.5 <= confidence < 1:
+        raise UsageError(f"confidence must lie between 0.5 and 1, and is {confidence:g}")
     counted("permutations", permutations, least=LEAST_ORDERS)
     response = metric or question_of(trials)
     unasked = [] if metric else [name for trial in trials for name in trial.unasked]
@@ -305,7 +312,7 @@ def sources(
         runs, permutations=permutations, confidence=confidence, root=root, workers=workers
     )
     return Sources(
-        of=tuple(trial.manifest.trial for trial in trials),
+        of=tuple(names),
         response=response,
         unit=trials[0].metric(response).unit,
         confidence=confidence,
@@ -321,14 +328,3 @@ def sources(
             design_cautions(trials, runs),
         ),
     )
-
-
-def _check(trials: Sequence[Trial], confidence: float) -> None:
-    if not trials:
-        raise UsageError("there is no trial", fix="name runs/NAME")
-    names = [trial.manifest.trial for trial in trials]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(f"the trial {twice} is there twice", fix="name each trial once")
-    if not 0.5 <= confidence < 1:
-        raise UsageError(f"confidence must lie between 0.5 and 1, and is {confidence:g}")

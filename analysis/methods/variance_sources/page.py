@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...pages import number_format as figures
+from ...pages.as_text import natural_width
 from ...pages.model import (
     Block,
     Cell,
@@ -49,8 +50,6 @@ _SOURCES: Mapping[Source, str] = {
     "iteration": "iterations",
 }
 _WIDE = 94  # columns of a screen, less the margin
-_LEAST = 7  # columns that a variant's name is not cut below: its heading's
-_ALL = "all together"
 
 
 def component_sections(found: Sources) -> tuple[Section, ...]:
@@ -91,32 +90,11 @@ def _component_tables(groups: _Groups) -> tuple[Block | str, ...]:
     deviation = "each: the standard deviation as a share of the value"
     share = "its share of the variance"
     whole = _component_table(groups, "components", _sd_and_share)
-    if sum(_widths(whole)) + 2 * (len(whole.columns) - 1) <= _WIDE:
+    if natural_width(whole) <= _WIDE:
         return f"{deviation}, in brackets {share}", whole
-    deviations = _fitted(_component_table(groups, "components", _sd))
-    shares = _fitted(_component_table(groups, "components-shares", _share))
+    deviations = _component_table(groups, "components", _sd)
+    shares = _component_table(groups, "components-shares", _share)
     return deviation, deviations, f"each: {share}", shares
-
-
-def _widths(table: Table) -> list[int]:
-    rows = [[cell if isinstance(cell, str) else cell.text for cell in row] for row in table.rows]
-    rows.append([column.heading for column in table.columns])
-    return [max(map(len, column)) for column in zip(*rows, strict=True)]
-
-
-def _fitted(table: Table) -> Table:
-    """Cut the names to the room that the numbers leave; several sources leave little."""
-    benchmark, variant, *numbers = _widths(table)
-    room = _WIDE - sum(numbers) - 2 * (len(numbers) + 1)
-    variant = min(variant, max(_LEAST, room // 2, room - benchmark))
-    benchmark = max(len(_ALL), room - variant)
-    return replace(
-        table,
-        rows=tuple(
-            (shorten(str(bench), benchmark), shorten(str(name), variant), *cells)
-            for bench, name, *cells in table.rows
-        ),
-    )
 
 
 def _component_table(groups: _Groups, name: str, cell: Callable[[Component], Cell]) -> Table:
@@ -125,7 +103,7 @@ def _component_table(groups: _Groups, name: str, cell: Callable[[Component], Cel
     return table_of(
         name,
         list(groups.items()),
-        ("<benchmark", lambda one: _ALL if one[0][0] is None else shorten(one[0][0], _NAME)),
+        ("<benchmark", lambda one: shorten(one[0][0] or "all together", _NAME)),
         ("<variant", lambda one: shorten(one[0][1], _NAME)),
         *(
             (head, lambda one, s=source: cell(one[1][s]) if s in one[1] else "-")
