@@ -50,9 +50,8 @@ def history(*, places: list[str], args: _Asked, out: TextIO, err: TextIO) -> int
 
     exit code: 0; with --gate: 1 proven, 0 ruled out, 7 neither
     """
-    from ..history.judging import judge_nights
+    from ..history.judging import judge_nights, with_gone
     from ..history.nights import read_nights
-    from ..history.one_series import with_gone
     from ..pages.result import parse_condition
 
     places = places or [_FOLDER]

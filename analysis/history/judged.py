@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from ..pages.model import Next
 from ..pages.result import Result
@@ -20,6 +20,7 @@ from .night_values import Night, NightSeries
 
 Cause = Literal["program", "both", "host", "host-or-program"]
 Outcome = Literal["passed", "proven", "undecided"]
+YESTERDAY: Final = "yesterday"  # of ``--since``: another day tomorrow
 EXIT_CODES: dict[Outcome, int] = {"passed": 0, "proven": 1, "undecided": 7}
 
 CAUSES: dict[Cause, str] = {

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..data.columns import verify_files
 from ..data.merging import StatedCampaign
@@ -152,26 +152,23 @@ _RULE = 3  # how values are made: another one makes them anew
 _RACE_NS = 2_000_000_000  # what changed so shortly before may change again without a new time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class Mark(NamedTuple):
     """How a trial was before it was read: what changes later is seen at the next reading."""
 
     path: Path
+    at_ns: int
     manifest: str | None
     files: Mapping[str, list[int] | None]
-    at_ns: int
 
     @classmethod
     def of(cls, path: Path) -> Mark:
         """Look at a trial; one whose files may still change has none."""
-        at_ns = time.time_ns()
-        digest = manifest_hash(path)
-        try:
+        at_ns, digest, files = time.time_ns(), manifest_hash(path), {}
+        with contextlib.suppress(StoreError):
             manifest = read_manifest(path)
-        except StoreError:
-            return cls(path=path, manifest=None, files={}, at_ns=at_ns)
-        files = _signatures(path, manifest) if digest == manifest_hash(path) else {}
-        return cls(path=path, manifest=digest, files=files, at_ns=at_ns)
+            if digest == manifest_hash(path):
+                files = _signatures(path, manifest)
+        return cls(path, at_ns, digest, files)
 
 
 @dataclass(slots=True)
@@ -218,7 +215,8 @@ class KeptNights:
             return None
         now = _signatures(path, manifest)
         if now != row.get("files"):
-            for _ in verify_files(path, _without_outputs(manifest)):
+            data = {name: manifest.files[name] for name in _data_of(manifest)}
+            for _ in verify_files(path, replace(manifest, files=data)):
                 pass
             if (fresh := _settled(now, time.time_ns())) != row.get("files"):
                 row["files"] = fresh
@@ -319,10 +317,6 @@ def _parts(night: Mapping[str, Any]) -> Iterable[str]:
     yield from (values["programs"] for values in night["values"].values())
 
 
-def _without_outputs(manifest: Manifest) -> Manifest:
-    return replace(manifest, files={name: manifest.files[name] for name in _data_of(manifest)})
-
-
 def _data_of(manifest: Manifest) -> list[str]:
     """Name the files that values are made of: kept output is evidence, not data."""
     return [name for name in manifest.files if PurePosixPath(name).parts[:1] != (OUTPUTS,)]
@@ -330,14 +324,11 @@ def _data_of(manifest: Manifest) -> list[str]:
 
 def _signatures(path: Path, manifest: Manifest) -> dict[str, list[int] | None]:
     """Give what changes whenever a file is written or replaced."""
-    found: dict[str, list[int] | None] = {}
-    for name in _data_of(manifest):
-        try:
+    found: dict[str, list[int] | None] = dict.fromkeys(_data_of(manifest))
+    for name in found:
+        with contextlib.suppress(OSError, ValueError):
             state = os.stat(path / name, follow_symlinks=False)  # noqa: PTH116 - the same
-        except (OSError, ValueError):
-            found[name] = None
-            continue
-        found[name] = [state.st_size, state.st_ino, state.st_mtime_ns, state.st_ctime_ns]
+            found[name] = [state.st_size, state.st_ino, state.st_mtime_ns, state.st_ctime_ns]
     return found
 
 

@@ -26,6 +26,7 @@ from ..words import apart, shorten, shown
 from .alarm import NEWEST
 from .changes import FEWEST, Changes, Step, least_share
 from .judged import (
+    YESTERDAY,
     History,
     HistoryInterval,
     HostInterval,
@@ -36,7 +37,6 @@ from .judged import (
     short_commit,
 )
 from .night_values import Night, Nights, moment_of
-from .one_series import YESTERDAY
 
 # --- How nights, series and steps are named in words.
 

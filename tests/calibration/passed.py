@@ -35,7 +35,6 @@ SUBJECTS = (
     "analysis/history/session_value.py",
     "analysis/history/judged.py",
     "analysis/history/judging.py",
-    "analysis/history/one_series.py",
     "analysis/history/least_p.json",
     "analysis/history/ordered.py",
     "analysis/history/posterior.py",

@@ -13,8 +13,7 @@ import pytest
 from analysis import changes
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.history.judged import bisect_words
-from analysis.history.judging import judge_nights
-from analysis.history.one_series import with_gone
+from analysis.history.judging import judge_nights, with_gone
 from tests.unit.analysis.history.judged.made_nights import nights_of, noise, series, stepped
 
 COMMITS = tuple(f"{k:040x}" for k in range(60))

@@ -12,7 +12,7 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.history.changes import changes
-from analysis.history.one_series import gated
+from analysis.history.judging import gated
 from analysis.history.session_value import cut_in, session_values
 from analysis.methods.multilevel.compare import multilevel
 from analysis.pages.result import parse_condition
