@@ -369,28 +369,22 @@ def identical_variants(trial: Trial) -> tuple[tuple[str, str], ...]:
 
 def identical_pair(trial: Trial, pair: tuple[str, str] | None) -> tuple[str, str]:
     """Give the pair that is asked for, or the first that is identical."""
-    variants = trial.manifest.variants
-    if pair is not None:
-        unknown = [name for name in pair if name not in variants]
-        if unknown:
-            raise UsageError(
-                f"the trial has no variant {unknown[0]!r}",
-                str(trial.path),
-                f"known here: {', '.join(variants)}",
-            )
-        if pair[0] == pair[1]:
-            raise UsageError(
-                f"{pair[0]!r} stands on both sides of the pair",
-                str(trial.path),
-                "name two variants that execute the same program: their runs are compared",
-            )
-        return pair
-    found = identical_variants(trial)
-    if not found:
-        raise InsufficientDataError(
-            "no two variants of the trial are identical", str(trial.path), _HOW, n=0, needed=1
-        )
-    return found[0]
+    where, variants = str(trial.path), trial.manifest.variants
+    if pair is None:
+        found = identical_variants(trial)
+        if not found:
+            what = "no two variants of the trial are identical"
+            raise InsufficientDataError(what, where, _HOW, n=0, needed=1)
+        return found[0]
+    for name in pair:
+        if name not in variants:
+            what, fix = f"the trial has no variant {name!r}", f"known here: {', '.join(variants)}"
+            raise UsageError(what, where, fix)
+    if pair[0] == pair[1]:
+        what = f"{pair[0]!r} stands on both sides of the pair"
+        fix = "name two variants that execute the same program: their runs are compared"
+        raise UsageError(what, where, fix)
+    return pair
 
 
 def _identical_cells(trial: Path) -> Mapping[tuple[str, str], Any]:

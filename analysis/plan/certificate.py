@@ -59,11 +59,8 @@ def write_certificate(certificate: Certificate, folder: Path) -> Path:
                 continue
             return path
     except OSError as error:
-        raise StoreError(
-            f"the certificate cannot be written: {error.strerror}",
-            str(folder),
-            "name another folder: --dir FOLDER",
-        ) from None
+        what = f"the certificate cannot be written: {error.strerror}"
+        raise StoreError(what, str(folder), "name another folder: --dir FOLDER") from None
     finally:
         if part is not None:
             Path(part).unlink(missing_ok=True)
@@ -76,11 +73,9 @@ def read_certificate(path: Path) -> Certificate:
         try:
             return _certificate(parse(file.read().strip()))
         except (ShapeError, OSError) as error:
-            raise StoreError(
-                f"this is not a readable certificate: {error}",
-                str(path),
-                "remove the file, and make another: fairtrial calibrate TRIAL",
-            ) from None
+            what = f"this is not a readable certificate: {error}"
+            fix = "remove the file, and make another: fairtrial calibrate TRIAL"
+            raise StoreError(what, str(path), fix) from None
 
 
 def read_certificates(folder: Path) -> tuple[tuple[Certificate, ...], tuple[Caution, ...]]:
@@ -180,7 +175,7 @@ def _certificate(data: object) -> Certificate:
 DesignClass = Literal["paired", "one session, blocks"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Machine:
     """The machine of a trial; None where the trial does not say it."""
 
@@ -191,7 +186,7 @@ class Machine:
     governor: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class TrialDesign:
     """How a trial was measured: `runs` of each cell a session, the most frequent number."""
 
@@ -208,13 +203,8 @@ def machine_of(trial: Trial) -> Machine:
     governors = cpu.get("governor") or {}
     by_cpu = governors.values() if isinstance(governors, dict) else (governors,)
     named = sorted({str(value) for value in by_cpu if value})
-    return Machine(
-        id=trial.manifest.host_id,
-        name=trial.manifest.host,
-        cpu_model=trial.manifest.cpu_model,
-        kernel=kernel.get("release"),
-        governor=", ".join(named) or None,
-    )
+    known, governor = trial.manifest, ", ".join(named) or None
+    return Machine(known.host_id, known.host, known.cpu_model, kernel.get("release"), governor)
 
 
 def design_of(trial: Trial) -> TrialDesign:
@@ -222,14 +212,11 @@ def design_of(trial: Trial) -> TrialDesign:
     used = trial.judged("wall")
     columns = (trial.session[used], trial.benchmark[used], trial.variant[used])
     cells = Counter(zip(*(column.tolist() for column in columns), strict=True))
-    usual = Counter(cells.values()).most_common(1)
+    usual = max(Counter(cells.values()).most_common(1), default=(0, 0))[0]
     there = np.unique(trial.benchmark[used]).tolist()
-    return TrialDesign(
-        kind="paired" if trial.sessions > 1 else "one session, blocks",
-        sessions=trial.sessions,
-        runs=usual[0][0] if usual else 0,
-        benchmarks=tuple(trial.manifest.benchmarks[k] for k in there),
-    )
+    names = tuple(trial.manifest.benchmarks[k] for k in there)
+    kind: DesignClass = "paired" if trial.sessions > 1 else "one session, blocks"
+    return TrialDesign(kind, trial.sessions, usual, names)
 
 
 _REFERENCES = (
@@ -278,7 +265,7 @@ METHODS: dict[tuple[str, Unit], MethodInfo] = {
 METHOD_NAMES: tuple[str, ...] = tuple(dict.fromkeys(name for name, _ in METHODS))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class MethodRate:
     """How often a method calls one of two identical variants the better."""
 

@@ -48,13 +48,12 @@ def check_runs(ours: PerformanceMatrix, theirs: PerformanceMatrix, needed: int) 
     for matrix in (ours, theirs):
         for bench, runs in zip(matrix.benchmarks, matrix.runs, strict=True):
             if runs < needed:
-                raise InsufficientDataError(
-                    f"the benchmark has {figures.counted(runs, 'run')}, and {needed} are needed",
+                what = f"the benchmark has {figures.counted(runs, 'run')}, and {needed} are needed"
+                where, fix = (
                     f"{matrix.name}, benchmark {bench!r}",
                     "measure more runs of it, or leave it out",
-                    n=runs,
-                    needed=needed,
                 )
+                raise InsufficientDataError(what, where, fix, n=runs, needed=needed)
 
 
 def check_positive(name: str, value: float) -> None:
@@ -81,10 +80,8 @@ def goal_of(width: float | None, effect: float | None, on: On, power: float, sur
     between("confidence", sure)
     between("power", power)
     if power <= 1 - sure:
-        raise UsageError(
-            f"power must lie above the risk, {1 - sure:.4g}, and is {power!r}",
-            fix="ask for 0.8, or for another confidence",
-        )
+        what = f"power must lie above the risk, {1 - sure:.4g}, and is {power!r}"
+        raise UsageError(what, fix="ask for 0.8, or for another confidence")
     check_wanted(width, effect)
     return Goal(
         half=None if width is None else math.asinh(width / 2),
@@ -112,7 +109,7 @@ _BILLION = 1e9
 _APART_S = 3600.0  # no trial spends that between two sessions that it executes in one go
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class TrialCosts:
     """Seconds of a trial's parts."""
 
@@ -154,13 +151,9 @@ def trial_costs(trial: Trial) -> TrialCosts:
     measured = ~trial.warmup
     blocks = np.unique(np.stack([trial.session[measured], trial.block[measured]]), axis=1).shape[1]
     sessions = int(np.unique(trial.session[measured]).size)
-    return TrialCosts(
-        block_s=float(spent[measured].sum()) / blocks,
-        warmup_s=float(spent[trial.warmup & (trial.position >= 0)].sum()) / sessions,
-        between_s=_between(trial, wall),
-        sessions=sessions,
-        blocks=blocks,
-    )
+    warmup_s = float(spent[trial.warmup & (trial.position >= 0)].sum()) / sessions
+    block_s = float(spent[measured].sum()) / blocks
+    return TrialCosts(block_s, warmup_s, _between(trial, wall), sessions, blocks)
 
 
 def _spent(trial: Trial, wall: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -376,13 +369,9 @@ def variance_components(
         where, none = candidate.name, "no session"
         if baseline is not None:
             where, none = f"{where} and {baseline.name}", f"{none} that both sides have"
-        raise InsufficientDataError(
-            f"the pilot has {'one session' if sessions else none}, and {_LEAST} are needed",
-            where,
-            "measure two sessions or more, such as 'fairtrial run --sessions 3'",
-            n=sessions,
-            needed=_LEAST,
-        )
+        what = f"the pilot has {'one session' if sessions else none}, and {_LEAST} are needed"
+        fix = "measure two sessions or more, such as 'fairtrial run --sessions 3'"
+        raise InsufficientDataError(what, where, fix, n=sessions, needed=_LEAST)
     lines, suite = component_lines(seen)
     absent = [name for name, line in zip(seen.names, lines, strict=True) if line is None]
     if absent and len(absent) < len(lines):
@@ -410,29 +399,18 @@ def _line(name: str, values: Floats, session: Codes) -> ComponentLine | None:
     if np.unique(session).size < _LEAST:
         return None
     found = one_way(values, session)
-    return ComponentLine(
-        name=name,
-        mean=found.mean,
-        session_sd=math.sqrt(found.between),
-        run_sd=None if found.within is None else math.sqrt(found.within),
-        deviance=found.deviance,
-        sessions=found.groups,
-        blocks=found.values,
-    )
+    spread, runs = math.sqrt(found.between), found.within and math.sqrt(found.within)
+    counts = found.groups, found.values
+    return ComponentLine(name, found.mean, spread, runs, found.deviance, *counts)
 
 
 def _crossed(seen: Observations) -> Crossed | None:
     if len(seen.names) < 2 or (found := crossed(seen)) is None:
         return None
     sd = {name: math.sqrt(value) for name, value in found.variances.items()}
-    return Crossed(
-        benchmark_sd=sd.get("benchmark"),
-        session_sd=sd.get("session"),
-        benchmark_session_sd=sd.get("benchmark:session"),
-        block_sd=sd.get("block"),
-        run_sd=sd["rest"],
-        deviance=found.deviance,
-    )
+    names = ("benchmark", "session", "benchmark:session", "block")
+    benchmark, session, both, block = (sd.get(name) for name in names)
+    return Crossed(benchmark, session, both, block, sd["rest"], found.deviance)
 
 
 def _cautions(seen: Observations, absent: list[str]) -> tuple[Caution, ...]:

@@ -19,7 +19,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,7 +51,7 @@ _OF_ALL_DRAWS = ("known-coverage", "coverage-unknown", "few-resamples")
 _MUCH = 0.1  # share of the runs there are, from which draws without replacement are alike
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class DrawnTest:
     """How often one test rejected, at each level.
 
@@ -77,7 +77,7 @@ class DrawnTest:
         return [shared.monte_carlo_error(count, self.simulations) for count in self.rejected]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class OneDraw:
     """What one draw gave: the ratio of geometric means, p by test, and intervals of the ratio.
 
@@ -281,17 +281,9 @@ def draw_study(
     levels = tuple(dict.fromkeys(float(alpha) for alpha in alphas))
     if not levels:
         raise UsageError("there must be a level", fix="give alphas, such as 0.01 and 0.05")
+    how: dict[str, Any] = {"factor": speedup, "replace": replace, "baseline": theirs}
     for alpha in levels:
-        shared.check_study(
-            ours,
-            (runs,),
-            1 - alpha,
-            draws,
-            simulations,
-            factor=speedup,
-            replace=replace,
-            baseline=theirs,
-        )
+        shared.check_study(ours, (runs,), 1 - alpha, draws, simulations, **how)
         if alpha == 0.5:
             raise UsageError("alpha must lie below 0.5")
     check_positive("speedup", speedup)
@@ -332,12 +324,7 @@ def draw_study(
         replace=replace,
         resamples=resamples,
         tests=tuple(
-            DrawnTest(
-                test=name,
-                rejected=tuple(counts[k].tolist()),
-                simulations=simulations,
-                confidence=_mean_confidence(name, each),
-            )
+            DrawnTest(name, tuple(counts[k].tolist()), simulations, _mean_confidence(name, each))
             for k, name in enumerate(names)
         ),
         intervals=tuple(

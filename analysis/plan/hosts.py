@@ -128,12 +128,9 @@ def plan_hosts(
     counted("max_sessions", max_sessions, most=_MOST)
     counted("max_runs", max_runs, most=_MOST)
     if len(pilots) < 2:
-        raise InsufficientDataError(
-            "what lies between hosts is known from two hosts on, each of two sessions",
-            fix="measure on more hosts, or plan the sessions of one: fairtrial plan FLEET/HOST",
-            n=len(pilots),
-            needed=2,
-        )
+        what = "what lies between hosts is known from two hosts on, each of two sessions"
+        fix = "measure on more hosts, or plan the sessions of one: fairtrial plan FLEET/HOST"
+        raise InsufficientDataError(what, fix=fix, n=len(pilots), needed=2)
     lines = tuple(_lines([one.components for one in pilots.values()]))
     suite = lines[-1].name == _THESE
     judged = lines[-1:] if on == "suite" or len(lines) == 1 else lines[: len(lines) - suite]
@@ -202,13 +199,8 @@ def _line(name: str, each: Sequence[ComponentLine]) -> HostLine:
     means = np.array([one.mean for one in each])
     explained = np.mean([session / one.sessions + (run or 0.0) / one.blocks for one in each])
     host = max(float(means.var(ddof=1)) - float(explained), 0.0)
-    return HostLine(
-        name=name,
-        mean=float(means.mean()),
-        host_sd=math.sqrt(host),
-        session_sd=math.sqrt(session),
-        run_sd=None if run is None else math.sqrt(run),
-    )
+    host_sd, session_sd, run_sd = (x and math.sqrt(x) for x in (host, session, run))
+    return HostLine(name, float(means.mean()), host_sd or 0.0, session_sd or 0.0, run_sd)
 
 
 def _pooled(parts: Sequence[tuple[float | None, int]]) -> float | None:
@@ -223,13 +215,12 @@ def _costs(pilots: Mapping[str, HostPilot]) -> TrialCosts | None:
     if not known:
         return None
     between = [one.between_s for one in known if one.between_s is not None]
-    return TrialCosts(
-        block_s=float(np.median([one.block_s for one in known])),
-        warmup_s=float(np.median([one.warmup_s for one in known])),
-        between_s=float(np.median(between)) if between else None,
-        sessions=sum(one.sessions for one in known),
-        blocks=sum(one.blocks for one in known),
+    block_s, warmup_s, between_s = (
+        float(np.median(x)) if x else None
+        for x in ([one.block_s for one in known], [one.warmup_s for one in known], between)
     )
+    sessions, blocks = sum(one.sessions for one in known), sum(one.blocks for one in known)
+    return TrialCosts(block_s or 0.0, warmup_s or 0.0, between_s, sessions, blocks)
 
 
 def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
@@ -241,17 +232,12 @@ def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
     runs = np.arange(1, grid.runs + 1)[None, :]
     spent = (sessions * runs).astype(np.float64) if costs is None else costs.seconds(sessions, runs)
     at = np.unravel_index(int(np.argmin(np.where(good, spent, np.inf))), good.shape)
-    half = grid.widest(hosts)
-    elapsed = float(spent[at])
-    return PlannedHosts(
-        hosts=hosts,
-        sessions=int(at[0]) + 1,
-        runs=int(at[1]) + 1,
-        seconds=None if costs is None else hosts * elapsed,
-        elapsed_s=None if costs is None else elapsed,
-        width=relative_width(float(half[at])),
-        detectable=exponential(float(grid.detectable(half, hosts)[at])),
-    )
+    half, elapsed = grid.widest(hosts), float(spent[at])
+    width = relative_width(float(half[at]))
+    detectable = exponential(float(grid.detectable(half, hosts)[at]))
+    times: tuple[float | None, float | None] = (hosts * elapsed, elapsed)
+    times = (None, None) if costs is None else times
+    return PlannedHosts(hosts, int(at[0]) + 1, int(at[1]) + 1, *times, width, detectable)
 
 
 def _quartiles(grid: Grid, best: PlannedHosts, pilots: int, most: int) -> list[int | None]:

@@ -71,11 +71,6 @@ class BlockPairs(NamedTuple):
     higher: bool = False
     left_out: int = 0
 
-    @property
-    def sessions(self) -> int:
-        """How many sessions the runs stem from."""
-        return self.groups if self.whole else 1
-
     def logs(self) -> list[tuple[Array, Array]]:
         """Give the logarithms of both sides of each benchmark."""
         return [(np.log(x), np.log(y)) for x, y in zip(self.ours, self.theirs, strict=True)]
@@ -92,16 +87,11 @@ class BlockPairs(NamedTuple):
         kept = [g != group for g in self.group]
         enough = [k for k, keep in enumerate(kept) if keep.sum() > 1]
 
-        def cut(rows: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
-            return tuple(rows[k][kept[k]] for k in enough)
-
-        return self._replace(
-            benchmarks=tuple(self.benchmarks[k] for k in enough),
-            ours=cut(self.ours),
-            theirs=cut(self.theirs),
-            group=cut(self.group),
-            block=cut(self.block),
-        )
+        cut: dict[str, Any] = {
+            name: tuple(getattr(self, name)[k][kept[k]] for k in enough)
+            for name in ("ours", "theirs", "group", "block")
+        }
+        return self._replace(benchmarks=tuple(self.benchmarks[k] for k in enough), **cut)
 
 
 def pairs_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> BlockPairs:
@@ -111,41 +101,29 @@ def pairs_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Block
     for bench in candidate.benchmarks:
         if bench not in baseline.benchmarks:
             continue
-        ours, theirs = _cells(candidate, bench), _cells(baseline, bench)
-        shared = [key for key in ours if key in theirs]
-        for some, others in ((ours, theirs), (theirs, ours)):
+        first, second = _cells(candidate, bench), _cells(baseline, bench)
+        shared = [key for key in first if key in second]
+        for some, others in ((first, second), (second, first)):
             left_out += sum(len(row) for key, row in some.items() if key not in others)
         if len(shared) > 1:
-            rows = [(*key, _centre(ours[key]), _centre(theirs[key])) for key in sorted(shared)]
+            rows = [(*key, _centre(first[key]), _centre(second[key])) for key in sorted(shared)]
             found.append((bench, rows))
     if not found:
-        raise InsufficientDataError(
-            f"no benchmark has two blocks with runs of both {candidate.name!r} and {baseline.name!r}",
-            candidate.trial,
-            "measure more blocks: 'protocol: {sessions: 6, runs: 8}'",
-            n=0,
-            needed=2,
-        )
+        what = "no benchmark has two blocks with runs of both"
+        what = f"{what} {candidate.name!r} and {baseline.name!r}"
+        fix = "measure more blocks: 'protocol: {sessions: 6, runs: 8}'"
+        raise InsufficientDataError(what, candidate.trial, fix, n=0, needed=2)
     sessions = sorted({row[0] for _, rows in found for row in rows})
     blocks = sorted({row[:2] for _, rows in found for row in rows})
     whole = len(sessions) > 1
     block_number = {key: k for k, key in enumerate(blocks)}
     session_number = {key: k for k, key in enumerate(sessions)}
-    numbers = [np.array([block_number[row[:2]] for row in rows]) for _, rows in found]
-    return BlockPairs(
-        benchmarks=tuple(bench for bench, _ in found),
-        ours=tuple(np.array([row[2] for row in rows]) for _, rows in found),
-        theirs=tuple(np.array([row[3] for row in rows]) for _, rows in found),
-        group=tuple(
-            np.array([session_number[row[0]] for row in rows]) if whole else own
-            for own, (_, rows) in zip(numbers, found, strict=True)
-        ),
-        block=tuple(numbers),
-        groups=len(sessions) if whole else len(blocks),
-        whole=whole,
-        higher=candidate.better == "higher",
-        left_out=left_out,
-    )
+    ours, theirs = (tuple(np.array([row[k] for row in rows]) for _, rows in found) for k in (2, 3))
+    block = tuple(np.array([block_number[row[:2]] for row in rows]) for _, rows in found)
+    group = tuple(np.array([session_number[row[0]] for row in rows]) for _, rows in found)
+    swapped = (group, block, len(sessions)) if whole else (block, block, len(blocks))
+    names, higher = tuple(bench for bench, _ in found), candidate.better == "higher"
+    return BlockPairs(names, ours, theirs, *swapped, whole, higher, left_out)
 
 
 def _cells(matrix: PerformanceMatrix, bench: str) -> dict[tuple[Any, Any], list[float]]:
@@ -463,21 +441,12 @@ def rates_of(
             shares = [float(one[name][0].mean()) for one in (single, *fewer)]
             over = _over_benchmarks(shares[0], single[name][0].size, confidence)
             concluded = float(single[name][1].mean())
-        low, high = None, None
+        ends: tuple[float | None, float | None] = (None, None)
         if shares:
-            low, high = _ends(shares[0], over, _jackknife(shares[1:], confidence))
-        rate = MethodRate(
-            name=name,
-            unit=unit,
-            level=said.level,
-            nominal=nominal,
-            rate=shares[0] if shares else None,
-            low=low,
-            high=high,
-            concluded=concluded if shares else None,
-            by_construction=not shares,
-        )
-        found.append(rate)
+            ends = _ends(shares[0], over, _jackknife(shares[1:], confidence))
+        rate, told_in = (shares[0], concluded) if shares else (None, None)
+        line = (name, unit, said.level, nominal, rate, *ends, told_in)
+        found.append(MethodRate(*line, by_construction=not shares))
     by_benchmark = {
         bench: {name: float(alarms[k]) for name, (alarms, _) in single.items() if name in methods}
         for k, bench in enumerate(pairs.benchmarks)

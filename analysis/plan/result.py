@@ -30,7 +30,7 @@ def _against(*names: str | None) -> str:
 Of = Literal["differences", "values"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ComponentLine:
     """The two components of one benchmark, or of the mean over all of them."""
 
@@ -43,7 +43,7 @@ class ComponentLine:
     blocks: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Crossed:
     """Standard deviations of logarithms by effect, over all benchmarks together."""
 
@@ -344,7 +344,7 @@ class PlannedSessions:
     detectable: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PlannedBenchmark:
     """One benchmark, or the mean over these: its spreads in the pilot, and what the plan gives it."""
 
@@ -461,7 +461,7 @@ def _(plan: SessionPlan) -> Page:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class HostLine:
     """What varies in the pilot: standard deviations of the log difference, so shares of the value."""
 
@@ -472,7 +472,7 @@ class HostLine:
     run_sd: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PlannedHosts:
     """The cheapest sessions and runs with so many hosts; None where none of those looked at will do."""
 

@@ -203,13 +203,10 @@ def judged(found: VarianceComponents, on: On) -> tuple[ComponentLine, ...]:
     if on == "benchmarks" or len(found.benchmarks) == 1:
         return found.benchmarks
     if found.suite is None:
-        raise InsufficientDataError(
-            "fewer than two sessions have a block in which every benchmark has a run that counts",
-            f"{found.candidate} and {found.baseline}",
-            "plan for each benchmark instead (on='benchmarks', --on benchmarks)",
-            n=0,
-            needed=2,
-        )
+        what = "fewer than two sessions have a block in which every benchmark has a run that counts"
+        where = f"{found.candidate} and {found.baseline}"
+        fix = "plan for each benchmark instead (on='benchmarks', --on benchmarks)"
+        raise InsufficientDataError(what, where, fix, n=0, needed=2)
     return (found.suite,)
 
 
@@ -250,17 +247,12 @@ def benchmark_lines(
         width, detectable = None, None
         if plan is not None:
             width, detectable = brought((spread_of(line),), goal, plan)
-        yield PlannedBenchmark(
-            name=line.name,
-            session_sd=line.session_sd,
-            run_sd=line.run_sd,
-            session_sd_candidate=ours and ours.session_sd,
-            run_sd_candidate=ours and ours.run_sd,
-            session_sd_baseline=theirs and theirs.session_sd,
-            run_sd_baseline=theirs and theirs.run_sd,
-            width=width,
-            detectable=detectable,
-        )
+        spreads = *_sds(line), *_sds(ours), *_sds(theirs)
+        yield PlannedBenchmark(line.name, *spreads, width, detectable)
+
+
+def _sds(line: ComponentLine | None) -> tuple[Any, Any]:
+    return (None, None) if line is None else (line.session_sd, line.run_sd)
 
 
 _SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)  # sessions that the table shows
@@ -396,7 +388,7 @@ _MOST_DECIDABLE = 1000  # sessions that half of a difference may need
 _HARDLY = 9.0  # 900 %: what is larger is told as none
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SpreadDecides:
     """What can be decided at a spread, the standard deviation of a session's log ratio of a benchmark.
 
@@ -586,13 +578,8 @@ def _at(
         wanted = -math.log1p(told) / 2
         place = bisect_left(counts, wanted, key=lambda count: -_shift(count, spread, alpha))
         half = counts[place] if place < len(counts) else None
-    return SpreadDecides(
-        spread=spread,
-        benchmark=told,
-        suite=None if suite is None else tells(suite, _ALPHA),
-        half_sessions=half,
-        candidate=name,
-    )
+    suite_told = None if suite is None else tells(suite, _ALPHA)
+    return SpreadDecides(spread, told, suite_told, half, name)
 
 
 def _shift(sessions: int, spread: float, alpha: float) -> float:

@@ -136,16 +136,9 @@ def drawn_pairs(
             np.array([row[at[k]] for row, at in zip(rows, indices, strict=True)])
             for rows, indices in zip(sources, (ours_at, theirs_at), strict=True)
         )
-        yield DrawnPair(
-            number=k,
-            root=root,
-            benchmarks=names,
-            candidate=ours * scales[k][:, None] + ours_more[k][:, None],
-            baseline=theirs + theirs_more[k][:, None],
-            better=population.better,
-            unit=population.unit,
-            in_blocks=draws == "block",
-        )
+        one = ours * scales[k][:, None] + ours_more[k][:, None]
+        two, unit = theirs + theirs_more[k][:, None], population.unit
+        yield DrawnPair(k, root, names, one, two, population.better, unit, draws == "block")
 
 
 def _rows_of(population: PerformanceMatrix, draws: Draws) -> list[NDArray[np.float64]]:
@@ -168,14 +161,11 @@ def check_enough(
         sizes = [row.size for row in _rows_of(population, draws)]
         if min(sizes) < needed:
             of = " for both sides together" if len(sides) == 1 else ""
+            what = f"{needed} {draws}s would be drawn without replacement{of}, and there are {min(sizes)}"
             bench = population.benchmarks[sizes.index(min(sizes))]
-            raise InsufficientDataError(
-                f"{needed} {draws}s would be drawn without replacement{of}, and there are {min(sizes)}",
-                population.name if draws == "block" else f"{population.name}, benchmark {bench!r}",
-                "draw fewer runs, or with replacement",
-                n=min(sizes),
-                needed=needed,
-            )
+            where = "" if draws == "block" else f", benchmark {bench!r}"
+            where, fix = f"{population.name}{where}", "draw fewer runs, or with replacement"
+            raise InsufficientDataError(what, where, fix, n=min(sizes), needed=needed)
 
 
 def _by_block(population: PerformanceMatrix) -> list[NDArray[np.float64]]:
@@ -260,7 +250,7 @@ def monte_carlo_error(count: int, trials: int) -> float:
     return math.sqrt((count + 1) * (trials - count + 1) / (trials + 3)) / (trials + 2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Covered:
     """How often one interval held the true ratio at one number of runs.
 
@@ -301,18 +291,12 @@ def covered(name: str, runs: int, ends: list[tuple[float, float] | None], ratio:
     slack = 1e-12 * ratio  # a constant population gives intervals without width
     below = sum(high < ratio - slack for _, high in there)
     above = sum(low > ratio + slack for low, _ in there)
-    width = float(np.mean([high - low for low, high in there])) / ratio if there else math.inf
-    return Covered(
-        interval=name,
-        runs=runs,
-        held=len(there) - below - above,
-        below=below,
-        above=above,
-        refused=len(ends) - len(there),
-        simulations=len(ends),
-        width=None if math.isinf(width) else width,
-        low=float(np.mean([low for low, _ in there])) if there else None,
-    )
+    width, lowest = math.inf, None
+    if there:
+        width = float(np.mean([high - low for low, high in there])) / ratio
+        lowest = float(np.mean([low for low, _ in there]))
+    counts = (len(there) - below - above, below, above, len(ends) - len(there), len(ends))
+    return Covered(name, runs, *counts, None if math.isinf(width) else width, lowest)
 
 
 def covered_table(name: str, cells: Iterable[Covered], *first: tuple[str, str]) -> Table:
