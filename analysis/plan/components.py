@@ -49,10 +49,8 @@ def check_runs(ours: PerformanceMatrix, theirs: PerformanceMatrix, needed: int) 
         for bench, runs in zip(matrix.benchmarks, matrix.runs, strict=True):
             if runs < needed:
                 what = f"the benchmark has {figures.counted(runs, 'run')}, and {needed} are needed"
-                where, fix = (
-                    f"{matrix.name}, benchmark {bench!r}",
-                    "measure more runs of it, or leave it out",
-                )
+                where = f"{matrix.name}, benchmark {bench!r}"
+                fix = "measure more runs of it, or leave it out"
                 raise InsufficientDataError(what, where, fix, n=runs, needed=needed)
 
 

@@ -43,7 +43,7 @@ from . import study as shared
 from .components import check_positive, matched
 from .error_rates import log_ratios
 from .stop_rule import Floats, exponential
-from .study import Covered, DrawnPair, Draws, Pair
+from .study import Covered, DrawnPair, Draws, Pair, asked_of_draws, check_study, drawn_pairs
 
 TESTS_OF_DRAWS = ("hpt", "t", "t-scores", "interval", "randomization", "bootstrap")
 SHOWN_INTERVALS = ("hpt", "paired-t", "percentile")
@@ -283,7 +283,7 @@ def draw_study(
         raise UsageError("there must be a level", fix="give alphas, such as 0.01 and 0.05")
     how: dict[str, Any] = {"factor": speedup, "replace": replace, "baseline": theirs}
     for alpha in levels:
-        shared.check_study(ours, (runs,), 1 - alpha, draws, simulations, **how)
+        check_study(ours, (runs,), 1 - alpha, draws, simulations, **how)
         if alpha == 0.5:
             raise UsageError("alpha must lie below 0.5")
     check_positive("speedup", speedup)
@@ -296,16 +296,12 @@ def draw_study(
     root = int(rng.integers(2**63))
 
     def drawn(runs: int) -> Iterator[DrawnPair]:
-        return shared.drawn_pairs(
-            ours, root, runs, simulations, draws, baseline=theirs, replace=replace
-        )
+        return drawn_pairs(ours, root, runs, simulations, draws, baseline=theirs, replace=replace)
 
     ask = partial(
         _asked, speedup=speedup, alternative=asked, levels=levels, resamples=resamples, tests=names
     )
-    (found,) = shared.asked_of_draws(
-        ask, drawn, (runs,), simulations, workers=workers, progress=progress
-    )
+    (found,) = asked_of_draws(ask, drawn, (runs,), simulations, workers=workers, progress=progress)
     each = tuple(draw for draw, _, _ in found)
     counts = np.array([rejections for _, rejections, _ in found]).sum(axis=0)
     ratio = exponential(float(log_ratios((ours, theirs)).mean()))

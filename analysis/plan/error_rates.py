@@ -46,7 +46,7 @@ from . import study as shared
 from .components import check_positive, sign_of
 from .runs import t_interval
 from .stop_rule import exponential, log_error
-from .study import Covered, DrawnPair, Draws, Pair
+from .study import Covered, DrawnPair, Draws, Pair, asked_of_draws, check_study, drawn_pairs
 
 TESTS = ("hpt", "t", "welch", "randomization")
 _ABREAST = 3  # panels in a row
@@ -125,16 +125,11 @@ class RejectionStudy(Result):
         each = sorted({cell.runs for cell in cells})
         if len(shifted) == 1 and len(each) > 1:
             said = f"{shifted[0]} of {self.benchmarks} benchmarks shifted"
-            panels = [_panel(self, cells, "runs", said)]
+            panels = [_panel(self, "runs", said)]
         else:
-            of_runs = [[cell for cell in cells if cell.runs == n] for n in each]
-            panels = [
-                _panel(self, some, "shifted", f"{n} runs")
-                for n, some in zip(each, of_runs, strict=True)
-            ]
-        panels[0].keys = [
-            Key(shared.NAMES[x], f"c{k}", _SHAPES[k % 4]) for k, x in enumerate(tests)
-        ]
+            panels = [_panel(self, "shifted", f"{n} runs", n) for n in each]
+        names = shared.NAMES
+        panels[0].keys = [Key(names[x], f"c{k}", _SHAPES[k % 4]) for k, x in enumerate(tests)]
         abreast = min(_ABREAST, len(panels))
         for first in panels[::abreast]:
             first.y_label = "share of comparisons rejected"
@@ -188,7 +183,8 @@ def _(study: RejectionStudy) -> Page:
     )
 
 
-def _panel(study: RejectionStudy, cells: Sequence[Rejections], over: str, title: str) -> Axes:
+def _panel(study: RejectionStudy, over: str, title: str, runs: int | None = None) -> Axes:
+    cells = [cell for cell in study.cells if runs in (None, cell.runs)]
     places = [float(getattr(cell, over)) for cell in cells]
     logs = over == "runs" and max(places) > 4 * min(places)
     axes = Axes(x=quantity_scale(places, log=logs), y=Scale(-0.03, 1.06), title=title)
@@ -316,9 +312,7 @@ def power_study(
         check_positive("shift_by", shift_by)
     each = list(runs) if isinstance(runs, Sequence | np.ndarray) else [runs]
     points = [(k, m) for m in dict.fromkeys(each) for k in some]
-    shared.check_study(
-        population, each, 1 - alpha, draws, simulations, factor=shift, replace=replace
-    )
+    check_study(population, each, 1 - alpha, draws, simulations, factor=shift, replace=replace)
     names = named("test", tests, TESTS)
     chosen("alternative", alternative, ("two-sided", "candidate"))
     root = int(rng.integers(2**63))
@@ -329,7 +323,7 @@ def power_study(
         chosen = np.zeros((simulations, n), dtype=bool)
         for row in chosen:
             row[which.permutation(n)[: point[0]]] = True
-        return shared.drawn_pairs(
+        return drawn_pairs(
             population,
             int(stream(root, "point", *labels).integers(2**63)),
             point[1],
@@ -341,9 +335,7 @@ def power_study(
         )
 
     ask = partial(_rejected, tests=names, alternative=alternative, alpha=alpha, resamples=resamples)
-    rows = shared.asked_of_draws(
-        ask, drawn, points, simulations, workers=workers, progress=progress
-    )
+    rows = asked_of_draws(ask, drawn, points, simulations, workers=workers, progress=progress)
     cells = [
         Rejections(test=name, shifted=k, runs=m, rejected=count, simulations=simulations)
         for (k, m), answers in zip(points, rows, strict=True)
@@ -523,21 +515,17 @@ def coverage_study(
         If an argument is out of range.
     """
     check_means(mean, "runs")
-    shared.check_study(
-        population, runs, confidence, draws, simulations, factor=ratio, replace=replace
-    )
+    check_study(population, runs, confidence, draws, simulations, factor=ratio, replace=replace)
     names = named("interval", intervals, INTERVALS)
     if mean != "geometric":
         names = named("interval", [one for one in names if one not in _OF_RATIOS], INTERVALS)
     root = int(rng.integers(2**63))
 
     def drawn(m: int) -> Iterator[DrawnPair]:
-        return shared.drawn_pairs(
-            population, root, m, simulations, draws, factors=ratio, replace=replace
-        )
+        return drawn_pairs(population, root, m, simulations, draws, factors=ratio, replace=replace)
 
     ask = partial(_intervals, names=names, confidence=confidence, mean=mean, resamples=resamples)
-    rows = shared.asked_of_draws(ask, drawn, runs, simulations, workers=workers, progress=progress)
+    rows = asked_of_draws(ask, drawn, runs, simulations, workers=workers, progress=progress)
     cells = [
         shared.covered(name, m, [ends[k] for ends in answers], ratio)
         for m, answers in zip(runs, rows, strict=True)

@@ -134,10 +134,9 @@ def plan_hosts(
     lines = tuple(_lines([one.components for one in pilots.values()]))
     suite = lines[-1].name == _THESE
     judged = lines[-1:] if on == "suite" or len(lines) == 1 else lines[: len(lines) - suite]
+    spreads = tuple(HostSpread(x.host_sd**2, x.session_sd**2, (x.run_sd or 0) ** 2) for x in judged)
     grid = Grid(
-        spreads=tuple(
-            HostSpread(x.host_sd**2, x.session_sd**2, (x.run_sd or 0.0) ** 2) for x in judged
-        ),
+        spreads=spreads,
         goal=goal,
         sessions=max_sessions,
         # with one run a session in the pilot, nothing says what more of them would bring

@@ -333,7 +333,7 @@ def _time(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 100 else figures.quantity(seconds, "s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PlannedSessions:
     """What so many sessions would need: the least runs that reach the goal, None where none do."""
 

@@ -175,16 +175,11 @@ def width_loop(
     else:
         from ..methods.resampling.bootstrap import bootstrap_speedup
 
-        drawn = partial(
-            bootstrap_speedup,
-            interval=interval,
-            confidence=confidence,
-            resamples=resamples,
-            rng=rng,
-        )
+        how: dict[str, Any] = {"interval": interval, "confidence": confidence}
 
         def find(runs: int) -> Ends:
-            found = drawn(_first(ours, runs), _first(theirs, runs))
+            pair = _first(ours, runs), _first(theirs, runs)
+            found = bootstrap_speedup(*pair, **how, resamples=resamples, rng=rng)
             return found.ratio, found.low, found.high
 
     steps: list[LoopStep] = []
@@ -225,12 +220,8 @@ def _t_of_first(logs: Floats, sign: int, confidence: float, runs: int) -> Ends:
 
 def _first(matrix: PerformanceMatrix, runs: int) -> PerformanceMatrix:
     """Give the first runs of each benchmark, without identities: runs are what is drawn."""
-    return PerformanceMatrix.from_samples(
-        matrix.name,
-        {b: row[:runs] for b, row in zip(matrix.benchmarks, matrix.samples, strict=True)},
-        better=matrix.better,
-        unit=matrix.unit,
-    )
+    rows = {b: row[:runs] for b, row in zip(matrix.benchmarks, matrix.samples, strict=True)}
+    return PerformanceMatrix.from_samples(matrix.name, rows, better=matrix.better, unit=matrix.unit)
 
 
 LEAST_RUNS = 3  # fewer tell nothing of the spread of a benchmark

@@ -159,16 +159,10 @@ class Outlook(NamedTuple):
     def row(self, sessions: int, runs: int | None) -> PlannedSessions:
         """Say what so many sessions bring, with the least runs that reach the goal."""
         if runs is None:
-            return PlannedSessions(sessions=sessions)
-        spreads = tuple(map(spread_of, self.lines))
-        width, detectable = brought(spreads, self.goal, (sessions, runs))
-        return PlannedSessions(
-            sessions=sessions,
-            runs=runs,
-            seconds=None if self.costs is None else self.costs.seconds(sessions, runs),
-            width=width,
-            detectable=detectable,
-        )
+            return PlannedSessions(sessions)
+        plan, spreads = (sessions, runs), tuple(map(spread_of, self.lines))
+        seconds = None if self.costs is None else self.costs.seconds(*plan)
+        return PlannedSessions(*plan, seconds, *brought(spreads, self.goal, plan))
 
     def sessions_at(self, quantile: float, runs: int, *, most: int) -> int | None:
         """Give the sessions needed if the true variances were at their quantile given the pilot's.
