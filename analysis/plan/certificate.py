@@ -152,11 +152,10 @@ def differences(
     return tuple(voids), tuple(warns)
 
 
-def _other(
-    what: str, there: str | None, here: str | None, *, differs: bool | None = None
-) -> list[str]:
-    said = f"another {what}: {there or 'unknown'} there, {here or 'unknown'} here"
-    return [said] if (there != here if differs is None else differs) else []
+def _other(what: str, *both: str | None, differs: bool | None = None) -> list[str]:
+    there, here = (one or "unknown" for one in both)
+    said = f"another {what}: {there} there, {here} here"
+    return [said] if (both[0] != both[1] if differs is None else differs) else []
 
 
 def _certificate(data: object) -> Certificate:

@@ -304,6 +304,9 @@ def draw_study(
     (found,) = asked_of_draws(ask, drawn, (runs,), simulations, workers=workers, progress=progress)
     each = tuple(draw for draw, _, _ in found)
     counts = np.array([rejections for _, rejections, _ in found]).sum(axis=0)
+    # 1 - p on the average; None for the bootstrap, and where a draw has no p
+    known_p = [[p for one in each if (p := one.pvalues.get(x)) is not None] for x in names]
+    sure = [float(np.mean([1 - p for p in x])) if len(x) == len(each) else None for x in known_p]
     ratio = exponential(float(log_ratios((ours, theirs)).mean()))
     return DrawStudy(
         candidate=ours.name,
@@ -320,8 +323,8 @@ def draw_study(
         replace=replace,
         resamples=resamples,
         tests=tuple(
-            DrawnTest(name, tuple(counts[k].tolist()), simulations, _mean_confidence(name, each))
-            for k, name in enumerate(names)
+            DrawnTest(name, tuple(row.tolist()), simulations, mean)
+            for name, row, mean in zip(names, counts, sure, strict=True)
         ),
         intervals=tuple(
             shared.covered(name, runs, [_ends(name, draw) for draw in each], ratio)
@@ -356,12 +359,9 @@ def _asked(
     confidence = 1 - max(levels)
     report = hpt_report(*pair, speedup=speedup, confidence=confidence)
     logs = log_ratios(pair)
-    boot = bootstrap_speedup(
-        *pair,
-        confidence=confidence,
-        resamples=resamples,
-        rng=stream(drawn.root, "interval", "percentile", str(drawn.number)),
-    )
+    number = str(drawn.number)
+    own = stream(drawn.root, "interval", "percentile", number)
+    boot = bootstrap_speedup(*pair, confidence=confidence, resamples=resamples, rng=own)
     pvalues: dict[str, float] = {}
     if "hpt" in tests:
         tested = report.tested
@@ -379,12 +379,9 @@ def _asked(
     if "randomization" in tests:
         factor = speedup if drawn.better == "lower" else 1 / speedup
         scaled = drawn._replace(candidate=drawn.candidate * factor).sides()
-        pvalues["randomization"] = randomization_test(
-            *scaled,
-            alternative=alternative,
-            resamples=resamples,
-            rng=stream(drawn.root, "test", "randomization", str(drawn.number)),
-        ).pvalue
+        how: dict[str, Any] = {"alternative": alternative, "resamples": resamples}
+        how["rng"] = stream(drawn.root, "test", "randomization", number)
+        pvalues["randomization"] = randomization_test(*scaled, **how).pvalue
     rejections = [
         [
             _excluded(boot.replicates, speedup, alternative, alpha)
@@ -421,13 +418,6 @@ def _excluded(replicates: Floats, speedup: float, alternative: Alternative, alph
         return bool(np.quantile(replicates, alpha) > speedup + slack)
     low, high = np.quantile(replicates, [alpha / 2, 1 - alpha / 2])
     return bool(low > speedup + slack or high < speedup - slack)
-
-
-def _mean_confidence(test: str, each: Sequence[OneDraw]) -> float | None:
-    """Average 1 - p over the draws; None for the bootstrap, and where a draw has no p."""
-    pvalues = [draw.pvalues.get(test) for draw in each]
-    known = [1 - p for p in pvalues if p is not None]
-    return float(np.mean(known)) if len(known) == len(pvalues) else None
 
 
 def _ends(name: str, draw: OneDraw) -> tuple[float, float] | None:

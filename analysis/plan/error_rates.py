@@ -20,7 +20,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace as changed
 from functools import partial
-from typing import ClassVar, Literal, cast, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -459,8 +459,7 @@ def _(study: CoverageStudy) -> Page:
     )
 
 
-Bootstrapped = Literal["percentile", "corrected", "bca", "studentized"]
-INTERVALS: tuple[str, ...] = (*get_args(Bootstrapped), "t", "paired-t", "hpt")
+INTERVALS = ("percentile", "corrected", "bca", "studentized", "t", "paired-t", "hpt")
 OVER_BENCHMARKS = ("paired-t", "hpt")  # that speak of benchmarks like these
 _OF_RATIOS = ("t", *OVER_BENCHMARKS)  # they know no other mean than the geometric one
 
@@ -570,16 +569,10 @@ def _intervals(
         if name == "hpt":
             claimed = hpt_speedup(*pair, confidence=confidence).value
             return None if claimed is None else (claimed, math.inf)
-        draws = stream(drawn.root, "interval", name, runs, number)
+        how: dict[str, Any] = {"confidence": confidence, "mean": mean, "interval": name}
+        how["rng"] = stream(drawn.root, "interval", name, runs, number)
         try:
-            found = bootstrap_speedup(
-                *pair,
-                mean=mean,
-                interval=cast("Bootstrapped", name),
-                confidence=confidence,
-                resamples=resamples,
-                rng=draws,
-            )
+            found = bootstrap_speedup(*pair, **how, resamples=resamples)
         except AnalysisError:
             return None
         return found.low, found.high
