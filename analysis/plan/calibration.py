@@ -56,6 +56,13 @@ Array = NDArray[np.float64]
 FEWEST = 5  # sessions; below, no departure could be seen
 _ORDERS = 9_999  # orders drawn at random where not all are listed
 _EQUAL = 1e-12
+_FEW_BENCHMARKS = 5
+_CELL = "cwd", "stdin", "inputs", "env", "stdout", "command", "before", "after"
+_HOW = (
+    "measure an A/A campaign: write two variants with the same command, "
+    "'variants: {one: {}, two: {}}', and no key of theirs in the commands; "
+    "or name two that are one program for you: --pair A,B"
+)
 
 
 def checks_of(
@@ -148,9 +155,6 @@ def _adjusted(pvalues: Sequence[float]) -> list[float]:
         least = min(least, pvalues[where] * count / rank)
         adjusted[where] = least
     return adjusted
-
-
-_FEW_BENCHMARKS = 5
 
 
 @checks_arguments
@@ -337,14 +341,6 @@ def _cautions(
         "rates are those of a host that is not quiet",
     }
     return cautions_of(table)
-
-
-_CELL = "cwd", "stdin", "inputs", "env", "stdout", "command", "before", "after"
-_HOW = (
-    "measure an A/A campaign: write two variants with the same command, "
-    "'variants: {one: {}, two: {}}', and no key of theirs in the commands; "
-    "or name two that are one program for you: --pair A,B"
-)
 
 
 def identical_variants(trial: Trial) -> tuple[tuple[str, str], ...]:

@@ -31,6 +31,19 @@ OLD_DAYS = 90  # a certificate that is older still counts, and its age is said
 _LOST, _TIMES_MORE = 0.01, 3.0  # of a CPU: when a host is told to be less quiet than it was
 _UNKNOWN = "unknown"  # what a runner writes for a machine without an id: two of them may differ
 _SAFE = re.compile(r"[^A-Za-z0-9]+")
+DesignClass = Literal["paired", "one session, blocks"]
+_REFERENCES = (
+    "T. Kalibera, R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013 (sessions as the unit "
+    "of replication)",
+    "C. J. Clopper, E. S. Pearson, The use of confidence or fiducial limits illustrated in the case "
+    "of the binomial, Biometrika 26, 1934",
+    "B. Efron, C. Stein, The jackknife estimate of variance, Annals of Statistics 9, 1981",
+)
+Level = Literal["benchmark", "suite"]
+Unit = Literal["run", "block", "session"]
+Supposed = Literal["normality", "neighbours", "runs"]
+_NAME = 24  # columns for a benchmark's name
+_MOST = 12  # rows of benchmarks
 
 
 def write_certificate(certificate: Certificate, folder: Path) -> Path:
@@ -171,9 +184,6 @@ def _certificate(data: object) -> Certificate:
     return shaped(Certificate, {**data, "cautions": told})
 
 
-DesignClass = Literal["paired", "one session, blocks"]
-
-
 @dataclass(frozen=True, slots=True)
 class Machine:
     """The machine of a trial; None where the trial does not say it."""
@@ -216,20 +226,6 @@ def design_of(trial: Trial) -> TrialDesign:
     names = tuple(trial.manifest.benchmarks[k] for k in there)
     kind: DesignClass = "paired" if trial.sessions > 1 else "one session, blocks"
     return TrialDesign(kind, trial.sessions, usual, names)
-
-
-_REFERENCES = (
-    "T. Kalibera, R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013 (sessions as the unit "
-    "of replication)",
-    "C. J. Clopper, E. S. Pearson, The use of confidence or fiducial limits illustrated in the case "
-    "of the binomial, Biometrika 26, 1934",
-    "B. Efron, C. Stein, The jackknife estimate of variance, Annals of Statistics 9, 1981",
-)
-
-
-Level = Literal["benchmark", "suite"]
-Unit = Literal["run", "block", "session"]
-Supposed = Literal["normality", "neighbours", "runs"]
 
 
 class MethodInfo(NamedTuple):
@@ -398,10 +394,6 @@ def _ends(one: MethodRate) -> str:
     if one.low is None or one.high is None:
         return ""
     return f"[{100 * one.low:.0f}, {100 * one.high:.0f}]"
-
-
-_NAME = 24  # columns for a benchmark's name
-_MOST = 12  # rows of benchmarks
 
 
 @page_of.register

@@ -28,6 +28,21 @@ from ..stats.variance_components import RandomEffects, one_way, random_effects
 from .result import ComponentLine, Crossed, On, VarianceComponents
 from .stop_rule import Floats
 
+WIDTH = 0.02  # that is asked for where nothing is: an interval of about 1 % to either side
+COSTS_UNKNOWN = (
+    "what a session costs before its first run is not known, and counts as nothing: such a plan has "
+    "more sessions than one from a trial directory"
+)
+_BILLION = 1e9
+_APART_S = 3600.0  # no trial spends that between two sessions that it executes in one go
+Codes = NDArray[np.int64]
+_ROUNDING = 1e-12  # logs nearer to each other are one value
+_Matrices = Sequence[PerformanceMatrix]
+# a key of benchmark, session and block; the mean log of its runs
+_BlockMeans = tuple[Codes, Floats]
+_Layout = tuple[int, int, bool]  # how many sessions and blocks the keys count; are blocks known
+_LEAST = 2  # sessions
+
 
 def matched(
     candidate: PerformanceMatrix, baseline: PerformanceMatrix
@@ -58,9 +73,6 @@ def check_positive(name: str, value: float) -> None:
     """Raise UsageError unless the value is a finite number above 0."""
     if not (math.isfinite(value) and value > 0):
         raise UsageError(f"{name} must be a number above 0, and is {value!r}")
-
-
-WIDTH = 0.02  # that is asked for where nothing is: an interval of about 1 % to either side
 
 
 class Goal(NamedTuple):
@@ -97,14 +109,6 @@ def check_wanted(width: float | None, effect: float | None) -> None:
         check_positive("effect", effect)
         if effect == 1:
             raise UsageError("an effect of 1 is none", fix="give a speedup, such as 1.02")
-
-
-COSTS_UNKNOWN = (
-    "what a session costs before its first run is not known, and counts as nothing: such a plan has "
-    "more sessions than one from a trial directory"
-)
-_BILLION = 1e9
-_APART_S = 3600.0  # no trial spends that between two sessions that it executes in one go
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +180,6 @@ def _between(trial: Trial, wall: NDArray[np.float64]) -> float | None:
     return float(gaps.min()) if gaps.size else None
 
 
-Codes = NDArray[np.int64]
-_ROUNDING = 1e-12  # logs nearer to each other are one value
-
-
 class Observations(NamedTuple):
     """One logarithm for each benchmark and block, in the order of benchmark, session and block."""
 
@@ -231,12 +231,6 @@ def differences(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Ob
     ratio = sign_of(candidate) * (one[here] - other[there])
     ratio[np.abs(ratio) < _ROUNDING] = 0.0
     return _gathered(candidate.benchmarks, (keys, ratio), layout)
-
-
-_Matrices = Sequence[PerformanceMatrix]
-# a key of benchmark, session and block; the mean log of its runs
-_BlockMeans = tuple[Codes, Floats]
-_Layout = tuple[int, int, bool]  # how many sessions and blocks the keys count; are blocks known
 
 
 def _coded(matrices: _Matrices) -> tuple[list[_BlockMeans], _Layout]:
@@ -313,9 +307,6 @@ def crossed(seen: Observations) -> RandomEffects | None:
     if {"benchmark", "session"} - effects.keys():
         return None
     return random_effects(seen.values, effects)
-
-
-_LEAST = 2  # sessions
 
 
 @checks_arguments

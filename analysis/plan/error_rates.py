@@ -55,6 +55,9 @@ _REFERENCES = (
     "Irving et al., Computer comparisons in the presence of performance variation, 2018, sections "
     "6.1 and 6.2",
 )
+INTERVALS = ("percentile", "corrected", "bca", "studentized", "t", "paired-t", "hpt")
+OVER_BENCHMARKS = ("paired-t", "hpt")  # that speak of benchmarks like these
+_OF_RATIOS = ("t", *OVER_BENCHMARKS)  # they know no other mean than the geometric one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -457,11 +460,6 @@ def _(study: CoverageStudy) -> Page:
         ),
         cautions=study.cautions,
     )
-
-
-INTERVALS = ("percentile", "corrected", "bca", "studentized", "t", "paired-t", "hpt")
-OVER_BENCHMARKS = ("paired-t", "hpt")  # that speak of benchmarks like these
-_OF_RATIOS = ("t", *OVER_BENCHMARKS)  # they know no other mean than the geometric one
 
 
 @checks_arguments

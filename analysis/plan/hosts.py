@@ -30,6 +30,11 @@ from .components import COSTS_UNKNOWN, WIDTH, Goal, TrialCosts, goal_of
 from .result import ComponentLine, HostLine, HostPlan, On, PlannedHosts, VarianceComponents
 from .stop_rule import Floats, exponential, relative_width
 
+_SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)
+_MOST = 10_000
+_FEW = 5
+_THESE = "these"
+
 
 class HostSpread(NamedTuple):
     """Variances of the log difference: between hosts, sessions of one, and blocks of a session."""
@@ -85,12 +90,6 @@ class Grid(NamedTuple):
         if self.goal.effect is not None:
             good &= self.detectable(half, hosts) <= self.goal.effect
         return good
-
-
-_SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)
-_MOST = 10_000
-_FEW = 5
-_THESE = "these"
 
 
 class HostPilot(NamedTuple):

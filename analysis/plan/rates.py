@@ -48,6 +48,12 @@ Flags = NDArray[np.bool_]
 Rng = np.random.Generator
 Signs = Integers  # relabellings x groups: 1 as measured, -1 swapped
 _TOLERANCE = 1e-9  # of a p that is compared with its risk
+MOST = 128  # relabellings; more say nothing new: what varies are sessions and benchmarks
+_SUITE_TOLERANCE = 1e-12  # statistics so close are equal: sums in another order
+_FEWER = MOST // 4  # relabellings without a session: their noise only widens the jackknife
+DRAWS = 999  # assignments or resamples of one test: a p of .05 then has whole counts
+# shares of alarms, and of relabellings in which a test could conclude, by benchmark
+_Counted = tuple[Array, Array]
 
 
 class BlockPairs(NamedTuple):
@@ -145,9 +151,6 @@ def _centre(values: list[float]) -> float:
     return values[0] if len(values) == 1 else float(np.exp(np.mean(np.log(values))))
 
 
-MOST = 128  # relabellings; more say nothing new: what varies are sessions and benchmarks
-
-
 def signs(groups: int, rng: Rng) -> Signs:
     """Give relabellings, the labels as measured first: all of them, or `MOST` at random.
 
@@ -226,7 +229,6 @@ ALARMS: dict[tuple[str, ...], Callable[[Array, Array, float], dict[str, Alarms]]
 
 
 SuiteAlarm = Callable[[BlockPairs, Signs, float, Rng, int], Flags]
-_SUITE_TOLERANCE = 1e-12  # statistics so close are equal: sums in another order
 
 
 def randomize_runs(pairs: BlockPairs, table: Signs, risk: float, rng: Rng, draws: int) -> Flags:
@@ -341,14 +343,6 @@ SUITE_ALARMS: dict[tuple[str, str], SuiteAlarm] = {
     ("bootstrap", "session"): bootstrap_sessions,
     ("hpt", "run"): hpt_over_suite,
 }
-
-
-_FEWER = MOST // 4  # relabellings without a session: their noise only widens the jackknife
-DRAWS = 999  # assignments or resamples of one test: a p of .05 then has whole counts
-
-
-# shares of alarms, and of relabellings in which a test could conclude, by benchmark
-_Counted = tuple[Array, Array]
 
 
 def benchmark_rates(

@@ -21,13 +21,23 @@ _BENCHMARK = ("<benchmark", lambda line: shorten(line.name, _NAME))
 _WIDTH = ("width", "width", figures.significant)
 # no speedup from 10 on is worth four decimals
 _DETECTABLE = ("detectable", "detectable", lambda x: f"{x:.4f}x" if x < 10 else "-")
+Of = Literal["differences", "values"]
+Interval = Literal["t", "studentized", "percentile"]
+Scale = Literal["relative", "absolute"]
+_INTERVALS: dict[Interval, str] = {
+    "t": "t intervals on logs",
+    "studentized": "studentized bootstrap intervals",
+    "percentile": "percentile bootstrap intervals",
+}
+_REFERENCES = (
+    "Irving et al., Computer comparisons in the presence of performance variation, 2018, section 8",
+    "Welch 1947 and Satterthwaite 1946 (degrees of freedom of the t interval)",
+)
+On = Literal["suite", "benchmarks"]
 
 
 def _against(*names: str | None) -> str:
     return " against ".join(shorten(name, _NAME) for name in names if name is not None)
-
-
-Of = Literal["differences", "values"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,20 +125,6 @@ def _(found: VarianceComponents) -> Page:
         sections=(section(f"{head}: {said}"), section(rows, *below)),
         cautions=found.cautions,
     )
-
-
-Interval = Literal["t", "studentized", "percentile"]
-Scale = Literal["relative", "absolute"]
-
-_INTERVALS: dict[Interval, str] = {
-    "t": "t intervals on logs",
-    "studentized": "studentized bootstrap intervals",
-    "percentile": "percentile bootstrap intervals",
-}
-_REFERENCES = (
-    "Irving et al., Computer comparisons in the presence of performance variation, 2018, section 8",
-    "Welch 1947 and Satterthwaite 1946 (degrees of freedom of the t interval)",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,9 +272,6 @@ def _(plan: RunPlan) -> Page:
         sections=(section(*answers), section(rows, basis), *own),
         cautions=merged(plan.cautions, () if loop is None else loop.cautions),
     )
-
-
-On = Literal["suite", "benchmarks"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

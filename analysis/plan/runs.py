@@ -45,6 +45,10 @@ _COST: dict[Interval, str] = {
 Ends = tuple[float, float, float]  # a speedup, and the ends of its interval
 _EARLY = 5  # a loop that starts at fewer runs may meet a small spread by chance
 _SMALL = 10  # a pilot with fewer runs has hardly shown what is rare
+LEAST_RUNS = 3  # fewer tell nothing of the spread of a benchmark
+_CHUNK = 2_000_000  # simulated values held at a time
+MOST_RUNS = 10_000
+GRID = (3, 5, 7, 10, 15, 20, 30, 50, 100)  # the numbers of runs in section 8 of [1]
 
 
 def plan_cautions(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> tuple[Caution, ...]:
@@ -224,10 +228,6 @@ def _first(matrix: PerformanceMatrix, runs: int) -> PerformanceMatrix:
     return PerformanceMatrix.from_samples(matrix.name, rows, better=matrix.better, unit=matrix.unit)
 
 
-LEAST_RUNS = 3  # fewer tell nothing of the spread of a benchmark
-_CHUNK = 2_000_000  # simulated values held at a time
-
-
 class Simulation:
     """Trials drawn from a pilot; what was simulated for a number of runs is kept."""
 
@@ -338,10 +338,6 @@ def least_runs(goal: Callable[[int], float], enough: float, most: int) -> int | 
         middle = (low + high) // 2
         low, high = (low, middle) if goal(middle) >= enough else (middle, high)
     return high
-
-
-MOST_RUNS = 10_000
-GRID = (3, 5, 7, 10, 15, 20, 30, 50, 100)  # the numbers of runs in section 8 of [1]
 
 
 @checks_arguments

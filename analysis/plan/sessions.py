@@ -61,6 +61,14 @@ from .stop_rule import WIDEST, Floats, exponential, relative_width
 
 _FEW = 5  # sessions of a pilot or an earlier trial: with fewer the quartiles of the variance lie a factor of 3 apart
 _FURTHER = 10  # times the pilot's runs
+_SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)  # sessions that the table shows
+_MOST = 10_000  # sessions, and runs of each
+_PRECISION = 0.05  # of the Speedup-Test's proportion
+ASSUMED = (0.01, 0.02, 0.05)  # spreads of a session's log ratio, where none was measured
+_POWER = 0.8
+_ALPHA = 0.05
+_MOST_DECIDABLE = 1000  # sessions that half of a difference may need
+_HARDLY = 9.0  # 900 %: what is larger is told as none
 
 
 def session_cautions(
@@ -249,11 +257,6 @@ def _sds(line: ComponentLine | None) -> tuple[Any, Any]:
     return (None, None) if line is None else (line.session_sd, line.run_sd)
 
 
-_SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)  # sessions that the table shows
-_MOST = 10_000  # sessions, and runs of each
-_PRECISION = 0.05  # of the Speedup-Test's proportion
-
-
 @checks_arguments
 def plan_sessions(
     candidate: PerformanceMatrix,
@@ -373,13 +376,6 @@ def plan_sessions(
 # with Holm's correction over the benchmarks; that of the suite on the mean over the benchmarks, without
 # one. So the first step of Holm's decides: a difference of one benchmark alone is held against the risk
 # divided by how many there are. The noncentral t of the planner gives what is told with a power.
-
-
-ASSUMED = (0.01, 0.02, 0.05)  # spreads of a session's log ratio, where none was measured
-_POWER = 0.8
-_ALPHA = 0.05
-_MOST_DECIDABLE = 1000  # sessions that half of a difference may need
-_HARDLY = 9.0  # 900 %: what is larger is told as none
 
 
 @dataclass(frozen=True, slots=True)

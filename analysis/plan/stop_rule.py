@@ -42,6 +42,7 @@ Counts = NDArray[Any]
 
 APART = "look for values that are not measurements: they lie too far apart"
 WIDEST = 300.0  # on the log scale: a factor of 1e130 to either side, whose exponential is finite
+CONFIDENCE = 0.95  # of the intervals whose width the rule looks at
 
 
 def log_error(variances: Floats, counts: Counts, benchmarks: int) -> tuple[Floats, Floats]:
@@ -89,9 +90,6 @@ def width_text(width: float | None, limit: float) -> str:
         if (float(text) <= limit) == (width <= limit):
             return text
     return repr(width)
-
-
-CONFIDENCE = 0.95  # of the intervals whose width the rule looks at
 
 
 class RunningSuite:
