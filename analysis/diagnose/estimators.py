@@ -187,7 +187,7 @@ class EstimatorSpread(Result):
     @property
     def varying(self) -> tuple[EstimatorRow, ...]:
         """The benchmarks whose estimates vary at the size at which they are judged."""
-        return tuple(row for row in self.benchmarks if row.judged_by("mean", "sd"))
+        return tuple(row for row in self.benchmarks if (row.judged_by("mean", "sd") or 0) > 0)
 
     def against_mean(self, estimator: Estimator) -> float | None:
         """Tell how often as much as the mean an estimator varies; None where nothing varies."""

@@ -124,7 +124,10 @@ def diagnosed(
         _cell_findings(looked, cells, by_test, risk, tests), key=lambda one: one.pvalue or 0.0
     )
     movers = _movers(within or between)
-    moving = table if movers is None or not movers.variants else only_these(table, movers)
+    speeds = None
+    if seen and table.ordered:  # of all runs, or of the cells that move
+        moving = table if movers is None or not movers.variants else only_these(table, movers)
+        speeds = host_speeds(moving, series if moving is table else series_of(moving))
     return Diagnosis(
         name=name,
         metric=None,
@@ -138,7 +141,7 @@ def diagnosed(
         tests=tests,
         findings=(*seen, *of_cells, *_coarse(looked), *_modal_cells(looked, unit)),
         host=tuple(of_host),
-        speeds=host_speeds(moving, series_of(moving)) if seen and table.ordered else None,
+        speeds=speeds,
         movers=movers,
         cells=tuple(_cell_lines(looked, cells)),
         not_tested=tuple(
@@ -365,7 +368,7 @@ def _waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
 
 
 def _two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[TwoBinaries]:
-    """Name the variants of which two sessions, or parts of one, had different executables.
+    """Name the variants that had different executables in two sessions, or in parts of one.
 
     Of what each session builds only the parts of a session are compared.
     """

@@ -240,7 +240,7 @@ def _with_further(trial: Trial) -> Trial:
 # what no sample shows.
 
 OTHERS, UNSEEN = "others", "kernel, not seen"
-_EXPECTED = 7  # samples; there is none where so many are expected once in e^7 = 1097 times
+_EXPECTED = 7  # samples: where 7 are expected, none comes once in e^7 = 1097 times
 _PAIRS = 3  # of opposite rows, at most
 
 

@@ -188,7 +188,7 @@ class Side:
 class SessionTable:
     """Both variants in the same sessions and functions; `left_out` are sessions that one of them lacks.
 
-    `was` has the baseline's names of functions that were renamed; `unused` are renames of which neither name is here.
+    `was` has the baseline's names of functions that were renamed; `unused` are renames without a sample of either name.
     """
 
     names: tuple[FunctionName, ...]

@@ -185,7 +185,7 @@ class Why(Result):
 
     @property
     def named(self) -> tuple[Row, ...]:
-        """The rows that are told as a part of the difference, by evidence."""
+        """The rows that are named as a part of the difference, by evidence."""
         return tuple(row for row in self.rows if row.named)
 
     @property
@@ -236,7 +236,7 @@ def resolved(told: Why) -> bool:
 
 
 def sentence_of(told: Why, longest: int = _TWO_LINES) -> str:
-    """Say the answer in one sentence; names are shortened where it would be longer than so many letters."""
+    """Say the answer in one sentence; names are shortened where it would have more letters than `longest`."""
     total = told.total
     ends = ""
     if total.low_ms is not None:
@@ -326,7 +326,7 @@ def story_of(
 # --- What a reader of the answer should know.
 
 _ON_CPU = {"wall", "user", "system", "tree_cpu", "task-clock"}  # what on-CPU time is a part of
-_BLIND = 0.10  # of the time, from which on functions without a name are told
+_BLIND = 0.10  # of the time: from it on, a caution says that functions have no name
 _SEVERAL = 0.05  # of the wall time, by which the processors' time is longer where several work
 
 
