@@ -205,21 +205,14 @@ def _count(
     here = [cell for cell in cells if cell.size == size and cell.draws == draws]
     if not here:
         return None
-    counts: dict[str, int] = {}
+    samples = [cell.samples for cell in here]
+    counts = {"samples_least": min(samples), "samples_most": max(samples)}
     for of in ("mean", "median"):
         ps = [test.pvalue for cell in here if (test := getattr(cell, of)) is not None]
         counts[f"{of}s_tested"] = len(ps)
         counts[f"{of}s_not_normal"] = sum(p <= risk for p in ps)
         counts[f"{of}s_by_chance"] = _by_chance(len(ps), risk)
-    samples = [cell.samples for cell in here]
-    return CentralLimitCount(
-        size=size,
-        draws=draws,
-        benchmarks=len(here),
-        samples_least=min(samples),
-        samples_most=max(samples),
-        **counts,
-    )
+    return CentralLimitCount(size=size, draws=draws, benchmarks=len(here), **counts)
 
 
 def _by_chance(tested: int, risk: float) -> int:

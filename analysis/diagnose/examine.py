@@ -120,9 +120,8 @@ def diagnosed(
             )
         )
     seen = [one for one in of_host if (p := one.pvalue_adjusted) is not None and p <= risk]
-    of_cells = sorted(
-        _cell_findings(looked, cells, by_test, risk, tests), key=lambda one: one.pvalue or 0.0
-    )
+    found = _cell_findings(looked, cells, by_test, risk, tests)
+    of_cells = sorted(found, key=lambda one: one.pvalue or 0.0)
     movers = _movers(within or between)
     speeds = None
     if seen and table.ordered:  # of all runs, or of the cells that move
