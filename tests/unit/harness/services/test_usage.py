@@ -229,7 +229,7 @@ def test_a_real_process_and_its_child_are_read():
     text = (
         "import subprocess, sys; print(flush=True); input()\n"
         "a = bytearray(40 << 20); del a\n"
-        "subprocess.run([sys.executable, '-c', 'sum(range(4_000_000))'])\n"
+        "subprocess.run([sys.executable, '-c', 'import time\\nwhile time.process_time() < .05: pass'])\n"
         "print(flush=True); input()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

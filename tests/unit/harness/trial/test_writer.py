@@ -22,6 +22,9 @@ from harness.host.executables import sha256_file
 from harness.trial.folder import RESERVE, is_written_now
 from harness.trial.writer import Store, new_trial_name
 
+LINES = {f"{name}.jsonl" for name in ("environment", "plan", "measurements", "findings")}
+HASHED = {*LINES, "campaign.yaml", "resolved.json"}
+
 
 @pytest.fixture
 def make_store(tmp_path, make_manifest):
@@ -39,16 +42,8 @@ def make_store(tmp_path, make_manifest):
 
 def test_new_trial_has_all_files_from_the_start(make_store):
     path = make_store().path
-    assert {entry.name for entry in path.iterdir() if not entry.name.startswith(".")} == {
-        "manifest.json",
-        "campaign.yaml",
-        "resolved.json",
-        "environment.jsonl",
-        "plan.jsonl",
-        "measurements.jsonl",
-        "findings.jsonl",
-        "outputs",
-    }
+    names = {entry.name for entry in path.iterdir() if not entry.name.startswith(".")}
+    assert names == {*HASHED, "manifest.json", "outputs"}
     assert (path / "campaign.yaml").read_bytes() == b"name: c\n"
     assert json.loads((path / "manifest.json").read_text())["status"] == "running"
 
@@ -400,15 +395,7 @@ def test_finish_hashes_every_file_and_gives_the_lock_back(make_store, make_measu
     manifest = json.loads((store.path / "manifest.json").read_text())
     assert (manifest["status"], manifest["reason"]) == ("stopped", "why")
     assert manifest["finished"] >= manifest["started"][:10]
-    assert set(manifest["files"]) == {
-        "environment.jsonl",
-        "plan.jsonl",
-        "measurements.jsonl",
-        "findings.jsonl",
-        "campaign.yaml",
-        "resolved.json",
-        "outputs/0000.stdout",
-    }
+    assert set(manifest["files"]) == {*HASHED, "outputs/0000.stdout"}
     for name, digest in manifest["files"].items():
         assert digest == sha256_file(store.path / name)
     assert not is_written_now(store.path)

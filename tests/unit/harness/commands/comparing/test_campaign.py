@@ -13,6 +13,7 @@ from harness.commands.compare_campaign import again_words, campaign_of, manner_o
 from harness.commands.comparing import NOTICED, try_commands, unread_input
 from harness.commands.options import wanted_commands
 from harness.errors import LaunchError
+from harness.host.reader import Host
 
 
 @pytest.fixture
@@ -216,9 +217,20 @@ def test_failure_that_is_expected_is_none(tried, options):
     assert len(tried("false", **options)) == 1
 
 
-def test_the_try_counts_threads(tried):
+def test_the_try_counts_threads(tried, tmp_path, monkeypatch):
     # authority: /proc/PID/status; pinned to one CPU threads would wait for each other
-    code = "import threading, time; [threading.Thread(target=time.sleep, args=(.3,)).start() for _ in range(2)]"
+    counted = Host.thread_count
+
+    def count(host, pid):
+        found = counted(host, pid)
+        if found == 3:
+            (tmp_path / "counted").touch()  # until then they stay
+        return found
+
+    monkeypatch.setattr(Host, "thread_count", count)
+    work = f'[time.sleep(.01) for _ in iter(lambda: os.path.exists("{tmp_path}/counted"), True)]'
+    start = f"[threading.Thread(target=lambda: {work}).start() for _ in range(2)]"
+    code = f"import os, threading, time; {start}"
     alone, threaded = tried("sleep 0.1", f"{sys.executable} -c '{code}'")
     assert (alone.threads, threaded.threads) == (1, 3)
 
