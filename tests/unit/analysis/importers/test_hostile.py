@@ -36,11 +36,7 @@ def opened(tmp_path: Path, content: str | bytes, name: str = "f"):
         ("rebench", "invocation\titeration\n1\t1\n", "these are profiles, no measurements"),
         ("rebench", f"# run_id: 0=[1]\n{HEADS}\n", r"no measurement|no object"),
         ("asv", ASV % ('[{"a": 1}]', "[1]"), "a column has no name"),
-        (
-            "asv",
-            ASV % ('["result", "params"]', f"[null, {[['1'] * 60] * 4}]".replace("'", '"')),
-            "12960000 combinations",
-        ),
+        ("asv", ASV % ('["result", "params"]', f"[null, {[['1'] * 60] * 4}]".replace("'", '"')), "12960000 combinations"),
         ("criterion", "group,function,value,sample_time_nanos,iteration_count\n" + "a" * 200_000, "it is no CSV"),
         ("wide-csv", "benchmark,run1\n" + "a" * 200_000 + ",1\n", "f:2: it is no CSV"),
         ("benchexec", "tool\tT", "three lines of headings"),

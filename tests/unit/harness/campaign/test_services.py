@@ -207,18 +207,8 @@ SERVICE = PLAIN % "{sync}" + "services: {s: {%s}}\n"
             "the range '3-2' of 'cpus' is empty, too large or given twice",
             "write ranges upwards, such as 2-3,6",
         ),
-        (
-            SERVICE % "command: [x, '{s.port}'], stop: KILL",
-            "4:48",
-            "'stop' must be TERM, INT or QUIT, not 'KILL'",
-            None,
-        ),
-        (
-            SERVICE % "command: [x, '{s.port}'], each: trial",
-            "4:48",
-            "'each' must be session or run, not 'trial'",
-            None,
-        ),
+        (SERVICE % "command: [x, '{s.port}'], stop: KILL", "4:48", "'stop' must be TERM, INT or QUIT, not 'KILL'", None),
+        (SERVICE % "command: [x, '{s.port}'], each: trial", "4:48", "'each' must be session or run, not 'trial'", None),
         (SERVICE % "command: [x, '{s.port}'], redy: {}", "4:42", "unknown key 'redy' in services.s", None),
         (
             SERVICE % "command: [x, '{t.port}'], ready: {output: x}",

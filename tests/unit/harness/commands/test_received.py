@@ -153,21 +153,9 @@ def test_a_trial_that_no_campaign_measured_is_refused(bundle, origin):
     [
         ({"cwd": "/"}, "in /"),
         ({"cwd": "../../.."}, "one / a"),
-        (
-            {
-                "metrics": {
-                    "m": {
-                        "from": "/home/you/.profile",
-                        "regex": "(.*)",
-                        "unit": "s",
-                        "better": "lower",
-                    }
-                }
-            },
-            "removed",
-        ),
+        ({"metrics": {"m": {"from": "/home/you/.profile", "regex": "(.*)", "unit": "s", "better": "lower"}}}, "removed"),
     ],
-)
+)  # fmt: skip
 def test_a_campaign_that_works_outside_is_refused(bundle, change, named):
     one = {**TEXT["benchmarks"]["one"], **change}
     text = {**TEXT, "benchmarks": {**TEXT["benchmarks"], "one": one}}

@@ -267,16 +267,11 @@ def test_a_pattern_that_is_too_slow_makes_a_run_unparsable(judge, monkeypatch, p
     [
         ({"exit_code": None, "signal": 9}, True, "signal", "out of memory limit"),
         ({"exit_code": None, "signal": 9}, False, "signal", "out of memory"),
-        (
-            {"exit_code": 1},
-            True,
-            "exit",
-            "exit code 1, expected 0; the kernel killed a process of it: out of memory limit",
-        ),
+        ({"exit_code": 1}, True, "exit", "exit code 1, expected 0; the kernel killed a process of it: out of memory limit"),
         ({}, True, "ok", None),  # whoever bears the loss of a process has done its work
         ({"killed": "timeout", "signal": 9}, True, "timeout", "ended after its timeout of 5 s"),
     ],
-)
+)  # fmt: skip
 def test_a_kill_for_memory_is_told_from_others(
     tmp_path, make_cell, ending, limited, outcome, detail
 ):
