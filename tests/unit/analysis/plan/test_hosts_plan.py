@@ -100,7 +100,7 @@ def test_the_plan_is_the_cheapest_of_all():
 
 
 def test_the_components_are_those_of_the_pilot():
-    plan = plan_few(pilots(25, host=0.05, session=0.02, run=0.01), width=0.1)
+    plan = plan_few(pilots(16, host=0.05, session=0.02, run=0.01), width=0.1)
     line = plan.lines[0]
     assert line.host_sd == pytest.approx(0.05, rel=0.4)
     assert line.session_sd == pytest.approx(0.02, rel=0.25)

@@ -101,7 +101,7 @@ def test_two_sided_levels() -> None:
 def test_level_of_both_rules() -> None:
     # Equal means: a speedup above 1 is claimed in 1 - r of suites by t, (1 - r) / 2 by the interval.
     rng = np.random.default_rng(7)
-    draws = 1000
+    draws = 500
     t = interval = wrong = 0
     for _ in range(draws):
         v, u = rng.normal(10, 1, (2, 12))

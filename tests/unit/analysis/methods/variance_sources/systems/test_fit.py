@@ -222,6 +222,7 @@ def _codes(cells):
 
 
 @few_trees
+@few_trees
 def test_runs_are_performance_and_variation():
     draw = rng(4)
     table = systems(rows=300)
@@ -275,6 +276,7 @@ def test_the_ceiling_is_what_the_truth_reaches():
     assert ceiling_of(measured, 9.0 + 0 * noise).correlation == 0
 
 
+@few_trees
 @few_trees
 def test_runs_that_do_not_differ_have_no_logarithm():
     table = systems(rows=120)
