@@ -36,7 +36,6 @@ LAWS = {
     ),
     "instructions": lambda rng, shape: np.rint(1e9 * (1 + 0.01 * rng.standard_normal(shape))),
 }
-DESIGNS = [(2, 1), (3, 1), (5, 1), (2, 3), (3, 3), (6, 8), (20, 8)]
 
 
 def side_of(name, values, *, unit="count", shift=0):

@@ -1,4 +1,4 @@
-"""`fairtrial speedup-test` as people call it: old configurations, trials, matrices, and faults."""
+"""`fairtrial speedup-test` as people call it on a configuration: its files, and faults."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 EXAMPLE = Path(__file__).parents[1] / "golden" / "speedup_test"
 ENDINGS = (".out", ".report", ".status", ".warning")
-HEADING = "Name,Sample1,Sample2,ConfLevel,Coef\n"
-CONFIG = HEADING + (
+CONFIG = (
+    "Name,Sample1,Sample2,ConfLevel,Coef\n"
     '"First benchmark","bench1.data.1","bench1.data.2",NA,\n'
     '"Second benchmark","bench2.data.1","bench2.data.2",NA,NA\n'
     '"Third benchmark","bench3.data.1","bench3.data.2",,NA\n'
@@ -118,9 +118,6 @@ def test_names_in_any_script(example):
     assert done.returncode == 0, done.stderr
     assert rows(example.folder / "résultat.out")[0]["Name"] == 'naïve, "測試"'
     assert 'naïve, "測試" :' in (example.folder / "résultat.warning").read_text("utf-8")
-
-
-# ---- trials and matrices
 
 
 # ---- wrong usage
