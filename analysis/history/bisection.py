@@ -24,7 +24,6 @@ BisectionAnswer = Literal["proven", "partly", "no-difference", "undecided", "not
 State = Literal["ended", "under-way"]
 EXIT_CODES: dict[BisectionAnswer, int]
 EXIT_CODES = {"proven": 0, "partly": 7, "no-difference": 1, "undecided": 7, "not-built": 4}
-_NAME = 24  # columns for what the user called a commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +37,7 @@ class End(NamedCommit):
         """The name, as a screen shows it; the SHA where that takes too much room."""
         name = shown(self.name)
         wide = not name or cells(name) != len(name) or " " in name or name == self.commit
-        return self.short if wide else cut(name, _NAME)
+        return self.short if wide else cut(name, 24)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,8 +104,7 @@ EXACT = 16  # values on either side, up to which the law of the rank sum is enum
 _Whole = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Windows:
+class Windows(NamedTuple):
     """All windows of a series, a row each; `behind` of `before` + `behind` values begins at `place`.
 
     The values are those numbered `place` - `before` to `place` + `behind` - 1, from 0; `pvalue` is two-sided.
@@ -118,12 +117,7 @@ class Windows:
 
     def only(self, some: NDArray[np.bool_]) -> Windows:
         """Give some of them."""
-        return Windows(
-            place=self.place[some],
-            before=self.before[some],
-            behind=self.behind[some],
-            pvalue=self.pvalue[some],
-        )
+        return Windows._make(column[some] for column in self)
 
     @property
     def first(self) -> _Whole:

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from ..importers.parsing import ForeignCell, ForeignFile
     from ..record.run_numbers import Better
 
-_SHOWN = 4
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
@@ -183,20 +181,19 @@ def _trial(
         for key, sittings in groups.items()
     }
     unit = next((one.cell.unit for one in cells if one.cell.unit), "")
-    none, zeros = (None,) * len(benchmarks), (0,) * len(benchmarks)
-
-    def values_of(variant: str) -> VariantValues:
+    none = (None,) * len(benchmarks)
+    values = {}
+    for variant in variants:
         logs = [own.get((variant, bench), []) for bench in benchmarks]
-        return VariantValues(
+        values[variant] = VariantValues(
             log=none,
             baseline_log=none,
             own=tuple(fmean(one) if one else None for one in logs),
-            sessions=zeros,
-            own_sessions=tuple(len(one) for one in logs),
+            sessions=(0,) * len(benchmarks),
+            own_sessions=tuple(map(len, logs)),
             programs=none,
             commit=None,
         )
-
     return KeptTrial(
         trial=name,
         host=file.facts.get("host", "unknown"),
@@ -209,7 +206,7 @@ def _trial(
         unit=unit,
         better=better,
         complete=True,
-        values={variant: values_of(variant) for variant in variants},
+        values=values,
         inputs=tuple(ways.get(benchmark, {}) for benchmark in benchmarks),
         campaign=imported_campaign(file.format, metric, unit, better),
         host_record={},
@@ -247,7 +244,7 @@ def _ordered(found: Sequence[_Found], given: Sequence[Path]) -> list[tuple[_Foun
     without = [one.place.name for one in found if _any_date(one) is None]
     raise UsageError(
         f"these files cannot be ordered, as neither a date nor a commit is known of them: "
-        f"{listed(without, _SHOWN)}",
+        f"{listed(without, 4)}",
         " ".join(str(one) for one in given),
         "put the date into their names, such as 2026-11-03-NAME.json; or the commit, and go into its "
         "repository",

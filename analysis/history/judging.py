@@ -501,10 +501,7 @@ def judge_nights(
     history = History(
         place=nights.place,
         host=nights.hosts,
-        campaign=last.campaign,
-        metric=last.metric,
-        unit=last.unit,
-        better=last.better,
+        **{name: getattr(last, name) for name in ("campaign", "metric", "unit", "better")},
         baseline=last.baseline if last.paired else None,
         first_at=every[0].started_at,
         last_at=every[-1].started_at,
@@ -565,9 +562,8 @@ def _own_series(
 def _all_nights(series: Sequence[NightSeries]) -> list[Night]:
     """Give each trial's night once, in the order of time."""
     found = {(night.trial, night.path): night for one in series for night in one.nights}
-    begin = datetime.min.replace(tzinfo=UTC)
     return sorted(
-        found.values(), key=lambda night: (moment_of(night.started_at) or begin, night.trial)
+        found.values(), key=lambda night: (moment_of(night.started_at) or _EARLIEST, night.trial)
     )
 
 

@@ -30,7 +30,6 @@ _Place = TypeVar("_Place", NightPlace, RawNight)
 
 
 _NAME = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])")
-_SECONDS = 60
 
 
 def commits_in(text: str) -> tuple[str, ...]:
@@ -88,7 +87,7 @@ def _git(place: Path, *words: str, asked: str = "") -> str | None:
             input=asked,
             capture_output=True,
             text=True,
-            timeout=_SECONDS,
+            timeout=60,
             check=False,
             env=for_reading(os.environ),
         )

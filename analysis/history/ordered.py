@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -309,9 +309,21 @@ def session_tables(
     for bench, logs in cells.items():
         those = benchmarks if bench == SUITE else (bench,)
         runs = [side.values(x) for side in sides.values() for x in those if x in side.benchmarks]
-        exact = exact_values(trial.metric(metric).unit, *runs)
-        whole = _whole(bench, logs, variants, sessions)
-        tables.append(replace(whole, exact=exact, cut=not cut.isdisjoint(those)))
+        there = ~np.isnan(logs)
+        begun = there.any(axis=1)
+        kept = 2 * there.sum(axis=0) >= max(1, int(begun.sum()))
+        rows = np.asarray(there[:, kept].all(axis=1) & begun)
+        table = SessionTable(
+            name=bench,
+            variants=tuple(itertools.compress(variants, kept)),
+            sessions=tuple(itertools.compress(sessions, rows)),
+            logs=logs[rows][:, kept],
+            left_out=tuple(itertools.compress(variants, ~kept)),
+            sessions_left_out=int((begun & ~rows).sum()),
+            exact=exact_values(trial.metric(metric).unit, *runs),
+            cut=not cut.isdisjoint(those),
+        )
+        tables.append(table)
     told = f"runs were stopped at their limit: {', '.join(sorted(cut))} undecided"
     cautions = merged(*(side.cautions for side in sides.values()))
     return tables, (*cautions, *([Caution("cut-off", told)] if cut else ()))
@@ -328,22 +340,6 @@ def _column(side: PerformanceMatrix | None, bench: str, sessions: Sequence[int])
         if (mine := ids == session).any():
             found[row] = logs[mine].mean()
     return found
-
-
-def _whole(
-    name: str, cells: Array, variants: Sequence[str], sessions: Sequence[int]
-) -> SessionTable:
-    there = ~np.isnan(cells)
-    kept = 2 * there.sum(axis=0) >= max(1, int(there.any(axis=1).sum()))
-    rows = np.asarray(there[:, kept].all(axis=1) & there.any(axis=1))
-    return SessionTable(
-        name=name,
-        variants=tuple(v for v, yes in zip(variants, kept, strict=True) if yes),
-        sessions=tuple(s for s, yes in zip(sessions, rows, strict=True) if yes),
-        logs=cells[rows][:, kept],
-        left_out=tuple(v for v, yes in zip(variants, kept, strict=True) if not yes),
-        sessions_left_out=int((there.any(axis=1) & ~rows).sum()),
-    )
 
 
 _SMALL = 0.01  # a step that may be one of layout
@@ -531,16 +527,14 @@ def _lines(tested: Sequence[_Tested], asked: _Asked) -> tuple[OrderedLine, ...]:
 
 
 def _line(one: _Tested, asked: _Asked, p: float, q: float, level: float) -> OrderedLine:
-    table, found = one.table, one.contrasts
-    places = _places(table, found, asked.level)
+    table, found, most = one.table, one.contrasts, asked.level
+    places = _places(table, found, most)
     steps: tuple[FoundStep, ...] = ()
     outcome: Outcome = "undecided"
-    if table.cut:
-        pass
-    elif q <= asked.level / 2 or found.same(math.log1p(asked.margin)):
+    if not table.cut and (q <= most / 2 or found.same(math.log1p(asked.margin))):
         outcome = "equivalent"
-    elif p <= asked.level:
-        steps = steps_of(table.logs, found.at, level, asked.level, exact=table.exact)
+    elif not table.cut and p <= most:
+        steps = steps_of(table.logs, found.at, level, most, exact=table.exact)
         outcome = "step" if steps else "undecided"
     least = found.pvalue
     best = found.likeliest if np.isnan(least).all() else int(np.nanargmin(least))

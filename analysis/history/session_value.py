@@ -241,7 +241,7 @@ def words_of_metrics(
             metric=metric,
             unit=trial.metric(metric).unit,
             better=trial.metric(metric).better,
-            word=_kept(_word(math.log(speedup), p, q, risk), cut),
+            word=_word(math.log(speedup), p, q, risk, cut),
             speedup=speedup,
             low=low,
             high=high,
@@ -252,13 +252,10 @@ def words_of_metrics(
     )
 
 
-def _kept(word: Word, cut: Cut | None) -> Word:
-    return "undecided" if cut is not None and cut.withholds(word) else word
-
-
-def _word(estimate: float, different: float, equal: float, risk: float) -> Word:
+def _word(estimate: float, different: float, equal: float, risk: float, cut: Cut | None) -> Word:
+    word: Word = "undecided"
     if equal <= risk / 2:
-        return "equivalent"
-    if different <= risk:
-        return "faster" if estimate > 0 else "slower"
-    return "undecided"
+        word = "equivalent"
+    elif different <= risk:
+        word = "faster" if estimate > 0 else "slower"
+    return "undecided" if cut is not None and cut.withholds(word) else word
