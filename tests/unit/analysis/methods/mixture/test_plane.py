@@ -406,8 +406,8 @@ class TestPage:
 
     def test_one_gaussian_of_each_kind_has_words(self) -> None:
         one = {"weights": np.ones(1), "means": np.zeros((1, 2)), "covariances": [np.eye(2)]}
-        words = ("a circle", "an ellipse, no tilt", "an ellipse")
-        for model, said in zip(SIMPLEST, words, strict=True):
+        words = ("a circle", "an ellipse, no tilt", *["an ellipse"] * 2)
+        for model, said in zip((*SIMPLEST, "VVV"), words, strict=True):
             mixture = MixtureOfMetrics(**one, model=model, names=("x", "y"), n=9)
             assert f"(model {model}: {said})" in " ".join(str(mixture).split())
 
