@@ -169,15 +169,13 @@ def _(study: RejectionStudy) -> Page:
         cell = found[test, *point]
         return Value(f"{cell.rate:.3f} ± {cell.error:.3f}", cell.rate)
 
+    tests = dict.fromkeys(test for test, _, _ in found)
     rates = table_of(
         "rates",
         points,
         ("runs", lambda point: point[1]) if study.kind == "type1" or several else None,
         ("shifted", lambda point: point[0]) if study.kind == "power" else None,
-        *(
-            (shared.NAMES[test], partial(rate, test))
-            for test in dict.fromkeys(key[0] for key in found)
-        ),
+        *((shared.NAMES[test], partial(rate, test)) for test in tests),
     )
     return Page(
         title=f"{title} on {study.population}",
@@ -452,12 +450,10 @@ def _(study: CoverageStudy) -> Page:
         f"{study.mean} means over {figures.counted(study.benchmarks, 'benchmark')} hold the true "
         f"{study.ratio:g}; {study.every[0].simulations:,} simulated comparisons a line"
     )
+    held = shared.covered_table("coverage", study.every, ("runs", "runs"))
     return Page(
         title=f"Coverage on {study.population}",
-        sections=(
-            section(said),
-            section(shared.covered_table("coverage", study.every, ("runs", "runs"))),
-        ),
+        sections=(section(said), section(held)),
         cautions=study.cautions,
     )
 
