@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.methods.variance_sources import predictions
-from analysis.methods.variance_sources.page import (
-    histogram_of,
-    systems_picture,
-    systems_said,
-)
+from analysis.methods.variance_sources.page import histogram_of, systems_picture, systems_said
 from analysis.methods.variance_sources.systems import across_cautions, sources_of_table
 from analysis.pages.model import Figure, Section, Table, page_of
 from analysis.plots.chart import picture_bytes
