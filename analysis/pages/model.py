@@ -21,7 +21,7 @@ from ..words import command_line, shorten, shown
 
 LONGEST = 70  # columns: of 80, after "note  [1] "
 _NAMED = 3  # names of a list that are told, at the most
-_LEAST = 5  # columns that a name keeps
+_LEAST, _READABLE = 5, 12  # columns that a name keeps, in one line and in several
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +58,19 @@ class ShortSentence:
         `called` gives what a screen calls a name, where that is not the name itself.
         """
         text = ""
-        for text in self._ever_shorter(called or {}):
-            if len(text) <= longest:
-                break
+        for lines in (1, 2, 3):  # what no cut brings into one line keeps short names
+            for text in self._ever_shorter(called or {}, _LEAST if lines == 1 else _READABLE):
+                if len(text) <= lines * longest:
+                    return text
         return text
 
-    def _ever_shorter(self, called: Mapping[str, str]) -> Iterator[str]:
+    def _ever_shorter(self, called: Mapping[str, str], least: int) -> Iterator[str]:
         whole = [[shown(called.get(name, name)) for name in names] for names in self.slots]
         most = max((len(names) for names in whole), default=1)
         for count in range(min(most, _NAMED), 0, -1):
             yield self._with(whole, count)
         longest = max((len(name) for names in whole for name in names), default=0)
-        for width in range(longest - 1, _LEAST - 1, -1):
+        for width in range(longest - 1, least - 1, -1):
             yield self._with([[shorten(name, width) for name in names] for names in whole], 1)
 
     def _with(self, slots: list[list[str]], count: int) -> str:

@@ -50,6 +50,13 @@ def test_names_are_shortened_and_the_sentence_is_not():
     assert told.endswith("'s runs waited, 91 % of gzip-6's")
 
 
+def test_what_no_cut_brings_into_one_line_keeps_short_names():
+    told = f"{{}}: in all, {{}} takes less time, though {'the typical run ' * 4}takes more: 5 runs of {{}}"
+    said = ShortSentence.of(told, "binary", "gzip-1", "x" * 60)
+    assert str(said) == told.format("binary", "gzip-1", "x" * 60)
+    assert "x…x" in str(ShortSentence.of(told + "of many" * 12, "binary", "gzip-1", "x" * 60))
+
+
 @given(st.lists(st.text(min_size=1, max_size=200), min_size=1, max_size=3))
 def test_no_name_makes_it_too_long_or_breaks_its_line(names):
     said = ShortSentence.of("waits count: 98 % of {}'s, 9 % of {}'s", tuple(names), names[-1])
