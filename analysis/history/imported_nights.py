@@ -87,8 +87,11 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
     if file.format in BARE:
         raise AnalysisError(f"{UNKNOWN} file", str(place.path))
     parts: dict[str | None, list[ForeignCell]] = {}  # equal values of two commits are no copy
+    whole = not file.read_as or date_in(
+        place.path.stem
+    )  # a file with a date in its name is a night
     for one in file.cells:
-        day = one.session if file.read_as else None
+        day = None if whole else (date_in(one.session or "") or "")[:10] or None
         parts.setdefault(_commit(one) or file.facts.get("commit") or day, []).append(one)
     nights = {
         commit: gather([replace(file, cells=tuple(own))], replace(chosen, metric=None)).cells

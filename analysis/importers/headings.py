@@ -243,7 +243,13 @@ def _runs_in(
 ) -> dict[tuple[str, str], tuple[int, ...]]:
     """Give the columns that hold the runs of a row by the metric and its unit: ``iter0, iter1``, ``Run 1 (ms)``."""
     if stated is not None:
-        return {("value", _value(headings[stated[0]], stated=True) or ""): stated}
+        units = {_value(headings[k], stated=True) or "" for k in stated}
+        if len(units) > 1:
+            what = (
+                f"runs have one unit, not {figures.listed(sorted(one or 'none' for one in units))}"
+            )
+            raise UsageError(what, "--columns", "write all of them in one unit")
+        return {("value", units.pop()): stated}
     found: dict[tuple[str, str], tuple[int, ...]] = {}
     for k, heading in enumerate(headings):
         if k not in taken and (match := _RUN.fullmatch(_base(heading))) is not None:

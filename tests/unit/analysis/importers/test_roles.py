@@ -274,6 +274,16 @@ def test_what_is_stated_is_not_guessed(tmp_path, text, columns, roles, wanted) -
     assert cells(found) == wanted
 
 
+def test_runs_of_a_row_have_one_unit(tmp_path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("name,a (ms),b (s)\nx,1,2\n")
+    with (
+        reading_columns({"run": "a (ms)+b (s)"}),
+        pytest.raises(UsageError, match="one unit, not ms, s"),
+    ):
+        read_foreign(open_foreign(str(path)))
+
+
 @pytest.mark.parametrize(
     ("columns", "told"),
     [

@@ -283,6 +283,16 @@ def test_dates_and_commits_of_a_table_are_nights(tmp_path, heading, ids) -> None
     assert series.logs == pytest.approx(logs, abs=1e-12)
 
 
+@pytest.mark.parametrize("session", ["1", "2026-11-03 02:00"])
+def test_a_table_with_a_date_in_its_name_is_one_night(tmp_path, session) -> None:
+    for day in (3, 4):
+        rows = "".join(f"f,{one},{1 + k}\n" for k, one in enumerate((session, "2026-11-09")))
+        (tmp_path / f"2026-11-0{day}.csv").write_text(f"benchmark,session,time_ms\n{rows}")
+    (series,) = read_nights([tmp_path / "2026-11-03.csv", tmp_path / "2026-11-04.csv"]).series
+    assert len(series.nights) == 2
+    assert series.logs == pytest.approx([math.log(0.001) + math.log(2) / 2] * 2, abs=1e-12)
+
+
 def test_a_file_of_numbers_is_no_result(files, tmp_path):
     (tmp_path / "numbers.txt").write_text("1\n2\n")
     with pytest.raises(UsageError, match="no result of another tool"):
