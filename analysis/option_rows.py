@@ -529,9 +529,6 @@ campaign  Path
     with --resume: go on although something has changed, and record it
 --built
     the programs are there already, as for the hosts of a fleet: build nothing
---measure-once
-    of a series of variants (series: on): do not measure again what is the same program as its
-    neighbour; a trial that goes on keeps to how it began
 
 [bisect]
 [GOOD]
@@ -560,8 +557,6 @@ campaign  Path
     where commits are built and programs kept (default: in ~/.cache/fairtrial)
 --resume[=FOLDER]  Path
     go on with this bisection (default: the newest that is not ended)
---dry-run
-    show what is to be expected; build nothing
 --why
     then ask of each culprit in which functions it differs from its parent, as 'fairtrial why'
 

@@ -15,9 +15,8 @@ import json
 import os
 import re
 import shutil
-import struct
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -69,15 +68,10 @@ class NotBuilt:
 
 # --- The trees that are kept of built commits, each with a record that says what it holds.
 # A tree counts once its record is there, which is written last and at once; anything else is the rest of a bisection
-# that was killed. Trees stay until somebody asks for those that no trial names. Equal files of two commits share their
-# blocks where the file system can do that (Btrfs, XFS); they are never one file, which a program that writes would
-# change for both. Source: ioctl_fideduperange(2).
+# that was killed. Trees stay until somebody asks for those that no trial names.
 
 _ELSEWHERE = "or name another folder: --work-dir DIR; what is kept already stays"
 SCHEMA = 1
-_FIDEDUPERANGE = 0xC0189436
-_LEAST_SHARED = 64 * 1024  # bytes: below, a call costs more than it saves
-_AT_ONCE = 16 * 1024 * 1024  # bytes that Btrfs compares in one call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +85,6 @@ class Record:
     seconds: float
     programs: Mapping[str, str] = field(default_factory=dict)
     sources: str = ""
-    size_bytes: int = 0
     why: str | None = None
     log: str | None = None
     bisection: str = ""
@@ -102,7 +95,6 @@ class KeptTrees:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "kept"
-        self._shares = True
 
     def make(self) -> None:
         """Make the folder, and delete trees without a record."""
@@ -123,6 +115,7 @@ class KeptTrees:
                 data = parse(file.read())
             if data.pop("schema") != SCHEMA:
                 return None
+            data.pop("size_bytes", None)  # of version 0.3.0
             return Record(**data)
         except (OSError, StoreError, ShapeError, TypeError, KeyError, AttributeError):
             return None
@@ -141,56 +134,8 @@ class KeptTrees:
         self._file(key).unlink(missing_ok=True)
         remove_tree(self.tree(key))
 
-    def share(self, key: str, names: Iterable[Path]) -> int:
-        """Let equal files of the newest other tree and this one share their blocks; give their bytes.
-
-        `names` are relative to the tree. Nothing is done where the file system cannot.
-        """
-        others = [path for path in self.folder.iterdir() if path.is_dir() and path.name != key]
-        if not others:
-            return 0
-        other = max(others, key=lambda path: path.stat().st_mtime_ns)
-        return sum(self._share_one(other / name, self.tree(key) / name) for name in names)
-
-    def _share_one(self, one: Path, two: Path) -> int:
-        try:
-            size = one.lstat().st_size
-            if one.is_symlink() or two.is_symlink() or not one.is_file() or not self._shares:
-                return 0
-            if size < _LEAST_SHARED or two.lstat().st_size != size:
-                return 0
-            if sha256_of(one) != sha256_of(two):
-                return 0
-            with one.open("rb") as source, two.open("rb") as target:
-                return sum(
-                    _share_range(source.fileno(), target.fileno(), at, min(_AT_ONCE, size - at))
-                    for at in range(0, size, _AT_ONCE)
-                )
-        except OSError as error:
-            self._shares = error.errno in {errno.ENOENT, errno.EACCES, errno.EPERM, errno.ETXTBSY}
-            return 0
-
     def _file(self, key: str) -> Path:
         return self.folder / f"{key}.json"
-
-
-def _share_range(source: int, target: int, at: int, count: int) -> int:
-    """Ask the kernel to share a range, which it compares first; give the bytes that it shares."""
-    request = bytearray(
-        struct.pack("=QQHHI", at, count, 1, 0, 0) + struct.pack("=qQQiI", target, at, 0, 0, 0)
-    )
-    fcntl.ioctl(source, _FIDEDUPERANGE, request)
-    _, _, done, status, _ = struct.unpack_from("=qQQiI", request, 24)
-    if status < 0:
-        raise OSError(-status, os.strerror(-status))
-    return int(done)
-
-
-def size_of(tree: Path) -> int:
-    """Give the bytes of all files of a tree, as their lengths say."""
-    return sum(
-        Path(folder, name).lstat().st_size for folder, _, files in os.walk(tree) for name in files
-    )
 
 
 @contextlib.contextmanager
@@ -398,13 +343,11 @@ class Workshop:
         except NoProgramError as error:
             return self._failed(commit, key, str(error), logs, seconds)
         tracked = self._tracked(commit)
-        self._kept.share(key, [Path(name) for name in {*tracked, *found.programs}])
         record = Record(
             commit=commit.commit,
             seconds=seconds,
             programs=found.programs,
             sources=digest_of_sources(tree, tracked),
-            size_bytes=size_of(tree),
         )
         self._kept.write(key, record)
         return found

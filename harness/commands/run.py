@@ -39,7 +39,6 @@ class _Asked(Placed, Talk):
     strict: bool
     accept_drift: bool
     built: bool
-    measure_once: bool
 
 
 @command("run")
@@ -103,7 +102,6 @@ def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
         wait_s=args.wait_for_lock,
         node=node,
         built=args.built,
-        measure_once=args.measure_once,
     )
     if args.only is not None:
         from .dry_run import execute_only

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.errors import CampaignError, FairtrialError, StoreError, UsageError
-from analysis.record.environment import neighbours_of_one_program, packed_targets, whole_targets
+from analysis.errors import CampaignError, FairtrialError, StoreError
 from analysis.record.manifest import about_quantile, read_manifest, stored_warmup, utc_now
 from analysis.record.trial_files import (
     BUILD_METRICS,
@@ -26,11 +24,9 @@ from analysis.record.trial_files import (
 )
 from analysis.version import VERSION
 
-from ..campaign.cells import SessionBuilds
 from ..campaign.defaults import RULE, identity_of, resolved_text
 from ..campaign.metric_checks import quantiles_of
 from ..campaign.resolve import campaign_name
-from ..host.executables import describe_targets
 from ..launch.commands import SideCommands, base_environment
 from ..launch.matching import Interrupted, Interrupts
 from ..launch.usage import can_reset_peaks, folder_with_peaks, service_metrics
@@ -74,8 +70,7 @@ class Options:
     With `passing` the campaign file will not last: the copy in the trial is the campaign. `share` lets
     others read a new trial; `name` is that of a new trial, else made from the campaign's and the time.
     Other trials on its CPUs are waited for `wait_s` seconds. `node` is the host's name in the fleet of a
-    new trial, whose programs are `built` once for all hosts. With `measure_once` variants of a series that are the same
-    program as the one before them are not measured again.
+    new trial, whose programs are `built` once for all hosts.
     """
 
     folder: Path
@@ -88,7 +83,6 @@ class Options:
     wait_s: float = 0.0
     node: str | None = None
     built: bool = False
-    measure_once: bool = False
     after_session: AfterSession | None = None
 
 
@@ -105,8 +99,6 @@ def opened_new(
     """Make the folder of a new trial and its programs; give an ending where it comes to no run."""
     campaign, watcher = context.campaign, context.watcher
     builds = () if options.built else context.builds.once
-    if options.measure_once:
-        _refuse_measuring_once(campaign)
     if not builds:  # say what is missing before a folder is made
         context.find_programs(of_sessions=False)
     files_to_set_aside(campaign, context.executables)  # refuses inputs
@@ -126,54 +118,10 @@ def opened_new(
             context.builds.build_once(builds)
             context.find_programs(of_sessions=False)
         store.update(targets=context.builds.lasting())
-        if options.measure_once:
-            _leave_out_same(context, sessions)
         context.set_aside_files()
     except (FairtrialError, Interrupted) as error:
         return _broken_off(store, error)
     return None
-
-
-def _refuse_measuring_once(campaign: Campaign) -> None:
-    """Refuse `--measure-once` where nothing says what a neighbour is, or runs are counted by a rule for all variants."""
-    if not campaign.series:
-        raise UsageError(
-            "--measure-once is about a series of variants, and the campaign names none",
-            str(campaign.source),
-            "write 'series: on', or leave --measure-once out",
-        )
-    if campaign.protocol.stop is not None:
-        raise UsageError(
-            "--measure-once and protocol.stop exclude each other",
-            str(campaign.source),
-            "leave one of them out",
-        )
-
-
-def _leave_out_same(context: TrialContext, sessions: int) -> None:
-    """Note in the manifest which variants are not measured, before anything is planned.
-
-    Of neighbours that are one program the first is measured, or the baseline among them. What each session
-    builds is none with a neighbour.
-    """
-    campaign, store = context.campaign, context.store
-    paths = {f"{bench}/{variant}": path for (bench, variant), path in context.executables.items()}
-    described = describe_targets(paths.values(), context.environment)
-    programs = whole_targets(packed_targets(paths, described))
-    cells = json.loads(json.dumps(campaign.to_dict()["cells"]))  # as resolved.json has them
-    built = SessionBuilds.of(campaign).places
-    cells = [cell for cell in cells if cell["variant"] not in built]
-    same: dict[str, str] = {}
-    for group in neighbours_of_one_program(campaign.variants, cells, [programs]):
-        measured = campaign.baseline if campaign.baseline in group else group[0]
-        same |= {name: measured for name in group if name != measured}
-    left = dict.fromkeys(same, 0)
-    store.update(same_program=same, planned=planned_runs(campaign, sessions, left))
-    if same:
-        told = (
-            f"{len(same)} of {len(campaign.variants)} variants are the same program as a neighbour"
-        )
-        context.watcher.say(f"once    {told}, and are not measured again")
 
 
 def carry_out(context: TrialContext, options: Options) -> Ending:

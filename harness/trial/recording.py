@@ -158,7 +158,6 @@ def record_profile(
             name=TIMED,
             sessions=request.sessions,
             built=False,
-            measure_once=False,
             accept_drift=False,
             node=manifest.node,
             after_session=profiler.after_session,

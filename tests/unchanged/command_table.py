@@ -594,7 +594,6 @@ RUN_OPTIONS = (
         "--only one:new",
         "--only one:none",
         "--accept-drift",
-        "--measure-once",
     ),
 )
 CAMPAIGNS = (

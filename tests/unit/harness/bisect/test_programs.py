@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from harness.bisect.measuring import campaign_of
-from harness.bisect.workshop import Built, KeptTrees
+from harness.bisect.workshop import Built
 
 MAIN = "int number(void); int main(void) { return number(); }\n"
 LIBRARY = "int number(void) { return %d; }\n"
@@ -119,17 +118,3 @@ def test_a_working_folder_that_a_commit_lacks_is_a_reason(identities):
     one, two = identities(text, {"a": "1"}, {"sub/run.sh": "#!/bin/sh\n"})
     assert one.why == "the folder 'sub' is not there"
     assert isinstance(two, Built)
-
-
-def test_equal_files_may_share_blocks_and_stay_two_files(tmp_path):
-    kept = KeptTrees(tmp_path)
-    kept.make()
-    for key in ("one", "two"):
-        kept.tree(key).mkdir()
-        (kept.tree(key) / "large").write_bytes(b"x" * 200_000)
-        (kept.tree(key) / "other").write_bytes(key.encode() * 50_000)
-    shared = kept.share("two", [Path("large"), Path("other"), Path("none")])
-    assert shared in {0, 200_000}  # what the file system of the test can do
-    (kept.tree("one") / "large").write_bytes(b"changed")
-    assert (kept.tree("two") / "large").read_bytes() == b"x" * 200_000
-    assert (kept.tree("two") / "other").read_bytes() == b"two" * 50_000

@@ -393,10 +393,3 @@ def test_a_full_disk_ends_the_trial_before_anything_is_measured_without_a_record
     stage.command = link
     assert stage.resume(two()).status == "complete"
     assert [one.session for one in read_builds(stage.trial)] == [1, 1, 2, 2]
-
-
-def test_variants_that_sessions_build_are_never_one_program(stage, two):
-    stage.command = links(stage, lambda words: "the same bytes")
-    stage.start(dataclasses.replace(two(), series=True), measure_once=True)
-    assert "same_program" not in stage.manifest
-    assert len(stage.rows) == 12
