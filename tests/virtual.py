@@ -468,10 +468,12 @@ def _perform(
                 stdout=out,
                 stderr=out if request.stderr == request.stdout else file(request.stderr, "wb"),
                 start_new_session=True,
+                # before it can do anything: who kills fairtrial by what it does must not come first
+                preexec_fn=lambda: os.write(guardian, b"%d\n" % os.getpid()),  # noqa: PLW1509 - no threads here
             )
         except OSError as error:
+            os.write(guardian, b"0\n")
             raise not_started(request, "spawn", error.errno or 0) from error
-        os.write(guardian, b"%d\n" % process.pid)
         ended = os.pidfd_open(process.pid)
         opened.callback(os.close, ended)
         waits = select.poll()
