@@ -1,39 +1,112 @@
-"""Asks each published method about the same two sides, and sets its answer beside its unit."""
+"""Asks each published method about the same two sides.
+
+A method is one function: it yields what the method says, then a reason and a sentence where that is
+something else than the session intervals say. What a method refuses is its answer.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..announcing import doing
 from ..data.pair import match
-from ..errors import FairtrialError
+from ..errors import FairtrialError, InsufficientDataError
 from ..methods.hpt.compare import hpt
 from ..methods.mixture.fit import fit_each
 from ..methods.mixture.single_run import probability_faster
+from ..methods.multilevel.result import BenchmarkLine, Line
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
 from ..methods.speedup_test.compare import speedup_test_suite
 from ..pages import number_format as figures
+from ..pages.number_format import Word, outcome_word
 from ..stats.arguments import stream
 from ..stats.ranks import friedman
-from .panel import MethodResults, MixturesOfBoth, Panel, Said, why
+from .panel import MethodDisagreement, Panel, Reason, Said
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from ..methods.hpt.result import HptResult
     from ..methods.hpt.speedup import HptSpeedup
     from ..methods.multilevel.result import Multilevel
-    from ..methods.resampling.result import BootstrapInterval, RandomizationTest
-    from ..methods.speedup_test.result import SpeedupSuite
-    from ..pages.number_format import Word
-    from ..record.run_numbers import Better
 
-_T = TypeVar("_T")
 _COMPONENTS = 5  # of a mixture, at most: a panel is no study of modes
+_DECIDED = {"faster", "slower"}
+_SURE = 0.95  # chance of a single run from which a mixture says as much as a decided mean
+_NAMED = 3  # benchmarks that a sentence names
+_NEAR_ONE = 0.1  # bounds so near 1 need a third decimal
+
+_Found = Iterator[Said | tuple[Reason, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Question:
+    """Two sides that were compared, and what the session intervals said of them."""
+
+    found: Multilevel
+    ours: PerformanceMatrix
+    theirs: PerformanceMatrix
+    best: HptSpeedup | None
+
+    @property
+    def line(self) -> Line:
+        """The line of the suite; of a single benchmark its own."""
+        return self.found.these if self.found.these is not None else self.found.benchmarks[0]
+
+    @property
+    def risk(self) -> float:
+        return 1 - self.found.confidence
+
+    @property
+    def sessions(self) -> str:
+        """What the interval is made of, counted: sessions, or the hosts of a fleet."""
+        count = self.found.sessions
+        if self.found.design == "hosts":  # whose sessions are those of all hosts
+            count = max((line.sessions for line in self.found.benchmarks), default=0)
+        return figures.counted(count, self.found.outermost)
+
+    def word(self, word: Word) -> str:
+        return outcome_word(word, timed=self.found.timed)
+
+    def unit(self, name: str) -> str:
+        """Name a unit: a method takes each host of a fleet for a session."""
+        return self.found.outermost if name == "session" else name
+
+    def any_difference(self, method: str) -> tuple[Reason, str]:
+        """Say that a method has no margin, or another mean."""
+        if self.line.outcome == "equivalent":
+            return "estimand", (
+                f"{method} asks whether there is any difference; this one lies within the margin of "
+                f"{100 * self.found.margin:g} %"
+            )
+        return "estimand", (
+            f"{method} compares means of runs as stored; the interval compares logs by "
+            f"{self.sessions}, each of the same weight"
+        )
+
+    def replication(self, method: str, unit: str = "run") -> tuple[Reason, str]:
+        """Say what a method that counts runs, or blocks, does not see."""
+        noun = self.found.outermost
+        end = {
+            "confounded": f", and what the {noun} did as done by the variant: nothing tells them apart",
+            "one session, blocks": f"; the interval takes the blocks of one {noun}",
+            "one session, runs": "; the interval corrects for unlike spreads",
+        }.get(
+            self.found.design,
+            f"; the interval takes {self.sessions}, which differ by more than their {unit}s",
+        )
+        return "replication", f"{method} takes every {unit} as a replication of its own{end}"
+
+
+class _Method(NamedTuple):
+    name: str
+    unit: str  # that a refusal names
+    estimand: str
+    ask: Callable[[_Question], _Found]
 
 
 def ask(
@@ -43,230 +116,315 @@ def ask(
     *,
     best: HptSpeedup | None = None,
 ) -> Panel:
-    """Ask all methods."""
+    """Ask all methods; `best` is the largest speedup that HPT claims, where it is known."""
     try:
         pair = match(candidate, baseline)
     except FairtrialError as error:
         return _refused(error.what)
-    ours, theirs = pair.candidate, pair.baseline
-    if not ours.benchmarks:
+    if not pair.candidate.benchmarks:
         return _refused("every benchmark has runs of 0")
-    told: list[Said] = []
-    _explaining("HPT", 1)
-    hpt_result, at_estimate = _hpt(found, ours, theirs, told)
-    _explaining("Speedup-Test", 2)
-    suite = _speedup_test(found, ours, theirs, told)
-    _explaining("randomization", 3)
-    randomized = _randomization(found, ours, theirs, told)
-    _explaining("bootstrap", 4)
-    bootstrap = _bootstrap(found, ours, theirs, told)
-    _explaining("mixtures", 5)
-    mixtures = tuple(_fitted(ours, theirs))
-    _explaining("single runs", 6)
-    answers = MethodResults(
-        hpt=hpt_result,
-        at_estimate=at_estimate,
-        best=best,
-        suite=suite,
-        randomized=randomized,
-        bootstrap=bootstrap,
-        mixtures=mixtures,
-        chances=_mixtures(mixtures, ours.better, told),
-        friedman=_friedman(found, ours, theirs, told),
-    )
-    if found.outermost == "host":  # what the methods take for sessions are hosts
-        told = [replace(one, unit="host") if one.unit == "session" else one for one in told]
-    reasons = tuple(why(found, told, answers))
-    return Panel(methods=tuple(told), disagreements=reasons, answers=answers)
-
-
-def _explaining(method: str, number: int) -> None:
-    doing(f"explaining: {method} ({number} of 6)")
+    question = _Question(found=found, ours=pair.candidate, theirs=pair.baseline, best=best)
+    methods: list[Said] = []
+    reasons: list[MethodDisagreement] = []
+    for number, method in enumerate(_METHODS, 1):
+        doing(f"explaining: {method.name} ({number} of {len(_METHODS)})")
+        try:
+            answers = list(method.ask(question))
+        except FairtrialError as error:
+            answers = [
+                _said(method.name, method.unit, method.estimand, f"not possible: {error.what}")
+            ]
+        for one in answers:
+            if isinstance(one, Said):
+                methods.append(replace(one, unit=question.unit(one.unit)))
+            else:
+                reason, text = one
+                reasons.append(MethodDisagreement(of=method.name, reason=reason, text=text))
+    return Panel(methods=tuple(methods), disagreements=tuple(reasons))
 
 
 def _refused(why_not: str) -> Panel:
     """Give the panel of sides that no method takes."""
-    refusal = f"not possible: {why_not}"
-    none = Said(method="all", unit="run", estimand="ratios", answer=refusal)
+    none = _said("all", "run", "ratios", f"not possible: {why_not}")
     return Panel(methods=(none,), disagreements=())
 
 
-def _tried(work: Callable[[], _T], told: list[Said], method: str, unit: str, of: str) -> _T | None:
-    """Ask a method; what it refuses is its answer."""
-    try:
-        return work()
-    except FairtrialError as error:
-        refusal = f"not possible: {error.what}"
-        told.append(Said(method=method, unit=unit, estimand=of, answer=refusal))
-        return None
+def _said(method: str, unit: str, estimand: str, answer: str, **more: Any) -> Said:  # noqa: ANN401 - fields of what is said
+    return Said(method=method, unit=unit, estimand=estimand, answer=answer, **more)
 
 
-def _hpt(
-    found: Multilevel, ours: PerformanceMatrix, theirs: PerformanceMatrix, told: list[Said]
-) -> tuple[HptResult | None, float | None]:
-    of, level = "better over the suite", found.confidence
-    result = _tried(lambda: hpt(ours, theirs, confidence=level), told, "HPT", "run", of)
-    if result is None:
-        return None, None
-    best = result.pvalue if result.outcome != "baseline" else result.pvalue_baseline
-    told.append(
-        Said(
-            method="HPT",
-            unit="run",
-            estimand=of,
-            word=result.word,
-            pvalue=best,
-            pvalue_of="baseline better" if result.outcome == "baseline" else "candidate better",
-            reliability=1 - best,
-            answer=f"{result.word}, reliability {figures.reliability(1 - best, level)}",
-        )
-    )
-    line = found.these
-    at_estimate = None
-    if line is not None and line.speedup is not None:
-        estimate = line.speedup
-        again = _tried(
-            lambda: hpt(ours, theirs, confidence=level, speedup=estimate), [], "HPT", "run", of
-        )
-        at_estimate = None if again is None else again.confidence
-    return result, at_estimate
-
-
-def _speedup_test(
-    found: Multilevel, ours: PerformanceMatrix, theirs: PerformanceMatrix, told: list[Said]
-) -> SpeedupSuite | None:
-    suite = _tried(
-        lambda: speedup_test_suite(baseline=theirs, candidate=ours, confidence=found.confidence),
-        told,
-        "Speedup-Test",
+def _hpt(asked: _Question) -> _Found:
+    found, outcome = asked.found, asked.line.outcome
+    result = hpt(asked.ours, asked.theirs, confidence=found.confidence)
+    slower = result.outcome == "baseline"
+    p = result.pvalue_baseline if slower else result.pvalue
+    reached = figures.reliability(1 - p, result.required)
+    largest = None if asked.best is None else asked.best.value
+    yield _said(
+        "HPT",
         "run",
-        "each benchmark's mean and median",
+        "better over the suite",
+        f"{asked.word(result.word)}, reliability {reached}"
+        + ("" if largest is None else f"; {result.required:g} for at least {_down(largest)}x"),
+        word=result.word,
+        pvalue=p,
+        pvalue_of="baseline better" if slower else "candidate better",
+        reliability=1 - p,
     )
-    if suite is None:
-        return None
+    if result.word == outcome:
+        return
+    count = len(result.benchmarks)
+    if result.word == "undecided" and result.most < result.required:
+        most = figures.reliability(result.most, result.required)
+        yield "too-few-runs", f"HPT cannot decide: a suite of {count} reaches at most {most}"
+    elif result.word == "undecided":
+        ties = sum(one.winner == "tie" for one in result.benchmarks)
+        yield (
+            "zeroing",
+            (
+                f"HPT counts {ties} of {count} benchmarks as ties and ranks the differences, so how large "
+                "they are is lost"
+            ),
+        )
+    elif outcome == "equivalent":
+        yield asked.any_difference("HPT")
+    elif outcome in _DECIDED:
+        yield (
+            "estimand",
+            (
+                "HPT counts on how many benchmarks one is better, and ranks them; the interval is of the "
+                "mean, which few large differences decide"
+            ),
+        )
+    else:
+        yield asked.replication("HPT")
+
+
+def _down(value: float) -> str:
+    """Write a lower bound; rounding up would claim more."""
+    digits = 3 if abs(value - 1) < _NEAR_ONE else 2
+    if not 0.095 <= value < 9.995:
+        return figures.significant(value * (1 - 5e-4), 3)
+    return f"{math.floor(value * 10**digits * (1 + 1e-12)) / 10**digits:.{digits}f}"
+
+
+def _speedup_test(asked: _Question) -> _Found:
+    suite = speedup_test_suite(
+        baseline=asked.theirs, candidate=asked.ours, confidence=asked.found.confidence
+    )
     tests = suite.benchmarks
     for centre in ("mean", "median"):
         decisions = [test.mean if centre == "mean" else test.median for test in tests]
-        faster = sum(one.word == "faster" for one in decisions)
-        slower = sum(one.word == "slower" for one in decisions)
-        open_ = sum(one.significant is None for one in decisions)
-        parts = [f"{faster} of {len(tests)} faster"]
-        parts += [f"{slower} slower"] if slower else []
-        parts += [f"{open_} cannot conclude"] if open_ else []
-        words: set[Word] = {one.word for one in decisions}
-        told.append(
-            Said(
-                method=f"Speedup-Test, {centre}",
-                unit="run",
-                estimand=f"each benchmark's {centre}",
-                word=words.pop() if len(words) == 1 else "undecided",
-                value=suite.speedup[centre],
-                answer=", ".join(parts),
-            )
+        words: list[Word] = [one.word for one in decisions]
+        parts = [f"{words.count('faster')} of {len(tests)} {asked.word('faster')}"]
+        if slower := words.count("slower"):
+            parts.append(f"{slower} {asked.word('slower')}")
+        if stopped := sum(one.significant is None for one in decisions):
+            parts.append(f"{stopped} cannot conclude")
+        yield _said(
+            f"Speedup-Test, {centre}",
+            "run",
+            f"each benchmark's {centre}",
+            f"{', '.join(parts)}; overall {figures.ratio(suite.speedup[centre])}",
+            word=words[0] if len(set(words)) == 1 else "undecided",
+            value=suite.speedup[centre],
         )
-    return suite
+    lines = {one.name: one for one in asked.found.benchmarks}
+    pairs = [(test, lines[test.name]) for test in tests if test.name in lines]
+    stops = [
+        (test.mean.needed_runs, line.name)
+        for test, line in pairs
+        if test.mean.significant is None and line.outcome in _DECIDED
+    ]
+    if stops:
+        more = max((runs for runs, _ in stops if runs is not None), default=None)
+        needed = "" if more is None else f"; from {more} runs on it would"
+        yield (
+            ("failed-assumption" if more is None else "too-few-runs"),
+            (
+                f"the Speedup-Test cannot conclude about the mean of {_named([n for _, n in stops])}: a "
+                f"check of its assumptions, such as normality, failed{needed}"
+            ),
+        )
+    without = {name for _, name in stops}
+    yield from _other_words(
+        asked,
+        [
+            (test.word, line)
+            for test, line in pairs
+            if test.word != line.outcome and (test.word != "undecided" or line.name not in without)
+        ],
+    )
 
 
-def _randomization(
-    found: Multilevel, ours: PerformanceMatrix, theirs: PerformanceMatrix, told: list[Said]
-) -> RandomizationTest | None:
-    of = "ratio of suite means"
-    result = _tried(
-        lambda: randomization_test(ours, theirs, rng=stream(0, "resample", "randomization")),
-        told,
+def _other_words(asked: _Question, differing: Sequence[tuple[Word, BenchmarkLine]]) -> _Found:
+    """Say why the Speedup-Test has another word on some benchmarks: it has no answer for the suite."""
+    by_reason: dict[str, list[str]] = {}
+    for word, line in differing:
+        reason = "replication"
+        if word not in _DECIDED:
+            reason = "unit"
+        elif line.outcome_uncorrected == word:
+            reason = "family"
+        elif line.outcome == "equivalent":
+            reason = "estimand"
+        by_reason.setdefault(reason, []).append(line.name)
+    if names := by_reason.get("family"):
+        yield (
+            "family",
+            (
+                "the Speedup-Test gives each benchmark its own risk; after correction for "
+                f"{len(asked.found.benchmarks)} these stay undecided: {_named(names)}"
+            ),
+        )
+    if names := by_reason.get("estimand"):
+        yield (
+            "estimand",
+            (
+                f"the Speedup-Test asks for any difference; that of {_named(names)} lies within the margin "
+                f"of {100 * asked.found.margin:g} %"
+            ),
+        )
+    if names := by_reason.get("replication"):
+        reason, text = asked.replication("the Speedup-Test")
+        yield reason, f"{text}: {_named(names)}"
+    if names := by_reason.get("unit"):
+        yield (
+            "unit",
+            (
+                "the Speedup-Test sees runs without their pairs: what blocks and "
+                f"{asked.found.outermost}s share stays in its spread on {_named(names)}"
+            ),
+        )
+
+
+def _named(names: Sequence[str]) -> str:
+    return figures.listed(tuple(names), _NAMED)
+
+
+def _randomization(asked: _Question) -> _Found:
+    result = randomization_test(
+        asked.ours, asked.theirs, rng=stream(0, "resample", "randomization")
+    )
+    word: Word = "undecided"
+    if result.pvalue <= asked.risk:
+        word = "faster" if result.ratio > 1 else "slower"
+    bound = figures.significant(result.smallest_pvalue, 2)
+    least = f" (no p below {bound} is possible)" * (result.smallest_pvalue > asked.risk / 5)
+    yield _said(
         "randomization",
-        "session",
-        of,
+        result.unit,
+        "ratio of suite means",
+        f"{asked.word(word)}, p {figures.pvalue(result.pvalue)}{least}",
+        word=word,
+        value=result.ratio,
+        pvalue=result.pvalue,
     )
-    if result is None:
-        return None
-    significant = result.pvalue <= 1 - found.confidence
-    least = ""
-    if result.smallest_pvalue > (1 - found.confidence) / 5:
-        least = f" (no p below {figures.significant(result.smallest_pvalue, 2)} is possible)"
-    told.append(
-        Said(
-            method="randomization",
-            unit=result.unit,
-            estimand=of,
-            word=("faster" if result.ratio > 1 else "slower") if significant else "undecided",
-            value=result.ratio,
-            pvalue=result.pvalue,
-            answer=f"p {figures.pvalue(result.pvalue)}{least}",
+    differs = word != asked.line.outcome
+    if differs and word == "undecided" and result.smallest_pvalue > asked.risk:
+        yield (
+            "too-few-runs",
+            (
+                f"randomization cannot decide: with so few {asked.unit(result.unit)}s no p lies below {bound}"
+            ),
         )
+    else:
+        yield from _resampled(asked, "randomization", word, result.unit)
+
+
+def _bootstrap(asked: _Question) -> _Found:
+    result = bootstrap_speedup(
+        asked.ours,
+        asked.theirs,
+        confidence=asked.found.confidence,
+        rng=stream(0, "resample", "bootstrap"),
     )
-    return result
-
-
-def _bootstrap(
-    found: Multilevel, ours: PerformanceMatrix, theirs: PerformanceMatrix, told: list[Said]
-) -> BootstrapInterval | None:
-    of = "ratio of suite means"
-    result = _tried(
-        lambda: bootstrap_speedup(
-            ours, theirs, confidence=found.confidence, rng=stream(0, "resample", "bootstrap")
-        ),
-        told,
+    ratio = figures.ratio_within(result.ratio, result.low, result.high)
+    yield _said(
         "bootstrap",
-        "session",
-        of,
+        result.unit,
+        "ratio of suite means",
+        f"{asked.word(result.word)}, {ratio} {figures.ends(result.low, result.high)}",
+        word=result.word,
+        value=result.ratio,
+        low=result.low,
+        high=result.high,
     )
-    if result is None:
-        return None
-    told.append(
-        Said(
-            method="bootstrap",
-            unit=result.unit,
-            estimand=of,
-            word=result.word,
-            value=result.ratio,
-            low=result.low,
-            high=result.high,
-            answer=f"{figures.ratio_within(result.ratio, result.low, result.high)} "
-            f"{figures.ends(result.low, result.high)}",
+    yield from _resampled(asked, "bootstrap", result.word, result.unit)
+
+
+def _resampled(asked: _Question, method: str, word: Word, unit: str) -> _Found:
+    """Say why a method that draws or reassigns units has another word."""
+    outcome, noun = asked.line.outcome, asked.found.outermost
+    if word == outcome:
+        return
+    if outcome == "equivalent" or word == "undecided":
+        yield asked.any_difference(method)
+    elif asked.found.design == "confounded":
+        yield asked.replication(method, unit)
+    elif unit == "session":
+        yield (
+            "too-few-runs",
+            (f"{method} draws {asked.sessions} only; so few draws vary less than {noun}s do"),
         )
+    else:
+        yield (
+            "replication",
+            (
+                f"{method} moves {unit}s, so what differs from {noun} to {noun} is not in its answer; the "
+                "interval is made of it"
+            ),
+        )
+
+
+def _mixtures(asked: _Question) -> _Found:
+    """Give the chance that a run of the candidate is the better one (I2), by benchmark."""
+    ours, theirs = asked.ours, asked.theirs
+    fitted = fit_each([*ours.samples, *theirs.samples], _COMPONENTS)
+    pairs = zip(fitted[: len(ours.samples)], fitted[len(ours.samples) :], strict=True)
+    chances = [
+        probability_faster(*((a, b) if ours.better == "lower" else (b, a)))
+        for a, b in pairs
+        if a is not None and b is not None  # a mixture of runs without spread is none
+    ]
+    if not chances:
+        raise InsufficientDataError(
+            "no benchmark's runs can be fitted on both sides", n=0, needed=1
+        )
+    mean, low, high = float(np.mean(chances)), min(chances), max(chances)
+    span = f" ({_chance(low)} to {_chance(high)})" if len(chances) > 1 else ""
+    yield _said(
+        "mixtures",
+        "run",
+        "one run against another",
+        f"{asked.word('faster')} with chance {_chance(mean)}{span}",
+        value=mean,
+        low=low,
+        high=high,
     )
-    return result
+    sure, noun = max(mean, 1 - mean) >= _SURE, asked.found.outermost
+    if sure != (asked.line.outcome in _DECIDED):
+        yield (
+            "estimand",
+            (
+                f"mixtures ask of a single run of these {noun}s; whether other {noun}s give the same is "
+                "another question"
+                if sure
+                else "mixtures ask of a single run: its chance says little of how sure the mean is"
+            ),
+        )
 
 
-def _mixtures(
-    pairs: Sequence[MixturesOfBoth], better: Better, told: list[Said]
-) -> tuple[float, ...]:
-    """Give I2 of each benchmark that both mixtures fit."""
-    both = ((pair.candidate, pair.baseline) for pair in pairs)
-    chances = tuple(
-        probability_faster(a, b) if better == "lower" else probability_faster(b, a) for a, b in both
-    )
-    said = Said(
-        method="mixtures",
-        unit="run",
-        estimand="one run against another",
-        answer="not possible: no benchmark's runs can be fitted on both sides",
-    )
-    if chances:
-        mean, low, high = float(np.mean(chances)), min(chances), max(chances)
-        span = f" ({low:.3f} to {high:.3f})" if len(chances) > 1 else ""
-        answer = f"better with chance {mean:.3f}{span}"
-        said = replace(said, value=mean, low=low, high=high, answer=answer)
-    told.append(said)
-    return chances
+def _chance(value: float) -> str:
+    """Write a chance; what is not 0 or 1 is never shown as such."""
+    return "> 0.999" if value > 0.9995 else "< 0.001" if value < 0.0005 else f"{value:.3f}"
 
 
-def _fitted(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> Iterator[MixturesOfBoth]:
-    """Fit both sides of each benchmark; a mixture of runs without spread is none."""
-    mixtures = fit_each([*ours.samples, *theirs.samples], _COMPONENTS)
-    count = len(ours.benchmarks)
-    for name, a, b in zip(ours.benchmarks, mixtures[:count], mixtures[count:], strict=True):
-        if a is not None and b is not None:
-            yield MixturesOfBoth(benchmark=name, candidate=a, baseline=b)
-
-
-def _friedman(
-    found: Multilevel, ours: PerformanceMatrix, theirs: PerformanceMatrix, told: list[Said]
-) -> float | None:
-    """Rank both on each benchmark's geometric mean; below two benchmarks there is nothing to ask."""
+def _friedman(asked: _Question) -> _Found:
+    """Rank both on each benchmark's geometric mean; of one benchmark there is nothing to ask."""
+    ours, theirs = asked.ours, asked.theirs
     if len(ours.benchmarks) < 2:
-        return None
+        return
     sign = 1 if ours.better == "lower" else -1
     result = friedman(
         [
@@ -275,17 +433,36 @@ def _friedman(
         ]
     )
     p = result.pvalue if result.pvalue_tied is None else result.pvalue_tied
-    better = result.ranks[0] < result.ranks[1]
-    told.append(
-        Said(
-            method="Friedman",
-            unit="benchmark",
-            estimand="mean ranks",
-            word=("faster" if better else "slower") if p <= 1 - found.confidence else "undecided",
-            value=result.ranks[0],
-            pvalue=p,
-            answer=f"mean ranks {result.ranks[0]:.2f} and {result.ranks[1]:.2f}, "
-            f"p {figures.pvalue(p)}",
-        )
+    first, second = result.ranks[:2]
+    word: Word = "undecided"
+    if p <= asked.risk:
+        word = "faster" if first < second else "slower"
+    yield _said(
+        "Friedman",
+        "benchmark",
+        "mean ranks",
+        f"{asked.word(word)}, mean ranks {first:.2f} and {second:.2f}, p {figures.pvalue(p)}",
+        word=word,
+        value=first,
+        pvalue=p,
     )
-    return p
+    if word != asked.line.outcome:
+        shared = "hosts" if asked.found.outermost == "host" else "machine's sessions"
+        yield (
+            "unit",
+            (
+                f"Friedman counts {len(asked.found.benchmarks)} benchmarks as independent and ranks them; "
+                f"they share the {shared}, and one program under several names was told apart in 31 to "
+                "41 % of trials"
+            ),
+        )
+
+
+_METHODS = (
+    _Method("HPT", "run", "better over the suite", _hpt),
+    _Method("Speedup-Test", "run", "each benchmark's mean and median", _speedup_test),
+    _Method("randomization", "session", "ratio of suite means", _randomization),
+    _Method("bootstrap", "session", "ratio of suite means", _bootstrap),
+    _Method("mixtures", "run", "one run against another", _mixtures),
+    _Method("Friedman", "benchmark", "mean ranks", _friedman),
+)

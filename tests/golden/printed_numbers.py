@@ -205,12 +205,16 @@ def methods(d, table):
         "bootstrap": "x:value x<:low x>:high",
         "randomization": "p:pvalue",
     }
-    for row, told in zip(table.rows, one["panel"]["methods"], strict=True):
+    for row, said in zip(table.rows, one["panel"]["methods"], strict=True):
+        told = said
         spec, text = specs.get(told["method"]), text_of(row[2])
         if told["method"] == "mixtures":
             spec = "d3:value d3:low d3:high" if "(" in text else "d3:value"
         if "no p below" in text:
             spec += " 2^:=0"
+        if "at least" in text:
+            spec += " n:required x<:value"
+            told = said | one["hpt_speedup"]
         yield ["", "", claims(spec, told) if spec and re.search(r"\d", text) else "any"]
 
 

@@ -129,14 +129,6 @@ def undecided(d, _):
     return [KINDS["n"](apart), KINDS["n"](len(lines))]
 
 
-def method(name, spec):
-    def told(d, _):
-        (one,) = [m for m in d["candidates"][0]["panel"]["methods"] if m["method"] == name]
-        return [*claims(spec, first_of(d) | one), *[lambda x: 0 < float(x) < 1] * (name == "HPT")]
-
-    return told
-
-
 def wins(d, match):
     place = [one["name"] for one in d["distributions"]["systems"]].index(match[1])
     return [KINDS["%3"](d["distributions"]["wins"][place][1 - place])]
@@ -279,11 +271,6 @@ SAID = {
         ),
         (r"not do: \d+ of \d+ undecided", undecided),
         (r"no p lies below \S+", "2^:=0"),
-        (r"probability [\d.]+", method("mixtures", "d2:value")),
-        (
-            r"reliability \S* ?[\d.]+ belongs to 1x, that of [\d.]+x is [\d.]+",
-            method("HPT", "r:reliability n:=1 x:speedup"),
-        ),
         (r"told apart in 31 to 41 % of trials|from 31 runs on it would", NONE),
     ],
     "gate": [

@@ -288,7 +288,7 @@ def test_two_variants_over_all_hosts_rest_on_hosts_and_not_on_sessions(fleet):
     assert "95 % intervals from the 5 hosts" in text
     assert "over its hosts; what hosts do to both sides alike" in text
     assert "new is ahead in 4 of 5 hosts" in text
-    assert "What was reassigned: whole hosts" in text
+    assert "hosts; ratio of suite means" in text
     assert (
         "executed two variants on three benchmarks on five hosts, 16 runs of each on a host" in text
     )

@@ -12,7 +12,6 @@ from analysis.data.trial import read_trial
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.resampling.randomization import randomization_test
-from analysis.pages.result import plain
 from analysis.stats.arguments import stream
 from analysis.verdict.judging import judge
 from analysis.verdict.panel_methods import ask
@@ -68,7 +67,7 @@ def test_every_method_says_its_unit_and_estimand():
     )
 
 
-def test_the_answers_are_those_of_the_methods_whose_results_are_kept():
+def test_the_answers_are_those_of_the_methods():
     ours, theirs = side("new", 0.9), side("base", 1.0)
     found, told = panel(ours, theirs)
     by_name = {one.method: one for one in told.methods}
@@ -76,16 +75,6 @@ def test_the_answers_are_those_of_the_methods_whose_results_are_kept():
     expected = randomization_test(ours, theirs, rng=stream(0, "resample", "randomization"))
     assert by_name["randomization"].pvalue == expected.pvalue
     assert by_name["bootstrap"].value == pytest.approx(found.these.speedup, rel=1e-6)
-    assert reasons(told, "HPT") == {"estimand"}
-    (text,) = [one.text for one in told.disagreements if one.of == "HPT"]
-    at = hpt(ours, theirs, speedup=found.these.speedup).confidence
-    assert f"is {at:.3f}" in text
-    assert told.answers.hpt is not None
-    assert told.answers.hpt.pvalue == hpt(ours, theirs).pvalue
-    assert [pair.benchmark for pair in told.answers.mixtures] == list(ours.benchmarks)
-    assert len(told.answers.chances) == len(told.answers.mixtures)
-    assert set(plain(told)) == {"methods", "disagreements"}
-    assert "answers" not in repr(told)
 
 
 def test_sessions_that_move_make_runs_look_like_replications():
@@ -178,13 +167,13 @@ def test_a_benchmark_without_spread_on_a_side_has_no_chance_of_a_run(constant):
     _, told = panel(*flat)
     (found,) = (one.answer for one in told.methods if one.method == "mixtures")
     assert found == expected
-    assert found.startswith("better with chance 0.")
+    assert found.startswith("faster with chance 0.")
 
 
 def test_nothing_differs_where_all_agree():
-    # negative control: a clear difference, quiet sessions: only what HPT's number belongs to
+    # negative control: a clear difference, quiet sessions
     _, told = panel(side("new", 0.5, runs=30), side("base", 1.0, runs=30))
-    assert {(one.of, one.reason) for one in told.disagreements} == {("HPT", "estimand")}
+    assert told.disagreements == ()
 
 
 def test_a_method_that_refuses_says_why():

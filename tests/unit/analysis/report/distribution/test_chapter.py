@@ -69,7 +69,7 @@ def test_the_rest_of_the_report_knows_that_a_session_has_one_value(sessions):
     assert ("Each dot is a run" in text) == (not merged)
     assert "2 runs a cell" in measured(subject)[0][0].text
     explained = replace(subject, verdict=judge(subject.trial, metric=NAME, explain=True))
-    assert ("To them a session is a run" in published(explained).values["lead"]) == merged
+    assert ("to them a session is a run" in published(explained).values["lead"]) == merged
     assert ("to them a session is a run" in str(explained.verdict)) == merged
     told = "".join(one.text for one in paragraph_of(subject, {}))
     assert ("The value of a session is the quantile of all values of t" in told) == merged
