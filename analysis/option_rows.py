@@ -58,8 +58,6 @@ TRIAL
     compare every variant with every other
 --rank
     rank the variants over the suite, pair by pair
---best-of R  int
-    the chance of each variant to have the best of R runs each
 --gate CONDITION
     then decide a condition such as 'slower>2%', with the exit codes of 'fairtrial gate'
 

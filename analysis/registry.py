@@ -76,7 +76,6 @@ PAGES = {
     "CompareAnswer": "analysis.verdict.compare",
     "PairTable": "analysis.verdict.compare_sentences",
     "Ranking": "analysis.verdict.ranking",
-    "BestOf": "analysis.verdict.ranking",
 }
 
 # a chapter of the report, in the order of the page -> the module of its function ``chapter``

@@ -316,7 +316,7 @@ _ONLY_WITH = {"why": "--stored"}  # without it programs are executed
 # every option of these commands that writes no file; they are taken in full only, not abbreviated
 OPTIONS = frozenset(
     """--all --allow-missing --alpha --also --alternative --always-valid --and --annotations --any --backend --below --benchmark --candidate
-    --benchmarks --best-of --better --centre --certificate --clt --clusters --columns --compare --compatible --conf-level
+    --benchmarks --better --centre --certificate --clt --clusters --columns --compare --compatible --conf-level
     --confidence --correction --decimal --digits --draws --effect --estimators --exclude --exit-code --explain
     --flags --font-family --font-size --format --gate --group --guard --ignore --interval --jitter --json
     --layout --level --looks --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric

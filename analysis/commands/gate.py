@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..data.trial import Trial
+    from ..pages.model import Next
     from ..record.trial_files import Manifest
     from ..verdict.gate import On
     from ..verdict.result import Verdict
@@ -71,6 +72,7 @@ def gate(
     from ..pages.result import parse_condition
     from ..verdict import gate_answer as answers
     from ..verdict.gate import gate as decide, gate_verdict
+    from ..verdict.next_command import next_of_failing, next_of_gate
 
     parse_condition(asked.condition)  # before anything is read
     fleet = _fleet_of(asked)
@@ -81,19 +83,17 @@ def gate(
             _of_one_trial(asked) if asked.baseline is None else _of_two_sides(asked, asked.baseline)
         )
     how: dict[str, Any] = {"on": asked.on, "failing": found.failing}
+    following: tuple[Next, ...] = ()
     if found.verdict is None:
         answer = decide((), asked.condition, **how, metric=found.metric)
         if found.manifest is not None:
-            answer = replace(answer, following=answers.next_of_failing(found.sources[0]))
+            following = (next_of_failing(found.sources[0]),)
     else:
         allowed = asked.allow_missing or []
         answer = gate_verdict(found.verdict, asked.condition, **how, allow_missing=allowed)
-        following = (
-            answers.next_of_others(found.verdict, found.sources)
-            if found.manifest is None
-            else answers.next_of(answer, found.verdict, found.manifest, _again(asked))
-        )
-        answer = replace(answer, following=following)
+        again = _again(asked)
+        following = next_of_gate(answer, found.verdict, found.manifest, again, found.sources)
+    answer = replace(answer, following=following)
     if junit is not None:
         write_file(Path(junit), answers.junit(answer))
     if summary is not None:

@@ -13,7 +13,7 @@ from .options import Judging, candidates_of, metrics_of, show
 
 if TYPE_CHECKING:
     from ..record.trial_files import Manifest
-    from ..verdict.ranking import BestOf, Ranking
+    from ..verdict.ranking import Ranking
     from ..verdict.result import Verdict
 
 
@@ -25,13 +25,12 @@ class _Asked(Judging):
     ratio: bool
     pairs: bool
     rank: bool
-    best_of: int | None
     gate: str | None
     allow_missing: list[str] | None
     json: bool
 
 
-@command("verdict", "pairs", "rank", "best_of")
+@command("verdict", "pairs", "rank")
 def verdict(*, args: _Asked, out: TextIO) -> int:
     """Judge a trial, by sessions, every variant against the campaign's baseline.
 
@@ -63,10 +62,8 @@ def verdict(*, args: _Asked, out: TextIO) -> int:
             code = max(code, _show_trial(trial, variants, metric, args, out, decides=decides))
         return code
     several = args.metric is not None and "," in args.metric
-    if args.pairs or args.rank or args.best_of is not None or several or args.variant:
-        raise UsageError(
-            "--pairs, --rank, --best-of, --variant and several metrics are for one trial", source
-        )
+    if args.pairs or args.rank or several or args.variant:
+        raise UsageError("--pairs, --rank, --variant and several metrics are for one trial", source)
     answer = _sides(source, args)
     show(answer, out, as_json=args.json)
     return _gated(answer, (), args, out)
@@ -84,7 +81,6 @@ def _fleet(folder: Path, variant: str | None, args: _Asked, out: TextIO) -> int:
     given = {
         "--pairs": args.pairs,
         "--rank": args.rank,
-        "--best-of": args.best_of is not None,
         "--always-valid": args.always_valid,
         "--certificate": args.certificate is not None,
         "--level iteration": args.level == "iteration",
@@ -126,7 +122,7 @@ def _show_trial(
     from ..verdict.judging import judge
     from ..verdict.sides import all_failed
 
-    if args.pairs or args.rank or args.best_of is not None:
+    if args.pairs or args.rank:
         show(_ranked(trial, variants, metric, args), out, as_json=args.json)
         return 0
     answer = judge(
@@ -157,8 +153,9 @@ def _gated(
         return 0
     from dataclasses import replace
 
+    from ..verdict.cautions import NOTHING_SHOWN
     from ..verdict.gate import gate_verdict
-    from ..verdict.gate_answer import next_of
+    from ..verdict.next_command import next_of_gate
 
     decided = gate_verdict(
         answer, args.gate, failing=failing, allow_missing=args.allow_missing or []
@@ -167,9 +164,10 @@ def _gated(
     if decided.outcome == "undecided" and manifest is not None and alike:
         words = [word for name in args.variant or () for word in ("--variant", name)]
         words += allow_missing_words(args.allow_missing)
-        decided = replace(decided, following=next_of(decided, answer, manifest, tuple(words)))
+        decided = replace(decided, following=next_of_gate(decided, answer, manifest, words))
     _apart(out, 1, as_json=args.json)
-    shown = decided if args.json else decided.below_its_verdict()
+    # below its verdict, which has said the cautions
+    shown = decided if args.json else replace(decided, shown=NOTHING_SHOWN)
     show(shown, out, as_json=args.json)
     return decided.exit_code
 
@@ -179,14 +177,10 @@ def _ranked(
     variants: tuple[str, ...] | None,
     metric: str | None,
     args: _Asked,
-) -> BestOf | Ranking:
+) -> Ranking:
     """Look at all variants against each other."""
-    from ..verdict.ranking import best_of, rank_variants
+    from ..verdict.ranking import rank_variants
 
-    if args.best_of is not None:
-        return best_of(
-            trial, args.best_of, metric=metric, variants=variants, benchmarks=args.benchmark
-        )
     return rank_variants(
         trial,
         metric=metric,

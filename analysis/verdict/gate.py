@@ -1,4 +1,4 @@
-"""The gate: the condition that fails a build, and the decision on each line."""
+"""The gate: a condition that fails a build, held against each line of a verdict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from ..errors import UsageError
 from ..methods.multilevel.compare import CUT_OFF, Cut
 from ..methods.multilevel.law import ErrorLaw, LooksRule
 from ..methods.multilevel.lines import TAKEN_BACK
-from ..methods.multilevel.page import failed_text
 from ..methods.multilevel.result import BenchmarkLine, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
@@ -42,8 +41,6 @@ EXIT_CODES: dict[Outcome, int] = {"passed": 0, "proven": 1, "undecided": 7}
 class GateLine:
     """The condition on one benchmark, or on the suite; the last five are those of `BenchmarkLine`."""
 
-    unlisted: ClassVar[frozenset[str]] = frozenset({"failures"})
-
     name: str
     speedup: float | None
     low: float | None
@@ -52,7 +49,6 @@ class GateLine:
     pvalue_condition_adjusted: float | None
     outcome: Outcome
     reason: str | None
-    failures: str = ""
     identity: Identity | None = None
     difference: float | None = None
     difference_low: float | None = None
@@ -135,17 +131,18 @@ class Gate(Result):
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence, in the unit of the question."""
-        return sentence_of(self)
+        """The answer of the candidate that decides in one sentence, and how many pass."""
+        worst = next(one for one in self.candidates if one.outcome == self.outcome)
+        told, count = sentence_of(self, worst), len(self.candidates)
+        if count == 1:
+            return told
+        passed = sum(one.outcome == "passed" for one in self.candidates)
+        return f"{told} ({passed} of {count} candidates {'passes' if passed == 1 else 'pass'})"
 
     @property
     def next(self) -> tuple[str, ...]:
         """What to do next: command lines that can be pasted, one after the other."""
         return tuple(one.line for one in self.following)
-
-    def below_its_verdict(self) -> Gate:
-        """Give it for a screen on which the verdict has said the cautions."""
-        return replace(self, shown=NOTHING_SHOWN)
 
     @property
     def outcome(self) -> Outcome:
@@ -243,12 +240,15 @@ def gate(
     if len(risks) > 1:
         what = f"the comparisons have different confidences: {', '.join(f'{1 - x:g}' for x in sorted(risks)[::-1])}"
         raise UsageError(what, None, "use one, and as many looks for all")
-    chances = [[_chance(x, _terms(one, asked)) for x in one.benchmarks] for one in found]
+    terms = [_Terms(one, asked) for one in found]
+    chances = [[_chance(x, each) for x in each.one.benchmarks] for each in terms]
     by_plan = bool(found) and found[0].candidates == 1 and found[0].looks_rule in _BY_PLAN
-    gated = []
-    for k, one in enumerate(found):
-        beside = [] if by_plan else chances[:k] + chances[k + 1 :]
-        gated.append(_whole(_candidate(one, asked, on, chances[k], beside), one, allow_missing))
+    gated = [
+        _candidate(
+            each, on, chances[k], [] if by_plan else chances[:k] + chances[k + 1 :], allow_missing
+        )
+        for k, each in enumerate(terms)
+    ]
     base = found[0].baseline if found else None
     dead = (
         GatedCandidate(candidate=name, baseline=base, outcome="proven", reason="fails-always")
@@ -293,34 +293,84 @@ def gate_verdict(
     return replace(answer, cautions=merged(verdict.cautions, own), shown=shown_cautions(verdict))
 
 
+class _Terms(NamedTuple):
+    """What holds for every line of a candidate."""
+
+    one: Multilevel
+    condition: Condition
+
+    @property
+    def risk(self) -> float:
+        return round(self.one.look_alpha / 2, 15)
+
+    @property
+    def law(self) -> ErrorLaw:
+        return ErrorLaw(alpha=self.one.look_alpha, always_valid=self.one.always_valid)
+
+    @property
+    def sign(self) -> int:
+        return 1 if self.one.better == "higher" else -1
+
+    @property
+    def doubt(self) -> str | None:
+        """What forbids any decision."""
+        if any(caution.code == "one-build" for caution in self.one.cautions):
+            return "one-build"
+        if self.one.design not in _SESSIONS:
+            return "confounded" if self.one.design == "confounded" else "one-session"
+        return "depends" if self.one.withheld else None
+
+    def beyond(self, line: Line) -> bool:
+        """Tell whether what does not vary lies beyond the limit; of 0 every other number is more by any."""
+        if line.speedup is not None:
+            return math.log(line.speedup) < self.condition.log_limit - _ROUNDED
+        one = getattr(line, "identity", None)
+        return one is not None and self.sign * (one.candidate - one.baseline) < 0
+
+    def totals_beyond(self, line: Line) -> bool:
+        """Tell whether the limit lies between the ratio of typical runs and that of totals, which disagree."""
+        totals = line.totals
+        if totals is None or not totals.disagree or line.speedup is None:
+            return False
+        far = math.log(line.speedup) - self.condition.log_limit
+        return far * (far + self.sign * totals.difference) < 0
+
+
 _Chances = Sequence[tuple[float | None, float | None]]
 
 
-class _Terms(NamedTuple):
-    """What holds for every line of a candidate; `doubt` forbids any decision."""
+def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
+    """Give the one-sided p of "the speedup is the limit or more", and its place among others.
 
-    condition: Condition
-    risk: float
-    doubt: str | None
-    law: ErrorLaw
-    sign: int
-
-
-def _terms(one: Multilevel, asked: Condition) -> _Terms:
-    return _Terms(
-        condition=asked,
-        risk=round(one.look_alpha / 2, 15),
-        doubt=_doubt(one),
-        law=ErrorLaw(alpha=one.look_alpha, always_valid=one.always_valid),
-        sign=1 if one.better == "higher" else -1,
-    )
+    Both None where nothing may be decided; a line without spread has no p, and the place of p = 1.
+    """
+    if terms.doubt is not None:
+        return None, None
+    if getattr(line, "reason", None) in ("no-spread", *TAKEN_BACK):
+        return None, 1.0
+    if line.law == "identity":
+        # one number on both sides is no test, and any other inside of the limit needs the same proof
+        p = None if line.pvalue is None else line.pvalue / 2
+        return p if terms.beyond(line) else None, p
+    if isinstance(line, BenchmarkLine) and line.above is not None:
+        p = 1.0 - float(line.above(terms.condition.limit))
+        return (None, None) if math.isnan(p) else (max(p, sys.float_info.min),) * 2
+    if line.speedup is None or line.error is None or line.high is None:
+        return None, None
+    if line.freedom is None and not line.in_parts:
+        return None, None
+    # the clock's step is taken from the distance below the limit
+    distance = math.log(line.speedup) - terms.condition.log_limit + (line.step_added or 0.0)
+    both = terms.law.pvalue_of(line, distance)
+    p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
+    return p, p
 
 
 def _candidate(
-    one: Multilevel, asked: Condition, on: On, chances: _Chances, beside: Sequence[_Chances]
+    terms: _Terms, on: On, chances: _Chances, beside: Sequence[_Chances], allowed: Sequence[str]
 ) -> GatedCandidate:
     """Gate one of the candidates that share the risk, by its p-values and places, and those of the others."""
-    terms = _terms(one, asked)
+    one = terms.one
     ranks = {k: rank for k, (_, rank) in enumerate(chances) if rank is not None}
     # a line without spread has no p, and takes the place of the largest
     alone = adjusted([*ranks.values()], "holm").tolist()
@@ -346,38 +396,25 @@ def _candidate(
         whole = _line(one.these, terms, p, rank, taken)
         suite = replace(whole, name="suite", pvalue_condition_adjusted=None)
     reasons = [line.reason for line in benchmarks]
-    fails = next((reason for reason in _FAILS if reason in reasons), None)
     outcome = _outcome(suite, benchmarks, on if suite else "benchmarks")
     doubts = (*TAKEN_BACK, *((CUT_OFF,) if outcome == "undecided" else ()))
-    shaken = suite is not None and suite.reason in doubts
+    shaken = suite.reason if suite is not None and suite.reason in doubts else None
+    reason = next((x for x in _FAILS if x in reasons), None) or terms.doubt or shaken
+    # a candidate that lacks benchmarks of its baseline does not pass
+    failed = {line.name for line in one.benchmarks}  # which have their say already
+    rest = [caution.about for caution in one.cautions if caution.code == OF_ONE_SIDE]
+    sides = {about[0]: tuple(name for name in about[1:] if name not in failed) for about in rest}
+    lacking = sides.get(one.baseline, ())
+    if outcome != "proven" and "" not in allowed and set(lacking) - set(allowed):
+        outcome, reason = "undecided", reason or "missing"
     return GatedCandidate(
         **{name: getattr(one, name) for name in _OF_THE_COMPARISON},
         outcome=outcome,
-        reason=fails or terms.doubt or (suite.reason if suite is not None and shaken else None),
+        reason=reason,
         suite=suite,
         benchmarks=benchmarks,
+        missing=MissingBenchmarks(candidate=lacking, baseline=sides.get(one.candidate, ())),
     )
-
-
-def _whole(gated: GatedCandidate, one: Multilevel, allowed: Sequence[str]) -> GatedCandidate:
-    """Let a candidate not pass that lacks benchmarks of its baseline."""
-    failing = {line.name for line in one.benchmarks}  # which have their say already
-    rest = [caution.about for caution in one.cautions if caution.code == OF_ONE_SIDE]
-    sides = {about[0]: tuple(name for name in about[1:] if name not in failing) for about in rest}
-    lacking = sides.get(one.baseline, ())
-    missing = MissingBenchmarks(candidate=lacking, baseline=sides.get(one.candidate, ()))
-    if gated.outcome == "proven" or "" in allowed or not set(lacking) - set(allowed):
-        return replace(gated, missing=missing)
-    return replace(gated, missing=missing, outcome="undecided", reason=gated.reason or "missing")
-
-
-def _doubt(one: Multilevel) -> str | None:
-    """Say what forbids any decision."""
-    if any(caution.code == "one-build" for caution in one.cautions):
-        return "one-build"
-    if one.design not in _SESSIONS:
-        return "confounded" if one.design == "confounded" else "one-session"
-    return "depends" if one.withheld else None
 
 
 def _outcome(suite: GateLine | None, benchmarks: Sequence[GateLine], on: On) -> Outcome:
@@ -394,68 +431,36 @@ def _outcome(suite: GateLine | None, benchmarks: Sequence[GateLine], on: On) -> 
     return "passed" if passed else "undecided"
 
 
-def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
-    """Give the one-sided p of "the speedup is the limit or more", and its place among others.
-
-    Both None where nothing may be decided; a line without spread has no p, and the place of p = 1.
-    """
-    if terms.doubt is None and getattr(line, "reason", None) in ("no-spread", *TAKEN_BACK):
-        return None, 1.0
-    if terms.doubt is None and line.law == "identity":
-        # one number on both sides is no test, and any other inside of the limit needs the same proof
-        p = None if line.pvalue is None else line.pvalue / 2
-        return p if _beyond(line, terms) else None, p
-    if terms.doubt is None and isinstance(line, BenchmarkLine) and line.above is not None:
-        p = 1.0 - float(line.above(terms.condition.limit))
-        return (None, None) if math.isnan(p) else (max(p, sys.float_info.min),) * 2
-    if terms.doubt is not None or line.speedup is None or line.error is None or line.high is None:
-        return None, None
-    if line.freedom is None and not line.in_parts:
-        return None, None
-    # the clock's step is taken from the distance below the limit
-    distance = math.log(line.speedup) - terms.condition.log_limit + (line.step_added or 0.0)
-    both = terms.law.pvalue_of(line, distance)
-    p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
-    return p, p
-
-
-def _beyond(line: Line, terms: _Terms) -> bool:
-    """Tell whether what does not vary lies beyond the limit; of 0 every other number is more by any."""
-    if line.speedup is not None:
-        return math.log(line.speedup) < terms.condition.log_limit - _ROUNDED
-    one = getattr(line, "identity", None)
-    return one is not None and terms.sign * (one.candidate - one.baseline) < 0
-
-
 def _line(
     line: Line, terms: _Terms, p: float | None, rank: float | None, reason: str | None
 ) -> GateLine:
     """Decide a line: `rank` is its p after the correction, or the place of a line without spread."""
     outcome: Outcome = "undecided"
+    limit, doubt = terms.condition.limit, terms.doubt
     if isinstance(line, BenchmarkLine) and reason in _FAILS:
         outcome = "proven" if line.fails_proven else "undecided"
-    elif terms.doubt is not None:
-        reason = terms.doubt
+    elif doubt is not None:
+        reason = doubt
     elif reason in TAKEN_BACK:
         pass
     elif line.law == "identity" and reason != "no-spread":
         reason = "few-sessions" if rank is not None and rank > terms.risk else None
         if reason is None:
-            outcome = "proven" if _beyond(line, terms) else "passed"
+            outcome = "proven" if terms.beyond(line) else "passed"
     elif rank is not None and isinstance(line, BenchmarkLine) and line.above is not None:
-        within = bool(line.above(terms.condition.limit) <= terms.risk)
+        within = bool(line.above(limit) <= terms.risk)
         outcome = "passed" if within else "proven" if rank <= terms.risk else "undecided"
         reason = "without-ratio" if outcome == "undecided" else None
     elif rank is None or line.low is None:
         reason = "no-interval" if reason in (None, "no-spread") else reason
-    elif line.low > terms.condition.limit:
+    elif line.low > limit:
         outcome = "passed"
     elif rank <= terms.risk:
         outcome = "proven"
     cut = line.cut if reason is None else None
     if cut and (cut.withholds(_STANDS_FOR[outcome]) or (outcome == "undecided" and cut.known)):
         outcome, reason = "undecided", CUT_OFF
-    if reason is None and _totals_beyond(line, terms):
+    if reason is None and terms.totals_beyond(line):
         outcome, reason = "undecided", "totals"
     return GateLine(
         name=line.name,
@@ -467,18 +472,8 @@ def _line(
         outcome=outcome,
         reason=reason,
         cut=line.cut,
-        failures=failed_text(line) if isinstance(line, BenchmarkLine) else "",
         **{name: getattr(line, name, None) for name in _COUNTED},
     )
-
-
-def _totals_beyond(line: Line, terms: _Terms) -> bool:
-    """Tell whether the limit lies between the ratio of typical runs and that of totals, which disagree."""
-    totals = line.totals
-    if totals is None or not totals.disagree or line.speedup is None:
-        return False
-    far = math.log(line.speedup) - terms.condition.log_limit
-    return far * (far + terms.sign * totals.difference) < 0
 
 
 def _unanswered(one: GatedCandidate, on: On) -> tuple[Caution, ...]:
@@ -491,15 +486,10 @@ def _unanswered(one: GatedCandidate, on: On) -> tuple[Caution, ...]:
     return (Caution(WITHOUT, said, (one.candidate, *names), short),)
 
 
-# --- The answer of a gate in one sentence, in the unit of its question.
-#
-# The screen, a build's annotation, its summary, JUnit and JSON all say this sentence.
+# --- The answer of a candidate in one sentence, in the unit of the question. The screen, a build's
+# annotation, its summary, JUnit and JSON all say it.
 
-
-LABELS: dict[Outcome, str] = {"passed": "PASS", "proven": "STOP", "undecided": "OPEN"}
-_ORDER: tuple[Outcome, ...] = ("proven", "undecided", "passed")
 _NAME = 28  # columns of a variant's name, and of a benchmark's
-_NAMED = 3
 _APART = 0.5  # points between the limit as it was asked for and as the screen counts, from which it is said
 _DESIGNS = REASONS | {
     "confounded": "{noun} and variant cannot be told apart",
@@ -509,133 +499,100 @@ _DESIGNS = REASONS | {
 }
 
 
-def sentence_of(gate: Gate) -> str:
-    """Say the whole answer: that of the only candidate, or of the one that decides, and how many pass."""
-    worst = next(one for one in gate.candidates if one.outcome == gate.outcome)
-    told = sentence_of_candidate(gate, worst)
-    count = len(gate.candidates)
-    if count == 1:
-        return told
-    passed = sum(one.outcome == "passed" for one in gate.candidates)
-    return f"{told} ({passed} of {count} candidates {'passes' if passed == 1 else 'pass'})"
-
-
-def sentence_of_candidate(gate: Gate, one: GatedCandidate) -> str:
+def sentence_of(gate: Gate, one: GatedCandidate) -> str:
     """Say what was found of a candidate, and what the condition makes of it."""
     ours, base = apart((one.candidate, one.baseline or "the baseline"), _NAME)
     if one.reason is not None and not one.benchmarks:
         return f"no run of {ours} succeeded"
-    if one.reason in ("fails-more", "fails-always"):
+    if one.reason in _FAILS:
         return _of_failures(gate, one, ours, base)
     if one.reason == "missing":
-        lacking = one.missing.candidate
-        count = len(lacking) + len(one.benchmarks)
-        said = f"{len(lacking)} of {figures.counted(count, 'benchmark')} of {base}"
-        were = "was" if len(lacking) == 1 else "were"
-        return f"{said} {were} not measured in {ours}: {figures.listed([*map(short_name, lacking)], 8)}"
+        names = one.missing.candidate
+        of = figures.counted(len(names) + len(one.benchmarks), "benchmark")
+        listed = figures.listed([*map(short_name, names)], 8)
+        were = "was" if len(names) == 1 else "were"
+        return f"{len(names)} of {of} of {base} {were} not measured in {ours}: {listed}"
     if one.reason is not None:
-        noun = "host" if one.outermost == "host" else "session"
-        why = _DESIGNS.get(one.reason, one.reason).format(noun=noun)
+        why = _DESIGNS.get(one.reason, one.reason).format(noun=one.outermost)
         return f"nothing is decided for {ours} against {base}: {why}"
-    lines = _deciding(gate, one)
-    if not lines:
-        return f"nothing could be compared of {ours} and {base}"
-    return _of_line(gate, one, lines)
-
-
-def difference(gate: Gate, one: GatedCandidate, line: GateLine) -> Difference:
-    """Give a line's difference in the unit of the metric."""
-    return Difference.of(
-        line,
-        metric=gate.metric or "wall",
-        unit="s" if one.unit is None else one.unit,
-        better=one.better or "lower",
-    )
-
-
-def _deciding(gate: Gate, one: GatedCandidate) -> tuple[GateLine, ...]:
-    """Give the lines that made the outcome what it is: the suite alone where it did."""
-    if one.suite is not None and gate.on == "suite" and one.suite.outcome == one.outcome:
-        return (one.suite,)
-    found = tuple(line for line in one.benchmarks if line.outcome == one.outcome)
-    if one.outcome == "passed" and one.suite is not None:  # each passes, and the suite sums them up
-        return (one.suite,)
-    # the farthest from the limit tells most
-    return tuple(sorted(found, key=lambda line: line.speedup or 1.0))
-
-
-def _of_line(gate: Gate, one: GatedCandidate, lines: tuple[GateLine, ...]) -> str:
-    line = lines[0]
-    ours, base = apart((one.candidate, one.baseline or "the baseline"), _NAME)
-    told = difference(gate, one, line)
-    where = "" if line is one.suite or len(one.benchmarks) == 1 else f" on {short_name(line.name)}"
-    if one.design == "hosts" or one.outermost == "host":
-        where += " on hosts like these"
-    also = f", and on {len(lines) - 1} more" if len(lines) > 1 else ""
-    word: Word = "undecided" if line.outcome == "undecided" else "slower"
-    counted = counted_sentence(line, told, (ours, base), word, where)
-    if line.outcome != "undecided" and told.low is None:  # what does not vary, and suites of it
-        same = f"{ours} {told.same()} as {base}{where}"
-        counted = counted or (told.sentence(ours, base) + where if line.speedup != 1 else same)
-        return f"{counted}{also}: {_verdict(gate, one, line)}"
-    if counted:
-        return f"{counted}{also}: {_limit(gate, one)} is neither proven nor ruled out"
-    if told.low is None or told.high is None:
-        return f"nothing is decided for {ours} against {base}{where}: there is no interval"
-    if line.outcome == "undecided" and told.too_few:
-        return f"nothing is decided for {ours} against {base}{where}{also}: too few values"
-    if line.reason == "totals":
-        found = f"{told.sentence(ours, base)}{where} ({told.interval()}){also}"
-        return f"{found}: but in all it lies on the other side of {_limit(gate, one)}"
-    if line.outcome == "undecided":
-        limit = _limit(gate, one)
-        what = f"the wanted gain of {limit}" if gate.parsed_condition.kind == "faster" else limit
-        return (
-            f"{ours} {told.verb} {told.between()} than {base}{where}{also}: {what} is neither "
-            "proven nor ruled out"
-        )
-    return (
-        f"{told.sentence(ours, base)}{where} ({told.interval()}){also}: {_verdict(gate, one, line)}"
-    )
-
-
-def _verdict(gate: Gate, one: GatedCandidate, line: GateLine) -> str:
-    """Hold the difference against what is allowed, or wanted."""
-    limit = _limit(gate, one)
-    if gate.parsed_condition.kind == "faster":
-        return f"the wanted gain of {limit} is {'' if line.outcome == 'passed' else 'not '}there"
-    if line.outcome == "proven":
-        return f"more than the {limit} allowed"
-    worse = line.speedup is not None and line.speedup < 1
-    return f"less than the {limit} allowed" if worse else f"within the {limit} allowed"
-
-
-def _limit(gate: Gate, one: GatedCandidate) -> str:
-    """Write the limit as it was asked for; where it is another share of the baseline's value, that too."""
-    asked = f"{gate.parsed_condition.percent:.12g} %"
-    ratio = gate.limit if one.better == "higher" else 1 / gate.limit
-    points = 100 * abs(ratio - 1)
-    if abs(points - gate.parsed_condition.percent) < _APART:
-        return asked
-    return f"{asked} ({points:.0f} % {'more' if ratio > 1 else 'less'})"
+    return _of_lines(gate, one, ours, base)
 
 
 def _of_failures(gate: Gate, one: GatedCandidate, ours: str, base: str) -> str:
     """Say what failing runs make of a candidate: whether they stop it, or keep it from passing."""
 
-    def on(names: list[str]) -> str:
-        return "" if len(one.benchmarks) == 1 else f" on {figures.listed(names, _NAMED)}"
+    def on(reason: str, outcome: Outcome) -> str | None:
+        found = [x.name for x in one.benchmarks if (x.reason, x.outcome) == (reason, outcome)]
+        only = len(one.benchmarks) == 1
+        where = "" if only else f" on {figures.listed([*map(short_name, found)], 3)}"
+        return where if found else None
 
-    def named(reason: str, outcome: str) -> list[str]:
-        found = [x for x in one.benchmarks if (x.reason, x.outcome) == (reason, outcome)]
-        return [short_name(line.name) for line in found]
-
-    more, never = named("fails-more", "proven"), named("fails-always", "proven")
-    told = [f"{ours} fails more often than {base}{on(more)}"] if more else []
-    told += [f"no run of {ours} succeeded{on(never)}"] if never else []
+    more, never = on("fails-more", "proven"), on("fails-always", "proven")
+    told = [] if more is None else [f"{ours} fails more often than {base}{more}"]
+    told += [] if never is None else [f"no run of {ours} succeeded{never}"]
     if told:
         return ", and ".join(told)
-    dead = f"no run of {ours} succeeded{on(named('fails-always', 'undecided'))}"
+    dead = f"no run of {ours} succeeded{on('fails-always', 'undecided') or ''}"
     if one.outcome == "proven":
-        return f"{_of_line(gate, one, _deciding(gate, one))}; {dead}"
+        return f"{_of_lines(gate, one, ours, base)}; {dead}"
     return f"{dead}, which proves nothing yet"
+
+
+def difference(gate: Gate, one: GatedCandidate, line: GateLine) -> Difference:
+    """Give a line's difference in the unit of the metric."""
+    unit, better = "s" if one.unit is None else one.unit, one.better or "lower"
+    return Difference.of(line, metric=gate.metric or "wall", unit=unit, better=better)
+
+
+def _of_lines(gate: Gate, one: GatedCandidate, ours: str, base: str) -> str:
+    """Say it by the line that made the outcome what it is: the suite where it did, else the farthest benchmark."""
+    found = [line for line in one.benchmarks if line.outcome == one.outcome]
+    decides = gate.on == "suite" and one.suite is not None and one.suite.outcome == one.outcome
+    if one.suite is not None and (decides or one.outcome == "passed"):
+        found = [one.suite]
+    if not found:
+        return f"nothing could be compared of {ours} and {base}"
+    line = min(found, key=lambda line: line.speedup or 1.0)
+    told, undecided = difference(gate, one, line), line.outcome == "undecided"
+    where = "" if line is one.suite or len(one.benchmarks) == 1 else f" on {short_name(line.name)}"
+    if one.outermost == "host":
+        where += " on hosts like these"
+    also = f", and on {len(found) - 1} more" if len(found) > 1 else ""
+    end = _held(gate, one, line)
+    word: Word = "undecided" if undecided else "slower"
+    if counted := counted_sentence(line, told, (ours, base), word, where):
+        return f"{counted}{also}: {end}"
+    if undecided and (told.low is None or told.too_few):
+        why = "too few values" if told.too_few else "there is no interval"
+        return f"nothing is decided for {ours} against {base}{where}: {why}"
+    if undecided and line.reason != "totals":
+        return f"{ours} {told.verb} {told.between()} than {base}{where}{also}: {end}"
+    said = f"{told.sentence(ours, base)}{where}"
+    if line.speedup == 1 and told.low is None:
+        said = f"{ours} {told.same()} as {base}{where}"
+    if told.interval():
+        said += f" ({told.interval()})"
+    if undecided:
+        end = f"but in all it lies on the other side of {_limit(gate, one)}"
+    return f"{said}{also}: {end}"
+
+
+def _held(gate: Gate, one: GatedCandidate, line: GateLine) -> str:
+    """Hold the difference against what is allowed, or wanted."""
+    limit, wanted = _limit(gate, one), gate.parsed_condition.kind == "faster"
+    if line.outcome == "undecided":
+        return f"{'the wanted gain of ' * wanted}{limit} is neither proven nor ruled out"
+    if wanted:
+        return f"the wanted gain of {limit} is {'not ' * (line.outcome == 'proven')}there"
+    if line.outcome == "proven":
+        return f"more than the {limit} allowed"
+    return f"{'less than' if (line.speedup or 1) < 1 else 'within'} the {limit} allowed"
+
+
+def _limit(gate: Gate, one: GatedCandidate) -> str:
+    """Write the limit as it was asked for; where it is another share of the baseline's value, that too."""
+    percent = gate.parsed_condition.percent
+    ratio = gate.limit if one.better == "higher" else 1 / gate.limit
+    points = 100 * abs(ratio - 1)
+    far = f" ({points:.0f} % {'more' if ratio > 1 else 'less'})"
+    return f"{percent:.12g} %{far if abs(points - percent) >= _APART else ''}"

@@ -172,7 +172,6 @@ _TWO = "or compare two variants over all hosts: fairtrial verdict {fleet}:ONE {f
 _WHY = {
     "--pairs": ("its family of pairs is over the sessions of one trial", _TWO),
     "--rank": ("ranks rest on pairs, whose family is over the sessions of one trial", _TWO),
-    "--best-of": ("the best of some runs is another on each host", "or leave it out"),
     "--always-valid": (
         "confidence sequences are known for sessions, not for hosts",
         "or say how often the fleet is looked at: --looks N",

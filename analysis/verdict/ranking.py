@@ -1,20 +1,11 @@
-"""Ranking the variants of a trial: all pairs, or by the best run.
-
-I3 of [1]_ is the chance that a run of one variant beats one run of each other. The best of R runs of
-a variant is one particular of them with R equal chances, so that chance is R times the I3 of one
-run against the R - 1 others of its own variant and R of each other one.
-
-References
-----------
-.. [1] J. Worms, S. Touati, "Modelling program's performance with Gaussian mixtures for parametric
-   statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, section 6.3.
-"""
+"""Ranking the variants of a trial: all pairs by their sessions, and the places that these leave."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,31 +13,27 @@ import numpy as np
 
 from ..data.trial import Trial
 from ..data.trial_cautions import always_said
-from ..errors import FairtrialError, InsufficientDataError, UsageError
-from ..methods.mixture.fit import fit_mixture
-from ..methods.mixture.model import Mixture
-from ..methods.mixture.single_run import probability_fastest
+from ..errors import UsageError
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.failures import failing_of
 from ..methods.multilevel.page import level_text, looks_text
 from ..pages import number_format as figures
 from ..pages.model import (
     Caution,
-    Column,
     Next,
     Page,
-    Section,
-    Sentence,
     Table,
     Value,
-    columns_of,
     merged,
     page_of,
+    section,
+    table_of,
+    value_of,
 )
 from ..pages.number_format import Word, outcome_word
 from ..pages.result import Result
 from ..record.manifest import asked_words
-from ..stats.arguments import checks_arguments, counted
+from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import adjusted
 from ..stats.ranks import Friedman, friedman, nemenyi_difference
 from ..words import apart, shortened
@@ -114,30 +101,6 @@ class Ranking(Result):
     nemenyi: float | None
     ranked: bool
     timed: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chances:
-    """On one benchmark, each variant's chance to have the best run."""
-
-    benchmark: str
-    chances: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestOf(Result):
-    """The chance of each variant to have the best of so many runs each (I3)."""
-
-    method: ClassVar[str] = "best-of"
-
-    trial: str
-    path: str
-    metric: str
-    better: str
-    runs: int
-    variants: tuple[str, ...]
-    benchmarks: tuple[Chances, ...]
-    mean: Mapping[str, float]
 
 
 # measured on interleaved runs of one program under several names (docs/methods/verdict.md)
@@ -323,104 +286,7 @@ def _friedman(names: Sequence[str], sides: Mapping[str, VariantSide]) -> Friedma
     )
 
 
-_MOST = 100  # runs each
-_COMPONENTS = 5
-
-
-@checks_arguments
-def best_of(
-    trial: Trial,
-    runs: int,
-    *,
-    metric: str | None = None,
-    variants: Sequence[str] | None = None,
-    benchmarks: Sequence[str] | None = None,
-) -> BestOf:
-    """Give each variant's chance to have the best of `runs` runs each."""
-    times = counted("runs", runs, most=_MOST)
-    manifest = trial.manifest
-    chosen = [
-        v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
-    ]
-    unasked = trial.unasked if metric is None else ()
-    metric = trial.default_metric if metric is None else metric
-    info = trial.metric(metric)
-    every = sides_of(trial, metric, chosen, benchmarks)
-    known = [one for side in every.values() for one in side.cautions]
-    sides = {name: side.matrix for name, side in every.items() if side.matrix is not None}
-    rows: list[Chances] = []
-    left_out: list[str] = []
-    for bench in manifest.benchmarks if benchmarks is None else benchmarks:
-        mixtures = {
-            name: mixture
-            for name, matrix in sides.items()
-            if bench in matrix.benchmarks
-            and (mixture := _fitted(matrix.values(bench), info.better)) is not None
-        }
-        if len(mixtures) < len(sides) or len(mixtures) < 2:
-            left_out.append(bench)
-            continue
-        rows.append(Chances(benchmark=bench, chances=_chances(mixtures, times)))
-    if not rows:
-        raise InsufficientDataError(
-            "no benchmark has mixtures of two variants",
-            str(trial.path),
-            "measure more runs, or a second variant",
-            n=0,
-            needed=1,
-        )
-    names = tuple(sides)
-    return BestOf(
-        trial=manifest.trial,
-        path=str(trial.path),
-        metric=metric,
-        better=info.better,
-        runs=times,
-        variants=names,
-        benchmarks=tuple(rows),
-        mean={name: sum(row.chances[name] for row in rows) / len(rows) for name in names},
-        cautions=merged(
-            question_cautions(unasked), always_said(trial, known), _cautions(trial, left_out)
-        ),
-    )
-
-
-def _fitted(values: object, better: str) -> Mixture | None:
-    try:
-        found = fit_mixture(values, max_components=_COMPONENTS)  # type: ignore[arg-type]  # an array
-    except FairtrialError:
-        return None
-    if better == "lower":
-        return found
-    return Mixture.from_parameters(
-        weights=found.weights, means=-found.means, sds=found.sds, scale=found.scale
-    )
-
-
-def _chances(mixtures: Mapping[str, Mixture], runs: int) -> dict[str, float]:
-    told = {}
-    for name, mine in mixtures.items():
-        others = [one for key, one in mixtures.items() if key != name]
-        against = [mine] * (runs - 1) + others * runs
-        told[name] = min(1.0, runs * probability_fastest(mine, *against))
-    return told
-
-
-def _cautions(trial: Trial, left_out: Sequence[str]) -> list[Caution]:
-    found = [
-        Caution(
-            "drawn-independently",
-            f"runs are drawn from what all {trial.sessions} sessions gave together: what a new "
-            "session changes is not in these chances",
-        )
-    ]
-    if left_out:
-        text = f"no mixture fits every variant: {figures.listed(tuple(left_out))} left out"
-        found.append(Caution("not-compared", text, tuple(left_out)))
-    return found
-
-
-# --- Pairs, ranks and chances in words.
+# --- Pairs and ranks in words.
 
 
 _NAME = 24
@@ -428,53 +294,49 @@ _NAME = 24
 
 @page_of.register(Ranking)
 def _ranking_page(result: Ranking) -> Page:
-    blocks: list[Table | Sentence] = []
-    if result.ranked:
-        blocks.append(_places_table(result))
-        if result.friedman is not None and result.nemenyi is not None:
-            blocks.append(Sentence(_published(result.variants, result.friedman, result.nemenyi)))
-    heading = Sentence(
-        f"{len(result.variants)} variants, {len(result.pairs)} pairs · {_metric(result.metric)} · "
-        f"{result.sessions} session{'s' * (result.sessions != 1)} · margin "
-        f"{100 * result.margin:g} % · words after Holm over the pairs"
+    metric = "wall time" if result.metric == "wall" else result.metric
+    heading = (
+        f"{len(result.variants)} variants, {len(result.pairs)} pairs · {metric} · "
+        f"{figures.counted(result.sessions, 'session')} · margin {100 * result.margin:g} % · words "
+        "after Holm over the pairs"
     )
-    told = looks_text(result)
-    pairs = Section((_pairs(result), *([Sentence(told)] if told else [])))
-    sections = (Section((heading, Section(tuple(blocks)))), pairs) if blocks else None
+    called = shortened(result.variants, _NAME)
+    ranks: list[Table | str] = []
+    if result.ranked:
+        ranks.append(
+            table_of(
+                "places",
+                result.places,
+                ("rank", _place),
+                ("<", lambda one: called[one.variant]),
+            )
+        )
+        if result.friedman is not None and result.nemenyi is not None:
+            ranks.append(_published(result.variants, result.friedman, result.nemenyi))
+    pairs = table_of(
+        "pairs",
+        result.pairs,
+        ("<", lambda one: called[one.candidate]),
+        ("<against", lambda one: called[one.baseline]),
+        ("speedup", _speedup),
+        (f"<{level_text(result.look_alpha)}", _interval),
+        ("<", lambda one: outcome_word(one.outcome, timed=result.timed)),
+        ("<benchmarks", lambda one: _counts(one, timed=result.timed)),
+    )
+    words = ("fairtrial", "verdict", result.path, *asked_words())
     return Page(
         title=f"Pairs of {result.trial}",
-        sections=sections or (Section((heading, pairs)),),
+        sections=(
+            section(heading, section(*ranks)),
+            section(pairs, *([told] if (told := looks_text(result)) else [])),
+        ),
         cautions=result.cautions,
-        following=(
-            Section(
-                (
-                    Next(
-                        ("fairtrial", "verdict", result.path, *asked_words()),
-                        "against the baseline, benchmark by benchmark",
-                    ),
-                )
-            ),
-        ),
+        following=(section(Next(words, "against the baseline, benchmark by benchmark")),),
     )
 
 
-def _metric(metric: str) -> str:
-    return "wall time" if metric == "wall" else metric
-
-
-def _places_table(result: Ranking) -> Table:
-    called = shortened(result.variants, _NAME)
-    return Table(
-        name="places",
-        columns=columns_of("rank", "<"),
-        rows=tuple(
-            (
-                f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}",
-                called[one.variant],
-            )
-            for one in result.places
-        ),
-    )
+def _place(one: RankRange) -> str:
+    return f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}"
 
 
 def _published(variants: tuple[str, ...], found: Friedman, difference: float) -> str:
@@ -488,62 +350,16 @@ def _published(variants: tuple[str, ...], found: Friedman, difference: float) ->
     )
 
 
-def _pairs(result: Ranking) -> Table:
-    level, called = level_text(result.look_alpha), shortened(result.variants, _NAME)
-    return Table(
-        name="pairs",
-        columns=columns_of("<", "<against", "speedup", f"<{level}", "<", "<benchmarks"),
-        rows=tuple(
-            (
-                called[one.candidate],
-                called[one.baseline],
-                _speedup(one),
-                ("-" if one.low is None or one.high is None else figures.ends(one.low, one.high)),
-                outcome_word(one.outcome, timed=result.timed),
-                _counts(one, timed=result.timed),
-            )
-            for one in result.pairs
-        ),
-    )
-
-
 def _speedup(one: PairLine) -> Value:
-    if one.speedup is None:
-        return Value("-", None)
-    return Value(figures.ratio_within(one.speedup, one.low, one.high), one.speedup)
+    write = partial(figures.ratio_within, low=one.low, high=one.high)
+    return value_of(one.speedup, write)
+
+
+def _interval(one: PairLine) -> str:
+    return "-" if one.low is None or one.high is None else figures.ends(one.low, one.high)
 
 
 def _counts(one: PairLine, *, timed: bool) -> str:
     counts: tuple[tuple[int, Word], ...] = ((one.faster, "faster"), (one.slower, "slower"))
     told = [f"{count} {outcome_word(word, timed=timed)}" for count, word in counts if count]
     return ", ".join(told)
-
-
-@page_of.register(BestOf)
-def _best_of_page(result: BestOf) -> Page:
-    many = "one run" if result.runs == 1 else f"the best of {result.runs} runs"
-    rows = [("mean of all", result.mean)] if len(result.benchmarks) > 1 else []
-    called = shortened([one.benchmark for one in result.benchmarks], _NAME)
-    table = Table(
-        name="chances",
-        columns=(
-            Column("", "left"),
-            *map(Column, apart(result.variants, _NAME)),
-        ),
-        rows=tuple(
-            (
-                called.get(name, name),
-                *(Value(f"{chances[v]:.3f}", chances[v]) for v in result.variants),
-            )
-            for name, chances in (
-                *((one.benchmark, one.chances) for one in result.benchmarks),
-                *rows,
-            )
-        ),
-    )
-    heading = Sentence(f"the chance to win with {many} each · {_metric(result.metric)}")
-    return Page(
-        title=f"Best runs of {result.trial}",
-        sections=(Section((heading, Section((table,)))),),
-        cautions=result.cautions,
-    )

@@ -63,7 +63,6 @@ TABLE = """
 0   verdict runs/one --pairs
 0   verdict runs/one --ratio
 0   verdict runs/one --rank
-0   verdict runs/one --best-of 3
 2   verdict long.csv --columns value=absent
 0,7 gate 'slower>900%' runs/one --variant b --allow-missing=two --on suite --warmup-iterations 0 --metric wall --confidence 0.9 --looks 3 --junit j.xml --summary s.md --annotations github
 7   gate 'slower>900%' new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --json

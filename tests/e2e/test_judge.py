@@ -109,7 +109,6 @@ def test_every_command_follows_the_question_that_is_added_to_a_complete_trial(la
     one = f"{trial}:slow"
     for words in (
         ("verdict", trial),
-        ("verdict", trial, "--best-of", 2),
         ("gate", GATE, one, f"{trial}:fast"),
         ("report", trial, "--format", "md"),
         ("plot", "forest", trial, "-o", "f.svg"),

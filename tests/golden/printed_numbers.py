@@ -222,19 +222,12 @@ def gate(d, table):
     lines = {c["candidate"]: c["suite"] for c in d["candidates"]}
     if table.name.startswith("benchmarks"):
         _, lines = candidate(d, table)
-    rate = d["candidates"][0]["better"] == "higher"  # asked is how much less
+    better = d["candidates"][0]["better"]
     for row in table.rows:
         line = lines[text_of(row[0])]
         if line["speedup"] is None:
             yield ["", "", "", "", "any"]
             continue
-        if rate:
-            line = {
-                "speedup": 2 - line["speedup"],
-                "low": 2 - line["high"],
-                "high": 2 - line["low"],
-            }
-        better = "higher" if rate else "lower"
         yield ["", [is_change(line, "speedup", better)], both_ends(line, better), "", ""]
 
 

@@ -131,11 +131,11 @@ Row = tuple[str, *tuple[Sequence[str], ...]]
 
 JUDGING: tuple[Row, ...] = (
     ("verdict {} {}", (*TRIALS, *FLEETS), (*FORMS, "--explain")),
-    ("verdict {} {}", (*SOUND, *FLEETS), ("--all", "--ratio", "--pairs", "--rank", "--best-of 5")),
+    ("verdict {} {}", (*SOUND, *FLEETS), ("--all", "--ratio", "--pairs", "--rank")),
     (
         "verdict {} {}",
         ("@three", "@metrics"),
-        ("--pairs --json", "--rank --json", "--best-of 3 --json"),
+        ("--pairs --json", "--rank --json"),
     ),
     ("verdict {} {}", ("@pair", "@fleet"), (*SIDE_OPTIONS, *VERDICT_OPTIONS)),
     ("verdict {} --json {}", ("@three", "@fleet-apart"), VERDICT_OPTIONS),
@@ -749,7 +749,7 @@ REFUSED: tuple[Row, ...] = (
     ("{} @pair --better sideways", ("verdict", "hpt", "plan", "resample", "gate slower>2%")),
     (
         "verdict @pair {}",
-        ("--margin -1", "--looks 0", "--weight x", "--weight text=-1", "--best-of 0"),
+        ("--margin -1", "--looks 0", "--weight x", "--weight text=-1"),
     ),
     ("verdict @pair {}", ("--pairs --rank", "--gate x", "--correction x", "extra more", "--verb")),
     (

@@ -42,7 +42,7 @@ from analysis.verdict.compare import CompareAnswer
 from analysis.verdict.compare_sentences import PairTable
 from analysis.verdict.comparison_result import TrialComparison
 from analysis.verdict.gate import Gate
-from analysis.verdict.ranking import BestOf, Ranking
+from analysis.verdict.ranking import Ranking
 from analysis.verdict.result import Verdict
 from harness.commands.doctor_page import Checkup
 from harness.commands.dry_run import Preview
@@ -76,7 +76,7 @@ _CONSENT = {
 
 # a command -> the answers that it may print: classes, or types that hold them
 ANSWERS: Mapping[str, tuple[Any, ...]] = {
-    "verdict": (Verdict, Ranking, BestOf, Gate),
+    "verdict": (Verdict, Ranking, Gate),
     "gate": (Gate,),
     "diff": (TrialComparison,),
     "history": (History, OrderedVariants),

@@ -34,7 +34,10 @@ next  fairtrial run campaign.yaml --resume --trial runs/synthetic --sessions +23
 
 
 @pytest.fixture
-def judged(synthetic, tmp_path):
+def judged(synthetic, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "campaign.yaml").touch()  # or no command names it
+
     def judge_it(data, *, sessions=4, **options):
         trial = read_trial(synthetic(data, sessions=sessions).write(tmp_path / "t"))
         return judge(trial, **options)

@@ -337,7 +337,6 @@ def test_a_gate_of_a_candidate_that_crashes_everywhere_is_no(fleet):
     [
         ("--rank", "over the sessions of one trial", "fleet:ONE"),
         ("--pairs", "over the sessions of one trial", "fleet:OTHER"),
-        ("--best-of 3", "another on each host", "leave it out"),
         ("--always-valid", "for sessions, not for hosts", "--looks N"),
         ("--certificate x", "of one machine", "fairtrial calibrate"),
         ("--level iteration", "by their processes", "leave it out"),

@@ -17,7 +17,11 @@ from analysis.verdict.judging import judge
 
 
 @pytest.fixture
-def judged(synthetic, tmp_path):
+def judged(synthetic, tmp_path, monkeypatch):
+    """Judge a trial whose campaign lies where it is asked."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "campaign.yaml").touch()
+
     def judge_it(data, *, name="a b", change=None, sessions=4, **options):
         made = synthetic(data, sessions=sessions)
         if change is not None:
@@ -90,6 +94,13 @@ def test_what_is_undecided_leads_to_the_sessions_that_it_needs(judged, three):
     assert command(found) == (
         f"fairtrial run campaign.yaml --resume --trial 'runs/a b' --sessions +{more}"
     )
+
+
+def test_a_campaign_that_is_not_here_is_named_in_no_command(judged, three, tmp_path):
+    found = judged(three(gzip_1=(0.217, 0.382, 0.999)))
+    (tmp_path / "campaign.yaml").unlink()
+    assert command(found) == "fairtrial status 'runs/a b'"  # which says what has to be put back
+    assert "; the campaign is not here" in str(found)
 
 
 def test_what_ended_early_goes_on_and_what_is_running_is_looked_at(judged, three):

@@ -26,7 +26,7 @@ from analysis.stats.arguments import stream
 from analysis.verdict.comparison import compare_trials
 from analysis.verdict.fleet import judge_fleet
 from analysis.verdict.judging import judge, judge_sources
-from analysis.verdict.ranking import best_of, rank_variants
+from analysis.verdict.ranking import rank_variants
 
 CODE = "metric-not-asked"
 RPS = {"rps": {"unit": "1/s", "better": "higher"}, "p50": {"unit": "s", "better": "lower"}}
@@ -83,7 +83,6 @@ def test_without_the_key_it_is_said_first_that_declared_metrics_were_not_judged(
     )
     assert answer.to_dict()["caution_codes"][0] == CODE
     assert rank_variants(trial).cautions[0].text == SAID
-    assert best_of(trial, 2).cautions[0].text == SAID
     assert CODE in codes(compare_trials(trial, trial))
     assert CODE in codes(sources(trial, rng=stream(1, "s")))
 
@@ -108,7 +107,7 @@ def test_the_campaigns_question_is_what_everything_judges(load_of):
     assert diagnose_trial(trial).metric == "rps"
     assert compare_trials(trial, trial).metric == "rps"
     assert sources(trial, rng=stream(1, "s")).response == "rps"
-    assert rank_variants(trial).metric == best_of(trial, 2).metric == "rps"
+    assert rank_variants(trial).metric == "rps"
 
 
 def test_the_last_question_holds(load_of):

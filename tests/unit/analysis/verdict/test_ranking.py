@@ -1,4 +1,4 @@
-"""All variants against each other: pairs by the session t with Holm, and chances of the best run."""
+"""All variants against each other: pairs by the session t with Holm."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from analysis.data.trial import read_trial
-from analysis.errors import FairtrialError, UsageError
-from analysis.methods.mixture.fit import fit_mixture
-from analysis.verdict.ranking import best_of, rank_variants
+from analysis.errors import UsageError
+from analysis.verdict.ranking import rank_variants
 
 
 @pytest.fixture(scope="module")
@@ -75,45 +74,3 @@ def test_holm_over_the_pairs_and_places_move_only_as_far_as_pairs_are_told(found
 def test_one_variant_cannot_be_ranked(trial):
     with pytest.raises(UsageError, match="no two variants"):
         rank_variants(trial, variants=["base"])
-
-
-def test_chances_of_a_benchmark_sum_to_one(trial):
-    for runs in (1, 5):
-        found = best_of(trial, runs)
-        for row in found.benchmarks:
-            assert sum(row.chances.values()) == pytest.approx(1, abs=1e-6)
-        assert found.mean["c"] == pytest.approx(1, abs=1e-6)
-
-
-def test_equal_variants_have_equal_chances_and_many_runs_help_the_wide_one(synthetic, tmp_path):
-    # by symmetry: the same runs under three names
-    values = np.exp(np.random.default_rng(1).normal(0, 0.1, 40)).tolist()
-    wide = np.exp(np.random.default_rng(2).normal(0.02, 0.3, 40)).tolist()
-    same = synthetic({"a": {"x": values}, "b": {"x": values}, "c": {"x": values}}, sessions=4)
-    found = best_of(read_trial(same.write(tmp_path / "same")), 3)
-    assert list(found.mean.values()) == pytest.approx([1 / 3] * 3, abs=1e-6)
-    two = synthetic({"a": {"x": values}, "b": {"x": wide}}, sessions=4)
-    opened = read_trial(two.write(tmp_path / "two"))
-    assert best_of(opened, 20).mean["b"] > best_of(opened, 1).mean["b"] + 0.2
-
-
-def test_the_best_of_r_agrees_with_drawing(synthetic, tmp_path):
-    rng = np.random.default_rng(4)
-    a, b = rng.normal(1.0, 0.05, 60), rng.normal(1.03, 0.1, 60)
-    made = synthetic({"a": {"x": a.tolist()}, "b": {"x": b.tolist()}}, sessions=4)
-    trial = read_trial(made.write(tmp_path))
-    fits = [fit_mixture(v, max_components=5) for v in (a, b)]
-    draws = [f.sample(40_000 * 4, rng=rng).reshape(-1, 4).min(axis=1) for f in fits]
-    assert best_of(trial, 4).mean["a"] == pytest.approx((draws[0] < draws[1]).mean(), abs=0.01)
-
-
-@pytest.mark.parametrize("runs", [0, 101])
-def test_runs_out_of_range_are_refused(trial, runs):
-    with pytest.raises(UsageError, match="runs"):
-        best_of(trial, runs)
-
-
-def test_without_mixtures_it_says_so(synthetic, tmp_path):
-    made = synthetic({"a": {"x": [1.0]}, "b": {"x": [2.0]}})
-    with pytest.raises(FairtrialError, match="no benchmark has mixtures"):
-        best_of(read_trial(made.write(tmp_path)), 1)

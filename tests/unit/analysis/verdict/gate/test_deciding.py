@@ -86,7 +86,7 @@ def test_screen_and_json_have_the_confidence_and_the_risk_of_the_look(compared):
     assert one["look_alpha"] == pytest.approx(0.05 / 12)
     assert one["risk_total"] == pytest.approx(0.075)
     text = " ".join(str(found).split())
-    assert "more time 99.58 % slower>2%" in text
+    assert "time 99.58 % slower>2%" in text
     assert (
         "look 3 of a growing trial: judged at .42 % (alpha/12); all looks together at most" in text
     )
