@@ -555,6 +555,8 @@ campaign  Path
     where commits are built and programs kept (default: in ~/.cache/fairtrial)
 --resume[=FOLDER]  Path
     go on with this bisection (default: the newest that is not ended)
+--dry-run
+    show what is to be expected; build nothing
 --why
     then ask of each culprit in which functions it differs from its parent, as 'fairtrial why'
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from analysis.options import command, positive
 
-from .options import Placed, Talk
+from .options import Placed, Talk, write_result
 
 if TYPE_CHECKING:
     from analysis.history.bisection import Bisection
@@ -36,6 +36,7 @@ class _Asked(Placed, Talk):
     all: bool
     work_dir: Path | None
     resume: Path | None
+    dry_run: bool
     strict: bool
     why: bool
     format: str
@@ -95,6 +96,7 @@ def bisect(*, args: _Asked, out: TextIO, err: TextIO) -> int:
 
     Examples
     --------
+    v1.4 v1.5 --dry-run                commits, builds, sessions and hours to be expected
     v1.4 v1.5                          by campaign.yaml: its baseline's keys hold for every commit
     HEAD~40 HEAD --benchmark parse     one benchmark only
     v1.4 v1.5 --metric max_rss         the commit that needs more memory
@@ -117,6 +119,11 @@ def _asked(question: Question, request: Request, args: _Asked, out: TextIO, err:
     from ..launch.matching import Interrupted
     from .bisect_view import BisectView
 
+    if args.dry_run:
+        from ..bisect.expecting import expected
+
+        write_result(expected(question, request), out, as_json=args.json)
+        return 0
     listener = BisectView(err, quiet=args.quiet, verbose=args.verbose)
     try:
         found = search(question, request, listener, listener)

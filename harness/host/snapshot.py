@@ -137,7 +137,7 @@ def capture(
             **_fields(state, "virtual", "container"),
             "cpu_quota": state.quota_cpus,
         },
-        "cpu": _cpu(state),
+        "cpu": _cpu(host, state),
         "memory": {
             "total_bytes": state.memory_total_bytes,
             "swap_total_bytes": state.swap_total_bytes,
@@ -183,10 +183,10 @@ def _fields(part: object, *names: str) -> dict[str, Any]:
     return {name: getattr(part, name) for name in names}
 
 
-def _cpu(state: HostState) -> dict[str, Any]:
+def _cpu(host: Host, state: HostState) -> dict[str, Any]:
     topology = state.topology
     return {
-        "model": state.cpu_model,
+        "model": state.cpu_model or _model_by_library(host),
         **_fields(state, "microcode", "flags_sha256"),
         "online": format_cpus(topology.numbers),
         "cores": topology.cores,
@@ -216,6 +216,19 @@ def _spread(topology: Topology, name: str) -> dict[str, str | int]:
         if value is not None:
             groups.setdefault(value, []).append(cpu.number)
     return {format_cpus(tuple(cpus)): value for value, cpus in groups.items()}
+
+
+def _model_by_library(host: Host) -> str | None:
+    # py-cpuinfo starts processes of its own: it is asked only where the kernel says nothing.
+    if host.root != Path("/"):
+        return None
+    import cpuinfo
+
+    try:
+        model = cpuinfo.get_cpu_info().get("brand_raw")
+    except Exception:  # noqa: BLE001 - a library that fails to guess a name must not stop a trial
+        return None
+    return model if isinstance(model, str) and model else None
 
 
 def _tools(variables: Mapping[str, str], tool_version: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import runpy
+import shlex
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -99,6 +100,22 @@ def test_one_that_is_ended_is_told_again_without_a_session(planted):
     assert found["sentence"] in markdown.stdout
     assert f"| proof | {found['culprits'][0]['sessions']} fresh sessions" in markdown.stdout
     assert made.listed(folder) == before
+
+
+def test_a_dry_run_tells_what_is_to_be_expected_and_touches_nothing(planted):
+    before = sorted(planted.folder.rglob("*"))
+    done = bisect(planted, *planted.words, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "would take 18 to 24 sessions and about 9 builds" in done.stdout
+    assert "install -m 755 app.c app" in done.stdout
+    assert "with your rights" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    told = json.loads(bisect(planted, *planted.words, "--dry-run", "--json").stdout)
+    assert (told["commits"], told["sessions"], told["runs"]) == (40, [18, 24], 2)
+    (following,) = told["next"]
+    ends = ("HEAD~40", "HEAD", "--campaign", "app/campaign.yaml", "--work-dir", "work")
+    assert shlex.split(following) == ["fairtrial", "bisect", *ends]
+    assert sorted(planted.folder.rglob("*")) == before
 
 
 def test_where_nothing_is_planted_there_is_no_difference(lab):  # the negative control

@@ -47,7 +47,7 @@ TABLE = """
 0   compare -L n 1,2 'echo {n}' -S sh -r 2 --cpus none --wait-for-lock=60 --dir timed -q
 0   compare -P n 1 3 -D 1 'echo {n}' --counters -r 2 --cpus none --wait-for-lock=60 --dir timed -q
 2   compare --resume --for 1s --dir nowhere -q
-2   bisect v1 v2 --campaign c.yaml --benchmark one --metric wall --warmup-iterations 3 --variant a --margin 0.01 --risk 0.05 --looks 6,12 --sessions-max 9 --all --dir runs --work-dir w --strict --why --wait-for-lock=9 --share --json -v
+2   bisect v1 v2 --campaign c.yaml --benchmark one --metric wall --warmup-iterations 3 --variant a --margin 0.01 --risk 0.05 --looks 6,12 --sessions-max 9 --all --dir runs --work-dir w --dry-run --strict --why --wait-for-lock=9 --share --json -v
 2   bisect --resume --dir runs --format md -q
 2   why runs/one:b --benchmark one --stored --rename a=b --any --require --json -q
 2   why runs/one:b --benchmark absent --sessions 1 --frequency 999 --chains fp --folded f --wait-for-lock=9 --format md -v

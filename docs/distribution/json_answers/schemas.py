@@ -44,6 +44,7 @@ from analysis.verdict.comparison_result import TrialComparison
 from analysis.verdict.gate import Gate
 from analysis.verdict.ranking import Ranking
 from analysis.verdict.result import Verdict
+from harness.bisect.expecting import Expected
 from harness.commands.doctor_page import Checkup
 from harness.commands.dry_run import Preview
 from harness.commands.rerun_preview import Intent
@@ -102,7 +103,7 @@ ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "bundle": (Bundled,),
     "compare": (CompareAnswer,),
     "run": (Ending, Preview),
-    "bisect": (Bisection,),
+    "bisect": (Bisection, Expected),
     "why": (WhyAnswer,),
     "status": (
         [TrialProgress, FleetStanding, Told(Bisection)],

@@ -12,7 +12,7 @@ import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-PACKAGES = ("yaml", "_yaml", "rich", "pygments", "markdown_it", "mdurl", "psutil")
+PACKAGES = ("yaml", "_yaml", "rich", "pygments", "markdown_it", "mdurl", "psutil", "cpuinfo")
 _LEFT_OUT = shutil.ignore_patterns(
     "test", "tests", "idlelib", "tkinter", "lib2to3", "ensurepip", "turtledemo", "pydoc_data",
     "config-*", "site-packages", "dist-packages", "__pycache__", "*.a", "*.pyc",

@@ -1,4 +1,4 @@
-"""What the command line of a bisection asks: what is missing or cannot be, and what goes on as it was asked."""
+"""What the command line of a bisection asks: what is missing or cannot be, and what is pasted to carry it out."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from analysis.errors import UsageError
 from analysis.record.shapes import shaped
 from harness.bisect.bisecting import Request, question_of
+from harness.bisect.expecting import expected
 from harness.bisect.journal import Asked
 
 from .conftest import CAMPAIGN, PROGRAM, Repository
@@ -56,6 +57,27 @@ def test_sessions_that_end_before_the_first_look_are_refused(asked):
     # negative controls: as many as that look, and another list of looks
     assert question_of(asked(sessions_max=6)).asked.sessions_max == 6
     assert question_of(asked(sessions_max=3, looks=(3, 6))).asked.looks == (3, 6)
+
+
+def test_what_is_pasted_after_a_dry_run_asks_the_same(asked, tmp_path):
+    request = asked(
+        benchmarks=("run",),
+        variant="other",
+        looks=(4, 8),
+        work_dir=tmp_path / "w",
+        strict=True,
+        metric="t",
+        warmup_iterations=0,
+    )
+    _print_t(request.campaign)
+    (line,) = expected(question_of(request), request).next
+    assert line == (
+        f"fairtrial bisect 'HEAD~2' HEAD --benchmark run --campaign {request.campaign} --metric t --looks 4,8 "
+        f"--work-dir {request.work_dir} --variant other --warmup-iterations 0 --strict"
+    )
+    plain = Request(good="HEAD~2", bad="HEAD")
+    told = expected(question_of(request), plain)
+    assert told.next == ("fairtrial bisect 'HEAD~2' HEAD",)
 
 
 def test_iterations_are_those_that_were_asked_and_stay_so(asked):
