@@ -47,7 +47,7 @@ def plot(
     """
     from ..plots.chart import check_picture
     from ..report.figures.kinds import kind_of
-    from ..report.figures.suite import write_drawing
+    from ..report.figures.files import write_drawing
 
     kind_of(args.kind)
     picture = check_picture(output)

@@ -154,7 +154,7 @@ def _draw(
     subjects: tuple[Subject, ...], folder: Path, sheet: Sheet, out: TextIO, err: TextIO
 ) -> None:
     """Write the pictures; the room that draws them is opened when it is asked for."""
-    from ..report.figures.suite import write_all
+    from ..report.figures.files import write_all
 
     for subject in subjects:
         place = folder / subject.verdict.metric if len(subjects) > 1 else folder

@@ -438,7 +438,7 @@ def _commands(subject: Subject) -> tuple[str, ...]:
     metric = [] if subject.verdict.usual else ["--metric", subject.verdict.metric]
     return tuple(
         shlex.join(["fairtrial", *words, *metric, *asked_words()])
-        for words in (("verdict", source, "--rank"), ("plot", "cd", source, "-o", "cd.svg"))
+        for words in (("verdict", source, "--rank"),)
     )
 
 

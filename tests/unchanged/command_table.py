@@ -102,8 +102,8 @@ VERDICT_OPTIONS = (
 )
 FIGURE_OPTIONS = ("--width 85mm", "--font-size 6", "--font-family Absent", "--width 9")
 KINDS = (
-    *("forest", "ranks", "curve", "box", "biplot", "cd", "strip", "order", "ecdf", "shift", "lag"),
-    *("qq", "modes", "causes", "density", "means", "shares"),
+    *("forest", "curve", "box", "biplot", "shares", "means"),
+    *("strip", "ecdf", "shift", "density", "qq", "modes"),
 )
 COMMANDS = (
     *(

@@ -9,11 +9,12 @@ import numpy as np
 
 from ...data.stored_iterations import judged_counts, values_of_run
 from ...errors import AnalysisError
+from ...pages.number_format import span
 from ...plots.axes import Axes, Scale, Tick, quantity_axis, quantity_scale
 from ...plots.chart import arranged
 from ...record.shapes import MOST_IN_ROW
 from ...stats.samples import Array
-from .panels import Drawing, cells_and_styles, name_of, names_of, rows_high
+from .panels import Drawing, Number, cells_and_styles, name_of, names_of, rows_high
 
 if TYPE_CHECKING:
     from ...plots.chart import Sheet
@@ -129,45 +130,21 @@ def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         axes.title = f"{names[name]}: {len(some)} of {len(runs[name])} runs"
         panels.append(axes)
     panels[-1].x_label = f"iteration; {name_of(metric, sheet)} ({subject.verdict.better} is better)"
-    told = "; ".join(
-        f"{name}: {len(found)} runs, {_span([run.left_out for _, run in found])} iterations not judged"
-        for name, found in runs.items()
-        if found
-    )
+    told, rows = [], list[tuple[Number, ...]]()
+    for name, found in runs.items():
+        if found:
+            left = span(run.left_out for _, run in found)
+            told.append(f"{name}: {len(found)} runs, {left} iterations not judged")
+        for number, (session, run) in enumerate(found, 1):
+            for place, value in zip(run.places.tolist(), run.values.tolist(), strict=True):
+                iteration = int(place) if place == int(place) else place
+                rows.append((name, session, number, iteration, int(place > run.left_out), value))
+    headings = f"variant session run iteration judged {metric}_{subject.verdict.unit}"
+    height = rows_high(sheet, len(panels), 7.0, 4.0)
+    notes = ["dot: the first iteration that is judged"]
     return Drawing(
-        name=subject.anchor("iterations", benchmark),
-        title=f"iterations of {benchmark}",
-        alt=f"{metric} of {benchmark}, iteration by iteration. {told}.",
-        picture=arranged(
-            sheet,
-            [[axes] for axes in panels],
-            rows_high(sheet, len(panels), 7.0, 4.0),
-            notes=["dot: the first iteration that is judged"],
-        ),
-        columns=(
-            "variant",
-            "session",
-            "run",
-            "iteration",
-            "judged",
-            f"{metric}_{subject.verdict.unit}",
-        ),
-        rows=tuple(
-            (
-                name,
-                session,
-                number,
-                int(place) if place == int(place) else place,
-                int(place > run.left_out),
-                value,
-            )
-            for name, found in runs.items()
-            for number, (session, run) in enumerate(found, 1)
-            for place, value in zip(run.places.tolist(), run.values.tolist(), strict=True)
-        ),
+        alt=f"{metric} of {benchmark}, iteration by iteration. {'; '.join(told)}.",
+        picture=arranged(sheet, [[axes] for axes in panels], height, notes=notes),
+        columns=tuple(headings.split()),
+        rows=tuple(rows),
     )
-
-
-def _span(counts: Sequence[int]) -> str:
-    low, high = min(counts), max(counts)
-    return f"{low}" if low == high else f"{low} to {high}"

@@ -31,31 +31,29 @@ class Kind:
     each: bool = False
 
 
+_HERE = "analysis.report.figures"
 _SUITE = {
-    "forest": Kind("analysis.report.figures.ranking", "speedups with their intervals, session values and margin"),
-    "ranks": Kind("analysis.report.figures.ranking", "variants by rank, with bars that join what is not told apart"),
-    "curve": Kind("analysis.report.figures.suite", "HPT's reliability for each speedup under test"),
-    "box": Kind("analysis.report.figures.suite", "five numbers of each benchmark and variant"),
-    "biplot": Kind("analysis.report.figures.suite", "which systems are alike, and which benchmarks tell them apart"),
-    "shares": Kind("analysis.report.figures.suite", "the share of the variance that each component of the biplot explains"),
-    "means": Kind("analysis.report.figures.normality", "densities of means of ever larger samples, from 10 to 280 runs"),
-    "cd": Kind("analysis.report.figures.ranking", "Friedman's mean ranks, their critical difference, its false alarms"),
-}  # fmt: skip
-_EACH = {
-    "strip": Kind("analysis.report.figures.panels", "every run of a benchmark as a dot, a line for each session"),
-    "order": Kind("analysis.report.figures.panels", "the runs of a benchmark in their order, session by session"),
-    "ecdf": Kind("analysis.report.figures.distributions", "the share of runs done by a time"),
-    "shift": Kind("analysis.report.figures.distributions", "the speedup at each decile of the runs"),
-    "iterations": Kind("analysis.report.figures.iterations", "all iterations of each run, and which of them are judged"),
-    "lag": Kind("analysis.report.figures.distributions", "each run against the run before"),
-    "density": Kind("analysis.report.figures.normality", "a kernel density of the runs against the fitted normal law"),
-    "qq": Kind("analysis.report.figures.distributions", "the runs against a normal law"),
-    "modes": Kind("analysis.report.figures.distributions", "a mixture of normal laws over the histogram of the runs"),
-    "causes": Kind(
-        "analysis.report.figures.distributions", "the runs by mode: in their order, and against what separates the modes"
-    ),
-}  # fmt: skip
-KINDS = _SUITE | {name: replace(kind, each=True) for name, kind in _EACH.items()}
+    "forest": "speedups with their intervals, session values and margin",
+    "curve": "HPT's reliability for each speedup under test",
+    "box": "five numbers of each benchmark and variant",
+    "biplot": "which systems are alike, and which benchmarks tell them apart",
+    "shares": "the share of the variance that each component of the biplot explains",
+    "means": "densities of means of ever larger samples, from 10 to 280 runs",
+}
+_RUNS = {
+    "strip": "every run of a benchmark as a dot, a line for each session",
+    "ecdf": "the share of runs done by a time",
+    "shift": "the speedup at each decile of the runs",
+    "density": "a kernel density of the runs against the fitted normal law",
+    "qq": "the runs against a normal law",
+    "modes": "a mixture of normal laws over the histogram of the runs",
+}
+_ITERATIONS = "all iterations of each run, and which of them are judged"
+KINDS = {
+    **{name: Kind(f"{_HERE}.suite", shows) for name, shows in _SUITE.items()},
+    **{name: Kind(f"{_HERE}.runs", shows, each=True) for name, shows in _RUNS.items()},
+    "iterations": Kind(f"{_HERE}.iterations", _ITERATIONS, each=True),
+}
 
 
 def kind_of(name: str) -> Kind:
@@ -98,15 +96,18 @@ def draw(name: str, subject: Subject, sheet: Sheet, *, benchmark: str | None = N
     function: Any = getattr(load(kind.module), f"draw_{name}")
     named: tuple[str, ...] = (_benchmark(name, subject, benchmark),) if kind.each else ()
     drawing: Drawing = function(subject, sheet, *named)
-    return replace(drawing, title=shown(drawing.title), alt=shown(drawing.alt))
+    title = ": ".join((*named, kind.shows))
+    return replace(
+        drawing, name=subject.anchor(name, *named), title=shown(title), alt=shown(drawing.alt)
+    )
 
 
 def draw_table(found: Biplot, sheet: Sheet, kind: str = "biplot") -> Drawing:
     """Draw a biplot, or its shares, of systems that were read without a verdict, such as a table of medians."""
-    from .suite import drawing_of, shares_of
+    from .suite import biplot_of, shares_of
 
-    drawing = (drawing_of if kind == "biplot" else shares_of)(found, sheet, kind)
-    return replace(drawing, alt=shown(drawing.alt))
+    drawing = (biplot_of if kind == "biplot" else shares_of)(found, sheet)
+    return replace(drawing, name=kind, title=KINDS[kind].shows, alt=shown(drawing.alt))
 
 
 def _benchmark(kind: str, subject: Subject, benchmark: str | None) -> str:

@@ -1,28 +1,38 @@
-"""The whole suite: five numbers of each benchmark and variant, HPT's reliability, the biplot."""
+"""Figures of the whole suite: speedups, five numbers, HPT's reliability, the biplot, means of samples."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...announcing import doing
-from ...errors import AnalysisError, InsufficientDataError, UsageError
+from ...diagnose.normality import (
+    from_on,
+    grown_bandwidth,
+    lilliefors,
+    runs_of,
+    sample_means,
+    sizes_enough,
+)
+from ...errors import AnalysisError, InsufficientDataError
 from ...methods.hpt.speedup import HptSpeedup, hpt_speedup
+from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...methods.resampling.biplot import Biplot, biplot
 from ...methods.resampling.biplot_picture import biplot_picture, shares_picture
-from ...plots.axes import Axes, Scale, Tick, ratio_axis, ratio_scale, rows_down
-from ...plots.chart import ENDINGS, Sheet, write_file, write_picture
-from ...plots.marks import style_of
-from .kinds import KINDS, draw
+from ...pages.number_format import outcome_word, pvalue
+from ...plots.axes import Axes, Key, Scale, Tick, ratio_axis, ratio_scale, rows_down
+from ...plots.chart import POINT
+from ...plots.marks import COLOURS, style_of
+from ...stats.arguments import stream
+from ...stats.samples import kernel_density
+from ..subject import level_of
+from ..written import column_of, written_of
 from .panels import (
     Drawing,
+    Number,
     columns_of,
-    counted,
     few_of,
     in_columns,
     line_of,
@@ -32,129 +42,157 @@ from .panels import (
 )
 
 if TYPE_CHECKING:
+    from ...plots.chart import Sheet
     from ..subject import Subject
+    from ..written import Written
 
-__all__ = [
-    "draw_biplot",
-    "draw_box",
-    "draw_curve",
-    "draw_shares",
-    "drawing_of",
-    "shares_of",
-    "write_all",
-    "write_drawing",
-]
+_BESIDE = 7.2  # mm of width for each point of a letter's size, that a panel beside another needs
 
-# --- Writes figures: one as the kind that its file's ending says, or all that apply, each with its data.
+# --- Speedups with their intervals, session values and margin: the answer in one picture.
 
 
-_OPEN = 8  # benchmarks whose own figures are drawn; of more, those that a caution names
-_NOTED = 3
+_STROKES = 20  # rows, of which each may show its sessions
+_SUITE = {"these": "these {n}", "similar": "others like them"}
 
 
-def write_drawing(drawing: Drawing, path: Path, *, data: Path | None = None) -> None:
-    """Write one figure, and its data as CSV: beside it, or where `data` says.
+def draw_forest(subject: Subject, sheet: Sheet) -> Drawing:
+    """Draw a panel for each candidate: beside each other where there is room, else below."""
+    results = [one.multilevel for one in subject.candidates if one.multilevel is not None]
+    if not results:
+        raise InsufficientDataError(
+            "a forest shows speedups, and nothing was compared",
+            fix="name two sides, or a trial with two variants that have runs",
+            n=0,
+            needed=1,
+        )
+    known = dict.fromkeys(line.name for result in results for line in column_of(result))
+    every = [*(name for name in subject.order if name in known), *(n for n in _SUITE if n in known)]
+    cautioned = {name for caution in subject.verdict.cautions for name in caution.about}
+    rows, notes = few_of(every, cautioned, last=2)
+    across = columns_of(sheet, len(results), _BESIDE)
+    down = -(-len(results) // across)
+    strokes = len(rows) <= _STROKES and any(one.differences for one in results[0].benchmarks)
+    lines_high = down * max(len(rows) + 1.2, 5.0)
+    height = rows_high(sheet, lines_high, 2.3 if strokes else 1.5, around=2.0 + 3.2 * down)
+    texts = written_of(subject)
+    names = names_of(rows, sheet, 0.2 / across + 0.06)
+    titles = names_of([one.candidate for one in results], sheet, 0.62 / across, bold=True)
+    base = name_of(subject.baseline, sheet, 0.22 / across)
+    panels = []
+    for k, result in enumerate(results):
+        count = sum(line.speedup is not None for line in result.benchmarks)
+        axes = rows_down(
+            [_SUITE[one].format(n=count) if one in _SUITE else names[one] for one in rows]
+        )
+        _speedups(axes, result, rows, texts[result.candidate], strokes=strokes, brief=across > 1)
+        axes.y_texts = k % across == 0
+        axes.title, axes.title_css = (
+            (titles[result.candidate] if len(results) > 1 else ""),
+            "ink bold",
+        )
+        one = f" of {name_of(result.candidate, sheet, 0.2)}" if len(results) == 1 else ""
+        if k + across >= len(results):
+            axes.x_label = f"speedup{one} over {base}"
+        panels.append(axes)
+    told = [_told(result, texts[result.candidate]) for result in results]
+    headings = "candidate baseline line speedup low high confidence word sessions session_speedups"
+    return Drawing(
+        alt=f"Speedups over {subject.baseline}, {_amount(subject)} with {subject.verdict.runs} runs. "
+        f"{'. '.join(told)}.",
+        picture=in_columns(sheet, panels, across, height, notes),
+        columns=tuple(headings.split()),
+        rows=tuple(_numbers(result, line) for result in results for line in column_of(result)),
+    )
 
-    Raises
-    ------
-    UsageError
-        If a file cannot be written.
-    """
-    write_picture(drawing.picture, path, title=drawing.title, alt=drawing.alt)
-    write_file(path.with_suffix(".csv") if data is None else data, _table(drawing))
 
-
-def write_all(
-    subject: Subject,
-    folder: Path,
-    sheet: Sheet | None = None,
+def _speedups(
+    axes: Axes,
+    result: Multilevel,
+    rows: Sequence[str],
+    texts: Mapping[str, Written],
     *,
-    benchmarks: tuple[str, ...] | None = None,
-    told: Callable[[str], None] | None = None,
-) -> tuple[Path, ...]:
-    """Write each kind that applies as SVG, PDF and PNG, with its data as CSV beside it.
-
-    Parameters
-    ----------
-    subject : Subject
-        What was judged.
-    folder : Path
-        Made where it is missing; files of the same names are replaced.
-    sheet : Sheet, optional
-        Two columns wide by default.
-    benchmarks : tuple of str, optional
-        Whose own figures are drawn: by default all of up to eight; of more, the first three that a
-        caution names, or the first three of the page.
-    told : callable, optional
-        Called with a sentence for each kind that does not apply.
-
-    Returns
-    -------
-    tuple of Path
-        The files, in the order of the kinds.
-
-    Raises
-    ------
-    UsageError
-        If a file cannot be written.
-    """
-    sheet = Sheet() if sheet is None else sheet
-    sheet.check()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"the folder cannot be made: {error.strerror}", str(folder), "name another"
-        ) from None
-    found = []
-    wanted = tuple(_wanted(subject, benchmarks))
-    for number, (name, benchmark) in enumerate(wanted, 1):
-        doing("figure", number, len(wanted))
-        try:
-            drawing = draw(name, subject, sheet, benchmark=benchmark)
-        except AnalysisError as error:
-            if told is not None:
-                where = "" if benchmark is None else f" of {benchmark}"
-                told(f"no {name}{where}: {error.what}")
+    strokes: bool,
+    brief: bool,
+) -> None:
+    """Draw a candidate's lines, each in its row, with the numbers of the page beside them."""
+    lines = {line.name: line for line in column_of(result) if line.name in rows}
+    scale = ratio_scale(_extent(lines.values()), result.margin)
+    axes.margin(result.margin)
+    ratio_axis(axes, "x", scale)
+    for y, name in enumerate(rows):
+        line = lines.get(name)
+        if line is None or line.speedup is None:
+            axes.beside.append((y, "no speedup", "second"))
             continue
-        paths = [folder / f"{drawing.name}{ending}" for ending in ENDINGS]
-        for path in paths:
-            write_picture(drawing.picture, path, title=drawing.title, alt=drawing.alt)
-        paths.append(folder / f"{drawing.name}.csv")
-        write_file(paths[-1], _table(drawing))
-        found += paths
-    return tuple(found)
+        if strokes and isinstance(line, BenchmarkLine):
+            inside = [math.exp(d) for d in line.differences if scale.holds(math.exp(d))]
+            axes.segments(inside, y + 0.2, inside, y + 0.42, "baseline thin")
+        ends = None if line.low is None or line.high is None else (line.low, line.high)
+        hollow = line.outcome == "undecided"
+        css = style_of(line.outcome)
+        axes.interval(y, line.speedup, ends, css, hollow=hollow, suite=name in _SUITE)
+        numbers = f"{texts[name].speedup.text}× {'' if brief else texts[name].interval}".strip()
+        axes.beside.append(
+            (y, f"{numbers}  {outcome_word(line.outcome, timed=result.timed)}", "ink")
+        )
 
 
-def _wanted(
-    subject: Subject, benchmarks: tuple[str, ...] | None
-) -> Iterator[tuple[str, str | None]]:
-    chosen = subject.order if benchmarks is None else benchmarks
-    if benchmarks is None and len(chosen) > _OPEN:
-        named = {name for caution in subject.verdict.cautions for name in caution.about}
-        chosen = (tuple(b for b in subject.order if b in named) or subject.order)[:_NOTED]
-    for name, kind in KINDS.items():
-        for benchmark in chosen if kind.each else (None,):
-            yield name, benchmark
+def _extent(lines: Iterable[Line]) -> list[float]:
+    """Give what the axis must hold: all estimates, and ends as far as they leave room for these."""
+    known = [line for line in lines if line.speedup is not None]
+    speedups = [line.speedup for line in known if line.speedup is not None] or [1.0]
+    low, high = min(speedups), max(speedups)
+    room = max(1.5, (high / low) ** 0.8)
+    ends = [end for line in known for end in (line.low, line.high) if end is not None]
+    return [*speedups, *(min(max(end, low / room), high * room) for end in ends)]
 
 
-def _table(drawing: Drawing) -> bytes:
-    """Set the numbers as CSV, each as it is; what is unknown is empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(drawing.columns)
-    for row in drawing.rows:
-        writer.writerow(["" if cell is None else _cell(cell) for cell in row])
-    return text.getvalue().encode("utf-8", "backslashreplace")
+def _told(result: Multilevel, texts: Mapping[str, Written]) -> str:
+    """Say a candidate's answer: of the suite, and how many benchmarks have which word."""
+    line = result.these if result.these is not None else result.benchmarks[0]
+    text, many = texts[line.name], len(result.benchmarks)
+    level = f"{100 * result.confidence:.0f} % interval {text.interval}"
+    what = f"{many} benchmarks" if many > 1 else repr(line.name)
+    said = (
+        f"{result.candidate}: {text.speedup.text} times over {what}, "
+        f"{level if text.interval else 'no interval'}, {outcome_word(line.outcome, timed=result.timed)}"
+    )
+    return f"{said}; {_counted(result)}" if many > 1 else said
 
 
-def _cell(cell: str | float) -> str:
-    return repr(float(cell)) if isinstance(cell, float) else str(cell)
+def _counted(result: Multilevel) -> str:
+    """Count the words of a candidate: ``3 faster, 1 undecided``."""
+    words = [outcome_word(line.outcome, timed=result.timed) for line in result.benchmarks]
+    return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
 
 
-_BESIDE = 5.0  # mm of width for each point of a letter's size
-_SYSTEMS = 3
-_SURE = 1e-4  # of a reliability: what is nearer to 0 or 1 is not drawn
+def _amount(subject: Subject) -> str:
+    level = level_of(subject.verdict)
+    if level is not None:
+        return f"on hosts like these {len(level.hosts)}, in {level.sessions} sessions of theirs"
+    return f"in {subject.verdict.sessions} sessions"
+
+
+def _numbers(result: Multilevel, line: Line) -> tuple[Number, ...]:
+    own = line if isinstance(line, BenchmarkLine) else None  # the suite's lines have no sessions
+    return (
+        result.candidate,
+        result.baseline,
+        line.name,
+        line.speedup,
+        line.low,
+        line.high,
+        result.confidence,
+        outcome_word(line.outcome, timed=result.timed),
+        result.sessions if own is None else own.sessions,
+        "" if own is None else " ".join(repr(math.exp(d)) for d in own.differences),
+    )
+
+
+# --- Five numbers of each benchmark and variant.
+
+
+_BOX_BESIDE = 5.0  # mm of width for each point of a letter's size
 
 
 def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
@@ -172,67 +210,63 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
         if bench in matrix.benchmarks
     }
     variants = list(subject.matrices)
-    across = columns_of(sheet, len(variants), _BESIDE)
+    across = columns_of(sheet, len(variants), _BOX_BESIDE)
     down = -(-len(variants) // across)
     shown = names_of(few, sheet, 0.22)
     titles = names_of(variants, sheet, 0.7 / across, bold=True)
-    scale = ratio_scale(
-        float(v) / middle[bench] for (_, bench), five in numbers.items() for v in five
-    )
+    scale = ratio_scale(v / middle[b] for (_, b), five in numbers.items() for v in five.tolist())
     panels = []
     for k, name in enumerate(variants):
         axes = rows_down([shown[bench] for bench in few])
         ratio_axis(axes, "x", scale)
         for y, bench in enumerate(few):
-            if (name, bench) in numbers:
-                line = line_of(subject, name, bench)
-                word = None if name == subject.baseline else "undecided"
-                css = style_of(word if line is None else line.outcome)
-                low, q1, mid, q3, high = (numbers[name, bench] / middle[bench]).tolist()
-                axes.line(low, y, high, y, css)
-                axes.line(q1, y, q3, y, f"{css} broad pale")
-                axes.spots(mid, y, f"{css} curve", r=3.2, shape="upright")
+            if (name, bench) not in numbers:
+                continue
+            line = line_of(subject, name, bench)
+            word = None if name == subject.baseline else "undecided"
+            css = style_of(word if line is None else line.outcome)
+            low, q1, mid, q3, high = (numbers[name, bench] / middle[bench]).tolist()
+            axes.line(low, y, high, y, css)
+            axes.line(q1, y, q3, y, f"{css} broad pale")
+            axes.spots(mid, y, f"{css} curve", r=3.2, shape="upright")
         axes.y_texts = k % across == 0
         axes.title, axes.title_css = titles[name], "ink bold"
         panels.append(axes)
     one = name_of(subject.baseline, sheet, 0.7 / across)
     metric = name_of(subject.verdict.metric, sheet, 0.2)
     panels[-1].x_label = f"{metric}; 1× is the median of\n{one}"
+    told = [
+        f"{one.variant}: {_counted(one.multilevel)}"
+        for one in subject.candidates
+        if one.multilevel is not None and one.variant in variants
+    ]
+    what = f"Minimum, quartiles and maximum of the runs of {len(every)} benchmarks"
     height = rows_high(sheet, down * max(len(few) + 1.0, 5.0), 1.5, 1.0 + 3.2 * down)
+    headings = "variant benchmark unit minimum quartile_1 median quartile_3 maximum runs"
     return Drawing(
-        name=subject.anchor("box"),
-        title="five numbers of each benchmark and variant",
-        alt=_alt(subject, variants, len(every)),
+        alt=f"{'. '.join([f'{what}, relative to the median of {subject.baseline}', *told])}.",
         picture=in_columns(sheet, panels, across, height, notes),
-        columns=(
-            "variant", "benchmark", "unit", "minimum", "quartile_1", "median", "quartile_3",
-            "maximum", "runs",
-        ),
+        columns=tuple(headings.split()),
         rows=tuple(
-            (name, bench, subject.verdict.unit, *five.tolist(), len(subject.matrices[name].values(bench)))
-            for (name, bench), five in numbers.items()
+            (name, b, subject.verdict.unit, *five.tolist(), len(subject.matrices[name].values(b)))
+            for (name, b), five in numbers.items()
         ),
-    )  # fmt: skip
-
-
-def _alt(subject: Subject, variants: Sequence[str], benchmarks: int) -> str:
-    told = []
-    for one in subject.candidates:
-        if one.multilevel is not None and one.variant in variants:
-            told.append(f"{one.variant}: {counted(one.multilevel)}")
-    what = (
-        f"Minimum, quartiles and maximum of the runs of {benchmarks} benchmarks, relative to the "
-        f"median of {subject.baseline}"
     )
-    return f"{'. '.join([what, *told])}."
+
+
+# --- HPT's reliability for each speedup under test.
+
+
+_SURE = 1e-4  # of a reliability: what is nearer to 0 or 1 is not drawn
 
 
 def draw_curve(subject: Subject, sheet: Sheet) -> Drawing:
     """Draw a step curve for each candidate, with the required level and the largest speedup."""
+    results = [one.multilevel for one in subject.candidates if one.multilevel is not None]
     found = [
-        best
-        for one in subject.candidates
-        if one.multilevel is not None and (best := _best(subject, one.variant)) is not None
+        (best, style_of(result.word))
+        for result in results
+        if (best := _best(subject, result.candidate)) is not None
     ]
     if not found:
         raise InsufficientDataError(
@@ -241,47 +275,30 @@ def draw_curve(subject: Subject, sheet: Sheet) -> Drawing:
             n=1,
             needed=2,
         )
-    across = columns_of(sheet, len(found), 7.2)
-    height = rows_high(sheet, -(-len(found) // across), 13.0, 3.0)
-    names = names_of([best.candidate for best in found], sheet, 0.6 / across)
+    across = columns_of(sheet, len(found), _BESIDE)
+    names = names_of([best.candidate for best, _ in found], sheet, 0.6 / across)
     base = name_of(subject.baseline, sheet, 0.6 / across)
     panels = []
-    for k, best in enumerate(found):
-        word = next(
-            c.multilevel.word
-            for c in subject.candidates
-            if c.variant == best.candidate and c.multilevel is not None
-        )
-        axes = _steps(best, style_of(word))
+    for k, (best, css) in enumerate(found):
+        axes = _steps(best, css)
         printed = "none" if best.printed is None else f"{best.printed}×"
         axes.title = f"{names[best.candidate]}: {printed}" if len(found) > 1 else ""
         axes.y_texts = k % across == 0
-        axes.y_label = "HPT reliability" if k % across == 0 else ""
+        axes.y_label = "HPT reliability" if axes.y_texts else ""
         axes.x_label = f"speedup under test,\nover {base}"
         panels.append(axes)
-    rows: list[tuple[str | float | int | None, ...]] = []
-    for best in found:
+    rows: list[tuple[Number, ...]] = []
+    for best, _ in found:
         curve = best.curve
-        rows += [
-            (best.candidate, x, on, left, right)
-            for x, on, left, right in zip(
-                curve.speedups.tolist(), curve.at.tolist(), curve.between[:-1].tolist(),
-                curve.between[1:].tolist(), strict=True,
-            )
-        ]  # fmt: skip
-    told = ". ".join(f"{best.candidate}: {best.conclusion}" for best in found)
+        steps = (curve.speedups, curve.at, curve.between[:-1], curve.between[1:])
+        rows += [(best.candidate, *each) for each in np.column_stack(steps).tolist()]
+    headings = "candidate speedup reliability_at reliability_below reliability_above"
     return Drawing(
-        name=subject.anchor("curve"),
-        title="HPT's reliability for each speedup under test",
-        alt=f"{told}.",
-        picture=in_columns(sheet, panels, across, height),
-        columns=(
-            "candidate",
-            "speedup",
-            "reliability_at",
-            "reliability_below",
-            "reliability_above",
+        alt=f"{'. '.join(f'{best.candidate}: {best.conclusion}' for best, _ in found)}.",
+        picture=in_columns(
+            sheet, panels, across, rows_high(sheet, -(-len(found) // across), 13.0, 3.0)
         ),
+        columns=tuple(headings.split()),
         rows=tuple(rows),
     )
 
@@ -317,14 +334,20 @@ def _steps(best: HptSpeedup, css: str) -> Axes:
     return axes
 
 
+# --- The biplot of the variants' medians, and the shares of its components.
+
+
+_SYSTEMS = 3
+
+
 def draw_biplot(subject: Subject, sheet: Sheet) -> Drawing:
     """Draw the biplot of the variants' medians."""
-    return drawing_of(_components(subject, "biplot"), sheet, subject.anchor("biplot"))
+    return biplot_of(_components(subject, "biplot"), sheet)
 
 
 def draw_shares(subject: Subject, sheet: Sheet) -> Drawing:
     """Draw the shares of the variance of the variants' medians that the components explain."""
-    return shares_of(_components(subject, "figure of shares"), sheet, subject.anchor("shares"))
+    return shares_of(_components(subject, "figure of shares"), sheet)
 
 
 def _components(subject: Subject, what: str) -> Biplot:
@@ -345,13 +368,11 @@ def _components(subject: Subject, what: str) -> Biplot:
     return biplot(values, list(subject.matrices), common)
 
 
-def shares_of(found: Biplot, sheet: Sheet, name: str) -> Drawing:
+def shares_of(found: Biplot, sheet: Sheet) -> Drawing:
     """Set the shares of components that are computed already as a drawing."""
     together = np.minimum(np.cumsum(found.explained), 1.0).tolist()
     each = found.explained.tolist()
     return Drawing(
-        name=name,
-        title="shares of the variance",
         alt=f"{found.conclusion}.",
         picture=shares_picture(found, sheet),
         columns=("component", "share", "together"),
@@ -359,22 +380,90 @@ def shares_of(found: Biplot, sheet: Sheet, name: str) -> Drawing:
     )
 
 
-def drawing_of(found: Biplot, sheet: Sheet, name: str) -> Drawing:
+def biplot_of(found: Biplot, sheet: Sheet) -> Drawing:
     """Set a biplot that is computed already as a drawing."""
     kinds = (
         ("system", found.systems, found.scores),
         ("benchmark", found.benchmarks, found.loadings),
     )
-    planar = [
-        (kind, one, float(row[0]), float(row[1]) if row.size > 1 else 0.0)
-        for kind, names, table in kinds
-        for one, row in zip(names, table, strict=True)
-    ]
     return Drawing(
-        name=name,
-        title="biplot",
         alt=f"{found.conclusion}.",
         picture=biplot_picture(found, sheet),
         columns=("kind", "name", "pc1", "pc2"),
-        rows=tuple(planar),
+        rows=tuple(
+            (kind, one, float(row[0]), float(row[1]) if row.size > 1 else 0.0)
+            for kind, names, table in kinds
+            for one, row in zip(names, table, strict=True)
+        ),
+    )
+
+
+# --- Means of ever larger samples against the normal law: figure 4 of T. Chen et al., "Statistical
+# performance comparisons of computers", HPCA 2012.
+
+
+_LAW = "ink dashed thin"
+_SEED = 0
+_ACROSS, _ACROSS_NARROW, _BROAD = 5, 3, 120.0  # panels in a row of a broad sheet, and mm of such
+_HIGH = 17.0  # mm of a panel without its title
+_REACH = 3.5  # standard deviations to each side
+_POINTS = 64
+
+
+def draw_means(subject: Subject, sheet: Sheet) -> Drawing:
+    """Draw a panel for each size of samples: the density of their means, a curve for each variant.
+
+    Samples are drawn from all runs of a variant, each divided by its benchmark's median. The window of
+    a density is the smallest that leaves it one peak.
+    """
+    found = {}
+    why, told = "there is no variant", list[str]()
+    for name, matrix in list(subject.matrices.items())[: len(COLOURS)]:
+        try:
+            runs = runs_of(matrix)
+            drawn = sample_means(runs, rng=stream(_SEED, "mean sample size", name))
+            found[name] = {size: (x - x.mean()) / x.std(ddof=1) for size, x in drawn}
+            _, least = sizes_enough(runs, risk=0.05, rng=stream(_SEED, "mean sample size", name))
+            told.append(f"{name}: means {from_on(*least)}")
+        except AnalysisError as error:
+            why = error.what
+    if not found:
+        raise InsufficientDataError(why, fix="measure more runs", n=0, needed=5)
+    grid = np.linspace(-_REACH, _REACH, _POINTS)
+    law = np.exp(-0.5 * grid**2) / math.sqrt(2 * math.pi)
+    curves = {
+        (name, size): kernel_density(x, grid, grown_bandwidth(x))
+        for name, means in found.items()
+        for size, x in means.items()
+    }
+    top = max(float(curve.max()) for curve in (law, *curves.values()))
+    names = names_of(list(found), sheet)
+    several = len(found) > 1
+    panels: list[Axes] = []
+    rows: list[tuple[Number, ...]] = []
+    sizes = list(next(iter(found.values())))
+    across = _ACROSS if sheet.width > _BROAD else _ACROSS_NARROW
+    for size in sizes:
+        axes = Axes(x=Scale(-_REACH, _REACH), y=Scale(0, 1.05 * top), title=f"n = {size}")
+        axes.x_ticks = [Tick(at, f"{at}".replace("-", "\N{MINUS SIGN}")) for at in (-2, 0, 2)]
+        axes.x_texts = size in sizes[-across:]
+        axes.curve(grid, law, _LAW)
+        for k, (name, means) in enumerate(found.items()):
+            p = lilliefors(means[size]).pvalue
+            style = f"c{k} d{k} curve" if several else "baseline curve"
+            axes.curve(grid, curves[name, size], style)
+            if several and size == sizes[0]:
+                axes.keys.append(Key(names[name], style))
+            elif not several:
+                axes.title += f", p {pvalue(p)}"
+            rows.append((name, size, means[size].size, p))
+        panels.append(axes)
+    panels[len(sizes) - across // 2 - 1].x_label = "mean of n runs, in standard deviations"
+    high = -(-len(panels) // across) * (_HIGH + 3 * sheet.font_size * POINT)
+    return Drawing(
+        alt=f"Densities of {rows[0][2]} means of n runs each, n from {sizes[0]} to {sizes[-1]}, "
+        f"against the normal law, at risk 0.05, seed {_SEED}. {'. '.join(told)}.",
+        picture=in_columns(sheet, panels, across, min(230.0, high)),
+        columns=("variant", "n", "means", "p_lilliefors"),
+        rows=tuple(rows),
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -16,14 +14,9 @@ FACTORS = {"base": 1.0, "fast": 0.5, "same": 1.0, "slow": 1.3}
 
 @pytest.fixture(scope="module")
 def measured(synthetic, tmp_path_factory, once):
-    """Write a trial of lognormal runs and judge it; variants are those of FACTORS by name.
+    """Write a trial of lognormal runs and judge it; variants are those of FACTORS by name."""
 
-    With `modal` a run takes half as long again where its padding modulo 64 lies from 16 to 39.
-    """
-
-    def judged(
-        variants=("base", "fast"), *, runs=48, sessions=6, benches=BENCHES, modal=False, **asked
-    ):
+    def judged(variants=("base", "fast"), *, runs=48, sessions=6, benches=BENCHES, **asked):
         rng = np.random.default_rng(5)
         names = variants if isinstance(variants, dict) else {v: FACTORS[v] for v in variants}
         times = {
@@ -34,13 +27,6 @@ def measured(synthetic, tmp_path_factory, once):
             for name, factor in names.items()
         }
         built = synthetic(times, sessions=sessions)
-        if modal:
-            for k, row in enumerate(built.rows):
-                padding = int(rng.integers(4096))
-                slow = 1.5 if 16 <= padding % 64 < 40 else 1.0
-                built.rows[k] = replace(
-                    row, padding_bytes=padding, wall_ns=round(row.wall_ns * slow)
-                )
         trial = built.write(tmp_path_factory.mktemp("trials") / "runs" / "one")
         return subject_of([str(trial)], Reading(), explain=False, **asked)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from analysis.plots.chart import Sheet
 from analysis.report.benchmarks.benchmarks import Benchmark, Known
 from analysis.report.benchmarks.pictures import squares
 from analysis.report.figures.kinds import draw
-from analysis.report.runs import Grounds, cells_of, normal_quantiles, pairs_in_order
+from analysis.report.runs import Grounds, cells_of, normal_quantiles
 
 SHEET = Sheet(width=85, font_size=7)
 
@@ -32,15 +30,12 @@ def test_the_shift_function_is_that_of_the_part(looks, measured):
         assert ours == [pytest.approx(row) for row in theirs]
 
 
-def test_lag_and_normal_plots_are_those_of_the_part(measured):
+def test_normal_plots_are_those_of_the_part(measured):
     subject = measured()
     part = of(subject, "a")
-    lag, qq = (draw(kind, subject, SHEET, benchmark="a") for kind in ("lag", "qq"))
-    ((_, lags), (_, normals)) = squares(part, Grounds("g"))
-    for (name, square), (_, other) in zip(lags, normals, strict=True):
-        assert sum(row[0] == name for row in lag.rows) == len(pairs_in_order(part.cells[name]))
-        (said,) = re.findall(r'before, ([^"]*)"', square)
-        assert f"{name}: {said}" in lag.alt
+    qq = draw("qq", subject, SHEET, benchmark="a")
+    (_, (_, normals)) = squares(part, Grounds("g"))
+    for name, other in normals:
         found = [row[1:] for row in qq.rows if row[0] == name]
         assert found == [pytest.approx(dot) for dot in normal_quantiles(part.cells[name]).tolist()]
         assert f"{name}: {len(found)} runs" in other

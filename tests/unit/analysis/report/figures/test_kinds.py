@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.diagnose.result import Finding
-from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+from analysis.errors import InsufficientDataError, UsageError
 from analysis.importers.reader import Reading
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.methods.resampling.biplot import biplot
 from analysis.plots.chart import Sheet, picture_bytes
-from analysis.plots.marks import Curve, Dots, Line, Rect
+from analysis.plots.marks import Curve
 from analysis.report.figures.kinds import KINDS, draw, draw_table, kind_of
 from analysis.report.subject import subject_of
 from analysis.report.written import written_of
@@ -51,7 +50,7 @@ DRAWN = [name for name in KINDS if name != "iterations"]
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_no_texts_touch_or_leave_the_sheet_and_what_a_figure_has_beside_it(kind, measured):
-    subject = measured(("base", "fast", "same", "slow"), modal=kind == "causes")
+    subject = measured(("base", "fast", "same", "slow"))
     bench = "b" if kind_of(kind).each else None
     drawings = [draw(kind, subject, sheet, benchmark=bench) for sheet in (NARROW, WIDE, WIDE)]
     for sheet, drawing in zip((NARROW, WIDE), drawings, strict=False):
@@ -76,7 +75,7 @@ def test_no_texts_touch_or_leave_the_sheet_and_what_a_figure_has_beside_it(kind,
 @pytest.mark.parametrize("kind", DRAWN)
 def test_long_and_hostile_names_stay_in_their_place(kind, measured):
     benches = ("<script>" + "y" * 90, "\u2066b")
-    subject = measured(LONG, benches=benches, modal=kind == "causes")
+    subject = measured(LONG, benches=benches)
     bench = subject.order[0] if kind_of(kind).each else None
     drawing = draw(kind, subject, NARROW, benchmark=bench)
     drawn, (wide, _) = texts_of(drawing.picture)
@@ -95,7 +94,7 @@ def test_one_benchmark_is_named_or_the_only_one(kind, measured):
         draw(kind, measured(), NARROW)
     with pytest.raises(UsageError, match="no benchmark 'd'"):
         draw(kind, measured(), NARROW, benchmark="d")
-    alone = measured(benches=("only",), modal=kind == "causes")
+    alone = measured(benches=("only",))
     assert draw(kind, alone, NARROW).name == alone.anchor(kind, "only")
 
 
@@ -173,72 +172,6 @@ def test_where_runs_are_few_a_shift_function_has_quartiles_and_says_so(measured,
         assert ("quartiles, for lack of runs" in text) is few
 
 
-def test_runs_in_their_order_are_those_of_the_trial(measured):
-    subject = measured()
-    drawing = draw("order", subject, NARROW, benchmark="c")
-    for name, matrix in subject.matrices.items():
-        found = [row for row in drawing.rows if row[0] == name]
-        assert [row[3] for row in found] == matrix.values("c").tolist()
-        assert [row[1] for row in found] == sorted(row[1] for row in found)
-    assert "48 runs in 6 sessions" in drawing.alt
-
-
-def test_a_failed_run_is_a_cross_where_it_stood(synthetic, tmp_path):
-    values = np.exp(0.01 * np.random.default_rng(1).normal(0, 1, 24)).tolist()
-    built = synthetic({"base": {"a": values}, "new": {"a": values}}, sessions=2)
-    gone = [row for row in built.rows if row.variant == "new" and row.session == 2][4]
-    at = built.rows.index(gone)
-    built.rows[at] = replace(gone, outcome="crashed", exit_code=None, signal=9)
-    subject = subject_of([str(built.write(tmp_path / "t"))], Reading(), explain=False)
-    drawing = draw("order", subject, NARROW, benchmark="a")
-    base, new = (marks_of(axes, Dots) for axes in drawing.picture.axes)
-    assert all(not len(one.points) for one in base if one.shape == "cross")
-    ((x, _),) = (place for one in new if one.shape == "cross" for place in one.points)
-    # four runs of the second session stand left of it
-    left, right = drawing.picture.axes[1].x_ticks[1].value + np.array([-0.25, 0.25])
-    (runs,) = [one for one in new if len(one.points) == 23]
-    second = [place for place, _ in runs.points if left < place < right]
-    assert len(second) == 11
-    assert sum(place < x for place in second) == 4
-    assert "cross: failed" in [t for t, _ in texts_of(drawing.picture)[0]]
-
-
-def test_a_finding_is_a_bar_over_its_sessions(measured):
-    subject = measured()
-    found = Finding(code="steal", sessions=(3, 5), text="the hypervisor took 9 % of a CPU")
-    whole = replace(found, sessions=(1, 2, 3, 4, 5, 6))
-    other = replace(found, benchmark="b")
-    diagnosis = replace(subject.verdict.diagnosis, findings=(found, whole, other), far_runs=())
-    changed = replace(subject, verdict=replace(subject.verdict, diagnosis=diagnosis))
-    drawing = draw("order", changed, NARROW, benchmark="a")
-    head = drawing.picture.axes[0]
-    bars = [(line.x1, line.x2) for line in marks_of(head, Line)]
-    assert len(bars) == 2  # what is of all sessions, or of another benchmark, is no mark here
-    means = [(line.x1, line.x2) for line in marks_of(drawing.picture.axes[1], Line)]
-    assert [means.index(bar) + 1 for bar in bars] == [3, 5]
-    assert "Found: the hypervisor took 9 % of a CPU." in drawing.alt
-
-
-def test_lag_pairs_stay_in_their_session(measured):
-    drawing = draw("lag", measured(), NARROW, benchmark="a")
-    assert len(drawing.rows) == 2 * 6 * 7  # 8 runs in a session have 7 neighbours
-
-
-def test_dependent_runs_have_a_correlation_and_independent_ones_none(synthetic, tmp_path):
-    # an autoregressive series of coefficient 0.9 against white noise
-    rng = np.random.default_rng(3)
-    noise = rng.normal(0, 1, 400)
-    walk = np.zeros(400)
-    for k in range(1, 400):
-        walk[k] = 0.9 * walk[k - 1] + noise[k]
-    data = {"base": {"a": np.exp(0.01 * noise).tolist()}, "ar": {"a": np.exp(0.01 * walk).tolist()}}
-    trial = synthetic(data, sessions=2).write(tmp_path / "t")
-    drawing = draw("lag", subject_of([str(trial)], Reading(), explain=False), NARROW)
-    found = dict(part.split(": autocorrelation ") for part in drawing.alt[:-1].split(". ")[1:])
-    assert float(found["ar"].split()[0]) > 0.8
-    assert abs(float(found["base"].split()[0])) < 0.2
-
-
 def test_lognormal_runs_lie_on_the_line_and_two_speeds_do_not(measured, synthetic, tmp_path):
     rows = draw("qq", measured(), NARROW, benchmark="a").rows
     assert max(abs(x - y) for _, x, y in rows) < 1.0
@@ -280,22 +213,6 @@ def test_the_curve_is_hpt_s(measured):
     assert best.conclusion in drawing.alt
 
 
-def test_ranks_join_what_is_not_told_apart(measured):
-    drawing = draw("ranks", measured(("base", "fast", "same", "slow")), NARROW)
-    assert "fast: place 1." in drawing.alt
-    assert "Not told apart: base, same." in drawing.alt.replace("same, base", "base, same")
-    assert "slow: place 4" in drawing.alt
-
-
-def test_a_critical_difference_diagram_carries_its_false_alarms(measured):
-    drawing = draw("cd", measured(("base", "fast", "slow")), NARROW)
-    shown = " ".join(t for t, _ in texts_of(drawing.picture)[0])
-    assert "31 to 41 %" in " ".join(shown.split())
-    assert "31 to 41 %" in drawing.alt
-    ranks = dict(row[:2] for row in drawing.rows)
-    assert ranks == {"fast": 1.0, "base": 2.0, "slow": 3.0}
-
-
 def test_modes_of_few_runs_carry_their_caution(measured):
     drawing = draw("modes", measured(runs=10, sessions=2), NARROW, benchmark="a")
     shown = " ".join(t for t, _ in texts_of(drawing.picture)[0]).replace("\n", " ")
@@ -303,58 +220,6 @@ def test_modes_of_few_runs_carry_their_caution(measured):
     assert "hardly determine" in drawing.alt
     many = draw("modes", measured(), NARROW, benchmark="a")
     assert "hardly determine" not in many.alt
-
-
-def test_causes_are_the_runs_by_mode_against_what_separates_them(measured):
-    subject = measured(modal=True)
-    drawing = draw("causes", subject, NARROW, benchmark="a")
-    trial = subject.trial
-    for name, matrix in subject.matrices.items():
-        found = [row for row in drawing.rows if row[0] == name]
-        assert [row[3] for row in found] == matrix.values("a").tolist()
-        mine = (trial.variant == trial.manifest.variants.index(name)) & (trial.benchmark == 0)
-        places = np.mod(trial.numbers["padding_bytes"][mine], 64)
-        assert [row[6] for row in found] == places.tolist()
-        assert {row[5] for row in found} == {"padding_bytes mod 64"}
-        assert [row[4] == 2 for row in found] == ((places >= 16) & (places < 40)).tolist()
-        assert f"{name}, 48 runs, modes at " in drawing.alt
-    assert "environment padding of" in drawing.alt
-    shaded, *_ = marks_of(drawing.picture.axes[1], Rect)
-    assert (shaded.x1, shaded.x2) == pytest.approx((16, 40), abs=4)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "shaded"),
-    [
-        (50.0, 10.0, [(0, 10), (50, 64)]),
-        (10.0, 50.0, [(10, 50)]),
-        (16.0, 16.0, [(16, 16)]),
-        (None, 16.0, [(0, 16)]),
-        (16.0, None, [(16, 64)]),
-    ],
-)
-def test_what_the_rule_says_is_shaded_an_arc_through_zero_at_both_ends(
-    measured, monkeypatch, low, high, shaded
-):
-    from analysis.report.figures import distributions as modes
-
-    subject = measured(modal=True)
-    (one, *_) = modes._explained(subject)
-    turned = replace(one, rule=replace(one.rule, low=low, high=high))
-    monkeypatch.setattr(modes, "_explained", lambda _: (turned,))
-    axes = draw("causes", subject, NARROW, benchmark="a").picture.axes[1]
-    ends = sorted((band.x1, band.x2) for band in marks_of(axes, Rect))
-    assert ends == shaded
-
-
-def test_modes_that_nothing_separates_are_drawn_in_their_order(measured, synthetic, tmp_path):
-    rng = np.random.default_rng(4)
-    two = np.where(rng.random(60) < 0.4, 0.03, 0.02) * np.exp(rng.normal(0, 0.01, 60))
-    trial = synthetic({"base": {"a": two.tolist()}}, sessions=3).write(tmp_path / "two")
-    drawing = draw("causes", subject_of([str(trial)], Reading(), explain=False), NARROW)
-    assert "nothing that was recorded separates them" in drawing.alt
-    assert {row[5] for row in drawing.rows} == {None}
-    assert len(drawing.picture.axes) == 1
 
 
 # ---- what is refused
@@ -387,24 +252,11 @@ def test_runs_of_zero_have_no_modes(synthetic, tmp_path):
     assert draw("modes", subject, NARROW, benchmark="b").rows
 
 
-def test_causes_need_modes_and_one_trial(measured, files):
-    with pytest.raises(InsufficientDataError, match="no variant have several modes"):
-        draw("causes", measured(), NARROW, benchmark="a")
-    with pytest.raises(AnalysisError, match="within one trial"):
-        draw("causes", files(), NARROW, benchmark="b0")
-
-
-@pytest.mark.parametrize("kind", ["biplot", "shares", "ranks", "cd"])
+@pytest.mark.parametrize("kind", ["biplot", "shares"])
 def test_below_three_variants_there_is_nothing_to_see(kind, measured, files):
     for subject in (measured(), files()):
         with pytest.raises(InsufficientDataError, match="three"):
             draw(kind, subject, NARROW)
-
-
-@pytest.mark.parametrize("kind", ["order", "lag"])
-def test_files_do_not_say_the_order(kind, files):
-    with pytest.raises(AnalysisError, match="order of these runs is unknown"):
-        draw(kind, files(), NARROW, benchmark="b0")
 
 
 @pytest.mark.parametrize(
@@ -419,12 +271,12 @@ def test_files_have_the_other_kinds(kind, files):
 
 def test_of_one_variant_nothing_is_compared(measured):
     subject = measured(("base",))
-    for kind in ("forest", "curve", "ranks", "cd", "biplot", "shares"):
+    for kind in ("forest", "curve", "biplot", "shares"):
         with pytest.raises(InsufficientDataError):
             draw(kind, subject, NARROW)
     with pytest.raises(InsufficientDataError):
         draw("shift", subject, NARROW, benchmark="a")
-    for kind in ("strip", "order", "ecdf", "lag", "qq", "modes"):
+    for kind in ("strip", "ecdf", "qq", "modes"):
         assert draw(kind, subject, NARROW, benchmark="a").rows
     assert draw("box", subject, NARROW).rows
 
@@ -435,9 +287,9 @@ def test_few_and_equal_runs(measured, synthetic, tmp_path):
     subject = subject_of([str(trial)], Reading(), explain=False)
     for kind in ("forest", "box"):
         assert draw(kind, subject, NARROW).rows
-    for kind in ("strip", "order", "ecdf"):
+    for kind in ("strip", "ecdf"):
         assert draw(kind, subject, NARROW, benchmark="a").rows
-    for kind in ("shift", "lag", "qq", "curve"):
+    for kind in ("shift", "qq", "curve"):
         with pytest.raises(InsufficientDataError):
             draw(kind, subject, NARROW, benchmark="a")
 

@@ -1,0 +1,368 @@
+"""Figures of one benchmark's runs: dots, distributions, deciles, and how far they follow a normal law."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...data.matrix import PerformanceMatrix
+from ...diagnose.normality import normal_curves
+from ...errors import AnalysisError, InsufficientDataError
+from ...methods.mixture.pictures import draw_density as draw_mixture, window_of
+from ...methods.mixture.report import MixtureOptions, mixture_report
+from ...pages.number_format import counted, quantity
+from ...plots.axes import (
+    Axes,
+    Key,
+    Scale,
+    Tick,
+    quantity_axis,
+    quantity_scale,
+    ratio_axis,
+    ratio_scale,
+    rows_down,
+)
+from ...plots.chart import POINT, arranged
+from ...plots.marks import COLOURS
+from ...stats.arguments import stream
+from ...stats.samples import bandwidth_of, kernel_density
+from ..runs import Cell, distribution, mean_of, normal_quantiles, shift_between
+from .panels import (
+    Drawing,
+    Number,
+    cells_and_styles,
+    in_columns,
+    line_of,
+    name_of,
+    names_of,
+    rows_high,
+)
+
+if TYPE_CHECKING:
+    from ...plots.chart import Sheet
+    from ...stats.quantiles import Shift
+    from ..subject import Subject
+
+# --- Every run as a dot, a line for each session, and the density above.
+
+
+_LINES = 12  # sessions that have a line of their own; more share theirs
+_FEW = 8  # runs below which a density is not drawn
+_PLACES = 160
+
+
+def draw_strip(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
+    """Draw a row for each variant: a line of dots for each session, and the density above them."""
+    cells, styles = cells_and_styles(subject, benchmark)
+    metric, unit, better = subject.verdict.metric, subject.verdict.unit, subject.verdict.better
+    scale = quantity_scale(end for cell in cells.values() for end in cell.ends)
+    names = names_of(list(cells), sheet)
+    labels = [f"{names[name]}\n{cell.values.size} runs" for name, cell in cells.items()]
+    axes = rows_down(labels, (0.6, 0.55))
+    quantity_axis(axes, "x", scale, unit)
+    axes.x_label = f"{name_of(metric, sheet)} of a run ({better} is better)"
+    if scale.log and subject.baseline in cells:
+        axes.upright(mean_of(cells[subject.baseline].values, log=True), "one thin")
+    told, rows = [], list[tuple[Number, ...]]()
+    for row, (name, cell) in enumerate(cells.items()):
+        _strip(axes, cell, styles[name], row, scale)
+        sessions = "" if cell.labels == ("",) else f" in {len(cell.labels)} sessions"
+        median, low, high = (quantity(v, unit) for v in (float(np.median(cell.values)), *cell.ends))
+        told.append(f"{name}: {cell.values.size} runs{sessions}, median {median}, {low} to {high}")
+        blocks = [None] * cell.values.size if cell.block is None else cell.block.tolist()
+        named = [cell.labels[session] or None for session in cell.session.tolist()]
+        runs = zip(named, blocks, cell.values.tolist(), strict=True)
+        rows += [(name, *run) for run in runs]
+    lines = max(min(len(cell.labels), _LINES) for cell in cells.values())
+    height = rows_high(sheet, len(cells), 2.4 + 0.55 * lines, 3.5)
+    return Drawing(
+        alt=f"{metric} of {benchmark}, {better} is better. {'. '.join(told)}.",
+        picture=arranged(sheet, [[axes]], height),
+        columns=("variant", "session", "block", f"{metric}_{unit}"),
+        rows=tuple(rows),
+    )
+
+
+def _strip(axes: Axes, cell: Cell, css: str, row: int, scale: Scale) -> None:
+    """Draw a variant around its row: dots from -0.05 down to 0.4, its density above."""
+    x = np.log(cell.values) if scale.log else cell.values
+    width = bandwidth_of(x) if cell.values.size >= _FEW else 0.0
+    if width > 0:
+        places = np.linspace(x.min() - 3 * width, x.max() + 3 * width, _PLACES)
+        height = kernel_density(x, places, width)
+        grid = np.exp(places) if scale.log else places
+        top = row - 0.08
+        up = top - 0.36 * height / height.max()
+        axes.curve([grid[0], *grid, grid[-1]], [top, *up, top], f"{css} pale", closed=True)
+    sessions = cell.by_session
+    shared = len(sessions) > _LINES
+    step = 0.0 if len(sessions) == 1 else 0.4 / (1 if shared else len(sessions) - 1)
+    for k, values in enumerate(sessions):
+        y = row + (0.15 if shared or len(sessions) == 1 else k * step)
+        axes.spots(values, y, f"{css} faint")
+        if scale.log and not shared:
+            mean = mean_of(values, log=True)
+            half = min(0.5 * step, 0.08) or 0.08
+            axes.line(mean, y - half, mean, y + half, "ink curve")
+
+
+# --- The distribution, and the speedup at each decile.
+
+
+def draw_ecdf(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
+    """Draw the share of runs done by a time, a step curve for each variant."""
+    cells, styles = cells_and_styles(subject, benchmark)
+    metric, unit = subject.verdict.metric, subject.verdict.unit
+    scale = quantity_scale(end for cell in cells.values() for end in cell.ends)
+    names = names_of(list(cells), sheet)
+    axes = Axes(
+        y=Scale(0, 1.02),
+        y_ticks=[Tick(0, "0"), Tick(0.5, "half"), Tick(1, "all")],
+        y_label="share of runs",
+        x_label=f"{name_of(metric, sheet, 0.3)} of at most",
+    )
+    quantity_axis(axes, "x", scale, unit)
+    told, rows = [], list[tuple[Number, ...]]()
+    for name, cell in cells.items():
+        count, css = cell.values.size, f"{styles[name]} curve"
+        steps = distribution(cell)
+        x, y = np.vstack(((scale.low, 0), steps, (scale.high, 1))).T
+        axes.keys.append(Key(f"{names[name]}, {count} runs", css))
+        axes.curve(x, y, css, steps=True)
+        half, most = (quantity(float(q), unit) for q in np.quantile(cell.values, [0.5, 0.9]))
+        told.append(f"half of {name}'s {count} runs need at most {half}, nine tenths {most}")
+        rows += [(name, *step) for step in steps.tolist()]
+    return Drawing(
+        alt=f"Empirical distribution functions of {metric} on {benchmark}: {'; '.join(told)}.",
+        picture=arranged(sheet, [[axes]], min(sheet.width * 0.62, 90.0)),
+        columns=("variant", f"{metric}_{unit}", "share"),
+        rows=tuple(rows),
+    )
+
+
+_QUARTILES = 3  # of them there are
+
+
+def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
+    """Draw each candidate's speedup at the deciles of the runs, with intervals over sessions."""
+    cells, styles = cells_and_styles(subject, benchmark)
+    found = _shifts(subject, cells, benchmark)
+    verdict = subject.verdict
+    lower = verdict.better == "lower"
+    names = names_of(list(found), sheet)
+    ends = {
+        name: np.exp(np.array(shift.logs) + np.outer((-1, 0, 1), np.nan_to_num(shift.half)))
+        for name, shift in found.items()
+    }
+    scale = ratio_scale(np.concatenate([*ends.values()], axis=None).tolist(), verdict.margin)
+    words = ("fast", "median run", "slow") if lower else ("low", "median run", "high")
+    places = zip((0.1, 0.25, 0.5, 0.75, 0.9), (words[0], "", words[1], "", words[2]), strict=True)
+    axes = Axes(
+        x=Scale(0.03, 0.97),
+        y=scale,
+        x_ticks=[Tick(at, text) for at, text in places if text or lower],
+        y_label=f"speedup over\n{name_of(subject.baseline, sheet, 0.3)}",
+        x_label=f"runs of each side, from {words[0]} on",
+        keys=[Key(names[name], f"{styles[name]} curve") for name in found if len(found) > 1],
+    )
+    axes.margin(verdict.margin, "y")
+    ratio_axis(axes, "y", scale)
+    told, notes, rows = [], list[str](), list[tuple[Number, ...]]()
+    for k, (name, shift) in enumerate(found.items()):
+        x = np.array(shift.shares) + (k - (len(found) - 1) / 2) * 0.016
+        low, middle, high = ends[name]
+        axes.segments(x, low, x, high, f"{styles[name]} d0 curve")
+        axes.curve(x, middle, f"{styles[name]} line")
+        axes.spots(x, middle, styles[name], r=2.1)
+        points = (0, len(shift.shares) // 2, -1)
+        at = [f"{middle[p]:.2f}× at the {100 * shift.shares[p]:.0f} % point" for p in points]
+        few = len(shift.shares) == _QUARTILES
+        limits = ["quartiles, for lack of runs"] * few
+        limits += ["one session, so no interval"] * bool(np.isnan(shift.half).all())
+        notes += [f"{names[name]}: {limit}" for limit in limits]
+        told.append(f"{name}: {', '.join([*at, *limits])}, over {shift.sessions} sessions")
+        known = np.isfinite(shift.half)
+        rows += [
+            (name, share, mid, lo if known[p] else None, hi if known[p] else None, shift.sessions)
+            for p, (share, lo, mid, hi) in enumerate(
+                zip(shift.shares, *ends[name].tolist(), strict=True)
+            )
+        ]
+    return Drawing(
+        alt=f"Speedups over {subject.baseline} by quantile of the runs of {benchmark} "
+        f"(shift function). {'. '.join(told)}.",
+        picture=arranged(sheet, [[axes]], min(sheet.width * 0.62, 90.0), notes=notes),
+        columns=("candidate", "share", "speedup", "low", "high", "sessions"),
+        rows=tuple(rows),
+    )
+
+
+def _shifts(subject: Subject, cells: Mapping[str, Cell], benchmark: str) -> dict[str, Shift]:
+    """Give the shift function of each candidate that has a speedup here."""
+    base = cells.get(subject.baseline)
+    found = {}
+    for one in subject.candidates:
+        ours, result = cells.get(one.variant), one.multilevel
+        if base is None or ours is None or result is None:
+            continue
+        shift = shift_between(result, ours, base)
+        if shift is not None and line_of(subject, one.variant, benchmark) is not None:
+            found[one.variant] = shift
+    if not found:
+        raise InsufficientDataError(
+            "a shift function needs two sides with three positive runs in a session",
+            benchmark,
+            "measure more runs, or draw an ecdf",
+            n=0,
+            needed=3,
+        )
+    return found
+
+
+# --- Against a normal law: figures 2 and 3 of T. Chen et al., "Statistical performance comparisons of
+# computers", HPCA 2012, and mixtures of such laws.
+
+
+_LAW = "ink dashed thin"
+_MOST = len(COLOURS)  # variants
+_NARROW = 38.0  # mm: a panel
+_FEWEST = 4  # runs of a variant
+
+
+def draw_density(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
+    """Draw a row for each variant: the kernel density of its runs, the normal law fitted to them."""
+    cells, styles = cells_and_styles(subject, benchmark)
+    found, why = {}, ""
+    for name, cell in list(cells.items())[:_MOST]:
+        try:
+            found[name] = normal_curves(cell.values)
+        except AnalysisError as error:
+            why = error.what
+    if not found:
+        raise InsufficientDataError(why, benchmark, n=0, needed=3)
+    unit = subject.verdict.unit
+    names = names_of(list(found), sheet)
+    panels, told, rows = [], [], list[tuple[Number, ...]]()
+    for name, one in found.items():
+        top = float(max(one.normal.max(), one.kernel.max()))
+        axes = Axes(y=Scale(0, 1.05 * top), title=f"{names[name]}: {one.ordered.size} runs")
+        # of its own and not of logs: areas are shares of runs
+        quantity_axis(axes, "x", quantity_scale(one.grid[[0, -1]].tolist(), log=False), unit)
+        axes.curve([one.grid[0], *one.grid, one.grid[-1]], [0, *one.kernel, 0], "bars", closed=True)
+        axes.curve(one.grid, one.kernel, f"{styles[name]} curve")
+        axes.curve(one.grid, one.normal, _LAW)
+        panels.append(axes)
+        # half of the area between two densities is the share of runs that the law has elsewhere
+        apart = 50 * np.trapezoid(np.abs(one.kernel - one.normal), one.grid)
+        runs = one.ordered.size
+        told.append(f"{name}: {apart:.0f} % of the area of {runs} runs lies outside of the law")
+        curves = np.column_stack((one.grid, one.kernel, one.normal))
+        rows += [(name, *each) for each in curves.tolist()]
+    kernel = Key("kernel density", f"{styles[next(iter(found))]} curve")
+    panels[0].keys = [kernel, Key("normal law", _LAW)]
+    panels[-1].x_label = name_of(subject.verdict.metric, sheet)
+    height = rows_high(sheet, len(found), 11.5, 5.5)
+    return Drawing(
+        alt=f"Kernel densities of the runs of {benchmark}, and the normal laws with their mean and "
+        f"standard deviation. {'. '.join(told)}.",
+        picture=arranged(sheet, [[axes] for axes in panels], height, y_label="density"),
+        columns=("variant", f"{subject.verdict.metric}_{unit}", "kernel_density", "normal_law"),
+        rows=tuple(rows),
+    )
+
+
+def draw_qq(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
+    """Draw a square for each variant: its runs less their session's mean, against a normal law.
+
+    Of logs where all runs are positive, in standard deviations within sessions; on the line they
+    would be normal (lognormal).
+    """
+    cells, styles = cells_and_styles(subject, benchmark)
+    every = ((name, normal_quantiles(cell)) for name, cell in cells.items())
+    found = {name: dots for name, dots in every if len(dots) >= _FEWEST}
+    if not found:
+        raise InsufficientDataError(
+            "a normal Q-Q plot needs four runs of a variant that vary within sessions",
+            benchmark,
+            n=0,
+            needed=_FEWEST,
+        )
+    across = max(1, min(len(found), int(sheet.width / _NARROW)))
+    names = names_of(list(found), sheet, 0.7 * _NARROW / sheet.width)
+    panels, told, rows = [], [], list[tuple[Number, ...]]()
+    for k, (name, dots) in enumerate(found.items()):
+        reach = 1.06 * float(np.abs(dots).max())
+        step = max(1, math.ceil(reach / 2))
+        ticks = [Tick(at, f"{at}".replace("-", "\N{MINUS SIGN}")) for at in (-step, 0, step)]
+        axes = Axes(x=Scale(-reach, reach), y=Scale(-reach, reach), x_ticks=ticks, y_ticks=ticks)
+        axes.square, axes.title = True, f"{names[name]}\nn = {len(dots)}"
+        axes.x_label, axes.y_label = "normal quantile", "" if k % across else "run, in sd"
+        axes.line(-reach, -reach, reach, reach, "one thin")
+        axes.spots(dots[:, 0], dots[:, 1], f"{styles[name]} dense")
+        panels.append(axes)
+        apart = float(np.abs(dots[:, 1] - dots[:, 0]).max())
+        law = f"the farthest lies {apart:.1f} standard deviations from the law"
+        told.append(f"{name}: {len(dots)} runs, {law}")
+        rows += [(name, *dot) for dot in dots.tolist()]
+    logs = "logs of the " if all(cells[name].positive for name in found) else ""
+    high = min(sheet.width / across * 0.92, 62.0) + 3 * sheet.font_size * POINT
+    height = min(230.0, high * -(-len(panels) // across))
+    return Drawing(
+        alt=f"Q-Q plot of the {logs}runs of {benchmark}, less their session's mean, against a normal "
+        f"law. {'. '.join(told)}.",
+        picture=in_columns(sheet, panels, across, height),
+        columns=("variant", "normal_quantile", "residual_in_sd"),
+        rows=tuple(rows),
+    )
+
+
+def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
+    """Draw a row for each variant: a mixture of normal laws over the histogram of its runs."""
+    cells, styles = cells_and_styles(subject, benchmark)
+    unit, better = subject.verdict.unit, subject.matrices[next(iter(cells))].better
+    matrices = [
+        PerformanceMatrix.from_samples(name, {benchmark: cell.values}, better=better, unit=unit)
+        for name, cell in list(cells.items())[:_MOST]
+        if cell.positive
+    ]
+    options = MixtureOptions(resamples=0)
+    fitted = []
+    if matrices:
+        report = mixture_report(
+            matrices, benchmark=benchmark, options=options, rng=stream(0, "mixture")
+        )
+        fitted = [one for one in report.benchmarks[0].cells if one.mixture is not None]
+    if not fitted:
+        raise InsufficientDataError("no variant has a mixture", benchmark, n=0, needed=3)
+    window = window_of(fitted)
+    names = names_of([one.variant for one in fitted], sheet)
+    panels, told, notes, beyond = [], [], [], False
+    rows: list[tuple[Number, ...]] = []
+    for one in fitted:
+        found = one.fitted
+        said = (
+            f"{one.values.size} runs, {counted(found.components, 'component')}, "
+            f"{counted(found.modes().size, 'mode')}"
+        )
+        axes = Axes(title=f"{names[one.variant]}: {said}", x_texts=one is fitted[-1])
+        quantity_axis(axes, "x", window, unit)
+        beyond |= draw_mixture(axes, one, styles[one.variant], unit=unit)
+        label, axes.y_label, axes.keys = axes.y_label, "", []
+        panels.append(axes)
+        told += [f"{one.variant}: {text}" for text in (said, *(c.text for c in one.cautions))]
+        notes += [f"{names[one.variant]}: {caution.text}" for caution in one.cautions]
+        parts = np.column_stack((found.weights, found.means, found.sds)).tolist()
+        rows += [(one.variant, k, *part, unit) for k, part in enumerate(parts, 1)]
+    if beyond:
+        notes.insert(0, "a triangle: there the density goes on above the picture")
+    panels[-1].x_label = f"{name_of(subject.verdict.metric, sheet)} of a run ({better} is better)"
+    height = rows_high(sheet, len(fitted), 9.5, 3.5)
+    return Drawing(
+        alt=f"Gaussian mixtures by BIC of the runs of {benchmark}. {'. '.join(told)}.",
+        picture=arranged(sheet, [[axes] for axes in panels], height, y_label=label, notes=notes),
+        columns=("variant", "component", "weight", "mean", "sd", "unit"),
+        rows=tuple(rows),
+    )
