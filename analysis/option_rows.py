@@ -563,9 +563,8 @@ campaign  Path
 [status]
 [TRIAL]  Path
     a trial, or a fleet (default: all in --dir)
---diff [TRIAL...]  Path
-    show what changed in the environment between the sessions of a trial; or compare two trials, as
-    'fairtrial diff' does
+--diff
+    show what changed in the environment between the sessions of TRIAL
 
 [doctor]
 [CAMPAIGN]  Path

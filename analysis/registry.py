@@ -23,7 +23,7 @@ PAGES = {
     "Bundled": "analysis.artifact.bundle",
     "Reproduction": "analysis.artifact.reproduction",
     "Rerun": "analysis.artifact.reproduction",
-    "TrialComparison": "analysis.verdict.comparison",
+    "TrialComparison": "analysis.verdict.comparison_result",
     "PerformanceMatrix": "analysis.data.trial",
     "Trial": "analysis.data.trial",
     "Diagnosis": "analysis.diagnose.result",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ..options import command
 from .options import Metric, show
@@ -21,36 +21,6 @@ class _Asked(Metric):
     margin: float
 
 
-def write_comparison(
-    trials: tuple[Path, Path],
-    out: TextIO,
-    *,
-    as_json: bool,
-    level: str = "process",
-    better: Better | None = None,
-    decimal: Decimal | None = None,
-    **how: Any,  # noqa: ANN401 - what it takes
-) -> int:
-    """Compare two trials as `compare_trials` does, write the answer, and give its exit code."""
-    from ..errors import UsageError
-    from ..importers.reader import open_trial, trial_and_variant
-    from ..verdict.comparison import compare_trials
-
-    for path in trials:
-        named = trial_and_variant(str(path))
-        if named is not None and named[1] is not None:
-            raise UsageError(
-                "whole trials are compared, and not one variant of them",
-                str(path),
-                f"name {named[0]}; 'fairtrial verdict' compares two variants",
-            )
-    opened = (open_trial(path, level, better, decimal=decimal) for path in trials)
-    answer = compare_trials(*opened, **how)
-    metric = None if answer.metric == "wall" else answer.metric
-    show(answer, out, as_json=as_json, metric=metric)
-    return answer.exit_code
-
-
 @command("diff")
 def diff(
     *, first: Path, second: Path, asked: _Asked, exit_code: bool, json: bool, out: TextIO
@@ -64,6 +34,22 @@ def diff(
     exit code: 0 if they were compared, whatever the answer; with --exit-code: 0 reproduced, 1 partly
     or not reproduced, 7 undecided
     """
-    how = asked.some("metric", "confidence", "margin", "level", "better", "decimal")
-    code = write_comparison((first, second), out, as_json=json, **how)
-    return code if exit_code else 0
+    from ..errors import UsageError
+    from ..importers.reader import open_trial, trial_and_variant
+    from ..verdict.comparison import compare_trials
+
+    for path in (first, second):
+        named = trial_and_variant(str(path))
+        if named is not None and named[1] is not None:
+            raise UsageError(
+                "whole trials are compared, and not one variant of them",
+                str(path),
+                f"name {named[0]}; 'fairtrial verdict' compares two variants",
+            )
+    old, new = (
+        open_trial(path, asked.level, asked.better, decimal=asked.decimal)
+        for path in (first, second)
+    )
+    answer = compare_trials(old, new, **asked.some("metric", "confidence", "margin"))
+    show(answer, out, as_json=json, metric=None if answer.metric == "wall" else answer.metric)
+    return answer.exit_code if exit_code else 0

@@ -153,7 +153,8 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any value that a result holds
         unlisted = getattr(value, "unlisted", ())
         listed = (field.name for field in fields(value) if field.name not in unlisted)
         names = (*listed, *getattr(value, "derived", ()))
-        return {name: plain(getattr(value, name)) for name in names}
+        renamed = getattr(value, "renamed", {})  # what a field cannot be called, such as "for"
+        return {renamed.get(name, name): plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

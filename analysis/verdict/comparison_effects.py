@@ -15,14 +15,14 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..methods.multilevel.advice import chances
-from ..methods.multilevel.estimates import ErrorParts
+from ..methods.multilevel.estimates import ErrorParts, number_of
 from ..methods.multilevel.host_effects import HostDifferences, Shift, differences_of
 from ..methods.multilevel.law import ErrorLaw
 from .comparison_result import (
@@ -36,6 +36,7 @@ from .comparison_result import (
 
 if TYPE_CHECKING:
     from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
+    from ..pages.number_format import Word
 
 
 def agreement_of(
@@ -72,17 +73,16 @@ def agreement_of(
 
 def _missing(old: Effect, new: Effect, by_sessions: tuple[bool, bool]) -> str | None:
     """Say why there is no test."""
-    for side, name in ((old, "old"), (new, "new")):
+    both = ((old, "old"), (new, "new"))
+    for side, name in both:
         if side.reason in ("fails-more", "fails-always"):
             return f"fails-more-{name}"
-    for side, name in ((old, "old"), (new, "new")):
+    for side, name in both:
         if side.speedup is None:
             return f"no-value-{name}"
-        if side.reason == "no-spread":
-            return f"no-spread-{name}"
-        if side.reason in ("depends", "no-steady-state", "unequal-values", "cut-off"):
+        if side.reason in ("no-spread", "depends", "no-steady-state", "unequal-values", "cut-off"):
             return f"{side.reason}-{name}"
-    for tested, name in zip(by_sessions, ("old", "new"), strict=True):
+    for tested, (_, name) in zip(by_sessions, both, strict=True):
         if not tested:
             return f"one-session-{name}"
     return None
@@ -219,13 +219,11 @@ class EffectPairs:
     lone: tuple[tuple[BenchmarkLine, BenchmarkLine], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _EffectPair:
-    """One effect in both trials, `designs` as the trials compare their sides."""
+class _EffectPair(NamedTuple):
+    """One effect in both trials, and how each of them compares its sides."""
 
     name: str
-    old: Effect
-    new: Effect
+    effects: tuple[Effect, Effect]
     designs: tuple[str, str]
 
     @property
@@ -233,7 +231,7 @@ class _EffectPair:
         """Whether each effect's error is that of independent sessions, and its sample a fair one."""
         old, new = (
             design in _BY_SESSIONS and effect.sessions >= 2 and effect.reason is None
-            for effect, design in zip((self.old, self.new), self.designs, strict=True)
+            for effect, design in zip(self.effects, self.designs, strict=True)
         )
         return old, new
 
@@ -250,17 +248,15 @@ def compare_answers(
     law, bound = ErrorLaw(alpha=1.0 - confidence), math.log1p(margin)
     following = law if next_alpha is None else ErrorLaw(alpha=next_alpha)
     pairs = [list(_pairs(one)) for one in answers]
-    suites = [_suite(one) for one in answers]
-    flat = iter(
-        _compared([pair for group in pairs for pair in group], law, following, bound, same=same)
-    )
-    judged = iter(
-        _compared([one for one in suites if one is not None], law, following, bound, same=same)
+    suites = [list(_suite(one)) for one in answers]
+    flat, judged = (
+        iter(_compared([pair for one in family for pair in one], law, following, bound, same=same))
+        for family in (pairs, suites)
     )
     found = []
     for one, group, suite in zip(answers, pairs, suites, strict=True):
         benchmarks = tuple(next(flat) for _ in group)
-        these = None if suite is None else next(judged)
+        these = next(judged) if suite else None
         found.append(
             CandidateComparison(
                 variant=one.old.candidate,
@@ -275,31 +271,24 @@ def compare_answers(
     return tuple(found)
 
 
-def _pairs(answers: EffectPairs) -> Iterable[_EffectPair]:
-    designs = (answers.old.design, answers.new.design)
+def _pairs(answers: EffectPairs) -> Iterator[_EffectPair]:
     theirs = {line.name: line for line in answers.new.benchmarks}
     lines = [(line, theirs[line.name]) for line in answers.old.benchmarks if line.name in theirs]
     known = {line.name for line, _ in lines}
-    lone = [pair for pair in answers.lone if pair[0].name not in known]
-    for old, new in (*lines, *lone):
-        first, second = (
-            _effect(line, line.sessions, line.outcome_uncorrected, line.reason)
-            for line in (old, new)
+    for old, new in (*lines, *(pair for pair in answers.lone if pair[0].name not in known)):
+        effects = (
+            _effect(old, old.sessions, old.outcome_uncorrected, old.reason),
+            _effect(new, new.sessions, new.outcome_uncorrected, new.reason),
         )
-        yield _EffectPair(name=old.name, old=first, new=second, designs=designs)
+        yield _EffectPair(old.name, effects, (answers.old.design, answers.new.design))
 
 
-def _suite(answers: EffectPairs) -> _EffectPair | None:
-    old, new = answers.old.these, answers.new.these
-    if old is None or new is None:
-        return None
-    designs = (answers.old.design, answers.new.design)
-    return _EffectPair(
-        name="these",
-        old=_of_suite(old, answers.old.design),
-        new=_of_suite(new, answers.new.design),
-        designs=designs,
-    )
+def _suite(answers: EffectPairs) -> Iterator[_EffectPair]:
+    """Give the effect of the suite, where both trials have one."""
+    old, new = answers.old, answers.new
+    if old.these is not None and new.these is not None:
+        effects = (_of_suite(old.these, old.design), _of_suite(new.these, new.design))
+        yield _EffectPair("these", effects, (old.design, new.design))
 
 
 def _of_suite(line: Line, design: str) -> Effect:
@@ -313,42 +302,38 @@ def _of_suite(line: Line, design: str) -> Effect:
     return _effect(line, max(round(sessions), 2), line.outcome, None)
 
 
-def _effect(line: Line, sessions: int, uncorrected: str, reason: str | None) -> Effect:
+def _effect(line: Line, sessions: int, uncorrected: Word, reason: str | None) -> Effect:
     return Effect(
         **{name: getattr(line, name) for name in _OF_A_LINE},
         sessions=sessions,
-        outcome_uncorrected=uncorrected,  # type: ignore[arg-type]  # a line's words are words
+        outcome_uncorrected=uncorrected,
         reason=reason,
     )
 
 
 def _compared(
     pairs: Sequence[_EffectPair], law: ErrorLaw, following: ErrorLaw, margin: float, *, same: bool
-) -> Iterable[EffectComparison]:
+) -> Iterator[EffectComparison]:
     """Judge one family of effects; `following` is the law of the new trial's next look."""
     if not pairs:
         return
     found = _differences(pairs, law.alpha, margin)
     for k, pair in enumerate(pairs):
+        old, new = pair.effects
         shift = found.shift[k]
-        agreement, reason = agreement_of(
-            pair.old, pair.new, shift, by_sessions=pair.tested, same=same
-        )
+        agreement, reason = agreement_of(old, new, shift, by_sessions=pair.tested, same=same)
         more = None
         if reason in ("too-wide", "one-session-new"):
-            more = more_sessions(pair.old, pair.new, pair.designs, following, margin)
+            more = more_sessions(old, new, pair.designs, following, margin)
+        numbers = ("error", "freedom", "pvalue", "pvalue_welch", "pvalue_adjusted")
         yield EffectComparison(
             name=pair.name,
-            old=pair.old,
-            new=pair.new,
+            old=old,
+            new=new,
             ratio=_ratio(found.estimate[k]),
             low=_ratio(found.low[k]),
             high=_ratio(found.high[k]),
-            error=_known_number(found.error[k]),
-            freedom=_known_number(found.freedom[k]),
-            pvalue=_known_number(found.pvalue[k]),
-            pvalue_welch=_known_number(found.pvalue_welch[k]),
-            pvalue_adjusted=_known_number(found.pvalue_adjusted[k]),
+            **{name: number_of(getattr(found, name)[k]) for name in numbers},
             law=None if shift is None else "welch" if found.welch[k] else "banerjee",
             difference=shift,
             agreement=agreement,
@@ -364,13 +349,13 @@ def _differences(pairs: Sequence[_EffectPair], alpha: float, margin: float) -> H
         ErrorParts(np.zeros((len(pairs), 2)), np.full((len(pairs), 2), math.inf)) for _ in range(2)
     )
     for k, pair in enumerate(pairs):
-        for side, (effect, tested) in enumerate(
-            zip((pair.old, pair.new), pair.tested, strict=True)
-        ):
+        for side, effect in enumerate(pair.effects):
             logs[k, side] = math.nan if effect.speedup is None else math.log(effect.speedup)
-            if not tested or (effect.freedom is None and effect.freedoms is None):
+            unknown = effect.freedom is None and effect.freedoms is None
+            if unknown or not pair.tested[side]:
                 continue
-            errors[k, side], freedoms[k, side] = _number(effect.error), _number(effect.freedom)
+            errors[k, side] = math.nan if effect.error is None else effect.error
+            freedoms[k, side] = math.nan if effect.freedom is None else effect.freedom
             for part, known in zip(parts[side], (effect.errors, effect.freedoms), strict=True):
                 part[k, : len(known or ())] = known or ()
     return differences_of(
@@ -380,16 +365,8 @@ def _differences(pairs: Sequence[_EffectPair], alpha: float, margin: float) -> H
         alpha=alpha,
         margin=margin,
         parts=(parts[0], parts[1]),
-        step=np.array([sum(side.step_added or 0.0 for side in (p.old, p.new)) for p in pairs]),
+        step=np.array([sum(side.step_added or 0.0 for side in pair.effects) for pair in pairs]),
     )
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
-def _known_number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
 
 
 def _ratio(log: float) -> float | None:

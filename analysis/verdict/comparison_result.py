@@ -1,25 +1,23 @@
-"""What the comparison of two trials says: what differs around them, and of each effect what holds."""
+"""Two trials compared: what becomes of each effect, what differs around them, and the screen of it."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ..data.protocol import is_free_setting, setting_leaves, settings_of
-from ..errors import StoreError
+from ..methods.multilevel.page import looks_text, needed_text
 from ..pages import number_format as figures
-from ..pages.model import Caution
-from ..pages.result import Result, plain
-from ..record.environment import Change, diff
-from ..record.shapes import records_of
-from ..record.trial_files import ENVIRONMENT, EnvironmentShape, StopRule
-from ..words import PLACEHOLDER
+from ..pages.model import Page, Section, Sentence, Table, Value, page_of, section, table_of
+from ..pages.number_format import counted, outcome_word
+from ..pages.result import Result
+from ..record.environment import Change
+from ..words import apart, shortened
+from .sentence import short_name
 
 if TYPE_CHECKING:
     from ..data.levels import Unit
-    from ..data.trial import Trial
     from ..methods.multilevel.host_effects import Shift
     from ..methods.multilevel.law import LooksRule
     from ..pages.number_format import Word
@@ -66,12 +64,10 @@ class Effect:
 class More:
     """How many more sessions the second trial needs; `target` is what the first one concludes."""
 
+    renamed: ClassVar[Mapping[str, str]] = {"target": "for"}
+
     sessions: int | None
     target: Word
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the advice as JSON types."""
-        return {"sessions": self.sessions, "for": self.target}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,14 +91,6 @@ class EffectComparison:
     reason: str | None
     more_sessions: More | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        found: dict[str, Any] = plain(self)
-        found["more_sessions"] = (
-            None if self.more_sessions is None else self.more_sessions.to_dict()
-        )
-        return found
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateComparison:
@@ -123,13 +111,6 @@ class CandidateComparison:
             return self.these
         known = [one for one in self.benchmarks if one.ratio is not None]
         return known[0] if len(known) == 1 else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        found: dict[str, Any] = plain(self)
-        found["benchmarks"] = [one.to_dict() for one in self.benchmarks]
-        found["these"] = None if self.these is None else self.these.to_dict()
-        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +215,7 @@ class TrialComparison(Result):
 
     method: ClassVar[str] = "diff"
     unlisted: ClassVar[frozenset[str]] = frozenset({"environment"})
+    derived: ClassVar[tuple[str, ...]] = ("pairs",)
 
     old: TrialSide
     new: TrialSide
@@ -263,280 +245,225 @@ class TrialComparison(Result):
         return {"reproduced": 0, "cannot tell": 7}.get(self.word, 1)
 
     @property
-    def timed(self) -> bool:
-        """Whether what is better is faster."""
-        return figures.timed(self.unit)
+    def pairs(self) -> list[dict[str, Any]]:
+        """The changes of the environment, in the form of those between a trial's sessions."""
+        if self.environment is None:
+            return []
+        changes = [change.to_dict() for change in self.environment]
+        return [{"from": self.old.label, "to": self.new.label, "changes": changes}]
 
-    def body(self) -> dict[str, Any]:
-        """Give what stands below the head."""
-        found = Result.body(self)
-        found["candidates"] = [one.to_dict() for one in self.candidates]
-        # as 'status --diff' has always written them
-        pairs = (
-            []
-            if self.environment is None
-            else [
-                {
-                    "from": self.old.label,
-                    "to": self.new.label,
-                    "changes": [change.to_dict() for change in self.environment],
-                }
-            ]
+    def spoken(self, outcome: Word) -> str:
+        """Give the word of an outcome as people say it of this metric."""
+        return outcome_word(outcome, timed=figures.timed(self.unit))
+
+
+# --- The screen: one sentence, a row for each effect, and what differs around the trials.
+
+_NAME = 24  # columns of a name
+_LONG = 60  # of a value of the campaign
+_MOST = 16  # benchmarks shown of a candidate; those that differ come first
+_ORDER = {"differs": 0, "cannot tell": 1, "compatible": 2, "agrees": 3}
+_SAID = {"partly": "partly reproduced", "not": "not reproduced"}
+_COUNTED: Mapping[Agreement, tuple[str, str]] = {
+    "agrees": ("agrees", "agree"),
+    "compatible": ("is compatible", "are compatible"),
+    "differs": ("differs", "differ"),
+    "cannot tell": ("cannot be told", "cannot be told"),
+}
+_REASONS = {
+    "one-session": "{the} has fewer than two {noun}s",
+    "no-value": "{the} has no value",
+    "no-spread": "the sessions of {the} do not differ, and its clock's step is unknown",
+    "depends": "the sessions of {the} resemble the ones before them",
+    "no-steady-state": "in {the} too many runs reach no steady state",
+    "unequal-values": "in {the} one side has more than twice as many values",
+    "cut-off": "runs of {the} were stopped at their limit",
+    "fails-more": "in {the} the candidate fails more often than the baseline",
+    "too-wide": "the second is too short to see it",
+}
+_CAMPAIGN = {
+    True: "The campaign is the same",
+    False: "The campaigns differ",
+    None: "Whether the campaigns are the same is not known",
+}
+
+
+@page_of.register(TrialComparison)
+def _page(result: TrialComparison) -> Page:
+    sections = [section(" ".join(_sentences(result)))]
+    several = len(result.candidates) > 1
+    for number, one in enumerate(result.candidates, 1):
+        title = f"{one.variant} against {one.baseline}" if several else ""
+        sections.append(section(*_effects(result, one, number), title=title))
+    looks = [f"{side.label}: {text}" for side in _sides(result) if (text := looks_text(side))]
+    if looks:
+        sections.append(section(*looks))
+    if not (result.candidates or result.same_trial) and result.levels:
+        title = "levels of the runs; above 1 the second is better"
+        sections.append(section(*_levels(result), title=title))
+    return Page(
+        title=f"{result.old.label} and {result.new.label} compared",
+        sections=(*sections, *_around(result)),
+        cautions=result.cautions,
+    )
+
+
+def _sides(result: TrialComparison) -> tuple[TrialSide, TrialSide]:
+    return result.old, result.new
+
+
+def _sentences(result: TrialComparison) -> Iterator[str]:
+    """Say what became of the old trial's conclusions, and under what conditions."""
+    yield f"{result.old.label} -> {result.new.label}: {_SAID.get(result.word, result.word)}."
+    if result.same_trial:
+        yield "Both are one trial."
+    elif not result.candidates:
+        yield "No speedup of one trial has a partner in the other."
+    for one in () if result.same_trial else result.candidates:
+        sides = " against ".join(apart((one.variant, one.baseline), _NAME))
+        word = f"{_SAID.get(one.word, one.word)}; " * (len(result.candidates) > 1)
+        yield f"{sides}: {word}{_counts(one)}."
+    host, names = (
+        "whether one machine measured both is not known",
+        f"{result.old.host}, {result.new.host}",
+    )
+    if result.same_host is not None:
+        host = f"two machines measured them ({names})"
+        if result.same_host:
+            host = f"one machine measured both ({result.new.host})"
+    elif result.old.host_id == result.new.host_id is not None:
+        host += f": one machine id has two names ({names}), as after renaming or cloning a machine"
+    around = "the environment of at least one is not known"
+    if result.environment is not None:
+        count = len(result.environment) or "nothing"
+        things = "" if count == "nothing" else f" thing{'s' * (count != 1)}"
+        around = (
+            f"{count}{things} differ{'s' * (count in (1, 'nothing'))} between their environments"
         )
-        return found | {"pairs": pairs}
+    yield f"{_CAMPAIGN[result.same_campaign]}; {host}; {around}."
 
 
-# --- What differs around two trials: campaign, host, plan, and what to be careful about.
+def _counts(one: CandidateComparison) -> str:
+    """Count the agreements, those that differ with their names."""
+    agreements = [line.agreement for line in one.benchmarks]
+    if len(agreements) == 1:
+        return f"{short_name(one.benchmarks[0].name)} {_COUNTED[agreements[0]][0]}"
+    differing = [short_name(line.name) for line in one.benchmarks if line.agreement == "differs"]
+    told = [
+        f"{count} {said[count > 1]}"
+        + (f" ({figures.listed(differing, 5)})" if agreement == "differs" else "")
+        for agreement, said in _COUNTED.items()
+        if (count := agreements.count(agreement))
+    ]
+    return f"of {len(agreements)} benchmarks {', '.join(told)}"
 
 
-_UNKNOWN_HOST = "unknown"
-# of a side, what is said of its plan and what of how it went; names and places are no part of it
-_PLAN = ("baseline", "seed", "planned_sessions", "runs", "warmup", "order", "stop")
-_WENT = ("sessions", "executed", "failed", "status", "tool_version")
-
-
-def side_of(trial: Trial, label: str, look: Mapping[str, Any]) -> TrialSide:
-    """Describe a trial; `look` is which look at it its words are."""
-    manifest = trial.manifest
-    protocol = settings_of(trial.path).get("protocol")
-    order = protocol.get("order") if isinstance(protocol, dict) else None
-    known = manifest.origin != "imported"
-    return TrialSide(
-        label=label,
-        trial=manifest.trial,
-        path=str(trial.path),
-        campaign=manifest.campaign_name,
-        identity=manifest.campaign_sha256,
-        identity_rule=manifest.campaign_identity,
-        host=manifest.host,
-        host_id=manifest.host_id if known and manifest.host_id != _UNKNOWN_HOST else None,
-        cpu_model=manifest.cpu_model,
-        baseline=manifest.baseline,
-        variants=manifest.variants,
-        benchmarks=manifest.benchmarks,
-        seed=manifest.seed,
-        planned_sessions=manifest.sessions,
-        runs=manifest.runs,
-        warmup=manifest.warmup,
-        order=order if isinstance(order, str) else None,
-        stop=None if manifest.stop is None else _stop_text(manifest.stop),
-        sessions=trial.sessions,
-        executed=len(trial),
-        failed=len(trial.failures()),
-        status=manifest.status,
-        started=manifest.started,
-        finished=manifest.finished,
-        tool_version=manifest.tool_version,
-        **look,
-        outermost=trial.outermost,
+def _effects(
+    result: TrialComparison, one: CandidateComparison, number: int
+) -> Iterator[Table | Sentence]:
+    """Set the effects of a candidate as a table, at most so many."""
+    kept = sorted(one.benchmarks, key=lambda line: _ORDER[line.agreement])[:_MOST]
+    rows = [line for line in one.benchmarks if line in kept]
+    called = dict(shortened([line.name for line in rows], _NAME))
+    if one.these is not None:
+        rows.append(one.these)
+        called[one.these.name] = f"these {sum(line.ratio is not None for line in one.benchmarks)}"
+    notes = tuple(why(result, line) for line in rows)
+    table = table_of(
+        f"effects-{number}",
+        rows,
+        ("<", lambda line: called[line.name]),
+        ("<first", lambda line: _interval(line.old.speedup, line.old)),
+        ("<second", lambda line: _interval(line.new.speedup, line.new)),
+        ("<second / first", lambda line: _interval(line.ratio, line)),
+        ("adjusted p", "pvalue_adjusted", figures.bare_pvalue),
+        ("<", lambda line: _agreement(result, line)),
     )
-
-
-def _stop_text(rule: StopRule) -> str:
-    cap = "" if rule.max_time_s is None else f", at most {rule.max_time_s:g} s"
-    return f"width {rule.width:g}, {rule.min_runs} to {rule.max_runs} runs{cap}"
-
-
-def plan_changes(old: TrialSide, new: TrialSide) -> tuple[CampaignChange, ...]:
-    """Give what differs between what was planned, and between what came of it."""
-    names = [field.name for field in fields(TrialSide) if field.name in (*_PLAN, *_WENT)]
-    return tuple(
-        CampaignChange(key=name, old=a, new=b, only=None)
-        for name in names
-        if (a := getattr(old, name)) != (b := getattr(new, name))
-    )
-
-
-def same_campaign(
-    old: TrialSide, new: TrialSide, changes: tuple[CampaignChange, ...]
-) -> bool | None:
-    """Tell whether both are trials of one campaign."""
-    one_rule = old.identity_rule == new.identity_rule
-    if one_rule and old.identity == new.identity:
-        return True
-    if changes and all(is_free_setting(change.key) for change in changes):
-        return True
-    return False if one_rule or any(change.only is None for change in changes) else None
-
-
-def campaign_changes(old: Trial, new: Trial) -> tuple[CampaignChange, ...]:
-    """Give the keys of the resolved campaigns that differ, in the old one's order."""
-    a, b = (
-        dict(setting_leaves(found)) if found else {}
-        for found in (settings_of(old.path), settings_of(new.path))
-    )
-    if not a or not b:
-        return ()
-    m, n = old.manifest, new.manifest
-    same = (m.campaign_identity, m.campaign_sha256) == (n.campaign_identity, n.campaign_sha256)
-    return tuple(_differing(a, b, lone=not same))
-
-
-def _differing(
-    a: Mapping[str, object], b: Mapping[str, object], *, lone: bool
-) -> Iterator[CampaignChange]:
-    for key in dict.fromkeys((*a, *b)):
-        if key in a and key in b:
-            if a[key] != b[key]:
-                yield CampaignChange(key=key, old=a[key], new=b[key], only=None)
-        elif lone:
-            only = "old" if key in a else "new"
-            yield CampaignChange(key=key, old=a.get(key), new=b.get(key), only=only)
-
-
-def surroundings_of(
-    old: Trial, new: Trial
-) -> tuple[tuple[Change, ...] | None, tuple[int | None, int | None], int]:
-    """Say what differs between the first sessions, and how often each trial's environment changed.
-
-    The first is None where an environment is unknown, and each count where it is that trial's. The last
-    counts the keys that cannot be compared, because names were taken out of a trial.
-    """
-    a, b = _records(old), _records(new)
-    changes = diff(a[0], b[0]) if a and b else None
-    told = changes
-    if changes is not None and not _one_redaction(old.manifest.host_id, new.manifest.host_id):
-        told = tuple(
-            change
-            for change in changes
-            if not any(PLACEHOLDER.search(repr(value)) for value in (change.old, change.new))
-        )
-    return told, (_drift(a), _drift(b)), len(changes or ()) - len(told or ())
-
-
-def same_host(old: TrialSide, new: TrialSide) -> bool | None:
-    """Tell whether one machine measured both."""
-    if old.host_id is None or new.host_id is None:
-        return None
-    taken_out = any(PLACEHOLDER.fullmatch(one.host_id or "") for one in (old, new))
-    if taken_out and not _one_redaction(old.host_id, new.host_id):
-        return None
-    if (old.host_id, old.cpu_model) != (new.host_id, new.cpu_model):
-        return False
-    return True if old.host == new.host else None
-
-
-def _one_redaction(old: str, new: str) -> bool:
-    """Tell whether the names of both were taken out together: then equal placeholders are one name."""
-    a, b = (PLACEHOLDER.fullmatch(one) for one in (old, new))
-    return a is not None and b is not None and a["tag"] == b["tag"]
-
-
-def _records(trial: Trial) -> list[Mapping[str, Any]]:
-    """Give the environments of a trial's sessions; none where nothing is known of them."""
-    if trial.manifest.origin == "imported" or not (trial.path / ENVIRONMENT).exists():
-        return []
-    try:
-        return [row for _, row in records_of(trial.path / ENVIRONMENT, EnvironmentShape)]
-    except StoreError:
-        if trial.finished:
-            raise
-        return []  # its first line is being written
-
-
-def _drift(records: list[Mapping[str, Any]]) -> int | None:
-    if not records:
-        return None
-    return sum(len(diff(a, b)) for a, b in itertools.pairwise(records))
-
-
-_OF_ONE = {"variants": "variants-of-one-trial", "benchmarks": "benchmarks-of-one-trial"}
-
-
-def structure_cautions(
-    old: Trial,
-    new: Trial,
-    sides: tuple[TrialSide, TrialSide],
-    only: Sequence[Mapping[str, tuple[str, ...]]],
-    *,
-    same: bool,
-) -> Iterator[Caution]:
-    """Say where the trials are one, share runs, or have not the same things to compare."""
-    if same:
-        yield Caution("same-trial", "both are one trial, which always agrees with itself")
+    if len(rows) > 1 and len(set(notes)) == 1:
+        yield from (table, Sentence(notes[0])) if notes[0] else (table,)
     else:
-        shared = sorted(_names(old) & _names(new))
-        if shared:
-            yield Caution(
-                "runs-shared",
-                f"both hold runs of trial {figures.listed(shared)}: their sessions are not "
-                "independent, and a difference looks smaller than it is",
-                tuple(shared),
-            )
-    lone = lone_pair(*sides)
-    common = [name for name in sides[0].variants if name in sides[1].variants]
-    if sides[0].baseline != sides[1].baseline and lone is None:
-        used = next((one.baseline for one in sides if one.baseline in common), None)
-        said = "no variant is the baseline of both" if used is None else f"{used} is taken in both"
-        yield Caution(
-            "baselines-differ",
-            f"the baseline is {sides[0].baseline} in {sides[0].label} and {sides[1].baseline} in "
-            f"{sides[1].label}: {said}",
-            (sides[0].baseline, sides[1].baseline),
-        )
-    if lone is not None:
-        yield Caution(
-            "variants-renamed",
-            f"each trial has one variant, {lone[0]} and {lone[1]}: they are taken for the same, and "
-            "only how fast their runs were is compared",
-            lone,
-        )
-    for side, rest in zip(sides, only, strict=True):
-        for what, names in rest.items():
-            if names and not (lone is not None and what == "variants"):
-                yield Caution(
-                    _OF_ONE[what],
-                    f"only {side.label} has the {what if len(names) > 1 else what.removesuffix('s')}: "
-                    f"{figures.listed(names, 8)} take{'s' * (len(names) == 1)} no part",
-                    (side.label, *names),
-                )
-    if len(common) == 1:
-        yield Caution(
-            "one-variant",
-            f"both trials have one variant in common, {common[0]}: there is no speedup to compare, "
-            "only how fast its runs were",
-            (common[0],),
-        )
-    if not common and lone is None:
-        yield Caution("no-common-results", "the trials have no variant in common")
-    elif not set(sides[0].benchmarks) & set(sides[1].benchmarks):
-        yield Caution("no-common-results", "the trials have no benchmark in common")
-    if (common or lone) and not same:
-        yield Caution(
-            "levels-confounded",
-            "the levels of two trials differ by all that differed between them, such as host, hour "
-            "and kernel: they tell nothing of a program by itself",
-        )
+        yield replace(table, notes=notes if any(notes) else ())
+    if len(kept) < len(one.benchmarks):
+        yield Sentence(f"and {len(one.benchmarks) - len(kept)} more benchmarks (--json has all)")
 
 
-def lone_pair(old: TrialSide, new: TrialSide) -> tuple[str, str] | None:
-    """Give the variants of two trials that have one each, of different names; else None."""
-    if len(old.variants) == len(new.variants) == 1 and old.variants != new.variants:
-        return old.variants[0], new.variants[0]
-    return None
+def _interval(ratio: float | None, ends: Effect | EffectComparison | VariantLevel) -> Value:
+    """Write a ratio with its interval, such as ``1.25x [1.24, 1.26]``; "-" without one."""
+    if ratio is None:
+        return Value("-", None)
+    if ends.low is None or ends.high is None:
+        return Value(figures.ratio(ratio), ratio)
+    within = figures.ratio_within(ratio, ends.low, ends.high)
+    return Value(f"{within} {figures.ends(ends.low, ends.high)}", ratio)
 
 
-def _names(trial: Trial) -> set[str]:
-    """Give the names of the trials in which the runs were measured."""
-    own = {trial.manifest.trial}
-    return {part.trial for part in trial.manifest.merged_from} or own
+def _agreement(result: TrialComparison, line: EffectComparison) -> str:
+    """Write what became of a word, and the words: ``differs: faster -> slower``."""
+    words = dict.fromkeys(result.spoken(effect.outcome) for effect in (line.old, line.new))
+    return f"{line.agreement}: {' -> '.join(words)}"
 
 
-def hidden_cautions(count: int) -> Iterator[Caution]:
-    """Say how much of the environments cannot be compared, because names were taken out."""
-    if count:
-        several = "things" if count > 1 else "thing"
-        yield Caution(
-            "environment-redacted",
-            f"names were taken out of a trial: of {count} {several} in the environments nobody can tell "
-            "whether they differ",
-        )
+def why(result: TrialComparison, line: EffectComparison) -> str:
+    """Say why an effect cannot be told, and what would help; empty where its words say so."""
+    reason = (line.reason or "").removesuffix("-old").removesuffix("-new")
+    old = (line.reason or "").endswith("-old")
+    side, the = (result.old, "the first") if old else (result.new, "the second")
+    text = _REASONS.get(reason, "").format(the=the, noun=side.outermost)
+    more = line.more_sessions
+    if more is None:
+        return text
+    noun = result.new.outermost
+    needed = (
+        f"more than 100 more {noun}s" if more.sessions is None else needed_text(more.sessions, noun)
+    )
+    return f"{text}; {needed} of the second would show whether it is {result.spoken(more.target)}"
 
 
-def side_cautions(old: Trial, new: Trial, labels: tuple[str, str]) -> Iterator[Caution]:
-    """Say what holds for the runs of each trial; what holds for both is said once."""
-    theirs = {(caution, caution.text) for caution in new.cautions}
-    shared = [caution for caution in old.cautions if (caution, caution.text) in theirs]
-    yield from shared
-    for trial, label in ((old, labels[0]), (new, labels[1])):
-        yield from (caution.of(label) for caution in trial.cautions if caution not in shared)
+def _levels(result: TrialComparison) -> Iterator[Table | Sentence]:
+    """Set how fast the runs were, where no effect is compared."""
+    names = [name for one in result.levels for name in (one.variant, one.benchmark or "the suite")]
+    called = shortened(names, _NAME)
+    write = partial(figures.quantity, unit=result.unit)
+    yield table_of(
+        "levels",
+        result.levels[:_MOST],
+        ("<", lambda one: called[one.variant]),
+        ("<", lambda one: called[one.benchmark or "the suite"]),
+        ("first", "mean_old", write, ""),
+        ("second", "mean_new", write, ""),
+        ("<ratio", lambda one: _interval(one.ratio, one)),
+        ("<", lambda one: result.spoken(one.outcome)),
+    )
+    if len(result.levels) > _MOST:
+        yield Sentence(f"and {len(result.levels) - _MOST} more (--json has all)")
+
+
+def _around(result: TrialComparison) -> Iterator[Section]:
+    """Set what differs around the results: campaign, plan, environment."""
+    for title, changes in (("campaign", result.campaign), ("plan", result.plan)):
+        if changes:
+            yield section(*(_change(one, result) for one in changes), title=title)
+    if result.environment:
+        title = f"environment: {counted(len(result.environment), 'change')}"
+        yield section(*(change.what for change in result.environment), title=title)
+    drifts = [
+        f"within {side.label} the environment changed as well ({counted(count, 'change')}): "
+        f"fairtrial status --diff {side.path}"
+        for side, count in zip(_sides(result), (result.drift_old, result.drift_new), strict=True)
+        if count
+    ]
+    if drifts:
+        yield section(*drifts)
+
+
+def _change(change: CampaignChange, result: TrialComparison) -> str:
+    values = [_cut(value) for value in (change.old, change.new)]
+    if change.only is None:
+        return f"{change.key}: {' -> '.join(values)}"
+    side, value = (result.old, values[0]) if change.only == "old" else (result.new, values[1])
+    return f"{change.key} stands only in {side.label}: {value}"
+
+
+def _cut(value: object) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"

@@ -135,12 +135,12 @@ def _told(submitted: Submission) -> str:
 
 @command("status")
 def status(
-    *, trial: Path | None, dir: Path, diff: list[Path] | None, json: bool, out: TextIO, err: TextIO
+    *, trial: Path | None, dir: Path, diff: bool, json: bool, out: TextIO, err: TextIO
 ) -> int:
     """Show how far trials are, how they ended, and how to continue them.
 
     A fleet is shown host by host, with the state of its jobs. With --diff, show what changed in the
-    environment between sessions, or compare two trials as 'fairtrial diff' does.
+    environment between the sessions of a trial.
 
     exit code: 5 if TRIAL has ended and its files or rows are not those that it wrote
 
@@ -149,11 +149,16 @@ def status(
                                        all trials in runs/
     runs/NAME                          one trial, or a fleet
     --diff runs/NAME                   changes between its sessions
-    --diff runs/A runs/B               from A to B
     """
-    if diff is not None:
-        return _differences([*([] if trial is None else [trial]), *diff], out, as_json=json)
-    from analysis.errors import StoreError
+    from analysis.errors import StoreError, UsageError
+
+    if diff:
+        from ..host.snapshot import compare_environments
+
+        if trial is None:
+            raise UsageError("--diff needs a trial", None, "write fairtrial status --diff TRIAL")
+        write_result(compare_environments(trial, None), out, as_json=json)
+        return 0
     from analysis.record.bisections import is_bisection
     from analysis.record.fleet import is_fleet
     from analysis.words import WIDTH
@@ -209,23 +214,6 @@ def _bisection_in(folder: Path) -> Bisection:
     from analysis.history.bisection import bisection_in
 
     return bisection_in(folder)
-
-
-def _differences(trials: list[Path], out: TextIO, *, as_json: bool) -> int:
-    from analysis.errors import UsageError
-
-    from ..host.snapshot import compare_environments
-
-    if len(trials) not in {1, 2}:
-        what = f"--diff compares one trial's sessions, or two trials, not {len(trials)}"
-        raise UsageError(what, None, "write fairtrial status --diff TRIAL [OTHER]")
-    if len(trials) == 2:
-        from analysis.commands.diff import write_comparison
-
-        write_comparison((trials[0], trials[1]), out, as_json=as_json)
-        return 0
-    write_result(compare_environments(trials[0], None), out, as_json=as_json)
-    return 0
 
 
 @command("cancel")

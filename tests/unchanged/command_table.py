@@ -683,7 +683,7 @@ MEASURING: tuple[Row, ...] = (
     ("why {} --stored", (*SOUND, "@unfinished", "@torn"), ("", "--json")),
     ("status {} {}", (*TRIALS, *FLEETS), ("",)),
     ("status {} --json", (*SOUND, "@unfinished", "@interrupted", "@torn", "@schema-1-unfinished")),
-    ("status --diff {} {}", ("@pair", "@changed", "@pair @again", "@fleet", "@torn"), FORMS),
+    ("status --diff {} {}", ("@pair", "@changed", "@fleet", "@torn"), FORMS),
     (
         "status {}",
         ("", "+runs", "+runs --json", "--dir absent", "+runs --dir runs", "--diff", "absent"),

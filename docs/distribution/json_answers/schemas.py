@@ -110,7 +110,6 @@ ANSWERS: Mapping[str, tuple[Any, ...]] = {
         FleetStanding,
         Bisection,
         EnvironmentDifferences,
-        TrialComparison,
     ),
     "doctor": (Checkup,),
     "tune": (Proposal, Tuned, Undone, {"undone": None}),

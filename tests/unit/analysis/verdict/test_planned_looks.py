@@ -238,7 +238,9 @@ def test_screens_say_why_there_is_no_word_and_what_to_do_later(compared):
     steady = compared({"old": 0.0, "new": 0.05}, 6, PLAN, name="steady")
     (candidate,) = compare_trials(steady, drifts).candidates
     assert candidate.benchmarks[0].reason == "depends-new"
-    assert "the second's sessions resemble" in " ".join(str(compare_trials(steady, drifts)).split())
+    assert "the sessions of the second resemble" in " ".join(
+        str(compare_trials(steady, drifts)).split()
+    )
     # the negative control: sessions that do not
     assert "resemble" not in str(judge(steady))
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, UsageError
 from analysis.record.trial_files import MergedTrial
-from analysis.verdict.comparison import compare_trials, more_text, paragraph
+from analysis.verdict.comparison import compare_trials
 from analysis.verdict.judging import judge
 
 EFFECTS = {"base": {"x": 0.0, "y": 0.0}, "fast": {"x": 0.2, "y": 0.3}}
@@ -31,7 +30,6 @@ def test_the_same_effects_are_reproduced_with_the_words_and_numbers_of_the_verdi
     assert [line.agreement for line in one.benchmarks] == ["agrees", "agrees"]
     assert (found.same_trial, found.same_campaign, found.same_host) == (False, True, True)
     assert (found.environment, found.campaign) == ((), ())
-    assert "levels-confounded" in codes(found)
     for trial, side in ((old, "old"), (new, "new")):
         answer = judge(trial).candidates[0].multilevel
         for line, effect in [
@@ -48,7 +46,7 @@ def test_a_lost_effect_is_not_reproduced(night):
     found = compare_trials(old, new)
     assert (found.word, found.exit_code) == ("not", 1)
     assert {line.difference for line in found.candidates[0].benchmarks} == {"smaller"}
-    assert "not reproduced" in paragraph(found)
+    assert "not reproduced" in str(found)
 
 
 @pytest.mark.parametrize("noun", ["session", "host"])
@@ -56,9 +54,7 @@ def test_what_would_tell_is_more_of_what_is_outermost(night, noun):
     old = night("one", EFFECTS, seed=1)
     new = replace(night("two", EFFECTS, sessions=1, seed=2), outermost=noun)
     found = compare_trials(old, new)
-    assert f"the second has fewer than two {noun}s, so how far its {noun}s differ" in paragraph(
-        found
-    )
+    assert f"the second has fewer than two {noun}s" in str(found)
     assert f" more {noun}" in str(found)
     assert f" more {'host' if noun == 'session' else 'session'}" not in str(found)
 
@@ -69,7 +65,7 @@ def test_one_benchmark_that_turned_leaves_a_part(night):
     old, new = night("one", effects, seed=1, noise=5e-4), night("two", turned, seed=2, noise=5e-4)
     found = compare_trials(old, new, margin=0.001)
     assert found.word == "partly"
-    assert "1 differs (z)" in paragraph(found)
+    assert "1 differs (z)" in " ".join(str(found).split())
 
 
 def test_trials_without_a_decided_word_tell_nothing(night):
@@ -78,7 +74,7 @@ def test_trials_without_a_decided_word_tell_nothing(night):
     found = compare_trials(old, new)
     assert (found.word, found.exit_code) == ("cannot tell", 7)
     assert found.candidates[0].benchmarks[0].reason == "nothing-concluded"
-    assert "neither decides it" in str(found)
+    assert "cannot tell: undecided" in str(found)
 
 
 def test_a_trial_agrees_with_itself_whatever_it_says(night, tmp_path):
@@ -112,7 +108,9 @@ def test_what_one_trial_has_only_is_named_and_takes_no_part(night):
     found = compare_trials(old, new)
     assert found.only_old == {"variants": (), "benchmarks": ()}
     assert found.only_new == {"variants": ("third",), "benchmarks": ("z",)}
-    assert {"variants-of-one-trial", "benchmarks-of-one-trial"} <= set(codes(found))
+    assert [one.about for one in found.cautions if one.code == "of-one-trial"] == [
+        ("two", "third", "z")
+    ]
     (one,) = found.candidates
     assert [line.name for line in one.benchmarks] == ["x", "y"]
     assert (found.word, one.these.old.outcome) == ("reproduced", "faster")
@@ -152,20 +150,6 @@ def test_variants_of_which_other_benchmarks_failed_tell_nothing(night):
         assert "no-common-results" in codes(found)
 
 
-def test_how_many_more_sessions_would_tell_is_said_up_to_a_hundred():
-    result = SimpleNamespace(timed=True, new=SimpleNamespace(outermost="session"))
-
-    def told(**more):
-        needed = SimpleNamespace(target="faster", **more) if more else None
-        return more_text(result, SimpleNamespace(more_sessions=needed))
-
-    end = "of the second would show whether it is faster"
-    assert told() == ""
-    assert told(sessions=4) == f"about 4 more sessions {end}"
-    assert told(sessions=1) == f"about 1 more session {end}"
-    assert told(sessions=None) == f"more than 100 more sessions {end}"
-
-
 @pytest.mark.parametrize("other", ["variant", "benchmark"])
 def test_trials_of_other_things_tell_nothing(night, other):
     names = ("old", "new") if other == "variant" else ("base", "fast")
@@ -186,7 +170,7 @@ def test_one_variant_has_levels_only(night):
     assert [level.benchmark for level in found.levels] == ["x", "y", None]
     assert found.levels[2].ratio == pytest.approx(1.105, abs=0.01)
     assert found.levels[2].low > 1.05
-    assert {"one-variant", "levels-confounded"} <= set(codes(found))
+    assert "levels-confounded" in codes(found)
     assert "levels of the runs; above 1 the second is better" in str(found)
 
 
