@@ -24,8 +24,6 @@ PAGES = {
     "Reproduction": "analysis.artifact.reproduction",
     "Rerun": "analysis.artifact.reproduction",
     "TrialComparison": "analysis.verdict.comparison_result",
-    "PerformanceMatrix": "analysis.data.trial",
-    "Trial": "analysis.data.trial",
     "Diagnosis": "analysis.diagnose.result",
     "CentralLimitStudy": "analysis.diagnose.central_limit",
     "EstimatorSpread": "analysis.diagnose.estimators",

@@ -37,12 +37,7 @@ from ..record.trial_files import (
     layouts_by_session,
     read_builds,
 )
-from ..stats.samples import read_only
-from .levels import CpuSteal
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from ..stats.samples import Array, Flags, Integers, read_only
 
 # The last one stands for every outcome that this version does not know.
 OUTCOMES: Final[tuple[str, ...]] = (*get_args(Outcome), "unknown")
@@ -70,10 +65,10 @@ class MetricColumn:
     Run i has the values ``values[offsets[i]:offsets[i + 1]]``, one for each iteration, or none.
     """
 
-    values: Floats
+    values: Array
     offsets: Integers
 
-    def per_run(self) -> Floats:
+    def per_run(self) -> Array:
         """Give each run's value, the mean of its iterations; nan for a run without one."""
         counts = np.diff(self.offsets)
         result = np.full(counts.size, np.nan)
@@ -85,15 +80,40 @@ class MetricColumn:
         result[known] = first + above / counts[known]
         return result
 
-    def of_runs(self, rows: Integers) -> tuple[Floats, Integers]:
+    def of_run(self, row: int) -> Array:
+        """Give the iterations of one run."""
+        return self.values[self.offsets[row] : self.offsets[row + 1]]
+
+    def of_runs(self, rows: Integers) -> tuple[Array, Integers]:
         """Give the iterations of these runs, and for each the place of its run in `rows`."""
         counts = np.diff(self.offsets)[rows]
         place = np.repeat(np.arange(rows.size), counts)
         within = np.arange(place.size) - np.repeat(np.cumsum(counts) - counts, counts)
         return self.values[self.offsets[:-1][rows][place] + within], place
 
+    def behind(self, left: Integers) -> MetricColumn:
+        """Give the column without the first iterations of each run."""
+        counts = np.diff(self.offsets)
+        within = np.arange(self.values.size) - np.repeat(self.offsets[:-1], counts)
+        return metric_column(self.values[within >= np.repeat(left, counts)], counts - left)
 
-def metric_column(values: array[float], counts: array[int]) -> MetricColumn:
+    def with_values(self, values: Mapping[int, Sequence[float]]) -> MetricColumn:
+        """Give a column in which these runs have these values in place of their own."""
+        others = np.ones(self.offsets.size - 1, dtype=np.bool_)
+        others[list(values)] = False
+        counts = np.diff(self.offsets)
+        kept = self.values[np.repeat(others, counts)]
+        counts[list(values)] = [len(one) for one in values.values()]
+        whole = np.empty(counts.sum())
+        own = np.repeat(others, counts)
+        whole[own] = kept
+        whole[~own] = [one for row in sorted(values) for one in values[row]]
+        return metric_column(whole, counts)
+
+
+def metric_column(
+    values: Sequence[float] | Array, counts: Sequence[int] | Integers
+) -> MetricColumn:
     """Give the column of the values of all runs, and how many each has."""
     return MetricColumn(
         values=read_only(np.array(values, dtype=np.float64)),
@@ -101,7 +121,7 @@ def metric_column(values: array[float], counts: array[int]) -> MetricColumn:
     )
 
 
-def unknown_numbers(runs: int) -> dict[str, Floats]:
+def unknown_numbers(runs: int) -> dict[str, Array]:
     """Give the numbers of so many runs of another tool: nan, but no process was left over."""
     nan, zero = (read_only(np.broadcast_to(one, runs)) for one in (math.nan, 0.0))
     return {name: zero if name == "orphans" else nan for name in _NUMBERS}
@@ -230,6 +250,60 @@ def _again(record: Mapping[str, Any]) -> tuple[int, int]:
     )
 
 
+_STEAL: Final = (
+    "cpu_steal_s"  # of a row: what a hypervisor took from each CPU of the host meanwhile
+)
+MOST_CPUS: Final = 16  # those that lost most; of a host with hundreds, the others say little more
+
+
+def column_of(cpu: int) -> str:
+    """Name the column of what a hypervisor took from a CPU, which stands beside the numbers of the runs."""
+    return f"{_STEAL}.{cpu}"
+
+
+def cpu_of(column: str) -> int | None:
+    """Give the CPU of such a column, None of any other name.
+
+    >>> cpu_of("cpu_steal_s.3"), cpu_of("steal_s")
+    (3, None)
+    """
+    key, _, cpu = column.partition(".")
+    return int(cpu) if key == _STEAL and cpu.isdigit() else None
+
+
+class CpuSteal:
+    """Grows while rows are read; most of them lost nothing."""
+
+    def __init__(self) -> None:
+        self._known = array("b")
+        self._rows, self._cpus, self._seconds = array("q"), array("q"), array("d")
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Take what the next row says; raises ValueError or TypeError where it has another shape."""
+        given = record.get(_STEAL)
+        for cpu, seconds in (given or {}).items():
+            if not math.isfinite(seconds) or not cpu.isdigit():
+                raise ValueError(f"{_STEAL} of CPU {cpu} is {seconds!r}, and no finite number")
+            self._rows.append(len(self._known))
+            self._cpus.append(int(cpu))
+            self._seconds.append(seconds)
+        self._known.append(given is not None)
+
+    def columns(self) -> dict[str, Array]:
+        """Give a column, read-only, of each CPU that lost something; nan where nobody knows it."""
+        unknown = np.frombuffer(self._known, dtype=np.int8) == 0
+        rows, cpus = (np.frombuffer(part, dtype=np.int64) for part in (self._rows, self._cpus))
+        seconds = np.frombuffer(self._seconds, dtype=np.float64)
+        numbers, place = np.unique(cpus, return_inverse=True)
+        lost = np.bincount(place, np.abs(seconds), numbers.size)
+        found = {}
+        for k in np.sort(np.argsort(-lost, kind="stable")[:MOST_CPUS]).tolist():
+            column = np.where(unknown, np.nan, 0.0)
+            column[rows[place == k]] = seconds[place == k]
+            found[column_of(int(numbers[k]))] = read_only(column)
+        return found
+
+
 class Columns:
     """The growing columns while ``measurements.jsonl`` is read."""
 
@@ -318,7 +392,7 @@ class Columns:
         columns["warmup"] = read_only(columns["warmup"].astype(np.bool_))
         return columns
 
-    def numbers(self, where: Path) -> dict[str, Floats]:
+    def numbers(self, where: Path) -> dict[str, Array]:
         """Give the numbers of the table, and of `cpu_steal`, as read-only arrays, nan where one is unknown."""
         table = np.frombuffer(self._flat, dtype=np.float64).reshape(-1, len(_NUMBERS)).T
         if np.isinf(table).any():
@@ -505,19 +579,11 @@ def build_columns(
     if not names:
         return {}
     there = _first_rows(read_builds(path), manifest, rows, used)
-    columns = {}
-    for name in names:
-        counts = np.zeros(used.size + 1, dtype=np.int64)
-        values: list[float] = []
-        for row, record, benchmark in there:
-            found = record.values(name, benchmark)
-            counts[row + 1] = len(found)
-            values += found
-        columns[name] = MetricColumn(
-            values=read_only(np.array(values, dtype=np.float64)),
-            offsets=read_only(np.cumsum(counts)),
-        )
-    return columns
+    none = metric_column([], np.zeros(used.size, dtype=np.int64))
+    return {
+        name: none.with_values({row: one.values(name, benchmark) for row, one, benchmark in there})
+        for name in names
+    }
 
 
 def _first_rows(

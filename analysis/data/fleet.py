@@ -30,11 +30,10 @@ from ..record.fleet import (
 )
 from ..record.manifest import read_manifest
 from ..record.trial_files import Manifest, TrialStatus, asked_now, one_question, questions_of
-from ..stats.samples import read_only
-from .columns import Floats, MetricColumn
-from .host_record import differing
+from ..stats.samples import Array, Integers, read_only
+from .columns import MetricColumn
 from .merging import Offsets
-from .stored_iterations import stored_together
+from .runs import differing, stored_together
 from .trial import Trial, read_trial
 
 if TYPE_CHECKING:
@@ -199,8 +198,6 @@ def _read(path: Path, fleet: Fleet, host: FleetHost) -> HostTrial:
 # numbers of their own, in the order of the hosts.
 
 
-Integers = NDArray[np.int64]
-
 _SAME = ("benchmarks", "variants", "baseline")
 _WHOLE = (
     *("segment", "block", "benchmark", "variant", "outcome", "start_ns", "warmup"),
@@ -295,7 +292,7 @@ def _joined(
     )
 
 
-def _numbers(trials: Sequence[Trial]) -> dict[str, Floats]:
+def _numbers(trials: Sequence[Trial]) -> dict[str, Array]:
     """Give the numbers of all runs; what one trial alone names, as a CPU that lost time, is unknown elsewhere."""
     nothing = [np.full(len(trial), np.nan) for trial in trials]
     return {

@@ -23,9 +23,10 @@ from ..record.environment import of_one_session, places_of, whole_targets
 from ..record.manifest import read_manifest
 from ..record.shapes import readable_rows
 from ..record.trial_files import ENERGY_METRICS, ENVIRONMENT, FINDINGS
+from .runs import differing
 
 if TYPE_CHECKING:
-    from .trial import Trial
+    from .runs import Runs
 
 BOOT_ARGUMENTS = "kernel.boot_arguments"
 _SECTIONS = ("host", "cpu", "memory", "kernel", "tools", "process", "targets", "inputs", "moment")
@@ -240,19 +241,7 @@ _JUDGED = "wall"  # what is judged where nobody names anything
 _NAMED = 4
 
 
-def differing(where: str, asked: Mapping[str, tuple[str, ...]]) -> UsageError:
-    """Give the error for trials, or parts of one, that were declared to answer different questions."""
-    parts = [f"{name}: {', '.join(metrics) or 'nothing'}" for name, metrics in asked.items()]
-    told = figures.listed(parts, _NAMED, mark="; ", last="; and")
-    metrics = dict.fromkeys(metrics[0] for metrics in asked.values() if metrics)
-    return UsageError(
-        f"the campaigns name different metrics as their question (key 'judge'): {told}",
-        where,
-        f"say which is meant: {' or '.join(f'--metric {name}' for name in metrics)}",
-    )
-
-
-def question_of(trials: Sequence[Trial]) -> str:
+def question_of(trials: Sequence[Runs]) -> str:
     """Give the metric that is judged of trials beside each other, where nobody names one.
 
     It is the first that their campaigns name; where none does, what is judged of the first trial. What

@@ -1,4 +1,4 @@
-"""Levels of the data: ids of blocks, sessions and processes, and iterations below a run.
+"""Levels of the data: hosts, sessions, blocks and processes by their ids, and iterations below a run.
 
 Iterations of one process share its memory layout, its caches, its compiled code. A method that takes
 them for independent draws finds differences where there are none: pooled, one program under two
@@ -8,10 +8,8 @@ iterations, everywhere, unless somebody asks for the iterations.
 
 from __future__ import annotations
 
-import math
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,83 +17,17 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, ShortSentence
-from ..stats.samples import Array, read_only
+from ..stats.samples import Array, Integers, read_only
 
-# --- What a hypervisor took from each CPU of the host during each run: columns beside the
-# numbers of the runs.
-
-
-MOST_CPUS: Final = 16  # those that lost most; of a host with hundreds, the others say little more
-_KEY: Final = "cpu_steal_s"  # of a row
-
-
-def column_of(cpu: int) -> str:
-    """Name the column of a CPU.
-
-    >>> column_of(3)
-    'cpu_steal_s.3'
-    """
-    return f"{_KEY}.{cpu}"
-
-
-def cpu_of(column: str) -> int | None:
-    """Give the CPU of such a column, None of any other name.
-
-    >>> cpu_of("cpu_steal_s.3"), cpu_of("steal_s")
-    (3, None)
-    """
-    key, _, cpu = column.partition(".")
-    return int(cpu) if key == _KEY and cpu.isdigit() else None
-
-
-class CpuSteal:
-    """Grows while rows are read; most of them lost nothing."""
-
-    def __init__(self) -> None:
-        self._known = array("b")
-        self._rows, self._cpus, self._seconds = array("q"), array("q"), array("d")
-
-    def add(self, record: Mapping[str, Any]) -> None:
-        """Take what the next row says; raises ValueError or TypeError where it has another shape."""
-        given = record.get(_KEY)
-        if given:
-            row = len(self._known)
-            for cpu, seconds in given.items():
-                if not math.isfinite(seconds) or not cpu.isdigit():
-                    raise ValueError(f"{_KEY} of CPU {cpu} is {seconds!r}, and no finite number")
-                self._rows.append(row)
-                self._cpus.append(int(cpu))
-                self._seconds.append(seconds)
-        self._known.append(given is not None)
-
-    def columns(self) -> dict[str, Array]:
-        """Give a column, read-only, of each CPU that lost something; nan where nobody knows it."""
-        unknown = np.frombuffer(self._known, dtype=np.int8) == 0
-        rows, cpus = (np.frombuffer(part, dtype=np.int64) for part in (self._rows, self._cpus))
-        seconds = np.frombuffer(self._seconds, dtype=np.float64)
-        numbers, place = np.unique(cpus, return_inverse=True)
-        lost = np.bincount(place, np.abs(seconds), numbers.size)
-        found = {}
-        for k in np.sort(np.argsort(-lost, kind="stable")[:MOST_CPUS]).tolist():
-            column = np.where(unknown, np.nan, 0.0)
-            column[rows[place == k]] = seconds[place == k]
-            found[column_of(int(numbers[k]))] = read_only(column)
-        return found
-
-
+Level = str  # "process" or "iteration"
 Unit = Literal["host", "session"]
-
-
 Ids = Mapping[str, Sequence[int] | Sequence[str] | NDArray[Any]]
+Rows = tuple[NDArray[Any], ...]  # an array a benchmark
 
 
 def ids_of(
-    name: str,
-    kind: str,
-    ids: Ids | None,
-    benchmarks: tuple[str, ...],
-    samples: tuple[NDArray[np.float64], ...],
-) -> tuple[NDArray[Any], ...] | None:
+    name: str, kind: str, ids: Ids | None, benchmarks: tuple[str, ...], samples: Rows
+) -> Rows | None:
     """Give the ids of every benchmark's values as read-only arrays; None stays None."""
     if ids is None:
         return None
@@ -116,57 +48,46 @@ def ids_of(
     return tuple(rows)
 
 
+class Processes(NamedTuple):
+    """A benchmark's iterations by process, in the order in which processes appear.
+
+    `means` of each process's iterations, for each iteration the `place` of its process there, and the place of each process's
+    `first` iteration.
+    """
+
+    means: Array
+    place: Integers
+    first: Integers
+
+    @classmethod
+    def of(cls, values: Array, ids: NDArray[Any]) -> Processes:
+        """Group iterations by the id of their process."""
+        _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # as they appear, not as they are sorted
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        run_of = rank[inverse.reshape(-1)]
+        # added to the first value: equal iterations have exactly their value as the mean
+        start = values[first[order]]
+        above = np.bincount(run_of, weights=values - start[run_of])
+        means = start + above / np.bincount(run_of)
+        return cls(read_only(means), read_only(run_of), read_only(first[order]))
+
+
 def ids_of_runs(
-    name: str,
-    kind: str,
-    ids: tuple[NDArray[Any], ...] | None,
-    benchmarks: tuple[str, ...],
-    grouped: tuple[Processes, ...],
-) -> tuple[NDArray[Any], ...] | None:
+    name: str, kind: str, ids: Rows | None, benchmarks: tuple[str, ...], runs: Sequence[Processes]
+) -> Rows | None:
     """Give the ids of processes, from those of their iterations."""
     if ids is None:
         return None
-    rows = []
-    for bench, row, (_, place, first) in zip(benchmarks, ids, grouped, strict=True):
-        of_run = row[first]
-        if (of_run[place] != row).any():
+    for bench, row, one in zip(benchmarks, ids, runs, strict=True):
+        if (row[one.first][one.place] != row).any():
             raise UsageError(
                 f"a process has values in two {kind}",
                 f"{name}, benchmark {bench!r}",
                 f"give processes of different {kind} different ids",
             )
-        rows.append(read_only(of_run))
-    return tuple(rows)
-
-
-def ids_of_iterations(
-    ids: tuple[NDArray[Any], ...] | None, run_of: tuple[NDArray[np.int64], ...]
-) -> tuple[NDArray[Any], ...] | None:
-    """Give each iteration the id of its run."""
-    if ids is None:
-        return None
-    return tuple(read_only(row[where]) for row, where in zip(ids, run_of, strict=True))
-
-
-Level = str  # "process" or "iteration"
-Floats = NDArray[np.float64]
-# the mean of each process's iterations, in the order in which processes appear, for each iteration the
-# place of its process there, and the place of each process's first iteration
-Processes = tuple[Floats, NDArray[np.int64], NDArray[np.int64]]
-
-
-def of_processes(values: Floats, ids: NDArray[Any]) -> Processes:
-    """Group iterations by process: their means, the place of each one's process, and of its first one."""
-    _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # as they appear, not as they are sorted
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
-    run_of = rank[inverse.reshape(-1)]
-    counts = np.bincount(run_of)
-    # added to the first value: equal iterations have exactly their value as the mean
-    start = values[first[order]]
-    means = start + np.bincount(run_of, weights=values - start[run_of]) / counts
-    return read_only(means), read_only(run_of), read_only(first[order])
+    return tuple(read_only(row[one.first]) for row, one in zip(ids, runs, strict=True))
 
 
 POOLED = Caution(

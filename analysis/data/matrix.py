@@ -12,118 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution, page_of
+from ..pages.model import Caution, Page, section
 from ..pages.result import cautions_to_dict, short
-from ..record import service_metrics
-from ..record.run_numbers import METRIC_NUMBERS, Better, limit_of
-from ..record.trial_files import ENERGY
+from ..record.run_numbers import Better
 from ..stats.arguments import checks_arguments, counted, numbers
-from ..stats.samples import median, read_only
-from .columns import OUTCOMES, Flags, Floats
-from .failed_runs import Failed, failures_of, failures_to_json, of_some
-from .levels import (
-    POOLED,
-    Ids,
-    Unit,
-    ids_of,
-    ids_of_iterations,
-    ids_of_runs,
-    level_caution,
-    of_processes,
-)
+from ..stats.samples import Array, Integers, median, read_only
+from .failed_runs import CutOff, Failed, failures_of, of_some
+from .levels import POOLED, Ids, Processes, Rows, Unit, ids_of, ids_of_runs, level_caution
+from .matrix_file import read_table
 from .number_text import Decimal, Layout
-from .session_quantiles import ValuesOf
-from .warmup import IterationsOfCell
 
 if TYPE_CHECKING:
-    from .trial import Trial
-
-# --- Runs that ended by their time limit: what they used until then is a lower bound of
-# what they would have used.
-
-
-_GROWING = ("counters", service_metrics.SOURCE)
-
-
-class CutOff(NamedTuple):
-    """A benchmark's failed runs that their time limit ended: how many, and the least of their limits.
-
-    `bounds`: Lower bounds of their values, with the ids of `sessions` and `blocks`; None where there are none.
-    `known`: False of runs that failed, nobody knows why.
-    """
-
-    runs: int
-    limit_s: float | None = None
-    bounds: Floats | None = None
-    sessions: Any = None
-    blocks: Any = None
-    known: bool = True
-
-
-def cut_rows(trial: Trial, metric: str) -> tuple[Flags, Floats, Floats]:
-    """Find the runs that their limit ended: flags, limits and lower bounds of a metric, nan where it need not grow."""
-    cut = trial.candidates & (trial.outcome == OUTCOMES.index("timeout")) & ~trial.apart(metric)
-    limits, values = trial.numbers["wall_ns"] / 1e9, trial.values(metric)
-    said = {one.position: one.detail for one in trial.failed} if cut.any() else {}
-    for row in np.flatnonzero(cut).tolist():
-        limits[row] = limit_of(said.get(int(trial.position[row])), float(limits[row]))
-    about = trial.manifest.metrics.get(metric)
-    if trial.manifest.origin == "imported" and trial.metric(metric).better == "lower":
-        return cut, limits, values  # what its reader stores of such a run is a lower bound
-    if metric == "wall" and about is None:
-        return cut, limits, limits
-    source = None if about is None else about.get("source")
-    grows = metric in METRIC_NUMBERS if about is None else source in _GROWING
-    grows |= source is not None and metric == ENERGY
-    return cut, limits, values if grows else np.full(len(trial), np.nan)
-
-
-def cut_of_trial(trial: Trial, metric: str, mine: Flags, blocks: Any) -> dict[str, CutOff]:  # noqa: ANN401 - ids, or None
-    """Give them by benchmark."""
-    cut, limits, values = cut_rows(trial, metric)
-    found = {}
-    for k, name in enumerate(trial.manifest.benchmarks):
-        if (rows := np.flatnonzero(cut & mine & (trial.benchmark == k))).size:
-            limit = None if np.isnan(limits[rows]).any() else float(limits[rows].min())
-            ids = (trial.session[rows], None if blocks is None else blocks[rows])
-            known = (values[rows], *ids) if (values[rows] > 0).all() else ()
-            found[name] = CutOff(rows.size, limit, *known)
-    return found
-
-
-def cut_of(matrix: PerformanceMatrix, benchmark: str) -> CutOff:
-    """Give what is known of a benchmark's cut runs."""
-    if matrix.cut is None:
-        return CutOff(matrix.failed.get(benchmark, 0), known=False)
-    return matrix.cut.get(benchmark, CutOff(0))
-
-
-def given_cut(cut: Mapping[str, int] | None) -> dict[str, CutOff] | None:
-    """Read what a caller says of them."""
-    if cut is None:
-        return None
-    return {b: CutOff(n) for b, x in cut.items() if (n := counted(f"cut[{b!r}]", x, least=0))}
-
-
-def with_bounds(matrix: PerformanceMatrix) -> PerformanceMatrix:
-    """Put the lower bounds of cut runs beside the runs of their benchmark."""
-    cut = {b: one for b, one in (matrix.cut or {}).items() if one.bounds is not None}
-    if not cut.keys() & set(matrix.benchmarks):
-        return matrix
-    rows: dict[str, Any] = {
-        field: tuple(
-            np.concatenate([row, getattr(cut[bench], name)]) if bench in cut else row
-            for bench, row in zip(matrix.benchmarks, getattr(matrix, field), strict=True)
-        )
-        for field, name in (("samples", "bounds"), ("sessions", "sessions"), ("blocks", "blocks"))
-        if getattr(matrix, field) is not None
-    }
-    return replace(matrix, **rows, cut=None, iterations=None, run_of=None)
-
+    from .iterations import IterationsOfCell
+    from .session_quantiles import ValuesOf
 
 _ROWS = ("samples", "blocks", "sessions", "iterations", "run_of")  # an array a benchmark
 _FROM_TABLE = ["blocks", "sessions", "processes", "failed", "cut", "cautions", "metric", "origin"]
@@ -177,18 +82,18 @@ class PerformanceMatrix:
 
     name: str
     benchmarks: tuple[str, ...]
-    samples: tuple[NDArray[np.float64], ...]
+    samples: tuple[Array, ...]
     better: Better
     unit: str = "s"
-    blocks: tuple[NDArray[Any], ...] | None = None
-    sessions: tuple[NDArray[Any], ...] | None = None
+    blocks: Rows | None = None
+    sessions: Rows | None = None
     cautions: tuple[Caution, ...] = ()
     trial: str | None = None
     failed: Mapping[str, int] = field(default_factory=dict)
     failed_by_session: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)
     session_order: tuple[Any, ...] | None = None
-    iterations: tuple[NDArray[np.float64], ...] | None = None
-    run_of: tuple[NDArray[np.int64], ...] | None = None
+    iterations: tuple[Array, ...] | None = None
+    run_of: tuple[Integers, ...] | None = None
     metric: str | None = None
     origin: str | None = None
     with_zeros: PerformanceMatrix | None = None
@@ -275,11 +180,11 @@ class PerformanceMatrix:
         lost = failures_of(name, failed, session_ids)
         iterations = run_of = None
         if process_ids is not None:
-            grouped = tuple(map(of_processes, arrays, process_ids))
-            iterations, run_of = arrays, tuple(place for _, place, _ in grouped)
-            arrays = tuple(means for means, _, _ in grouped)
-            block_ids = ids_of_runs(name, "blocks", block_ids, names, grouped)
-            session_ids = ids_of_runs(name, "sessions", session_ids, names, grouped)
+            runs = tuple(map(Processes.of, arrays, process_ids))
+            iterations, run_of = arrays, tuple(one.place for one in runs)
+            arrays = tuple(one.means for one in runs)
+            block_ids = ids_of_runs(name, "blocks", block_ids, names, runs)
+            session_ids = ids_of_runs(name, "sessions", session_ids, names, runs)
             told = level_caution([a.size for a in arrays], [i.size for i in iterations])
             cautions = (*cautions, *told)
         return cls(
@@ -300,7 +205,13 @@ class PerformanceMatrix:
             trial=trial,
             failed=lost.totals,
             failed_by_session=lost.by_session,
-            cut=given_cut(cut),
+            cut=None
+            if cut is None
+            else {
+                bench: CutOff(ended)
+                for bench, given in cut.items()
+                if (ended := counted(f"cut[{bench!r}]", given, least=0))
+            },
         )
 
     @classmethod
@@ -346,8 +257,6 @@ class PerformanceMatrix:
             If a cell is no positive finite number, or may be read in two ways; the message says
             file, line and column.
         """
-        from .matrix_file import read_table
-
         table = read_table(Path(path), layout, decimal)
         if table.better is not None and table.better != better:
             raise UsageError(
@@ -364,7 +273,7 @@ class PerformanceMatrix:
         )
 
     @checks_arguments
-    def values(self, benchmark: str) -> NDArray[np.float64]:
+    def values(self, benchmark: str) -> Array:
         """Give the runs of one benchmark (read-only).
 
         Raises
@@ -386,7 +295,7 @@ class PerformanceMatrix:
         """How many runs each benchmark has."""
         return tuple(len(values) for values in self.samples)
 
-    def medians(self) -> NDArray[np.float64]:
+    def medians(self) -> Array:
         """Give the median of each benchmark (read-only)."""
         return read_only(np.array([median(values) for values in self.samples]))
 
@@ -427,11 +336,16 @@ class PerformanceMatrix:
         if self.iterations is None or self.run_of is None:
             what = "nothing is known of iterations within the runs"
             raise UsageError(what, self.name, "leave --level out: every value is one run already")
+
+        def spread(ids: Rows | None) -> Rows | None:
+            rows = zip(ids or (), self.run_of or (), strict=True)
+            return None if ids is None else tuple(read_only(row[of]) for row, of in rows)
+
         return replace(
             self,
             samples=self.iterations,
-            blocks=ids_of_iterations(self.blocks, self.run_of),
-            sessions=ids_of_iterations(self.sessions, self.run_of),
+            blocks=spread(self.blocks),
+            sessions=spread(self.sessions),
             iterations=None,
             run_of=None,
             cautions=(*(one for one in self.cautions if one.code != "process-means"), POOLED),
@@ -440,8 +354,9 @@ class PerformanceMatrix:
     def to_dict(self) -> dict[str, Any]:
         """Give the matrix as JSON types; `read` takes this back."""
 
-        def rows(arrays: tuple[NDArray[Any], ...]) -> dict[str, list[Any]]:
-            return {b: array.tolist() for b, array in zip(self.benchmarks, arrays, strict=True)}
+        def rows(arrays: Rows | None) -> dict[str, list[Any]] | None:
+            known = zip(self.benchmarks, arrays or (), strict=True)
+            return None if arrays is None else {bench: row.tolist() for bench, row in known}
 
         by_run = None
         if self.iterations is not None and self.run_of is not None:
@@ -455,10 +370,15 @@ class PerformanceMatrix:
             "better": self.better,
             "unit": self.unit,
             "samples": rows(self.samples),
-            "blocks": None if self.blocks is None else rows(self.blocks),
-            "sessions": None if self.sessions is None else rows(self.sessions),
+            "blocks": rows(self.blocks),
+            "sessions": rows(self.sessions),
             "iterations": by_run,
-            "failed": failures_to_json(self),
+            "failed": {
+                bench: {str(label): n for label, n in by_session.items()}
+                if (by_session := self.failed_by_session.get(bench)) is not None
+                else total
+                for bench, total in self.failed.items()
+            },
             "cut": None if self.cut is None else {b: one.runs for b, one in self.cut.items()},
             "metric": self.metric,
             "origin": self.origin,
@@ -466,21 +386,16 @@ class PerformanceMatrix:
         }
 
     def __str__(self) -> str:
-        return (
-            f"{self.name}: {len(self.benchmarks)} benchmarks x {figures.span(self.runs)} runs, in {figures.unit_text(self.unit) or 'no unit'}, "
-            f"{self.better} is better"
-        )
+        unit = figures.unit_text(self.unit) or "no unit"
+        runs = f"{len(self.benchmarks)} benchmarks x {figures.span(self.runs)} runs"
+        return f"{self.name}: {runs}, in {unit}, {self.better} is better"
 
     def __repr__(self) -> str:
-        return short(self, page_of(self))
-
-    def _repr_html_(self) -> str:
-        from ..pages import as_markup as as_html
-
-        return as_html.render_html(page_of(self))
+        told = section(str(self).removeprefix(f"{self.name}: "))
+        return short(self, Page(title=self.name, sections=(told,), cautions=self.cautions))
 
 
-def _checked(values: ArrayLike, where: str) -> NDArray[np.float64]:
+def _checked(values: ArrayLike, where: str) -> Array:
     array = numbers(values, "the runs", where, wrong=AnalysisError)
     if array.size == 0:
         raise InsufficientDataError(
@@ -490,7 +405,7 @@ def _checked(values: ArrayLike, where: str) -> NDArray[np.float64]:
     return read_only(array)
 
 
-def check_positive(array: NDArray[np.float64], where: str) -> None:
+def check_positive(array: Array, where: str) -> None:
     """Refuse runs that are not positive finite numbers."""
     bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
     if bad.size:
@@ -499,3 +414,57 @@ def check_positive(array: NDArray[np.float64], where: str) -> None:
             where,
             "values must be positive and finite: every comparison here is one of ratios",
         )
+
+
+def cut_of(matrix: PerformanceMatrix, benchmark: str) -> CutOff:
+    """Give what is known of a benchmark's cut runs."""
+    if matrix.cut is None:
+        return CutOff(matrix.failed.get(benchmark, 0), known=False)
+    return matrix.cut.get(benchmark, CutOff(0))
+
+
+def with_bounds(matrix: PerformanceMatrix) -> PerformanceMatrix:
+    """Put the lower bounds of cut runs beside the runs of their benchmark."""
+    cut = {b: one for b, one in (matrix.cut or {}).items() if one.bounds is not None}
+    if not cut.keys() & set(matrix.benchmarks):
+        return matrix
+    rows: dict[str, Any] = {
+        field: tuple(
+            np.concatenate([row, getattr(cut[bench], name)]) if bench in cut else row
+            for bench, row in zip(matrix.benchmarks, getattr(matrix, field), strict=True)
+        )
+        for field, name in (("samples", "bounds"), ("sessions", "sessions"), ("blocks", "blocks"))
+        if getattr(matrix, field) is not None
+    }
+    return replace(matrix, **rows, cut=None, iterations=None, run_of=None)
+
+
+class FailureCounts(NamedTuple):
+    """One benchmark's runs of one variant by session: how many failed, and how many there were."""
+
+    failed: tuple[int, ...]
+    runs: tuple[int, ...]
+
+
+def cells_of(matrix: PerformanceMatrix, bench: str) -> FailureCounts | None:
+    """Give a benchmark's runs by session, in the order of the sessions' ids.
+
+    A matrix that does not know its sessions has one. Without any run there is no cell.
+    """
+    lost = matrix.failed_by_session.get(bench)
+    if matrix.failed.get(bench, 0) and lost is None:
+        return None
+    k = matrix.benchmarks.index(bench) if bench in matrix.benchmarks else None
+    if matrix.sessions is None:
+        runs = () if k is None else (len(matrix.samples[k]),)
+        return FailureCounts((0,) * len(runs), runs)
+    good: dict[Any, int] = {}
+    if k is not None:
+        labels, counts = np.unique(matrix.sessions[k], return_counts=True)
+        good = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+    failed = lost or {}
+    everywhere = sorted({*good, *failed}, key=lambda one: (isinstance(one, str), one))
+    return FailureCounts(
+        tuple(failed.get(one, 0) for one in everywhere),
+        tuple(failed.get(one, 0) + good.get(one, 0) for one in everywhere),
+    )

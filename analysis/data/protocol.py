@@ -17,7 +17,7 @@ from ..record.trial_files import CAMPAIGN, MEASUREMENTS, OUTPUTS, RESOLVED
 from .host_record import without_homes
 
 if TYPE_CHECKING:
-    from .trial import Trial
+    from .runs import Runs
 
 # What two trials of one campaign may say differently: the command line can change them, who may read a
 # trial is no part of the experiment, and the question and the names of versions alter no run.
@@ -97,7 +97,7 @@ def setting_leaves(value: object, at: str = "") -> Iterator[tuple[str, object]]:
         yield at, value
 
 
-def pinned_cpus(trial: Trial) -> tuple[tuple[int, ...] | None, ...]:
+def pinned_cpus(trial: Runs) -> tuple[tuple[int, ...] | None, ...]:
     """Give the sets of CPUs that runs were pinned to, each once; None stands for not pinned.
 
     The runner chooses them when a session begins or goes on, so the first row of each is asked.
@@ -105,7 +105,7 @@ def pinned_cpus(trial: Trial) -> tuple[tuple[int, ...] | None, ...]:
     return tuple(dict.fromkeys(one.cpus for one in segment_starts(trial) if one.cpus != ()))
 
 
-def segment_starts(trial: Trial) -> tuple[SegmentStart, ...]:
+def segment_starts(trial: Runs) -> tuple[SegmentStart, ...]:
     """Give what the first row of each session says, and of each part of one that was resumed.
 
     A row that cannot be read any more, such as one of a foreign file, is left out with all after it.

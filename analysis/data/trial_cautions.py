@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from .protocol import builds_each_session
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .trial import Trial
+    from .runs import Runs
 
 READ_AS = "read-as"  # the code of what the columns of a table were guessed to be
 UNREAD = "columns-unread"  # and of those that no role is known of
@@ -30,10 +30,59 @@ CHANGED = "benchmark-changed"  # the code of a benchmark that was measured in se
 _SHOWN = (CHANGED, READ_AS, UNREAD)  # of an import, on a first screen
 DEFINITIONS = "definitions"  # key of an imported trial's manifest: benchmark -> how it was measured
 _BESIDE = (CAMPAIGN, ENVIRONMENT, FINDINGS)  # files that the judge does not read
+_OF_FLEETS = {
+    *("host-missing", "host-failed", "host-unfinished", "one-host"),
+    *("hosts-as-sessions", "sessions-of-hosts"),
+}
 
 
-def misstated(manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Iterator[Caution]:
-    """Say where the manifest names another number of runs than a session that ended has."""
+def cautions_of_trial(
+    path: Path, manifest: Manifest, arrays: Mapping[str, NDArray[Any]], planned: int
+) -> Iterator[Caution]:
+    """Say what a reader should know of a trial; raises StoreError where an import's loss report cannot be read."""
+    yield from _damaged(path, manifest, arrays)
+    yield from _unfinished(manifest, arrays, planned)
+    yield from _drift(path)
+    yield from given_up_cautions(manifest)
+    if names := tuple(part.trial for part in manifest.merged_from):
+        said = (
+            f"put together from {len(names)} trials ({figures.listed(names)}): what differed between "
+            "their environments stands in its findings.jsonl"
+        )
+        yield Caution("merged", said, names)
+    if manifest.same_program:
+        pairs = [f"{name} (as {other})" for name, other in manifest.same_program.items()]
+        count = figures.counted(len(pairs), "variant")
+        yield Caution(
+            "measured-once",
+            f"the same program as a neighbour, and not measured: {figures.listed(pairs, 4)}",
+            short=ShortSentence.of(f"{count} not measured: the same program as a neighbour"),
+        )
+    yield from name_cautions(manifest)
+    if manifest.origin == "imported":
+        yield from imported_cautions(path)
+    if manifest.sequential:
+        yield _sequential(manifest)
+
+
+def _damaged(
+    path: Path, manifest: Manifest, arrays: Mapping[str, NDArray[Any]]
+) -> Iterator[Caution]:
+    """Say what no checksum shows: rows in another order, unknown outcomes, other lengths of sessions, files that are gone."""
+    planned = arrays["position"][arrays["position"] >= 0]
+    if (np.diff(planned) < 0).any():
+        said = "the rows of {} are not in the order of execution: the file was changed"
+        yield _also_short("rows-reordered", said.format(MEASUREMENTS))
+    strange = int((arrays["outcome"] == OUTCOMES.index("unknown")).sum())
+    if strange:
+        some = figures.counted(strange, "run")
+        yield _also_short(
+            "outcome-unknown",
+            f"{some} with an outcome that this version does not know: counted as failed",
+        )
+    gone = [] if manifest.files else [name for name in _BESIDE if not (path / name).exists()]
+    if gone:
+        yield Caution("files-missing", f"missing in the trial: {', '.join(gone)}", tuple(gone))
     for end in manifest.session_ends:
         mine = (arrays["session"] == end.session) & ~arrays["warmup"]
         blocks = int(arrays["block"][mine].max(initial=0))
@@ -47,40 +96,58 @@ def misstated(manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Iterato
             )
 
 
-def damaged(
-    path: Path, manifest: Manifest, arrays: Mapping[str, NDArray[Any]]
+def _also_short(code: str, said: str) -> Caution:
+    return Caution(code, said, short=ShortSentence.of(plain(said)))
+
+
+def _unfinished(
+    manifest: Manifest, arrays: Mapping[str, NDArray[Any]], planned: int
 ) -> Iterator[Caution]:
-    """Say what no checksum shows: rows in another order, outcomes nobody knows, files that are gone."""
-    planned = arrays["position"][arrays["position"] >= 0]
-    if (np.diff(planned) < 0).any():
-        yield Caution(
-            "rows-reordered",
-            f"the rows of {MEASUREMENTS} are not in the order of execution: the file was changed",
-            short=ShortSentence.of(
-                "the file of the runs was changed: its rows are in another order"
-            ),
-        )
-    strange = int((arrays["outcome"] == OUTCOMES.index("unknown")).sum())
-    if strange:
-        noun = "run has" if strange == 1 else "runs have"
-        yield Caution(
-            "outcome-unknown",
-            f"{strange} {noun} an outcome that this version does not know, and count as failed",
-            short=ShortSentence.of(f"{strange} {noun} an unknown outcome, and count as failed"),
-        )
-    gone = [] if manifest.files else [name for name in _BESIDE if not (path / name).exists()]
-    if gone:
-        yield Caution("files-missing", f"missing in the trial: {', '.join(gone)}", tuple(gone))
+    """Say how far a trial is that is not complete; on a first screen it is the missing runs that are told."""
+    done = int((arrays["position"] >= 0).sum())
+    # what ended sessions did not need under a stopping rule is not missing
+    needed = planned - (manifest.planned - manifest.needed)
+    said = "the trial is still running, or its runner was killed"
+    code, rest = "still-running", ""
+    if manifest.status != "running":
+        code, said = "ended-early", f"the trial was {manifest.status}"
+        rest = f": {manifest.reason}" if manifest.reason else ""
+    if manifest.status != "complete":
+        told = None if done < needed else ShortSentence.of(said)
+        yield Caution(code, said + rest, short=told)
+    if done < needed:
+        most = "" if manifest.stop is None else "at most "
+        said = f"{done} of {most}{needed} planned runs are there"
+        told = ShortSentence.of(f"the trial is not finished: {said}")
+        yield Caution("runs-missing", said, short=told)
 
 
-def sequential(manifest: Manifest) -> Caution:
+def _drift(trial: Path) -> Iterator[Caution]:
+    """Say that runs of before and after a change are judged together, and what changed."""
+    changes: dict[str, None] = {}
+    for row in readable_rows(trial / FINDINGS):
+        what = row.get("what")
+        if row.get("check") == "drift" and isinstance(what, str):
+            changes[what.splitlines()[0].rstrip(":") if what else "what is not said"] = None
+    if changes:
+        told = figures.listed([*changes], 3, mark="; ", last="; and")
+        short = f"{figures.counted(len(changes), 'thing')} changed under the trial"
+        if len(changes) == 1 and len(told) <= 36:
+            short = told
+        yield Caution(
+            "drift",
+            f"something changed under the trial, and runs of before and after are taken together: {told}",
+            short=ShortSentence.of(plain(f"runs are judged together, though {short}")),
+        )
+
+
+def _sequential(manifest: Manifest) -> Caution:
     """Say what a reader of intervals must know when the values decided how many runs there are."""
     ends = manifest.session_ends
     capped = sum(end.why != "width" for end in ends)
-    runs = [end.runs for end in ends]
     told = [] if manifest.stop is None else [f"width {manifest.stop.width:g}"]
-    if runs:
-        told.append(f"{figures.span(runs)} runs a cell and session")
+    if ends:
+        told.append(f"{figures.span(end.runs for end in ends)} runs a cell and session")
     if capped:
         told.append(f"{capped} of {len(ends)} sessions ended at a cap before they were as narrow")
     return Caution(
@@ -92,43 +159,6 @@ def sequential(manifest: Manifest) -> Caution:
     )
 
 
-def drift_cautions(trial: Path) -> Iterator[Caution]:
-    """Say that runs of before and after a change are judged together, and what changed."""
-    changes: dict[str, None] = {}
-    for row in readable_rows(trial / FINDINGS):
-        what = row.get("what")
-        if row.get("check") == "drift" and isinstance(what, str):
-            changes[what.splitlines()[0].rstrip(":") if what else "what is not said"] = None
-    if changes:
-        told = figures.listed([*changes], 3, mark="; ", last="; and")
-        yield Caution(
-            "drift",
-            "something changed under the trial, and runs of before and after are taken together: "
-            f"{told}",
-            short=_changed([*changes]),
-        )
-
-
-_CHANGE = 36  # columns of a change that is told
-
-
-def _changed(changes: Sequence[str]) -> ShortSentence:
-    """Say what changed in few words: the change itself only where it is one, and fits whole."""
-    what = changes[0] if len(changes) == 1 else f"{len(changes)} things changed"
-    what = what if len(what) <= _CHANGE else "something changed under the trial"
-    return ShortSentence.of(plain(f"runs are judged together, though {what}"))
-
-
-def measured_once_cautions(manifest: Manifest) -> Iterator[Caution]:
-    """Say which variants were not measured, because a neighbour is the same program."""
-    if manifest.same_program:
-        pairs = [f"{name} (as {other})" for name, other in manifest.same_program.items()]
-        said = f"the same program as a neighbour, and not measured: {figures.listed(pairs, 4)}"
-        count = figures.counted(len(pairs), "variant")
-        told = ShortSentence.of(f"{count} not measured: the same program as a neighbour")
-        yield Caution("measured-once", said, short=told)
-
-
 def given_up_cautions(
     manifest: Manifest, benchmarks: Collection[str] | None = None
 ) -> Iterator[Caution]:
@@ -137,102 +167,42 @@ def given_up_cautions(
     A screen that shows only these `benchmarks` is told of these.
     """
     sessions: dict[tuple[str, str], list[int]] = {}
+    never: dict[tuple[str, str], None] = {}
     for one in manifest.given_up:
         sessions.setdefault((one.benchmark, one.variant), []).append(one.session)
+        if one.never_ok:
+            never[one.benchmark, one.variant] = None
     if not sessions:
         return
-    never = _never_ok(manifest)
-    told = [
-        f"{benchmark} / {variant} in {len(found)} of {manifest.sessions} sessions"
-        for (benchmark, variant), found in sessions.items()
-        if (benchmark, variant) not in never
-    ]
-    said = [f"given up after failures in a row: {figures.listed(told, 3)}"] * bool(told)
-    if never:
-        names = [
-            f"{cell[0]} / {cell[1]}"
-            + ("" if whole else f" in {len(sessions[cell])} of {manifest.sessions} sessions")
-            for cell, whole in never.items()
-        ]
-        said.append(
-            f"left out, because it was never ok when it was tried: {figures.listed(names, 3)}"
-        )
-    yield Caution(
-        "given-up",
-        "; ".join(said),
-        tuple(dict.fromkeys(benchmark for benchmark, _ in sessions)),
-        _given_up(sessions, never, benchmarks),
-    )
-
-
-def _never_ok(manifest: Manifest) -> dict[tuple[str, str], bool]:
-    """Tell of each cell that was left out whether it was in all of the trial: each merged part tried for itself."""
-    parts = [range(part.first, part.last + 1) for part in manifest.merged_from]
-    found: dict[tuple[str, str], set[int]] = {}
-    for one in manifest.given_up:
-        if one.never_ok:
-            found.setdefault((one.benchmark, one.variant), set()).add(one.session)
-    return {
-        cell: all(not those.isdisjoint(part) for part in parts) for cell, those in found.items()
+    told = {
+        cell: f"{' / '.join(cell)} in {len(found)} of {manifest.sessions} sessions"
+        for cell, found in sessions.items()
     }
-
-
-def _given_up(
-    sessions: Mapping[tuple[str, str], Sequence[int]],
-    never: Mapping[tuple[str, str], bool],
-    shown: Collection[str] | None,
-) -> ShortSentence | None:
-    """Say which cell was given up most often, those that were never ok first, and how many more were."""
-    found = {cell: len(those) for cell, those in sessions.items() if not shown or cell[0] in shown}
-    if not found:
-        return None
-    cell = max(found, key=lambda one: (one in never, found[one]))
-    more = f", and {figures.counted(len(found) - 1, 'more cell')}" if len(found) > 1 else ""
-    why = "given up after failures"
-    if cell in never:
-        why = "left out, as no run was ever ok"
-        if not never[cell]:  # other parts of a merged trial have runs of it
-            why = f"left out of {figures.counted(found[cell], 'session')}, as no run was ok there"
-    said = f"{why}: {{}} / {{}}{more}"
-    return ShortSentence.of(said, *cell)
-
-
-_OF_FLEETS = {
-    *("host-missing", "host-failed", "host-unfinished", "one-host"),
-    *("hosts-as-sessions", "sessions-of-hosts"),
-}
-
-
-def always_said(trial: Trial, cautions: Iterable[Caution] = ()) -> Iterator[Caution]:
-    """Give what every answer must say.
-
-    What an imported trial cannot tell, which hosts of a fleet are not there and what stands for a
-    session of it, that sessions have layouts of their own, and pooled iterations.
-    """
-    if trial.manifest.origin == "imported":
-        yield from trial.cautions
-    else:
-        yield from (one for one in trial.cautions if one.code in _OF_FLEETS)
-    yield from _layouts_in_sessions(trial)
-    yield from (one for one in cautions if one.code == "iterations-pooled")
-
-
-def _layouts_in_sessions(trial: Trial) -> Iterator[Caution]:
-    built = builds_each_session(trial.path)
-    names = tuple(name for name in trial.manifest.variants if name in built)
-    if names and trial.sessions > 1:
-        yield Caution(
-            "layouts-in-sessions",
-            f"each session builds {figures.listed(names, 3)} anew: what differs between sessions, and their "
-            "share of the variance, has layouts in it; a session and its layouts cannot be told apart",
-            names,
+    parts = (
+        ("given up after failures in a row", [cell for cell in sessions if cell not in never]),
+        ("left out, because it was never ok when it was tried", never),
+    )
+    said = [
+        f"{what}: {figures.listed([told[cell] for cell in cells], 3)}"
+        for what, cells in parts
+        if cells
+    ]
+    names = tuple(dict.fromkeys(benchmark for benchmark, _ in sessions))
+    shown = [cell for cell in sessions if not benchmarks or cell[0] in benchmarks]
+    short = None
+    if shown:  # those that were never ok first, then the most often
+        cell = max(shown, key=lambda one: (one in never, len(sessions[one])))
+        more = f", and {figures.counted(len(shown) - 1, 'more cell')}" if len(shown) > 1 else ""
+        times = figures.counted(len(sessions[cell]), "session")
+        why = (
+            f"left out of {times}, as no run was ok" if cell in never else "given up after failures"
         )
+        short = ShortSentence.of(f"{why}: {{}} / {{}}{more}", *cell)
+    yield Caution("given-up", "; ".join(said), names, short)
 
 
-def imported_cautions(trial: Path, manifest: Manifest) -> Iterator[Caution]:
+def imported_cautions(trial: Path) -> Iterator[Caution]:
     """Say what the files that a trial was imported from cannot tell."""
-    if manifest.origin != "imported":
-        return
     path = trial / IMPORT
     try:
         with opened(path) as file:
@@ -256,27 +226,13 @@ def imported_said(found: Mapping[str, Any]) -> Iterator[Caution]:
         yield Caution(str(code), str(text), short=short)
 
 
-def merged_cautions(manifest: Manifest) -> Iterator[Caution]:
-    """Say which trials the sessions of a merged one were measured in."""
-    names = tuple(part.trial for part in manifest.merged_from)
-    if not names:
-        return
-    yield Caution(
-        "merged",
-        f"put together from {len(names)} trials ({figures.listed(names)}): what differed between "
-        "their environments stands in its findings.jsonl",
-        names,
-    )
-
-
 def name_cautions(manifest: Manifest) -> Iterator[Caution]:
     """Say which variants, and which benchmarks, are called alike: but for case, width or form the same."""
     for part, names in (("variants", manifest.variants), ("benchmarks", manifest.benchmarks)):
-        pairs = alike(names)
-        if pairs:
-            said = "; ".join(f"{_spelt(one)} and {_spelt(two)}" for one, two in pairs[:5])
-            more = f" and {len(pairs) - 5} more pairs" if len(pairs) > 5 else ""
-            text = f"{part} that look alike, and are not the same: {said}{more}"
+        if pairs := alike(names):
+            told = [f"{_spelt(one)} and {_spelt(two)}" for one, two in pairs]
+            listed = figures.listed(told, 5, mark="; ", last=" and") + " pairs" * (len(pairs) > 5)
+            text = f"{part} that look alike, and are not the same: {listed}"
             yield Caution("names-alike", text, tuple(name for pair in pairs for name in pair))
 
 
@@ -286,3 +242,23 @@ def _spelt(name: str) -> str:
         return name
     signs = " ".join(f"U+{ord(sign):04X}" for sign in name if not sign.isascii())
     return f"{shown(name)} ({signs})"
+
+
+def always_said(runs: Runs, cautions: Iterable[Caution] = ()) -> Iterator[Caution]:
+    """Give what every answer must say.
+
+    What an imported trial cannot tell, which hosts of a fleet are not there and what stands for a
+    session of it, that sessions have layouts of their own, and pooled iterations.
+    """
+    imported = runs.manifest.origin == "imported"
+    yield from (one for one in runs.cautions if imported or one.code in _OF_FLEETS)
+    built = builds_each_session(runs.path)
+    names = tuple(name for name in runs.manifest.variants if name in built)
+    if names and runs.sessions > 1:
+        yield Caution(
+            "layouts-in-sessions",
+            f"each session builds {figures.listed(names, 3)} anew: what differs between sessions, and their "
+            "share of the variance, has layouts in it; a session and its layouts cannot be told apart",
+            names,
+        )
+    yield from (one for one in cautions if one.code == "iterations-pooled")

@@ -1,276 +1,278 @@
-"""The runs of one variant of a trial, chosen and counted: how a trial becomes a matrix.
-
-The counters move about once a millisecond, so each end of a run is known to one such step and its energy
-to 0.4 of what a millisecond takes (the difference of two uniform errors: 1/sqrt(6)). From 0.1 s on that is
-below half a percent of it. The sum over k runs of a shorter program has sqrt(k) times that error and k times
-the energy: it is known like that of one run sqrt(k) times as long.
-"""
+"""The runs of one variant of a trial, chosen and counted: how a trial becomes a matrix."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..errors import InsufficientDataError, UsageError
 from ..pages.model import Caution, ShortSentence, plain
 from ..record.manifest import needed, warmup_of
-from ..record.trial_files import (
-    ENERGY,
-    ENERGY_METRICS,
-    NET_ENERGY,
-    RESOLUTION_S,
-    STEADY,
-    IdlePower,
-    is_steady,
-)
+from ..record.run_numbers import limit_of
 from ..stats.samples import read_only
-from .failed_runs import failures_of_rows
+from .columns import OUTCOMES
+from .energy import energy_cautions, require_steady
+from .failed_runs import CutOff, failures_of_rows
+from .iterations import (
+    JudgedIterations,
+    iteration_cautions,
+    judged_counts,
+    judged_iterations,
+    judged_values,
+    of_cells,
+    values_of,
+)
 from .levels import level_caution
-from .matrix import PerformanceMatrix, check_positive, cut_of_trial
-from .session_quantiles import ValuesOf
-from .stored_iterations import judged_counts, judged_values, printed_counts
-from .warmup import JudgedIterations, iteration_cautions, of_cells
+from .matrix import PerformanceMatrix, check_positive
+from .metrics import apart_of, floor_of, info_of, kind_of
+from .session_quantiles import QuantileBasis, printed_counts, session_quantiles
 
 if TYPE_CHECKING:
-    from .trial import Trial
+    from numpy.typing import NDArray
 
-Flags = NDArray[np.bool_]
-_Segment = tuple[int, int]  # session and segment
-_Around = tuple[IdlePower, IdlePower | None]  # before its runs, and after them
-
-
-def is_counted(trial: Trial, metric: str) -> bool:
-    """Tell whether a metric is energy that fairtrial counted; a program may print one of that name."""
-    about = trial.manifest.metrics.get(metric)
-    return metric in ENERGY_METRICS and about is not None and "source" in about
-
-
-def require_steady(trial: Trial, metric: str, used: Flags) -> None:
-    """Refuse a net energy where the idle power before and after runs is not one."""
-    if metric != NET_ENERGY or not is_counted(trial, metric):
-        return
-    unsteady = [
-        (before, after)
-        for before, after in _around(trial, used).values()
-        if after is not None and not is_steady(before, after)
-    ]
-    if not unsteady:
-        return
-    before, after = max(unsteady, key=lambda pair: _drift(*pair))
-    others = f", and {len(unsteady) - 1} more" if len(unsteady) > 1 else ""
-    raise AnalysisError(
-        f"{NET_ENERGY} cannot be judged: idle, the machine used {before.watts:.2f} W before session "
-        f"{before.session} and {after.watts:.2f} W after it, more than {STEADY:.0%} apart{others}",
-        str(trial.path),
-        f"judge {ENERGY}, or measure again on a machine that has settled",
-    )
-
-
-def _drift(before: IdlePower, after: IdlePower) -> float:
-    """Give by what part of it the idle power has changed."""
-    return abs(after.watts / before.watts - 1) if before.watts else math.inf
-
-
-def energy_cautions(trial: Trial, metric: str, used: Flags) -> Iterator[Caution]:
-    """Say what the energies of some runs cannot tell."""
-    if not is_counted(trial, metric) or not used.any():
-        return
-    yield from _below_resolution(trial, metric, used)
-    if metric == NET_ENERGY:
-        yield from _idle(trial, used)
-
-
-def _below_resolution(trial: Trial, metric: str, used: Flags) -> Iterator[Caution]:
-    """Mark runs that are too short, and say whether a session's runs are long enough together."""
-    wall = trial.numbers["wall_ns"] / 1e9
-    short = used & (wall < RESOLUTION_S)
-    if not short.any():
-        return
-    cells = np.stack([trial.benchmark[short], trial.session[short]])
-    _, cell, runs = np.unique(cells, axis=1, return_inverse=True, return_counts=True)
-    total = np.bincount(cell.reshape(-1), weights=wall[short])
-    # 1e-9: a hundred runs of 10 ms are enough
-    enough = (total / np.sqrt(runs) >= RESOLUTION_S * (1 - 1e-9)).all()
-    names = [trial.manifest.benchmarks[k] for k in np.unique(trial.benchmark[short])]
-    count = int(short.sum())
-    said = f"{count} run{'s' * (count > 1)} of less than {RESOLUTION_S:g} s: too short to be known "
-    if enough:
-        said += f"one by one; the mean {metric} of a session's runs is known"
-    else:
-        most = float((total / np.sqrt(runs)).min())
-        said += (
-            f"({metric}), and so is the mean of a session's runs, which is known like one run of {most:.2g} "
-            "s: let the program repeat its work, or measure more runs a session"
-        )
-    yield Caution("short-for-energy", said, tuple(names))
-
-
-def _idle(trial: Trial, used: Flags) -> Iterator[Caution]:
-    """Say how well the idle power is known, and what that makes of the net energy."""
-    around = _around(trial, used)
-    alone = sorted(segment for segment, (_, after) in around.items() if after is None)
-    if alone:
-        told = ", ".join(str(session) for session in dict.fromkeys(one for one, _ in alone))
-        said = (
-            f"the idle power after session {told} was not measured, so it is unknown whether it "
-            "stayed at the value that was subtracted"
-        )
-        yield Caution("idle-unconfirmed", said)
-    error = np.full(len(trial), np.nan)
-    for (session, segment), (before, after) in around.items():
-        drift = 0.0 if after is None else abs(after.watts - before.watts) / 2
-        mine = used & (trial.session == session) & (trial.segment == segment)
-        error[mine] = math.hypot(before.error_w, drift)
-    joules = error * trial.numbers["wall_ns"] / 1e9
-    values = trial.values(NET_ENERGY)
-    worst: dict[str, float] = {}
-    for number, name in enumerate(trial.manifest.benchmarks):
-        rows = used & (trial.benchmark == number) & np.isfinite(joules)
-        if rows.any():
-            middle = abs(float(np.median(values[rows])))
-            worst[name] = float(np.max(joules[rows])) / middle if middle > 0 else math.inf
-    if not worst:
-        return
-    name = max(worst, key=lambda bench: worst[bench])
-    share = f"{worst[name]:.2g}" if math.isinf(worst[name]) else f"{worst[name] * 100:.2g} %"
-    said = (
-        f"the idle power is known to {float(np.nanmax(error)):.2g} W: up to {share} of {NET_ENERGY} ({name}), "
-        "the same way in all runs of a session"
-    )
-    yield Caution("idle-uncertainty", said, (name,))
-
-
-def _around(trial: Trial, used: Flags) -> dict[_Segment, _Around]:
-    """Find the idle powers around the segments of these runs."""
-    known: dict[Any, IdlePower] = {
-        (one.session, one.segment, one.when): one for one in trial.manifest.idle_power
-    }
-    pairs = np.unique(np.stack([trial.session[used], trial.segment[used]]), axis=1).T.tolist()
-    return {
-        (session, segment): (before, known.get((session, segment, "after")))
-        for session, segment in pairs
-        if (before := known.get((session, segment, "before"))) is not None
-    }
-
-
-Integers = NDArray[np.int64]
+    from ..stats.samples import Array, Flags, Integers
+    from .runs import Runs
 
 
 def runs_of(
-    trial: Trial, variant: str, metric: str, *, skip_zeros: bool, carry_zeros: bool
+    runs: Runs, variant: str, metric: str, *, skip_zeros: bool, carry_zeros: bool
 ) -> PerformanceMatrix:
     """Give the runs of one variant, as `Trial.matrix` says."""
-    trial.metric(metric)  # an unknown one is told first
-    if variant not in trial.manifest.variants:
+    info_of(runs, metric)  # an unknown one is refused first
+    if variant not in runs.manifest.variants:
         raise UsageError(
             f"the trial has no variant {variant!r}",
-            str(trial.path),
-            f"known here: {', '.join(trial.manifest.variants)}",
+            str(runs.path),
+            f"known here: {', '.join(runs.manifest.variants)}",
         )
-    mine: Flags = trial.variant == trial.manifest.variants.index(variant)
-    merged = trial.session_quantiles(metric)
-    values, apart = trial.values(metric), np.zeros(len(trial), dtype=np.bool_)
-    if merged is not None and merged.column is not None and merged.apart is not None:
-        values, apart = merged.column.per_run(), merged.apart
-    used = mine & trial.measured & np.isfinite(values)
-    require_steady(trial, metric, used)
+    mine, values = runs.of_variant(variant), values_of(runs, metric)
+    apart = np.zeros(len(runs), dtype=np.bool_)
+    quantiles = session_quantiles(runs, metric)
+    basis = None if quantiles is None else quantiles.basis
+    if quantiles is not None and quantiles.column is not None and quantiles.apart is not None:
+        values, apart = quantiles.column.per_run(), quantiles.apart
+    used = mine & runs.measured & np.isfinite(values)
+    require_steady(runs, metric, used)
     rows, carried, zeros = _chosen(
-        trial, values, used, skip_zeros=skip_zeros, carry_zeros=carry_zeros
+        runs, values, used, skip_zeros=skip_zeros, carry_zeros=carry_zeros
     )
     if not (rows or carried):
-        raise InsufficientDataError(
-            f"every benchmark of {variant!r} has a run whose {metric} is 0 or less"
-            if zeros
-            else f"no run of {variant!r} has a value of {metric!r} that counts",
-            str(trial.path),
-            "compare another metric, or make the runs longer"
-            if zeros
-            else (_few(trial, metric) if (mine & trial.measured).any() else None)
-            or "measure more, or look at the failed runs",
-            n=0,
-            needed=1,
+        raise _nothing(
+            runs, variant, metric, basis, zeros=bool(zeros), some=bool((mine & runs.measured).any())
         )
-    judged = trial.judged_iterations(metric)
-    cells = of_cells(judged, variant, _with_iterations(trial, mine, metric, {**rows, **carried}))
+    judged, judging = judged_iterations(runs, metric), runs.measured & ~apart_of(runs, metric)
+    chosen = (rows, carried) if carried else (rows,)
+    parts = [_matrix(runs, variant, metric, those, values) for those in chosen]
+    iterated = {**rows, **carried}
+    if (
+        basis is not None and basis.level == "session"
+    ):  # all its runs make a session's value, not the first
+        there = mine & judging & (printed_counts(runs, metric) > 0)
+        places = {name: runs.manifest.benchmarks.index(name) for name in iterated}
+        iterated = {
+            name: np.flatnonzero(there & (runs.benchmark == k)) for name, k in places.items()
+        }
+    cells = of_cells(judged, variant, iterated)
     cautions = (
-        *_counted(
-            trial, mine, metric, missing=trial.judged(metric) & ~apart & ~np.isfinite(values)
+        *_counted(runs, mine, metric, basis, missing=judging & ~apart & ~np.isfinite(values)),
+        *iteration_cautions(
+            cells, emptied=_emptied(runs, mine & judging, judged, metric), metric=metric
         ),
-        *iteration_cautions(cells, emptied=_emptied(trial, mine, judged, metric), metric=metric),
-        *_without_iterations(trial, metric),
-        *_left_out(trial, {*rows, *carried}, zeros, metric),
-        *_how(trial, used, metric),
-        *energy_cautions(trial, metric, used),
-        *(() if apart.any() else _levels(trial, rows, metric)),
+        *_without_iterations(runs, metric, judged),
+        *_left_out(runs, {*rows, *carried}, zeros, metric),
+        *_how(runs, used, metric),
+        *energy_cautions(runs, metric, used),
+        *(() if judged is None or apart.any() else _levels(runs, rows, metric)),
     )
-    failed = mine & (trial.candidates | _first_tries(trial)) & (trial.outcome != 0)
-    whole = _matrix(trial, variant, metric, rows, values, failed=failed, cautions=cautions)
-    whole = replace(whole, judged_iterations=cells)
-    for bench, runs in zip(whole.benchmarks, whole.samples, strict=True):
-        check_positive(runs, f"{variant}, benchmark {bench!r}")
-    if not carried:
-        return whole
-    aside = _matrix(trial, variant, metric, carried, values, failed=failed, cautions=cautions)
-    return replace(whole, with_zeros=aside)
+    whole, *aside = (replace(one, cautions=cautions).at_level(runs.level) for one in parts)
+    for bench, found in zip(whole.benchmarks, whole.samples, strict=True):
+        check_positive(found, f"{variant}, benchmark {bench!r}")
+    return replace(whole, judged_iterations=cells, with_zeros=next(iter(aside), None))
 
 
-def _with_iterations(
-    trial: Trial, mine: Flags, metric: str, rows: Mapping[str, Integers]
-) -> dict[str, Integers]:
-    """Give each benchmark's runs whose iterations make its values: of a quantile of sessions these are all runs, not the first."""
-    basis = trial.quantile_basis(metric)
-    if basis is None or basis.level == "run":
-        return dict(rows)
-    used = mine & trial.judged(metric) & (printed_counts(trial, metric) > 0)
-    number = trial.manifest.benchmarks.index
-    return {name: np.flatnonzero(used & (trial.benchmark == number(name))) for name in rows}
+def _chosen(
+    runs: Runs, values: Array, used: Flags, *, skip_zeros: bool, carry_zeros: bool
+) -> tuple[dict[str, Integers], dict[str, Integers], dict[str, int]]:
+    """Give each benchmark's rows, those with runs of 0 that are kept aside, and the runs of 0 left out."""
+    rows: dict[str, Integers] = {}
+    carried: dict[str, Integers] = {}
+    zeros: dict[str, int] = {}
+    for k, bench in enumerate(runs.manifest.benchmarks):
+        row = np.flatnonzero(used & (runs.benchmark == k))
+        none = int((values[row] <= 0).sum()) if skip_zeros or carry_zeros else 0
+        if carry_zeros and none and (values[row] >= 0).all():
+            carried[bench] = row
+        elif none:
+            zeros[bench] = none
+        elif row.size:
+            rows[bench] = row
+    return rows, carried, zeros
 
 
-def _first_tries(trial: Trial) -> Flags:
+def _nothing(
+    runs: Runs, variant: str, metric: str, basis: QuantileBasis | None, *, zeros: bool, some: bool
+) -> InsufficientDataError:
+    what = f"no run of {variant!r} has a value of {metric!r} that counts"
+    fix = "measure more, or look at the failed runs"
+    if zeros:
+        what = f"every benchmark of {variant!r} has a run whose {metric} is 0 or less"
+        fix = "compare another metric, or make the runs longer"
+    elif some and basis is not None:
+        fix = f"it needs {needed(basis.share)} judged values of {basis.metric} in a run: let runs print more, or measure more"
+    return InsufficientDataError(what, str(runs.path), fix, n=0, needed=1)
+
+
+def _matrix(
+    runs: Runs, variant: str, metric: str, rows: Mapping[str, Integers], values: Array
+) -> PerformanceMatrix:
+    info, mine = info_of(runs, metric), runs.of_variant(variant)
+    ids = None
+    # of imported runs most stand in none: that is block 0
+    if runs.manifest.origin != "imported" or (runs.block[runs.measured] > 0).all():
+        ids = runs.session * (int(runs.block.max()) + 1) + runs.block
+    below = None
+    if judged_iterations(runs, metric) is not None:
+        counts = judged_counts(runs, metric)
+        several = any(counts[row].sum() > row.size for row in rows.values())
+        # what stands in files is read where somebody asks for it
+        if several and (runs.level == "iteration" or not runs.stored.get(metric)):
+            below = [judged_values(runs, metric, row) for row in rows.values()]
+    failed = mine & (runs.candidates | _first_tries(runs)) & (runs.outcome != 0)
+    lost = np.flatnonzero(failed)
+    lost = lost[np.argsort(runs.benchmark[lost], kind="stable")]  # as the campaign has them
+    failures = failures_of_rows(
+        [runs.manifest.benchmarks[k] for k in runs.benchmark[lost].tolist()],
+        runs.session[lost].tolist(),
+    )
+    quantiles = session_quantiles(runs, metric)
+    sizes = {} if quantiles is None else {name: quantiles.of(row) for name, row in rows.items()}
+    return PerformanceMatrix(
+        name=variant,
+        benchmarks=tuple(rows),
+        samples=tuple(read_only(values[row]) for row in rows.values()),
+        better=info.better,
+        unit=info.unit,
+        blocks=None if ids is None else tuple(read_only(ids[row]) for row in rows.values()),
+        sessions=tuple(read_only(runs.session[row]) for row in rows.values()),
+        iterations=None if below is None else tuple(read_only(one) for one, _ in below),
+        run_of=None if below is None else tuple(read_only(place) for _, place in below),
+        metric=metric,
+        trial=str(runs.path.resolve()),
+        failed=failures.totals,
+        cut=_cut(runs, metric, mine, ids),
+        failed_by_session=failures.by_session,
+        values_of={name: one for name, one in sizes.items() if one is not None},
+        session_order=_order(runs),
+        outermost=runs.outermost,
+        of_builds=kind_of(runs.manifest, metric).of == "build",
+    )
+
+
+def _first_tries(runs: Runs) -> Flags:
     """Tell which runs are warm-ups of cells that were left out, because none was ok: they failed, and are all there is."""
-    found: Flags = np.zeros(len(trial), dtype=np.bool_)
-    manifest = trial.manifest
-    for one in manifest.given_up:
+    found: Flags = np.zeros(len(runs), dtype=np.bool_)
+    for one in runs.manifest.given_up:
         if one.never_ok and not one.runs:
-            found |= (
-                trial.warmup
-                & (trial.position >= 0)
-                & (trial.session == one.session)
-                & (trial.benchmark == manifest.benchmarks.index(one.benchmark))
-                & (trial.variant == manifest.variants.index(one.variant))
-            )
+            cell = runs.of_variant(one.variant) & (runs.session == one.session)
+            cell &= runs.benchmark == runs.manifest.benchmarks.index(one.benchmark)
+            found |= cell & runs.warmup & (runs.position >= 0)
     return found
 
 
-def _few(trial: Trial, metric: str) -> str | None:
-    """Say how many values a quantile needs; None of another metric."""
-    basis = trial.quantile_basis(metric)
-    if basis is None:
-        return None
-    return f"it needs {needed(basis.share)} judged values of {basis.metric} in a run: let runs print more, or measure more"
+def cut_rows(runs: Runs, metric: str) -> tuple[Flags, Array, Array]:
+    """Find the runs that their limit ended: flags, limits and lower bounds of a metric, nan where it need not grow.
+
+    What they used until then is a lower bound of what they would have used.
+    """
+    timeout = runs.outcome == OUTCOMES.index("timeout")
+    cut = runs.candidates & timeout & ~apart_of(runs, metric)
+    limits, values = runs.numbers["wall_ns"] / 1e9, values_of(runs, metric)
+    said = {one.position: one.detail for one in runs.failed} if cut.any() else {}
+    for row in np.flatnonzero(cut).tolist():
+        limits[row] = limit_of(said.get(int(runs.position[row])), float(limits[row]))
+    if runs.manifest.origin == "imported" and info_of(runs, metric).better == "lower":
+        return cut, limits, values  # what its reader stores of such a run is a lower bound
+    if metric == "wall" and metric not in runs.manifest.metrics:
+        return cut, limits, limits
+    grows = kind_of(runs.manifest, metric).grows
+    return cut, limits, values if grows else np.full(len(runs), np.nan)
 
 
-def _emptied(trial: Trial, mine: Flags, judged: JudgedIterations | None, metric: str) -> int:
+def _cut(
+    runs: Runs, metric: str, mine: Flags, blocks: NDArray[np.int64] | None
+) -> dict[str, CutOff]:
+    cut, limits, values = cut_rows(runs, metric)
+    found = {}
+    for k, name in enumerate(runs.manifest.benchmarks):
+        if (rows := np.flatnonzero(cut & mine & (runs.benchmark == k))).size:
+            limit = None if np.isnan(limits[rows]).any() else float(limits[rows].min())
+            ids = (runs.session[rows], None if blocks is None else blocks[rows])
+            known = (values[rows], *ids) if (values[rows] > 0).all() else ()
+            found[name] = CutOff(rows.size, limit, *known)
+    return found
+
+
+def _order(runs: Runs) -> tuple[int, ...] | None:
+    """Give the sessions of a merged trial by when its parts began; () where time tells no order."""
+    if {"sessions-of-hosts", "hosts-as-sessions"} & {caution.code for caution in runs.cautions}:
+        return ()
+    try:
+        parts = sorted(
+            runs.manifest.merged_from,
+            key=lambda part: (datetime.fromisoformat(part.started), part.first),
+        )
+    except (TypeError, ValueError):  # no time, or one without the other's zone
+        return ()
+    order = [n for part in parts for n in range(part.first, part.last + 1)]
+    later = sorted(set(np.unique(runs.session).tolist()) - set(order))  # gone on with since
+    return (*order, *later) if order else None
+
+
+# --- What the matrix does not show.
+
+
+def _counted(
+    runs: Runs, mine: Flags, metric: str, basis: QuantileBasis | None, *, missing: Flags
+) -> Iterator[Caution]:
+    """Count the runs that are left out; those `missing` have no value though they should."""
+    few = "" if basis is None else f", which needs {needed(basis.share)} values of {basis.metric}"
+    apart = runs.measured & apart_of(runs, metric)
+    if kind_of(runs.manifest, metric).of == "build":
+        apart = np.zeros_like(apart)
+    for code, which, text in (
+        ("warm-up-left-out", runs.warmup, "warm-up run left out"),
+        ("failed-left-out", runs.candidates & (runs.outcome != 0), "failed run left out"),
+        ("metric-missing", missing, f"run without {metric}{few}"),
+        (
+            "counted-left-out",
+            apart,
+            "run left out by design: counters are read in some blocks, times in the others",
+        ),
+    ):
+        if count := int((mine & which).sum()):
+            noun, run, rest = text.partition("run")
+            yield Caution(code, f"{count} {noun}{run}{'s' * (count > 1)}{rest}")
+
+
+def _emptied(runs: Runs, mine: Flags, judged: JudgedIterations | None, metric: str) -> int:
     """Count the runs that have iterations, and none that is judged."""
     if judged is None or judged.setting in (0, "auto"):
         return 0
-    there = printed_counts(trial, metric)
-    none_left = (there > 0) & (judged.left_out >= there)
-    return int((mine & trial.judged(metric) & none_left).sum())
+    there = printed_counts(runs, metric)
+    return int((mine & (there > 0) & (judged.left_out >= there)).sum())
 
 
-def _without_iterations(trial: Trial, metric: str) -> Iterator[Caution]:
+def _without_iterations(
+    runs: Runs, metric: str, judged: JudgedIterations | None
+) -> Iterator[Caution]:
     """Say that a warm-up changes nothing, as every run or build has one value."""
-    asked, judged = trial.warmup_iterations is not None, trial.judged_iterations(metric)
-    builds = trial.is_of_builds(metric)
-    several = judged is not None and printed_counts(trial, metric).max(initial=0) > 1
-    said_of_it = asked or bool(warmup_of(trial.manifest.metrics.get(metric, {})))
+    asked, builds = runs.warmup_iterations is not None, kind_of(runs.manifest, metric).of == "build"
+    several = judged is not None and printed_counts(runs, metric).max(initial=0) > 1
+    said_of_it = asked or bool(warmup_of(runs.manifest.metrics.get(metric, {})))
     if said_of_it and (builds or not several):
         of = "is a number of builds" if builds else "has one value a run"
         option = "--warmup-iterations" if asked else "warmup_iterations"
@@ -278,67 +280,10 @@ def _without_iterations(trial: Trial, metric: str) -> Iterator[Caution]:
         yield Caution("no-iterations", said, short=ShortSentence.of(plain(said)))
 
 
-def _chosen(
-    trial: Trial,
-    values: NDArray[np.float64],
-    used: Flags,
-    *,
-    skip_zeros: bool,
-    carry_zeros: bool,
-) -> tuple[dict[str, Integers], dict[str, Integers], dict[str, int]]:
-    """Give each benchmark's rows, those with runs of 0 that are kept aside, and the runs of 0 left out."""
-    rows = {
-        bench: row
-        for k, bench in enumerate(trial.manifest.benchmarks)
-        if (row := np.flatnonzero(used & (trial.benchmark == k))).size
-    }
-    zeros = {
-        bench: n
-        for bench, row in rows.items()
-        if (skip_zeros or carry_zeros) and (n := int((values[row] <= 0).sum()))
-    }
-    carried = {
-        bench: row
-        for bench, row in rows.items()
-        if carry_zeros and bench in zeros and (values[row] >= 0).all()
-    }
-    return (
-        {bench: row for bench, row in rows.items() if bench not in zeros},
-        carried,
-        {bench: n for bench, n in zeros.items() if bench not in carried},
-    )
-
-
-def _counted(trial: Trial, mine: Flags, metric: str, *, missing: Flags) -> Iterator[Caution]:
-    """Count the runs that are left out; those `missing` have no value though they should."""
-    basis = trial.quantile_basis(metric)
-    few = "" if basis is None else f", which needs {needed(basis.share)} values of {basis.metric}"
-    for code, which, text in (
-        ("warm-up-left-out", mine & trial.warmup, "{} warm-up run{} left out"),
-        (
-            "failed-left-out",
-            mine & trial.candidates & (trial.outcome != 0),
-            "{} failed run{} left out",
-        ),
-        (
-            "metric-missing",
-            mine & missing,
-            "{} run{} without {}" + few,
-        ),
-        (
-            "counted-left-out",
-            mine & trial.measured & trial.apart(metric) & (not trial.is_of_builds(metric)),
-            "{} run{} left out by design: counters are read in some blocks, times in the others",
-        ),
-    ):
-        if count := int(which.sum()):
-            yield Caution(code, text.format(count, "s" * (count > 1), metric))
-
-
 def _left_out(
-    trial: Trial, kept: set[str], zeros: Mapping[str, int], metric: str
+    runs: Runs, kept: set[str], zeros: Mapping[str, int], metric: str
 ) -> Iterator[Caution]:
-    absent = [b for b in trial.manifest.benchmarks if b not in kept and b not in zeros]
+    absent = [b for b in runs.manifest.benchmarks if b not in kept and b not in zeros]
     if absent:
         said = f"no run that counts of {', '.join(absent)}"
         yield Caution("benchmark-missing", said, tuple(absent))
@@ -352,98 +297,19 @@ def _left_out(
         yield Caution("not-positive", said, tuple(zeros), short)
 
 
-def _how(trial: Trial, used: Flags, metric: str) -> Iterator[Caution]:
+def _how(runs: Runs, used: Flags, metric: str) -> Iterator[Caution]:
     """Say what holds for how the values came about."""
-    if trial.manifest.sequential:
-        rule = trial.manifest.stop
+    if runs.manifest.sequential:
+        rule = runs.manifest.stop
         told = "" if rule is None else f", width {rule.width:g}"
         said = f"sequential (stopping rule{told}): the number of runs depends on the values"
         yield Caution("sequential", said)
-    if floored := int((used & trial.at_floor(metric)).sum()):
+    if floored := int((used & floor_of(runs, metric)).sum()):
         said = f"{floored} values of {metric} say only 'at most the launcher's floor'"
         yield Caution("floored", said)
 
 
-def _levels(trial: Trial, rows: Mapping[str, Integers], metric: str) -> Iterator[Caution]:
-    """Say that runs are means of iterations, where they are."""
-    if trial.judged_iterations(metric) is not None:
-        counts = judged_counts(trial, metric)
-        below = [int(counts[row].sum()) for row in rows.values()]
-        yield from level_caution([row.size for row in rows.values()], below)
-
-
-def _matrix(
-    trial: Trial,
-    variant: str,
-    metric: str,
-    rows: Mapping[str, Integers],
-    values: NDArray[np.float64],
-    *,
-    failed: Flags,
-    cautions: tuple[Caution, ...],
-) -> PerformanceMatrix:
-    info = trial.metric(metric)
-    blocks = ids = None
-    # of imported runs most stand in none: that is block 0
-    if trial.manifest.origin != "imported" or (trial.block[trial.measured] > 0).all():
-        ids = trial.session * (int(trial.block.max()) + 1) + trial.block
-        blocks = tuple(read_only(ids[row]) for row in rows.values())
-    below = None
-    if trial.judged_iterations(metric) is not None:
-        counts = judged_counts(trial, metric)
-        several = any(counts[row].sum() > row.size for row in rows.values())
-        # what stands in files is read where somebody asks for it
-        if several and (trial.level == "iteration" or not trial.stored.get(metric)):
-            below = [judged_values(trial, metric, row) for row in rows.values()]
-    lost = np.flatnonzero(failed)
-    lost = lost[np.argsort(trial.benchmark[lost], kind="stable")]  # as the campaign has them
-    failures = failures_of_rows(
-        [trial.manifest.benchmarks[k] for k in trial.benchmark[lost].tolist()],
-        trial.session[lost].tolist(),
-    )
-    matrix = PerformanceMatrix(
-        name=variant,
-        benchmarks=tuple(rows),
-        samples=tuple(read_only(values[row]) for row in rows.values()),
-        better=info.better,
-        unit=info.unit,
-        blocks=blocks,
-        sessions=tuple(read_only(trial.session[row]) for row in rows.values()),
-        iterations=None if below is None else tuple(read_only(one) for one, _ in below),
-        run_of=None if below is None else tuple(read_only(place) for _, place in below),
-        metric=metric,
-        cautions=cautions,
-        trial=str(trial.path.resolve()),
-        failed=failures.totals,
-        cut=cut_of_trial(
-            trial, metric, trial.variant == trial.manifest.variants.index(variant), ids
-        ),
-        failed_by_session=failures.by_session,
-        values_of=_values_of(trial, metric, rows),
-        session_order=_order(trial),
-        outermost=trial.outermost,
-        of_builds=trial.is_of_builds(metric),
-    )
-    return matrix.at_level(trial.level)
-
-
-def _values_of(trial: Trial, metric: str, rows: Mapping[str, Integers]) -> dict[str, ValuesOf]:
-    found = trial.session_quantiles(metric)
-    each = {} if found is None else {name: found.of(row) for name, row in rows.items()}
-    return {name: one for name, one in each.items() if one is not None}
-
-
-def _order(trial: Trial) -> tuple[int, ...] | None:
-    """Give the sessions of a merged trial by when its parts began; () where time tells no order."""
-    if {"sessions-of-hosts", "hosts-as-sessions"} & {caution.code for caution in trial.cautions}:
-        return ()
-    try:
-        parts = sorted(
-            trial.manifest.merged_from,
-            key=lambda part: (datetime.fromisoformat(part.started), part.first),
-        )
-    except (TypeError, ValueError):  # no time, or one without the other's zone
-        return ()
-    order = [n for part in parts for n in range(part.first, part.last + 1)]
-    later = sorted(set(np.unique(trial.session).tolist()) - set(order))  # gone on with since
-    return (*order, *later) if order else None
+def _levels(runs: Runs, rows: Mapping[str, Integers], metric: str) -> Iterator[Caution]:
+    counts = judged_counts(runs, metric)
+    below = [int(counts[row].sum()) for row in rows.values()]
+    yield from level_caution([row.size for row in rows.values()], below)

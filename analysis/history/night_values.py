@@ -19,11 +19,11 @@ import numpy as np
 
 from ..data.columns import read_plan
 from ..data.host_record import BOOT_ARGUMENTS, SessionEnvironment, read_environments
-from ..data.matrix import cut_rows
 from ..data.merging import StatedCampaign
 from ..data.opening import ASV, open_foreign, results_within
 from ..data.protocol import settings_of
 from ..data.trial import Trial, read_trial
+from ..data.variant_runs import cut_rows
 from ..errors import InsufficientDataError, StoreError, UsageError
 from ..importers.naming import name_of
 from ..importers.reader import is_file, is_foreign

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.matrix import cut_of, cut_rows
+from ..data.matrix import cut_of
+from ..data.variant_runs import cut_rows
 from ..errors import AnalysisError, UsageError
 from .parsing import writable
 from .reader import Reading, open_trial, read_sources, trial_and_variant

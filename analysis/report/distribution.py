@@ -14,7 +14,7 @@ import numpy as np
 from markupsafe import Markup
 
 from .. import plots
-from ..data.warmup import Pooled, pooled
+from ..data.session_quantiles import Pooled, pooled
 from ..errors import AnalysisError
 from ..pages.model import Section, Sentence, Value
 from ..pages.number_format import quantity

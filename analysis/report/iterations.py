@@ -20,7 +20,7 @@ from .page import Chapter, table_of
 from .runs import Area, shares, up_labels, upright_labels
 
 if TYPE_CHECKING:
-    from ..data.warmup import IterationsOfCell
+    from ..data.iterations import IterationsOfCell
     from ..pages.model import Block, Table
     from ..plots.marks import Mark
     from .subject import Subject

@@ -35,9 +35,9 @@ from .sides import (
 )
 
 if TYPE_CHECKING:
+    from ..data.iterations import IterationsOfCell
     from ..data.session_quantiles import QuantileBasis
     from ..data.trial import Trial
-    from ..data.warmup import IterationsOfCell
     from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import Looks
     from ..methods.multilevel.result import Multilevel

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.matrix import cut_rows
-from ..data.stored_iterations import printed_counts
+from ..data.session_quantiles import printed_counts
 from ..data.trial_cautions import SINGLE
+from ..data.variant_runs import cut_rows
 from ..errors import InsufficientDataError, UsageError
 from ..methods.multilevel.law import Looks
 from ..pages import number_format as figures
@@ -20,10 +20,10 @@ from ..pages.model import Caution, ShortSentence
 from ..words import command_line
 
 if TYPE_CHECKING:
-    from ..data.columns import Flags
     from ..data.matrix import PerformanceMatrix
     from ..data.trial import Trial
     from ..record.trial_files import Appended, Manifest
+    from ..stats.samples import Flags
 
 
 class VariantSide(NamedTuple):

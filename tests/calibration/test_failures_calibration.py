@@ -13,8 +13,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.data.failed_runs import FailureCounts
-from analysis.data.matrix import PerformanceMatrix
+from analysis.data.matrix import FailureCounts, PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.failures import SidesCells, cell_pvalue, fisher
 from analysis.stats.arguments import stream

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from ...data.failed_runs import FailureCounts, cells_of
+from ...data.matrix import FailureCounts, cells_of
 from ...stats.arguments import stream
 from ...stats.multiplicity import adjusted
 from ...stats.samples import Array, Integers

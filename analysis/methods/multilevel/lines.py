@@ -38,8 +38,8 @@ from .law import Decisions, ErrorLaw, decide, word_by_interval
 from .result import BenchmarkLine, Line, MoreSessions
 
 if TYPE_CHECKING:
+    from ...data.iterations import IterationsOfCell
     from ...data.matrix import PerformanceMatrix
-    from ...data.warmup import IterationsOfCell
     from ...pages.number_format import Word
     from ...stats.multiplicity import Correction
     from .exact import Exact

@@ -32,7 +32,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.levels import cpu_of
+from ...data.columns import cpu_of
 from ...pages import number_format as figures
 from ...record.run_numbers import NUMBERS
 from ...stats.arguments import stream

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...data.stored_iterations import judged_counts, values_of_run
+from ...data.iterations import judged_counts, values_of_run
 from ...errors import AnalysisError
 from ...pages.number_format import span
 from ...plots.axes import Axes, Scale, Tick, quantity_axis, quantity_scale

@@ -19,7 +19,7 @@ import harness.commands.doctor_page as doctor
 import harness.commands.rerun_preview as rerun
 import harness.fleet.status as fleet
 from analysis.artifact import bundle, claims
-from analysis.data import merging as trials, session_quantiles, warmup
+from analysis.data import iterations, merging as trials, session_quantiles
 from analysis.diagnose import central_limit
 from analysis.diagnose.why_result import WhyAnswer
 from analysis.history import bisection
@@ -99,7 +99,7 @@ OWN: dict[type, Own] = {
         },
     ),
     trials.Merged: added("seams", pairs=PAIRS),
-    warmup.IterationsOfCell: added(
+    iterations.IterationsOfCell: added(
         left_out={"least": int, "median": float, "most": int},
         states=dict[str, int] | None,
     ),

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from analysis.data.columns import MOST_CPUS, CpuSteal
 from analysis.data.fleet import _numbers
-from analysis.data.levels import MOST_CPUS, CpuSteal
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
 

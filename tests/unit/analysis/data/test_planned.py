@@ -126,7 +126,6 @@ def test_wall_is_on_cpu_and_waited_and_other():
     for k, row in enumerate(rows):
         waited = row["run_delay_ns"] + row["launcher_delay_ns"] - row["launcher_on_cpu_ns"]
         assert trial.waited_ns[k] == waited
-        assert trial.other_ns[k] == row["wall_ns"] - row["on_cpu_ns"] - waited
         assert row["disturbed"] == (waited > max(0.005 * row["wall_ns"], 50_000))
     assert (trial.waited_ns < 0).any()  # and is not clipped
 
@@ -137,7 +136,6 @@ def test_an_earlier_trial_reads_as_before():
     assert (trial.disturbed == -1).all()
     assert trial.chosen.all()
     assert np.isnan(trial.waited_ns).all()
-    assert np.isnan(trial.other_ns).all()
     assert not trial.manifest.repeating
 
 

@@ -529,7 +529,7 @@ def test_a_cell_that_was_never_ok_on_a_host_has_no_speed(fleet):
     answer = judge_fleet(folder)
     line = answer.candidates[0].multilevel.benchmarks[0]
     assert (line.name, line.outcome, line.reason) == ("text", "undecided", "fails-always")
-    assert "lab2: left out, as no run was ever ok: text / new" in str(answer)
+    assert "lab2: left out of 4 sessions, as no run was ok: text / new" in str(answer)
     assert [one.planned for one in answer.hosts] == [one.done for one in answer.hosts]
     for by in ("host", "session"):  # whoever takes the hosts as one trial knows of the failure
         assert joined_trial(open_fleet(folder), by=by).matrix("new").failed == {"text": 1}

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.data.stored_iterations import StoredRun
+from analysis.data.runs import StoredRun
 from analysis.record.shapes import StoredSamples
 from analysis.verdict.cautions import latency_cautions
 from analysis.verdict.judging import judge

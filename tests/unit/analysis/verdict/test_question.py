@@ -98,7 +98,7 @@ def test_who_names_a_metric_is_told_nothing(load_of):
 
 def test_the_campaigns_question_is_what_everything_judges(load_of):
     trial = read_trial(load_of(judge=asked("rps", "p50")))
-    assert trial.questions == ("rps", "p50")
+    assert trial.judge == ("rps", "p50")
     answer = judge(trial)
     assert answer.metric == "rps"
     assert "(rps)" in str(answer).splitlines()[0]
@@ -210,7 +210,7 @@ def test_a_trial_beside_a_file_may_be_told_its_metric(load_of, tmp_path):
 def test_trials_of_one_question_keep_it_when_they_are_merged(load_of, tmp_path):
     parts = [load_of("one", judge=asked("rps")), load_of("two", judge=asked("rps"))]
     merged = read_trial(merge_trials(parts, tmp_path / "all").trial)
-    assert merged.questions == ("rps",)
+    assert merged.judge == ("rps",)
     assert [one.trial for one in merged.manifest.judge] == ["one", "two"]
     third = load_of("three", judge=asked("rps"))
     again = read_trial(merge_trials([tmp_path / "all", third], tmp_path / "more").trial)
@@ -241,7 +241,7 @@ def test_hosts_of_a_fleet_are_held_to_one_question(load_of, fleet_folder):
 
     folder = fleet(asked("rps"), asked("rps"))
     assert judge_fleet(folder).metric == diagnose_fleet(folder).metric == "rps"
-    assert joined_trial(open_fleet(folder)).questions == ("rps",)
+    assert joined_trial(open_fleet(folder)).judge == ("rps",)
     for answer in (judge_fleet(folder), diagnose_fleet(folder)):
         assert "rps" in str(answer).splitlines()[0]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.data.stored_iterations import values_of_run
+from analysis.data.iterations import values_of_run
 from analysis.data.trial import read_trial
 from analysis.record.manifest import about_quantile
 from analysis.record.shapes import packed, sample_file

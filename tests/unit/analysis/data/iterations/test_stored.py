@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data import stored_iterations as stored_module
-from analysis.data.merging import merge_trials
-from analysis.data.stored_iterations import (
+from analysis.data import runs as stored_module
+from analysis.data.iterations import (
     judged_counts,
     judged_values,
-    printed_counts,
-    stored_together,
     values_of_run,
 )
+from analysis.data.merging import merge_trials
+from analysis.data.runs import stored_together
+from analysis.data.session_quantiles import printed_counts
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, StoreError
 from analysis.history.night_values import trial_values
@@ -159,7 +159,7 @@ def test_iterations_are_pooled_run_by_run(made, monkeypatch):
     assert values_of_run(files, "t", 0).tolist() == printed(0)
     values, place = judged_values(files, "t", np.array([1, 0]))
     assert (values.tolist(), np.bincount(place).tolist()) == (printed(1) + printed(0), [MANY, 90])
-    monkeypatch.setattr(stored_module, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr("analysis.data.iterations.MOST_AT_ONCE", 1000)
     with pytest.raises(AnalysisError, match="more than can be held together"):
         files.matrix("b", "t")
 

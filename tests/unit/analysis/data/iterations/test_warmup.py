@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from analysis.data.columns import MetricColumn
+from analysis.data.iterations import STATES
 from analysis.data.trial import Trial
-from analysis.data.warmup import STATES
 from analysis.errors import InsufficientDataError
 from analysis.history.bisection_filling import unsteady_variants
 from analysis.record.manifest import asked_warmup, judging_with, read_warmup
@@ -115,8 +115,7 @@ def test_auto_takes_each_runs_own_change_and_tells_of_it():
     told = {one.code: one for one in found.cautions}
     assert "b0 20 (24 warm-up)" in " ".join(one.text for one in found.cautions)
     assert "no-steady-state" not in told
-    assert "note  v0: the first 20 iterations are not judged" in str(found)
-    assert "note  v1: all iterations are judged" in str(found)
+    assert "note  v0: iterations of a run that are left out as warm-up: 20" in str(found)
 
 
 def test_trials_without_the_setting_say_nothing_of_iterations():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from analysis.data.failed_runs import FailureCounts
+from analysis.data.matrix import FailureCounts
 from analysis.methods.multilevel.failures import DRAWS, SidesCells, cell_pvalue
 from tests.examples import examples
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.data.levels import column_of
+from analysis.data.columns import column_of
 from analysis.methods.variance_sources.covariates import _OF_SERVICES, covariates_of, spoken
 from analysis.methods.variance_sources.fit import sources
 from analysis.record.service_metrics import metrics_of

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.data.warmup import pooled
+from analysis.data.session_quantiles import pooled
 from analysis.report.answer_headline import measured
 from analysis.report.assembling import chapter_html
 from analysis.report.benchmarks.chapter import chapter as benchmarks_of
