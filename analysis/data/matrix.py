@@ -6,10 +6,11 @@ runs it has. Values are positive and finite, because every comparison here is on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,14 +22,89 @@ from ..pages.result import cautions_to_dict, short
 from ..record.run_numbers import Better
 from ..stats.arguments import checks_arguments, counted, numbers
 from ..stats.samples import Array, Integers, median, read_only
-from .failed_runs import CutOff, Failed, failures_of, of_some
 from .levels import POOLED, Ids, Processes, Rows, Unit, ids_of, ids_of_runs, level_caution
-from .matrix_file import read_table
 from .number_text import Decimal, Layout
 
 if TYPE_CHECKING:
     from .iterations import IterationsOfCell
     from .session_quantiles import ValuesOf
+
+# --- Runs that failed, of each benchmark and in which sessions; and what those that a time limit ended tell.
+
+
+Failed = Mapping[str, int | Mapping[Any, int]]
+_Told = TypeVar("_Told")
+
+
+class Failures(NamedTuple):
+    """How many runs of each benchmark failed; `by_session` where that is known, without zeros."""
+
+    totals: Mapping[str, int]
+    by_session: Mapping[str, Mapping[Any, int]]
+
+
+class CutOff(NamedTuple):
+    """A benchmark's failed runs that their time limit ended: how many, and the least of their limits.
+
+    `bounds`: Lower bounds of their values, with the ids of `sessions` and `blocks`; None where there are none.
+    `known`: False of runs that failed, nobody knows why.
+    """
+
+    runs: int
+    limit_s: float | None = None
+    bounds: Array | None = None
+    sessions: Any = None
+    blocks: Any = None
+    known: bool = True
+
+
+def failures_of(name: str, failed: Failed | None, sessions: Rows | None) -> Failures:
+    """Read what a caller says of failed runs."""
+    kinds = {row.dtype.kind == "U" for row in sessions or ()}
+    totals: dict[str, int] = {}
+    by_session: dict[str, dict[Any, int]] = {}
+    for bench, told in (failed or {}).items():
+        if not isinstance(told, Mapping):
+            totals[bench] = counted(f"failed[{bench!r}]", told, least=0)
+            continue
+        where = f"{name}, benchmark {bench!r}"
+        if sessions is None:
+            raise UsageError(
+                "the sessions of failed runs are named, those of the others are not",
+                where,
+                "give sessions= too, or only how many runs failed",
+            )
+        counts: dict[int | str, int] = {}
+        for label, n in told.items():
+            number = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
+            if not (isinstance(label, str) and True in kinds) and not (number and False in kinds):
+                raise UsageError(
+                    f"{label!r} is not the id of a session of these runs",
+                    where,
+                    "name sessions of failed runs as those of the others: by whole numbers, or by names",
+                )
+            known = counted(f"failed[{bench!r}][{label!r}]", n, least=0)
+            counts[int(label) if number else str(label)] = known
+        totals[bench] = sum(counts.values())
+        by_session[bench] = {label: n for label, n in counts.items() if n}
+    return Failures(totals, by_session)
+
+
+def failures_of_rows(benchmarks: Sequence[str], sessions: Sequence[int]) -> Failures:
+    """Count failed runs, each with its benchmark and its session."""
+    by_session: dict[str, Counter[int]] = {bench: Counter() for bench in benchmarks}
+    for bench, session in zip(benchmarks, sessions, strict=True):
+        by_session[bench][session] += 1
+    return Failures(Counter(benchmarks), by_session)
+
+
+def of_some(failures: Mapping[str, _Told], benchmarks: Iterable[str]) -> dict[str, _Told]:
+    """Give what is told of these benchmarks."""
+    return {bench: failures[bench] for bench in benchmarks if bench in failures}
+
+
+# --- The matrix.
+
 
 _ROWS = ("samples", "blocks", "sessions", "iterations", "run_of")  # an array a benchmark
 _FROM_TABLE = ["blocks", "sessions", "processes", "failed", "cut", "cautions", "metric", "origin"]
@@ -257,6 +333,8 @@ class PerformanceMatrix:
             If a cell is no positive finite number, or may be read in two ways; the message says
             file, line and column.
         """
+        from .matrix_file import read_table
+
         table = read_table(Path(path), layout, decimal)
         if table.better is not None and table.better != better:
             raise UsageError(

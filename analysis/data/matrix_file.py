@@ -14,7 +14,6 @@ from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..stats.arguments import shown
-from .failed_runs import Failed, failures_from_json
 from .number_text import (
     NUMBER,
     SAY,
@@ -332,7 +331,7 @@ class MatrixTable:
     blocks: dict[str, list[Any]] | None = None
     sessions: dict[str, list[Any]] | None = None
     processes: dict[str, list[int]] | None = None
-    failed: Failed | None = None
+    failed: dict[str, Any] | None = None
     cut: dict[str, int] | None = None
     metric: str | None = None
     origin: str | None = None
@@ -493,13 +492,40 @@ def _particulars(source: str, data: dict[str, Any], located: dict[str, Any]) -> 
             what = f"{key!r} must be an object of lists of whole numbers, or of names"
             raise AnalysisError(what, source)
     if data.get("failed") is not None:
-        extra["failed"] = failures_from_json(data["failed"], data.get("sessions"), source)
+        extra["failed"] = _failures(data["failed"], data.get("sessions"), source)
     if isinstance(data.get("cut"), dict):
         extra["cut"] = data["cut"]
     texts, codes = (_texts(source, data, key) for key in ("cautions", "caution_codes"))
     codes += ["noted"] * (len(texts) - len(codes))  # files of the first version have texts only
     extra["cautions"] = tuple(map(Caution, codes, texts))
     return extra
+
+
+def _failures(given: object, sessions: object, where: str) -> dict[str, Any]:
+    """Read the failures of a matrix file; the ids of its sessions tell whether they are numbers."""
+    rows = sessions.values() if isinstance(sessions, dict) else ()
+    numbered = any(isinstance(one, int) for row in rows for one in row)
+
+    def count(n: object) -> int:
+        if type(n) is not int or n < 0:
+            raise ValueError(n)
+        return n
+
+    try:
+        if not isinstance(given, dict):
+            raise TypeError(given)
+        return {
+            bench: {int(label) if numbered else label: count(n) for label, n in told.items()}
+            if isinstance(told, dict)
+            else count(told)
+            for bench, told in given.items()
+        }
+    except (TypeError, ValueError):
+        raise AnalysisError(
+            "'failed' must hold how many runs of each benchmark failed, or an object of how many in each "
+            "session",
+            where,
+        ) from None
 
 
 def _are_ids(given: object) -> bool:

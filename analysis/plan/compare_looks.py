@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..data.failed_runs import CutOff
-from ..data.matrix import PerformanceMatrix
+from ..data.matrix import CutOff, PerformanceMatrix
 from ..methods.multilevel.advice import AT_LOOKS, sessions_needed
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import ErrorLaw, Looks

@@ -12,8 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.data.failed_runs import CutOff
-from analysis.data.matrix import PerformanceMatrix
+from analysis.data.matrix import CutOff, PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
 from analysis.stats.arguments import stream
 from analysis.verdict.gate import gate

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.columns import cpu_of
-from ...data.energy import require_steady
 from ...data.protocol import segment_starts
+from ...data.variant_runs import require_steady
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution, ShortSentence, cautions_of
