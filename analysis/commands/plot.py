@@ -46,8 +46,8 @@ def plot(
     caption.
     """
     from ..plots.chart import check_picture
-    from ..report.figures.kinds import kind_of
     from ..report.figures.files import write_drawing
+    from ..report.figures.kinds import kind_of
 
     kind_of(args.kind)
     picture = check_picture(output)

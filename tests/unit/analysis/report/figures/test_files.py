@@ -9,8 +9,8 @@ import pytest
 from analysis.errors import UsageError
 from analysis.plots.chart import Sheet
 from analysis.report.figures import files
-from analysis.report.figures.kinds import KINDS, draw, kind_of
 from analysis.report.figures.files import write_all, write_drawing
+from analysis.report.figures.kinds import KINDS, draw, kind_of
 
 SHEET = Sheet(width=85, font_size=7)
 
