@@ -338,8 +338,6 @@ sources SOURCE...
     where the campaign file is now (default: where it was when the trial was measured)
 --binaries
     also pack the measured programs
---why
-    also pack the profiles that 'fairtrial why' left beside the trials (TRIAL.why)
 --redact KINDS
     remove names before anything is hashed: user,host,paths,env or some of them; user=NAME and
     host=NAME add a name that is not in the trial
@@ -645,17 +643,15 @@ ARTIFACT  Path
     unpack into this new folder, and keep it (default: keep nothing; with --rerun, a folder with the
     artifact's name and -rerun)
 --md
-    the result as Markdown, for a review form
+    the result as Markdown
 --max-entries N  positive
     accept at most this number of files (default: 10000)
 --max-bytes N  size
     accept at most this size, such as 20G (default: 10G)
 --timeout SECONDS  float
     time limit for everything that is computed again (default: 600)
---timeout-each SECONDS  float
-    time limit for each command (default: only that of --timeout)
 --max-memory N  size
-    memory limit for all commands together, such as 8G (default: 4 GiB)
+    memory limit for each command, such as 8G (default: 4 GiB)
 
 [reproduce: measuring again]
 --rerun

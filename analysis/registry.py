@@ -22,7 +22,7 @@ _FOLDER = Path(__file__).parents[1]
 PAGES = {
     "Bundled": "analysis.artifact.bundle",
     "Reproduction": "analysis.artifact.reproduction",
-    "Rerun": "analysis.artifact.reproduction",
+    "Rerun": "analysis.artifact.rerun",
     "TrialComparison": "analysis.verdict.comparison_result",
     "Diagnosis": "analysis.diagnose.result",
     "CentralLimitStudy": "analysis.diagnose.central_limit",

@@ -13,48 +13,36 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ..data.fleet import open_fleet
 from ..errors import FairtrialError, StoreError, UsageError
 from ..importers.reader import is_foreign
 from ..pages import number_format as figures
 from ..pages.model import (
-    Block,
     Caution,
     Cell,
-    Column,
     CommandLine,
     Page,
     Section,
-    Sentence,
-    Table,
     Value,
     page_of,
+    section,
+    table_of,
 )
 from ..pages.result import Result, plain
 from ..record.yaml_reader import read_bytes
 from ..words import shorten
 from .archive import MOST_BYTES, MOST_ENTRIES, Weighed, write_archive
-from .claims import (
-    Claim,
-    StoredClaim,
-    claims_text,
-    coarse_words,
-    is_coarse,
-    pointed,
-    read_claims,
-    said_of,
-    weigh_claim,
-)
+from .claims import Claim, StoredClaim, claims_text, pointed, read_claims, said_of, weigh_claim
 from .contents import FLEET_PLACE, SUMS, Analysis, ReportMade
 from .describing import CLAIMS, PackingRequest, described, read_about, write_software, write_texts
-from .gathering import Staging, gather, pack_profiles
+from .gathering import Staging, gather
 from .packed_campaign import pack_campaigns
 from .recomputing import Commands, Recomputed, fault_of_command, passing_folder, recompute
 
 if TYPE_CHECKING:
-    from .contents import Contents, RedactionRecord
+    from .contents import Contents, Missing, RedactionRecord
     from .gathering import CopiedSource
 
 # --- The stored results of a bundle: which commands, executed where evaluators will, their bytes kept.
@@ -70,7 +58,8 @@ def default_commands(found: Iterable[CopiedSource], seed: int) -> list[tuple[str
     for one in found:
         path = one.source.path
         end = f"-{one.source.name}" if many else ""
-        if one.source.kind == "fleet" or one.manifest is not None or is_foreign(one.origin):
+        is_trial = one.manifest is not None or is_foreign(one.origin)
+        if is_trial or one.source.kind == "fleet":
             asked = _asked(one)
             several = asked if len(asked) > 1 else ()  # a result is one document
             first = ("--metric", asked[0]) if several else ()
@@ -79,11 +68,8 @@ def default_commands(found: Iterable[CopiedSource], seed: int) -> list[tuple[str
                 (f"verdict{end}-{metric}", ("verdict", path, "--metric", metric, "--json"))
                 for metric in several[1:]
             ]
-            if one.source.kind != "fleet":
-                words = ("verdict", path, *first, "--explain", "--json")
-                commands.append((f"explained{end}", words))
-        if one.profiled:
-            commands.append((f"why{end}", ("why", path, "--stored", "--json")))
+        if is_trial:
+            commands.append((f"explained{end}", ("verdict", path, *first, "--explain", "--json")))
         commands.append(
             (f"diagnosis{end}", ("diagnose", path, "--json", *_seeded("diagnose", seed)))
         )
@@ -183,15 +169,12 @@ _MOST_WORKERS = 4
 REPORT = "report.html"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """What was computed for a bundle."""
+class Answered(NamedTuple):
+    """What was computed for a bundle: the stored results, the first source's report, the claims in order."""
 
-    analyses: tuple[Analysis, ...]  # the stored results
-    report: ReportMade | None  # of the first source
-    claims: tuple[StoredClaim, ...] = ()  # in the author's order
-    whys: tuple[str, ...] = ()  # for each claim why it does not hold; "" where it does
-    silent: tuple[str, ...] = ()  # names of the sources on which no analysis gives an answer
+    analyses: tuple[Analysis, ...]
+    report: ReportMade | None
+    claims: tuple[StoredClaim, ...]
 
 
 def answer(
@@ -207,64 +190,40 @@ def answer(
     claims = _bound_claims(claims, found, seed, claims_file)
     names = {command: name for name, command in default_commands(found, seed)}
     wanted = dict.fromkeys([*names, *(claim.command for claim in claims)])
-    reports = {one: ("report", one.source.path, "--format", "html", "-o", "-") for one in found}
-    printed = _printed([*wanted, *reports.values()], staging.root, commands)
+    reports = {
+        ("report", one.source.path, "--format", "html", "-o", "-"): f"report-{one.source.name}"
+        for one in found
+    }
+    printed = _printed([*wanted, *reports], staging.root, commands)
     documents = _documents(claims, printed, claims_file)
     results: dict[tuple[str, ...], Analysis] = {}
+    report = None
     numbers = itertools.count(1)
-    for command in wanted:
+    for command in (*wanted, *reports):
         told = printed[command]
+        is_report = command in reports
         if isinstance(told, FairtrialError):
             staging.miss(f"fairtrial {shlex.join(command)}", f"it gives no answer: {_first(told)}")
             continue
-        name = names.get(command) or f"claim-{next(numbers)}-{command[0]}"
-        results[command] = _stored(name, command, told, len(results) + 1, staging)
-    report = _reports(reports, printed, results, staging)
-    stored, whys = [], []
+        if is_report and report is None:
+            staging.write(REPORT, told.stdout)
+            report = ReportMade(command=command, result=REPORT)
+            continue
+        name = (names | reports).get(command) or f"claim-{next(numbers)}-{command[0]}"
+        result = f"analyses/{len(results) + 1:02d}-{name}.{'html' if is_report else 'json'}"
+        staging.write(result, told.stdout)
+        results[command] = Analysis(
+            name=name,
+            command=command,
+            seed=seed_of(command),
+            result=result,
+            exit_code=told.exit_code,
+        )
+    stored = []
     for claim in claims:
         now, result = weigh_claim(claim, documents[claim.command]), results[claim.command].result
         stored.append(StoredClaim(claim=claim, result=result, found=now.found, holds=now.holds))
-        whys.append(now.why)
-    answered = {word.partition(":")[0] for command in results for word in command}
-    return Answered(
-        analyses=tuple(results.values()),
-        report=report,
-        claims=tuple(stored),
-        whys=tuple(whys),
-        silent=tuple(one.source.name for one in found if one.source.path not in answered),
-    )
-
-
-def _stored(
-    name: str, command: tuple[str, ...], told: Recomputed, number: int, staging: Staging
-) -> Analysis:
-    ending = "html" if command[0] == "report" and "html" in command else "json"
-    result = f"analyses/{number:02d}-{name}.{ending}"
-    staging.write(result, told.stdout)
-    return Analysis(
-        name=name, command=command, seed=seed_of(command), result=result, exit_code=told.exit_code
-    )
-
-
-def _reports(
-    reports: Mapping[CopiedSource, tuple[str, ...]],
-    printed: Mapping[tuple[str, ...], Recomputed | FairtrialError],
-    results: dict[tuple[str, ...], Analysis],
-    staging: Staging,
-) -> ReportMade | None:
-    """Store the reports: that of the first source is the bundle's, others are results like any other."""
-    first = None
-    for one, command in reports.items():
-        told = printed[command]
-        if isinstance(told, FairtrialError):
-            staging.miss(f"the report on {one.source.name}", f"it cannot be made: {_first(told)}")
-        elif first is None:
-            staging.write(REPORT, told.stdout)
-            first = ReportMade(command=command, result=REPORT)
-        else:
-            name = f"report-{one.source.name}"
-            results[command] = _stored(name, command, told, len(results) + 1, staging)
-    return first
+    return Answered(tuple(results.values()), report, tuple(stored))
 
 
 def _printed(
@@ -350,10 +309,7 @@ def _first(error: FairtrialError) -> str:
     return (said or error.what).strip().splitlines()[0].removeprefix("fairtrial: ")
 
 
-_PARTS = (
-    "sources", "analyses", "report", "claims", "smoke", "needs", "container", "missing",
-    "redacted", "metadata",
-)  # fmt: skip
+_PARTS = ("sources", "analyses", "report", "smoke", "needs", "missing", "redacted", "metadata")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -383,11 +339,9 @@ class Bundled(Result):
 
     def body(self) -> dict[str, Any]:
         """Give what stands below the head: the archive, and the parts of ``bundle.json`` but its files."""
-        found = Result.body(self)
-        last = {key: found.pop(key) for key in ("cautions", "caution_codes", "references")}
         parts = {key: plain(getattr(self.contents, key)) for key in _PARTS}
         parts["claims"] = [one.to_dict() for one in self.claims]
-        return {**found, "entries": len(self.contents.files) + 2, **parts, **last}
+        return {**Result.body(self), "entries": len(self.contents.files) + 2, **parts}
 
 
 _MOST_LEFT = 12
@@ -397,53 +351,42 @@ _MOST_MISSING = 30  # lines of a screen
 @page_of.register(Bundled)
 def _bundled_page(bundled: Bundled) -> Page:
     contents = bundled.contents
-    kinds: Counter[str] = Counter(one.kind for one in contents.sources)
-    nouns = [noun for noun in ("fleet", "trial", "file") if noun in kinds]
-    what = [figures.counted(kinds[noun], noun) for noun in nouns]
+    kinds = Counter(one.kind for one in contents.sources)
+    what = [figures.counted(number, kind) for kind, number in sorted(kinds.items())]
     results = figures.counted(len(contents.analyses), "result")
     first = (
         f"{bundled.output} holds {' and '.join(what)} in {len(contents.files) + 2} files, "
         f"{figures.quantity(float(bundled.bytes), 'B')}, with {results}"
     )
-    sections = [Section((Sentence(first), Sentence(f"identity {bundled.identity}")))]
+    sections = [section(first, f"identity {bundled.identity}")]
     if bundled.claims:
-        sections.append(_claims(bundled))
+        sections.append(_claims(bundled.claims))
     if contents.redacted is not None:
         sections.append(_redacted(contents.redacted))
     if contents.missing:
-        sections.append(_missing(bundled))
+        sections.append(_missing(contents.missing))
+    check = section(
+        "Whoever has it checks it, and computes every number again, with",
+        CommandLine(f"fairtrial reproduce {shlex.quote(bundled.output)}"),
+    )
     return Page(
-        title="Bundle",
-        sections=tuple(sections),
-        cautions=bundled.cautions,
-        following=(
-            Section(
-                (
-                    Sentence("Whoever has it checks it, and computes every number again, with"),
-                    CommandLine(f"fairtrial reproduce {shlex.quote(bundled.output)}"),
-                )
-            ),
-        ),
+        title="Bundle", sections=tuple(sections), cautions=bundled.cautions, following=(check,)
     )
 
 
-def _claims(bundled: Bundled) -> Section:
-    count = sum(one.holds for one in bundled.claims)
-    total = len(bundled.claims)
-    said = "all claims hold" if count == total else f"{total - count} of {total} claims do not hold"
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            Value(str(k), k),
-            "holds" if one.holds else "FAILS",
-            shorten(one.claim.text, 44),
-            said_of(one.claim),
-            _value(one.found),
-        )
-        for k, one in enumerate(bundled.claims, 1)
+def _claims(claims: Sequence[StoredClaim]) -> Section:
+    failed = sum(not one.holds for one in claims)
+    table = table_of(
+        "claims",
+        enumerate(claims, 1),
+        ("claim", lambda one: one[0]),
+        ("<", lambda one: "holds" if one[1].holds else "FAILS"),
+        ("<sentence", lambda one: shorten(one[1].claim.text, 44)),
+        ("<must be", lambda one: said_of(one[1].claim)),
+        ("found", lambda one: _value(one[1].found)),
     )
-    left = (Column(heading, "left") for heading in ("", "sentence", "must be"))
-    columns = (Column("claim"), *left, Column("found"))
-    return Section((Sentence(said), Table(name="claims", columns=columns, rows=rows)), "Claims")
+    said = f"{failed} of {len(claims)} claims do not hold" if failed else "all claims hold"
+    return section(said, table, title="Claims")
 
 
 def _value(found: object) -> Cell:
@@ -454,32 +397,27 @@ def _value(found: object) -> Cell:
     return shorten(str(found), 24)
 
 
-def _missing(bundled: Bundled) -> Section:
-    missing = bundled.contents.missing
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (shorten(one.what, 40), one.why) for one in missing[:_MOST_MISSING]
+def _missing(missing: Sequence[Missing]) -> Section:
+    shown = missing[:_MOST_MISSING]
+    table = table_of(
+        "missing", shown, ("<not in it", lambda one: shorten(one.what, 40)), ("<why", "why")
     )
-    more = len(missing) - len(rows)
-    said = Sentence(f"{figures.counted(len(missing), 'thing')} that a reader might look for:")
-    columns = (Column("not in it", "left"), Column("why", "left"))
-    table = Table(name="missing", columns=columns, rows=rows)
-    last = [Sentence(f"and {more} more (README.md and --json have all)")] * (more > 0)
-    return Section((said, table, *last), "What is not in it")
+    more = len(missing) - len(shown)
+    last = [f"and {more} more (README.md and --json have all)"] * (more > 0)
+    return section(table, *last, title="What is not in it")
 
 
 def _redacted(record: RedactionRecord) -> Section:
     counts = ", ".join(
         f"{kind} {figures.counted(n, 'time')}" for kind, n in record.replaced.items()
     )
-    said = f"replaced: {counts}; {figures.counted(len(record.files), 'file')} altered"
-    blocks: list[Block] = [Sentence(said)]
+    lines = [f"replaced: {counts}; {figures.counted(len(record.files), 'file')} altered"]
     if record.left:
-        blocks.append(Sentence("left, because only a person can tell what may be altered there:"))
-        blocks += [Sentence(text) for text in record.left[:_MOST_LEFT]]
+        lines.append("left, because only a person can tell what may be altered there:")
+        lines += record.left[:_MOST_LEFT]
         more = len(record.left) - _MOST_LEFT
-        if more > 0:
-            blocks.append(Sentence(f"and {more} more places (--json has all)"))
-    return Section(tuple(blocks), "Names taken out")
+        lines += [f"and {more} more places (--json has all)"] * (more > 0)
+    return section(*lines, title="Names taken out")
 
 
 _NEW = 0o666  # what a new file may be at most; the umask says what it is
@@ -499,7 +437,6 @@ def pack_bundle(request: PackingRequest, output: Path) -> Bundled:
     with passing_folder() as place, Commands(place.homes, place.lock) as commands:
         staging = Staging(place.content, request.max_bytes)
         found = gather(request.sources, staging, hide_hosts=request.redact is not None)
-        found = pack_profiles(found, staging, wanted=request.why)
         found, about, cautions = pack_campaigns(request, found, staging, named=named, output=output)
         # names go before anything is computed or hashed: results and hashes are of what is packed
         redacted = None if request.redact is None else request.redact(staging.root)
@@ -528,21 +465,12 @@ def pack_bundle(request: PackingRequest, output: Path) -> Bundled:
         identity=next(one.sha256 for one in files if one.name == SUMS),
         contents=contents,
         claims=answered.claims,
-        cautions=(*cautions, *_cautions(answered, contents, staging)),
+        cautions=(*cautions, *_cautions(contents, staging.gone)),
     )
 
 
-def _cautions(answered: Answered, contents: Contents, staging: Staging) -> Iterator[Caution]:
-    """Say what does not hold or gives no answer, what a reader must allow, and what is gone."""
-    for name in answered.silent:
-        what = f"{name}: no analysis gives an answer on it"
-        yield Caution("source-without-result", what, (name,))
-    for k, why in enumerate(answered.whys, 1):
-        if why:
-            yield Caution("claim-fails", f"claim {k} does not hold: {why}", (str(k),))
-    numbers = [str(k) for k, one in enumerate(answered.claims, 1) if is_coarse(one.claim)]
-    if numbers:
-        yield Caution("claim-coarse", coarse_words(numbers), tuple(numbers))
+def _cautions(contents: Contents, gone: Sequence[str]) -> Iterator[Caution]:
+    """Say what a reader must allow, and what is gone."""
     entries = len(contents.files) + 2
     size = sum(one.bytes for one in contents.files.values())
     options = [f"--max-entries {entries}"] * (entries > MOST_ENTRIES)
@@ -550,7 +478,7 @@ def _cautions(answered: Answered, contents: Contents, staging: Staging) -> Itera
     if options:
         what = f"{entries:,} files of {size:,} bytes are accepted only with {' '.join(options)}"
         yield Caution("bundle-over-limits", what)
-    for name in staging.gone:
+    for name in gone:
         what = f"{name} is gone since the trial ended: no analysis can be made of it"
         yield Caution("record-missing", what, (name,))
 

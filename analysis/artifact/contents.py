@@ -29,11 +29,6 @@ def steps_of(campaign: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], s
     yield from ((step, ".") for kind in ("cleanup", "finish") for step in hooks.get(kind, ()))
 
 
-def executed_lines(campaign: Mapping[str, Any]) -> tuple[str, ...]:
-    """Give every command of a campaign as a line, each once, in the order in which they come."""
-    return tuple(dict.fromkeys(line_of(step["argv"]) for step, _ in steps_of(campaign)))
-
-
 def line_of(argv: Iterable[str]) -> str:
     """Write a command as one line, as a shell would take it; a line feed in it becomes its picture."""
     return shown(shlex.join(argv))
@@ -168,7 +163,6 @@ class Contents:
     claims: str | None
     smoke: SmokeRun | None
     needs: Needs
-    container: Mapping[str, Any] | None
     missing: tuple[Missing, ...]
     redacted: RedactionRecord | None
     metadata: Metadata

@@ -1,22 +1,16 @@
-"""What a bundle says of itself: its documents, bundle.json and the list of hashes.
-
-The packer writes it, and whoever checks a bundle makes it anew.
-"""
+"""What a bundle says of itself: its documents, bundle.json and the list of hashes."""
 
 from __future__ import annotations
 
 import datetime
-import json
 import platform
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..errors import FairtrialError, StoreError, UsageError
-from ..record.manifest import read_manifest
-from ..record.trial_files import RESOLVED
+from ..errors import FairtrialError, UsageError
 from ..record.yaml_reader import Location, read_bytes
 from ..version import VERSION
 from .archive import MOST_BYTES, Weighed, of_bytes, of_file, tar_of, weigh
@@ -26,19 +20,16 @@ from .contents import (
     SCHEMA,
     SUMS,
     Author,
-    BundleSource,
     Contents,
     FileRecord,
     Metadata,
     RedactionRecord,
     SmokeRun,
     contents_text,
-    executed_lines,
 )
-from .documents import CRATE, LICENSES, citation_text, crate_text, license_text, readme_text
+from .documents import LICENSES, citation_text, license_text, readme_text
 from .requirements import (
     WHEEL,
-    container_kind,
     libraries_of_this,
     lock_text,
     needs_of,
@@ -49,7 +40,6 @@ from .yaml_file import YamlFile
 
 if TYPE_CHECKING:
     from .bundle import Answered
-    from .claims import StoredClaim
     from .gathering import CopiedSource, Staging
 
 # --- What a packer is asked: its options, and ``bundle.yaml``, what authors say of their work.
@@ -57,11 +47,9 @@ if TYPE_CHECKING:
 
 ABOUT = "bundle.yaml"
 
-_KEYS = ("title", "description", "authors", "license", "doi", "date", "files", "container")
-_CONTAINER = ("recipe", "image", "digest")
+_KEYS = ("title", "description", "authors", "license", "doi", "date", "files")
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +61,6 @@ class About:
     metadata: Metadata = field(default_factory=Metadata)
     description: str | None = None  # a paragraph
     files: tuple[str, ...] = ()  # patterns of further files, relative to its folder
-    # ``recipe`` (a file), ``image`` and ``digest``, as far as they are said
-    container: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_about(path: Path) -> About:
@@ -97,7 +83,6 @@ def read_about(path: Path) -> About:
         metadata=Metadata(authors=_authors(file, keys), **about),
         description=_text(file, keys, "description"),
         files=_files(file, keys),
-        container=_read_container(file, keys),
     )
     file.finish()
     return found
@@ -152,19 +137,6 @@ def _files(file: YamlFile, keys: Mapping[str, Location]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _read_container(file: YamlFile, keys: Mapping[str, Location]) -> dict[str, str]:
-    if "container" not in keys:
-        return {}
-    of = file.keys(keys["container"], _CONTAINER)
-    found = {name: text for name in of if (text := _text(file, of, name)) is not None}
-    if "digest" in found and not _DIGEST.fullmatch(found["digest"]):
-        file.value(of["digest"], "must be sha256: and 64 hexadecimal digits", None)
-    recipe = found.get("recipe", "")
-    if recipe.startswith(("/", "~")) or ".." in recipe.split("/"):
-        file.value(of["recipe"], f"must lie in the folder of {ABOUT}, or below", None)
-    return found
-
-
 CLAIMS = "claims.json"
 
 
@@ -188,12 +160,10 @@ class PackingRequest:
     # where the campaign file lies now; None looks where the trial says that it lay
     campaign: Path | None = None
     binaries: bool = False  # whether programs are packed
-    why: bool = False  # whether the profiles are packed that lie beside trials
     seed: int = 0  # of results with random draws
     max_bytes: int = MOST_BYTES  # the most that all files may have
     # takes names out of all files of a folder, before anything is computed or hashed
     redact: Callable[[Path], Redacted] | None = None
-    # takes lines that say what is under way
 
 
 _LICENSE, _CITATION = "LICENSE", "CITATION.cff"
@@ -245,41 +215,6 @@ def write_texts(about: About, staging: Staging) -> None:
 
 
 README = "README.md"
-
-
-def page_of_bundle(
-    contents: Contents, claims: Sequence[StoredClaim], description: str | None, root: Path
-) -> bytes:
-    """Give the bytes of ``README.md``."""
-    found: list[tuple[str, ...]] = []
-    for one in contents.sources:
-        if one.kind == "trial" and one.campaign is not None:
-            manifest = read_manifest(root / one.path)
-            numbers = ("--sessions", str(manifest.sessions), "--seed", str(manifest.seed))
-            found.append(("run", one.campaign, *numbers))
-    executed = _executed(contents.sources, root)
-    text = readme_text(contents, description, claims, found, executed)
-    return text.encode("utf-8", "backslashreplace")
-
-
-def _executed(sources: Sequence[BundleSource], root: Path) -> list[str]:
-    """Give the commands of all campaigns that can be measured again, each once."""
-    found: dict[str, None] = {}
-    for source in sources:
-        resolved = root / source.path / RESOLVED
-        if source.campaign is not None and resolved.is_file():  # the first version stored none
-            try:
-                stored = json.loads(resolved.read_bytes())
-                found |= dict.fromkeys(executed_lines(stored["campaign"]))
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-                raise StoreError(
-                    "what the campaign came to cannot be read",
-                    f"{source.name}/{RESOLVED}",
-                    "restore the file from a copy of the trial",
-                ) from error
-    return list(found)
-
-
 _LONG_SESSION_S = 600  # a small run takes one cell only, where a session takes longer
 
 
@@ -292,13 +227,8 @@ def described(
 ) -> tuple[Contents, list[Weighed]]:
     """Describe what is there, and hash it; give all files of the archive."""
     root = staging.root
-    smoke = _smoke(found)
-    container = _container(found, about, staging)
     weighed = {one.name: one for one in _packed(staging)}
-    day = _day(found, about, staging)
-    needs = needs_of(found, root, sum(one.bytes for one in weighed.values()))
     scrub = str if redacted is None else redacted.scrub
-    missing = tuple(replace(m, what=scrub(m.what), why=scrub(m.why)) for m in staging.missing)
     contents = Contents(
         schema=SCHEMA,
         kind=KIND,
@@ -309,20 +239,17 @@ def described(
         analyses=answered.analyses,
         report=answered.report,
         claims=CLAIMS if answered.claims else None,
-        smoke=smoke,
-        needs=needs,
-        container=container,
-        missing=missing,
+        smoke=_smoke(found),
+        needs=needs_of(found, root, sum(one.bytes for one in weighed.values())),
+        missing=tuple(replace(m, what=scrub(m.what), why=scrub(m.why)) for m in staging.missing),
         redacted=None if redacted is None else redacted.record,
         metadata=about.metadata,
         files=_records(weighed),
     )
-    page = page_of_bundle(contents, answered.claims, about.description, root)
+    page = readme_text(contents, about.description, answered.claims, _whole(found))
     contents = replace(contents, files=_add(weighed, README, page))
-    crate = crate_text(contents, about.description, day)
-    contents = replace(contents, files=_add(weighed, CRATE, crate))
     if redacted is not None:
-        told = {README: page, CRATE: crate, BUNDLE: contents_text(contents)}
+        told = {README: page, BUNDLE: contents_text(contents)}
         record = replace(redacted.record, left=redacted.left(root, told))
         contents = replace(contents, redacted=record)
     _add(weighed, BUNDLE, contents_text(contents))
@@ -374,33 +301,13 @@ def _smoke(found: Sequence[CopiedSource]) -> SmokeRun | None:
     return None
 
 
-def _container(
-    found: Sequence[CopiedSource], about: About, staging: Staging
-) -> Mapping[str, Any] | None:
-    """Say which container was used, by the trials' environment and by the authors."""
-    kind = container_kind(found, staging.root)
-    if kind is None and not about.container:
-        return None
-    if kind is not None:
-        lacking = [name for name in ("recipe", "image", "digest") if name not in about.container]
-        if lacking:
-            staging.miss(
-                f"the container's {', '.join(lacking)}",
-                f"the trial was measured in one ({kind}), and 'container' of {ABOUT} does not say it",
-            )
-    told: dict[str, Any] = {"kind": kind, **about.container}
-    recipe = about.container.get("recipe")
-    if recipe is not None:
-        places = [name for name in staging.names if name.startswith("campaigns/")]
-        told["recipe"] = next((name for name in places if name.endswith(f"/{recipe}")), None)
-    return told
-
-
-def _day(found: Sequence[CopiedSource], about: About, staging: Staging) -> str | None:
-    """Give the day that the authors say, or that on which the last trial ended."""
-    if about.metadata.date:
-        return about.metadata.date
-    days = [(one.manifest.finished or one.manifest.started)[:10] for one in found if one.manifest]
-    if not days:
-        staging.miss(f"{CRATE}: datePublished", f"'date' of {ABOUT} does not say it")
-    return max(days, default=None)
+def _whole(found: Sequence[CopiedSource]) -> list[tuple[str, ...]]:
+    """Give the arguments of `fairtrial` that measure all of it again."""
+    return [
+        (
+            *("run", one.source.campaign),
+            *("--sessions", str(one.manifest.sessions), "--seed", str(one.manifest.seed)),
+        )
+        for one in found
+        if one.manifest is not None and one.source.campaign is not None
+    ]

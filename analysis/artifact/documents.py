@@ -1,10 +1,7 @@
-"""The documents of a bundle, by a template each: CITATION.cff, README.md and the crate for machines.
+"""The documents of a bundle, by a template each: CITATION.cff and README.md.
 
 Source: Citation File Format, version 1.2.0, its schema guide. A name is taken apart as BibTeX does: "Given
 Family", or "Family, Given" for a family name of several words.
-
-Source: RO-Crate Metadata Specification 1.1, "Root Data Entity", "Data Entities", "Contextual Entities" and
-"Provenance of entities".
 """
 
 from __future__ import annotations
@@ -13,18 +10,16 @@ import functools
 import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
-from urllib.parse import quote
 
 import jinja2
 
 from ..pages import number_format as figures
-from ..record.fleet import FLEET
 from ..registry import shipped
 from ..version import VERSION
 from .claims import StoredClaim, said_of
-from .contents import FLEET_PLACE, Contents, Metadata
+from .contents import Contents, Metadata
 from .requirements import WHEEL
 
 # The licences that works of research usually have, by their SPDX names.
@@ -66,74 +61,14 @@ def license_text(metadata: Metadata) -> str | None:
     )
 
 
-CRATE = "ro-crate-metadata.json"
-
-_FORMATS = {
-    ".json": "application/json",
-    ".jsonl": "application/jsonl",
-    ".html": "text/html",
-    ".md": "text/markdown",
-    ".txt": "text/plain",
-    ".csv": "text/csv",
-    ".yaml": "application/yaml",
-    ".cff": "application/yaml",
-    ".tar": "application/x-tar",
-    ".whl": "application/zip",
-    ".py": "text/x-python",
-    ".log": "text/plain",
-}
-
-
-def crate_text(contents: Contents, description: str | None, date: str | None) -> bytes:
-    """Give the bytes of ``ro-crate-metadata.json``, with words of its own where the authors have none."""
-    license_name = contents.metadata.license
-    text = _rendered(
-        CRATE,
-        **_common(contents),
-        description=description,
-        date=date,
-        crate=CRATE,
-        files=sorted(contents.files),
-        license_id=license_name and f"https://spdx.org/licenses/{license_name}",
-        persons=[
-            {"@id": f"https://orcid.org/{one.orcid}" if one.orcid else f"#author-{k}"}
-            for k, one in enumerate(contents.metadata.authors, 1)
-        ],
-    )
-    document = json.loads(text)
-    document["@graph"] = [
-        {key: value for key, value in one.items() if value not in (None, [])}
-        for one in document["@graph"]
-    ]
-    text = json.dumps(document, indent=1, ensure_ascii=False)
-    return text.encode("utf-8", "backslashreplace") + b"\n"
-
-
-def _format_of(path: str) -> str | None:
-    return _FORMATS.get(path[path.rfind(".") :]) if "." in path else None
-
-
-def _read_by(command: Sequence[str]) -> Iterator[str]:
-    """Name the files that a command reads."""
-    places = [(word, word.partition(":")[0]) for word in command[1:]]
-    yield from (word for word, _ in places if word.startswith("sources/"))
-    yield from (f"{at}/measurements.jsonl" for word, at in places if word.startswith("trials/"))
-    yield from (f"{FLEET_PLACE}/{FLEET}" for _, at in places if at == FLEET_PLACE)
-
-
 def readme_text(
     contents: Contents,
     description: str | None,
     claims: Sequence[StoredClaim],
     whole: Sequence[Sequence[str]],
-    executed: Sequence[str],
-) -> str:
-    """Give the page in Markdown.
-
-    `whole` holds the arguments of `fairtrial` that measure all of it again, `executed` every command
-    of the campaigns, as `executed_lines` writes it.
-    """
-    needs, redacted = contents.needs, contents.redacted
+) -> bytes:
+    """Give the page in Markdown; `whole` holds the arguments of `fairtrial` that measure all of it again."""
+    needs, redacted, wheel = contents.needs, contents.redacted, f"software/{WHEEL}"
     host = (
         needs.cpu_model,
         None if needs.cpus is None else f"{needs.cpus} CPUs online",
@@ -144,11 +79,15 @@ def readme_text(
     )
     text = _rendered(
         "README.md",
-        **_common(contents),
+        contents=contents,
+        metadata=contents.metadata,
+        heading=contents.metadata.title
+        or f"Artifact: {', '.join(one.name for one in contents.sources)}",
+        version=VERSION,
+        wheel=wheel if wheel in contents.files else None,
         description=description,
         claims=claims,
         whole=whole,
-        executed=executed,
         authors="; ".join(
             one.name if one.affiliation is None else f"{one.name} ({one.affiliation})"
             for one in contents.metadata.authors
@@ -158,19 +97,7 @@ def readme_text(
         smoke=contents.smoke,
         counts=redacted and ", ".join(f"{name} {n} times" for name, n in redacted.replaced.items()),
     )
-    return text.rstrip("\n") + "\n"
-
-
-def _common(contents: Contents) -> dict[str, Any]:
-    names = ", ".join(one.name for one in contents.sources)
-    wheel = f"software/{WHEEL}"
-    return {
-        "contents": contents,
-        "metadata": contents.metadata,
-        "heading": contents.metadata.title or f"Artifact: {names}",
-        "version": VERSION,
-        "wheel": wheel if wheel in contents.files else None,
-    }
+    return (text.rstrip("\n") + "\n").encode("utf-8", "backslashreplace")
 
 
 def _rendered(name: str, **values: Any) -> str:  # noqa: ANN401 - whatever a template sets
@@ -185,17 +112,12 @@ def _templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - Markdown, YAML and JSON
+        autoescape=False,  # noqa: S701 - Markdown and YAML
     )
     found.filters |= {
         "json": functools.partial(json.dumps, ensure_ascii=False),
-        "id": lambda path: {"@id": quote(path)},
-        "anchor": lambda name: {"@id": f"#{name}"},
-        "quote": quote,
         "shell": lambda words: shlex.join(("fairtrial", *words)),
         "family_and_given": family_and_given,
-        "format_of": _format_of,
-        "read_by": _read_by,
         "said": said_of,
         "md": _safe,
         "ticked": _ticked,

@@ -1,4 +1,4 @@
-"""The sources of a bundle and the profiles beside them, each copied whole into the folder in which it takes shape."""
+"""The sources of a bundle, each copied whole into the folder in which it takes shape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from ..errors import StoreError, UsageError
 from ..importers.reader import is_file, is_foreign, trial_and_variant
 from ..record.fleet import FLEET, Fleet, fleet_text, is_fleet, is_held, read_fleet, trial_place
 from ..record.manifest import read_manifest
-from ..record.profiles import BESIDE, PROFILE, SAMPLES as SAMPLES_OF_PROFILE, TIMED, profiles_of
 from ..record.shapes import SAMPLES
 from ..record.trial_files import (
     BUILDS,
@@ -188,7 +187,6 @@ class CopiedSource:
     origin: Path  # where it lies outside
     source: BundleSource  # what the bundle says of it
     manifest: Manifest | None = None  # of a trial
-    profiled: bool = False  # whether profiles of it are in the bundle
 
 
 def gather(
@@ -460,58 +458,3 @@ def _named(wanted: str, names: set[str]) -> str:
         name = f"{stem}-{number}{plain[len(stem) :]}"
     names.add(name.casefold())
     return name
-
-
-def pack_profiles(
-    found: Sequence[CopiedSource], staging: Staging, *, wanted: bool
-) -> list[CopiedSource]:
-    """Copy the profiles that lie beside trials, or say that they are left out.
-
-    Raises
-    ------
-    UsageError
-        If they are wanted, and no trial has one.
-    StoreError
-        If a file is damaged, or cannot be copied.
-    """
-    packed = []
-    for one in found:
-        profiled = False
-        beside = profiles_of(one.origin)
-        if one.manifest is not None and os.path.lexists(beside):
-            place = f"{one.source.path}{BESIDE}"
-            if not _is_kind(str(beside), stat.S_ISDIR):
-                staging.miss(f"{place}/", "it is a link, or no folder")
-            elif wanted:
-                profiled = _profiles(beside, place, staging)
-            else:
-                staging.miss(f"{place}/", "profiles are packed on request only: --why")
-        packed.append(replace(one, profiled=profiled))
-    if wanted and not any(one.profiled for one in packed):
-        raise UsageError(
-            "no profile lies beside what is packed",
-            " ".join(given for one in found for given in one.given),
-            "leave out --why, or record one: fairtrial why TRIAL",
-        )
-    return packed
-
-
-def _profiles(profiles: Path, place: str, staging: Staging) -> bool:
-    """Copy each profile: its files, and its timed runs as the trial that they are; tell whether there is one."""
-    found = False
-    for folder in sorted(profiles.iterdir()):
-        if folder.name.startswith(".") or not _is_kind(str(folder), stat.S_ISDIR):
-            staging.miss(f"{place}/{folder.name}", "it is no finished profile")
-            continue
-        found = True
-        inside, timed = f"{place}/{folder.name}", folder / TIMED
-        known = _plain_files(folder, (PROFILE, SAMPLES_OF_PROFILE))
-        for file in sorted(known):
-            staging.copy(f"{inside}/{file}", folder / file)
-        if is_file(str(timed / MANIFEST)):
-            files = _copy_records(timed, f"{inside}/{TIMED}", read_manifest(timed), staging)
-            known |= {f"{TIMED}/{file}" for file in files}
-        for file in sorted(_strays(folder, known)):
-            if not file.startswith(f"{TIMED}/"):  # those are listed already
-                staging.miss(f"{inside}/{file}", "it is in the profile's folder and not part of it")
-    return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -79,8 +79,8 @@ _MOST_HASHED = 256 * 1024**2  # bytes of a file that is read for its hash, thoug
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PackedCampaign:
-    """What is packed of a campaign."""
+class _PackedCampaign:
+    """A campaign that is packed, file by file."""
 
     trial: Path  # the trial that stores it
     manifest: Manifest  # the trial's
@@ -90,100 +90,83 @@ class PackedCampaign:
     about: About  # what the authors say
     binaries: bool  # whether programs are packed too, and not only hashed
     # real paths that no pattern chooses: the archive itself, and trials that are packed anyway
-    avoid: frozenset[str] = frozenset()
-
-
-def pack_campaign(wanted: PackedCampaign, staging: Staging) -> str | None:
-    """Pack a campaign; give its file's path in the bundle, None where the trial stores none."""
-    stored = wanted.trial / CAMPAIGN
-    if not stored.is_file():
-        if wanted.manifest.origin != "imported":
-            staging.miss(f"{wanted.root}/{CAMPAIGN}", "the trial does not hold it")
-        return None
-    place = f"{wanted.root}/{CAMPAIGN}"
-    staging.copy(place, stored)
-    if wanted.about.path is not None:
-        staging.copy(f"{wanted.root}/{ABOUT}", wanted.about.path)
-    named = _named(wanted.trial / RESOLVED)
-    if wanted.folder is None:
-        staging.miss(
-            f"the files that {place} names",
-            f"the campaign's folder is not there any more: {wanted.manifest.campaign_path}",
-        )
-    elif named is None:
-        staging.miss(
-            f"the files that {place} names",
-            f"the trial does not store its resolved campaign, so that they are not known; name them "
-            f"under 'files' of {ABOUT}",
-        )
-    _pack_files(wanted, named or (), staging)
-    return place
-
-
-def _pack_files(wanted: PackedCampaign, paths: Sequence[NamedPath], staging: Staging) -> None:
-    if wanted.folder is None:
-        for path, sha256 in sorted(_recorded(wanted).items()):
-            staging.miss(path, "the campaign's folder is not there any more", sha256=sha256)
-        return
-    base = Path(os.path.realpath(wanted.folder))
-    packed = set() if wanted.about.path is None else {ABOUT}
-    if file_hash(base / CAMPAIGN) == file_hash(wanted.trial / CAMPAIGN):
-        packed.add(CAMPAIGN)  # otherwise another file of that name is listed: its place is taken
-    chosen = sorted(_matching(base, wanted, staging))
-    recipe = wanted.about.container.get("recipe")
-    if recipe is not None:
-        chosen.append(recipe)
-    recorded = _recorded(wanted)
-    built = _built(wanted)
-    made = {name for name, hashes in built.items() if len(hashes) > 1}
-    recorded |= {str(base / name): min(built[name]) for name in built.keys() - made}
-    for path in wanted.manifest.targets:
-        if path in recorded and _below(base, Path(path)) is None:
-            staging.miss(path, "a program of the host", sha256=recorded[path])
-    files = _Files(wanted, base, recorded, made, staging, packed)
-    folders: set[str] = set()
-    for named in paths:
-        files.pack(named, folders)
-    for name in chosen:
-        if name not in packed:
-            packed.add(name)
-            staging.copy_if_possible(f"{wanted.root}/{name}", base / name, name)
-    for name in sorted(folders):
-        if not any(one.startswith(f"{name}/") for one in packed):
-            staging.miss(
-                f"{name}/",
-                "a command names this folder, and what it reads of it is not known; name the files "
-                f"under 'files' of {ABOUT}",
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """What a campaign's commands and inputs name, packed file by file."""
-
-    wanted: PackedCampaign
-    base: Path
-    recorded: Mapping[str, str]
-    made: Collection[str]  # paths from the campaign's folder of what each session built
+    avoid: frozenset[str]
     staging: Staging
-    packed: set[str]
+    packed: set[str] = field(default_factory=set)  # names below its folder
 
-    def pack(self, named: NamedPath, folders: set[str]) -> None:
-        """Pack a path if it is a file of the campaign; note it as a folder if it is one."""
+    def pack(self) -> str | None:
+        """Pack it; give its file's path in the bundle, None where the trial stores none."""
+        stored, place = self.trial / CAMPAIGN, f"{self.root}/{CAMPAIGN}"
+        if not stored.is_file():
+            if self.manifest.origin != "imported":
+                self.staging.miss(place, "the trial does not hold it")
+            return None
+        self.staging.copy(place, stored)
+        if self.about.path is not None:
+            self.staging.copy(f"{self.root}/{ABOUT}", self.about.path)
+            self.packed.add(ABOUT)
+        if self.folder is None:
+            why = f"the campaign's folder is not there any more: {self.manifest.campaign_path}"
+            self.staging.miss(f"the files that {place} names", why)
+            for path, sha256 in sorted(self._recorded().items()):
+                self.staging.miss(
+                    path, "the campaign's folder is not there any more", sha256=sha256
+                )
+            return place
+        named = _named(self.trial / RESOLVED)
+        if named is None:
+            why = (
+                "the trial does not store its resolved campaign, so that they are not known; name "
+                f"them under 'files' of {ABOUT}"
+            )
+            self.staging.miss(f"the files that {place} names", why)
+        self._pack_files(Path(os.path.realpath(self.folder)), named or ())
+        return place
+
+    def _pack_files(self, base: Path, paths: Sequence[NamedPath]) -> None:
+        if file_hash(base / CAMPAIGN) == file_hash(self.trial / CAMPAIGN):
+            self.packed.add(
+                CAMPAIGN
+            )  # else another file of that name is listed: its place is taken
+        chosen = sorted(self._matching(base))
+        recorded = self._recorded()
+        for name, hashes in _built(self.trial).items():
+            if len(hashes) == 1:
+                recorded[str(base / name)] = min(hashes)
+            else:
+                self.packed.add(name)
+                self.staging.miss(name, f"each session built its own; {BUILDS} has their hashes")
+        for path in self.manifest.targets:
+            if path in recorded and _below(base, Path(path)) is None:
+                self.staging.miss(path, "a program of the host", sha256=recorded[path])
+        folders = {folder for named in paths if (folder := self._pack(named, base, recorded))}
+        for name in chosen:
+            if name not in self.packed:
+                self.packed.add(name)
+                self.staging.copy_if_possible(f"{self.root}/{name}", base / name, name)
+        for name in sorted(folders):
+            if not any(one.startswith(f"{name}/") for one in self.packed):
+                why = (
+                    "a command names this folder, and what it reads of it is not known; name the "
+                    f"files under 'files' of {ABOUT}"
+                )
+                self.staging.miss(f"{name}/", why)
+
+    def _pack(self, named: NamedPath, base: Path, recorded: Mapping[str, str]) -> str | None:
+        """Pack a path if it is a file of the campaign; give it if it is a folder."""
         if "\0" in named.path or not named.path:
-            return
-        given = Path(os.path.normpath(self.base / named.cwd / named.path))
-        local = _below(self.base, given)
-        known = self.recorded.get(str(given))
+            return None
+        given = Path(os.path.normpath(base / named.cwd / named.path))
+        local, known = _below(base, given), recorded.get(str(given))
         try:
             is_file, is_dir = given.is_file(), given.is_dir()
         except PermissionError as error:
             self.staging.miss(named.path, f"it cannot be read: {error.strerror}", sha256=known)
-            return
+            return None
         except OSError:  # a word that is no path
-            return
+            return None
         if local is None:
-            if is_file and str(given) not in self.wanted.manifest.targets:
+            if is_file and str(given) not in self.manifest.targets:
                 size = given.stat().st_size
                 why = "it lies outside of the campaign's folder"
                 if named.role == "program":
@@ -191,19 +174,17 @@ class _Files:
                 sha256 = known or (file_hash(given) if size <= _MOST_HASHED else None)
                 self.staging.miss(named.path, why, sha256=sha256, size=size)
         elif is_dir:
-            if local != "." and named.role == "word":
-                folders.add(local)
-        elif is_file and local not in self.packed:
-            self.packed.add(local)
-            self._inside(named, given, local, known)
-        elif not is_file and (known is not None or named.role != "word"):
-            self.staging.miss(local, "it is not there any more", sha256=known)
+            return local if local != "." and named.role == "word" else None
+        elif local not in self.packed:
+            if is_file:
+                self.packed.add(local)
+                self._inside(named, given, local, known)
+            elif known is not None or named.role != "word":
+                self.staging.miss(local, "it is not there any more", sha256=known)
+        return None
 
     def _inside(self, named: NamedPath, given: Path, local: str, known: str | None) -> None:
-        if local in self.made:
-            self.staging.miss(local, f"each session built its own; {BUILDS} has their hashes")
-            return
-        left_out = named.role != "input" and not self.wanted.binaries and _is_binary(given)
+        left_out = named.role != "input" and not self.binaries and _is_binary(given)
         now = file_hash(given) if known is not None or left_out else None
         if known is not None and now != known:
             why = "it is not what was measured with any more; its hash is that of the measured one"
@@ -212,39 +193,75 @@ class _Files:
             why = "a program; --binaries packs it"
             self.staging.miss(local, why, sha256=now, size=given.stat().st_size)
         else:
-            self.staging.copy_if_possible(f"{self.wanted.root}/{local}", given, local)
+            self.staging.copy_if_possible(f"{self.root}/{local}", given, local)
+
+    def _recorded(self) -> dict[str, str]:
+        """Give the hashes that the trial stores of files, by their absolute paths."""
+        then = Path(self.manifest.campaign_path).parent
+        base = then if self.folder is None else Path(os.path.realpath(self.folder))
+        found: dict[str, str] = {}
+        for record in read_environments(self.trial):
+            for path, of in record.sections.get("inputs", {}).items():
+                sha256 = of.get("sha256") if isinstance(of, dict) else None
+                if isinstance(sha256, str):
+                    found[str(then / path)] = sha256
+        found |= self.manifest.arguments
+        found |= {
+            path: sha256
+            for path, sha256 in self.manifest.targets.items()
+            if re.fullmatch("[0-9a-f]{64}", sha256)
+        }
+        real = Path(os.path.realpath(then))
+        moved = {}
+        for path, sha256 in found.items():
+            plain = Path(os.path.normpath(path))
+            local = _below(then, plain) or _below(real, plain)
+            moved[str(base / local) if local is not None else path] = sha256
+        return moved
+
+    def _matching(self, base: Path) -> Iterator[str]:
+        """Give the files that the patterns of ``bundle.yaml`` choose; one without any is listed."""
+        for pattern in self.about.files:
+            count = 0
+            for place in files_matching(base, pattern):
+                count += 1
+                real = os.path.realpath(place)
+                name = place.relative_to(base).as_posix()
+                if any(real == one or real.startswith(f"{one}/") for one in self.avoid):
+                    continue
+                if _below(base, Path(real)) is None:
+                    why = "it is a link that leads out of the campaign's folder"
+                    self.staging.miss(name, why)
+                else:
+                    yield name
+            if not count:
+                self.staging.miss(pattern, f"no file fits this pattern of {ABOUT}")
 
 
-def _recorded(wanted: PackedCampaign) -> dict[str, str]:
-    """Give the hashes that the trial stores of files, by their absolute paths."""
-    manifest = wanted.manifest
-    then = Path(manifest.campaign_path).parent
-    base = then if wanted.folder is None else Path(os.path.realpath(wanted.folder))
-    found: dict[str, str] = {}
-    for record in read_environments(wanted.trial):
-        for path, of in record.sections.get("inputs", {}).items():
-            sha256 = of.get("sha256") if isinstance(of, dict) else None
-            if isinstance(sha256, str):
-                found[str(then / path)] = sha256
-    found |= manifest.arguments
-    found |= {
-        path: sha256
-        for path, sha256 in manifest.targets.items()
-        if re.fullmatch("[0-9a-f]{64}", sha256)
-    }
-    real = Path(os.path.realpath(then))
-    moved = {}
-    for path, sha256 in found.items():
-        plain = Path(os.path.normpath(path))
-        local = _below(then, plain) or _below(real, plain)
-        moved[str(base / local) if local is not None else path] = sha256
-    return moved
+def files_matching(base: Path, pattern: str) -> list[Path]:
+    """Give the files below a folder that fit a pattern: ``*`` stays in a folder, ``**`` goes below.
+
+    A pattern that names a folder, such as ``src/``, chooses everything below it. Hidden files fit only
+    where the pattern names a dot at the beginning of a part.
+    """
+    whole = f"{pattern}**" if pattern.endswith("/") else pattern
+    hidden = any(part.startswith(".") for part in pattern.removeprefix("./").split("/"))
+    try:
+        found = list(base.glob(f"{whole}/*" if whole.endswith("**") else whole))
+    except (ValueError, NotImplementedError):  # none of the patterns that are known
+        return []
+    parts = [(path, path.relative_to(base).parts) for path in found if path.is_file()]
+    return [
+        path
+        for path, inside in parts
+        if _CACHE not in inside and (hidden or not any(one.startswith(".") for one in inside))
+    ]
 
 
-def _built(wanted: PackedCampaign) -> dict[str, set[str]]:
+def _built(trial: Path) -> dict[str, set[str]]:
     """Give what the builds of sessions made, by its path from the campaign's folder: the hashes that it had."""
     found: dict[str, set[str]] = {}
-    for one in read_builds(wanted.trial):
+    for one in read_builds(trial):
         if one.session != ALL_SESSIONS:
             for name, digest in one.hashes.items():
                 found.setdefault(name, set()).add(digest)
@@ -273,63 +290,6 @@ def _is_binary(path: Path) -> bool:
             return file.read(4) == b"\x7fELF"
     except OSError:
         return False
-
-
-def _matching(start: Path, wanted: PackedCampaign, staging: Staging) -> Iterator[str]:
-    """Give the files that the patterns of ``bundle.yaml`` choose; one without any is listed."""
-    for pattern in wanted.about.files:
-        hidden = any(part.startswith(".") for part in pattern.split("/"))
-        matches = re.compile(pattern_of(pattern)).fullmatch
-        count = 0
-        for folder, folders, files in os.walk(start):
-            folders[:] = sorted(
-                one
-                for one in folders
-                if (hidden or not one.startswith("."))
-                and one != _CACHE
-                and os.path.realpath(Path(folder) / one) not in wanted.avoid
-            )
-            for file in sorted(files):
-                place = Path(folder) / file
-                name = place.relative_to(start).as_posix()
-                if (file.startswith(".") and not hidden) or not matches(name):
-                    continue
-                count += 1
-                real = os.path.realpath(place)
-                if real in wanted.avoid:
-                    continue
-                if _below(start, Path(real)) is None:
-                    staging.miss(name, "it is a link that leads out of the campaign's folder")
-                else:
-                    yield name
-        if not count:
-            staging.miss(pattern, f"no file fits this pattern of {ABOUT}")
-
-
-def pattern_of(pattern: str) -> str:
-    """Turn a pattern into a regular expression: ``*`` stays in a folder, ``**`` goes below.
-
-    A pattern that names a folder, such as ``src/``, chooses everything below it.
-    """
-    if pattern.endswith("/"):
-        pattern += "**"
-    parts = pattern.removeprefix("./").split("/")
-    found = []
-    for part in parts[:-1]:
-        found.append("(?:[^/]+/)*" if part == "**" else f"{_part(part)}/")
-    found.append(".*" if parts[-1] == "**" else _part(parts[-1]))
-    return "".join(found)
-
-
-def _part(part: str) -> str:
-    def one(match: re.Match[str]) -> str:
-        sign = match.group()
-        if sign[0] == "[" and len(sign) > 2:
-            inside = sign[1:-1].replace("\\", r"\\")
-            return f"[^{inside[1:]}/]" if inside[0] == "!" else f"[{inside}]"
-        return {"*": "[^/]*", "?": "[^/]"}.get(sign, re.escape(sign))
-
-    return re.sub(r"\[!?[^\]\[]+\]|.", one, part)
 
 
 def pack_campaigns(
@@ -365,18 +325,16 @@ def pack_campaigns(
         about = about or its
         key = (str(folder), one.manifest.campaign_sha256)
         if key not in packed or folder is None:
-            packed[key] = pack_campaign(
-                PackedCampaign(
-                    trial=one.origin,
-                    manifest=one.manifest,
-                    folder=folder,
-                    root=f"campaigns/{one.source.name}",
-                    about=its,
-                    binaries=request.binaries,
-                    avoid=avoid,
-                ),
-                staging,
-            )
+            packed[key] = _PackedCampaign(
+                trial=one.origin,
+                manifest=one.manifest,
+                folder=folder,
+                root=f"campaigns/{one.source.name}",
+                about=its,
+                binaries=request.binaries,
+                avoid=avoid,
+                staging=staging,
+            ).pack()
         told.append(replace(one, source=replace(one.source, campaign=packed[key])))
     if about is None or about.path is None:
         where = "beside the campaign" if told and any(one.manifest for one in told) else "named"

@@ -117,11 +117,8 @@ class LimitReachedError(AnalysisError):
 class Limits:
     """What commands may take; None is no limit."""
 
-    # seconds: all commands together, from when the limits were set on; and one of them
-    total_s: float | None = None
-    each_s: float | None = None
-    # resident memory of all commands that run at a time, and of the process that waits for them
-    memory_bytes: int | None = None
+    total_s: float | None = None  # of all commands together, from when the limits were set on
+    memory_bytes: int | None = None  # resident, of one command and of all that it started
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,9 +138,8 @@ class Commands:
         self._lock = lock
         self._limits = limits or Limits()
         self._began = time.monotonic()
-        self._running: dict[int, int] = {}  # process -> bytes, at the last look
+        self._running: set[int] = set()  # processes
         self._guard = threading.Lock()
-        self._looked = self._began
         self._stopped = False
 
     def __enter__(self) -> Commands:
@@ -208,7 +204,7 @@ class Commands:
                     start_new_session=True,
                     pass_fds=(self._lock,),
                 )
-                self._running[child.pid] = 0
+                self._running.add(child.pid)
             try:
                 with contextlib.suppress(OSError, ValueError):  # it has ended, or less is allowed
                     limit = (_MOST_WRITTEN, _MOST_WRITTEN)
@@ -217,7 +213,7 @@ class Commands:
             finally:
                 _end(child)
                 with self._guard:
-                    self._running.pop(child.pid, None)
+                    self._running.discard(child.pid)
                 shutil.rmtree(home, ignore_errors=True)
             out.seek(0)
             err.seek(0)
@@ -232,39 +228,17 @@ class Commands:
             _signal(group, signal.SIGTERM)
 
     def _wait(self, child: subprocess.Popen[bytes]) -> None:
-        begun, limits = time.monotonic(), self._limits
+        most = self._limits.memory_bytes
         while True:
             try:
                 child.wait(_LOOK_S)
             except subprocess.TimeoutExpired:
-                pass
+                self.hold()
             else:
                 return
-            if limits.each_s is not None and time.monotonic() - begun > limits.each_s:
-                what = f"no answer in {limits.each_s:g} s, the time of one command"
-                raise LimitReachedError(what, None, "allow more with --timeout-each")
-            self.hold()
-            if self._is_too_large(child.pid):
-                what = (
-                    f"the commands took more memory than the {limits.memory_bytes:,} bytes of all, "
-                    "and this one most of it"
-                )
+            if most is not None and _resident(child.pid) > most:
+                what = f"the command took more memory than {most:,} bytes"
                 raise LimitReachedError(what, None, "allow more with --max-memory")
-
-    def _is_too_large(self, group: int) -> bool:
-        """Tell whether all together take too much memory, and this one the largest part."""
-        most = self._limits.memory_bytes
-        if most is None:
-            return False
-        with self._guard:
-            now = time.monotonic()
-            if now - self._looked >= _LOOK_S:
-                self._looked = now
-                for one in self._running:
-                    self._running[one] = _resident(one, with_children=True)
-            taken = self._running
-            own = _resident(os.getpid(), with_children=False)
-            return own + sum(taken.values()) > most and taken[group] == max(taken.values())
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
@@ -290,19 +264,16 @@ def _signal(group: int, number: int) -> bool:
     return True
 
 
-def _resident(pid: int, *, with_children: bool) -> int:
+def _resident(pid: int) -> int:
     """Give the resident memory of a process, and of all that it has started, in bytes."""
     import psutil
 
-    try:
-        one = psutil.Process(pid)
-        family = [one, *one.children(recursive=True)] if with_children else [one]
-    except psutil.Error:
-        return 0
     found = 0
-    for each in family:
-        with contextlib.suppress(psutil.Error):
-            found += each.memory_info().rss
+    with contextlib.suppress(psutil.Error):
+        one = psutil.Process(pid)
+        for each in (one, *one.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                found += each.memory_info().rss
     return found
 
 

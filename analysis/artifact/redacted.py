@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from ..record.environment import COMMIT
-from ..record.profiles import BESIDE, PROFILE, SAMPLES
 from ..record.shapes import checksum_holds, encode, encode_checked
 from ..record.trial_files import (
     BUILDS,
@@ -315,7 +314,7 @@ def learn_trial(scrubber: Scrubber, trial: Path) -> None:
             scrubber.learn("env", value, sort="value")
         elif scrubber.takes("env"):
             what = "a short or common value, which a template puts into a variable"
-            scrubber.leave(f"{_place_of(trial)}/{CAMPAIGN}", what)
+            scrubber.leave(f"trials/{trial.name}/{CAMPAIGN}", what)
     mappings = _variables_of(_object(trial / RESOLVED))
     known = {value for one in mappings for value in one.values() if isinstance(value, str)}
     for value in sorted(known):
@@ -330,12 +329,6 @@ def learn_trial(scrubber: Scrubber, trial: Path) -> None:
         scrubber.learn_folder(str(process.get("cwd") or ""))
         for name in _FOLDERS & variables.keys():
             scrubber.learn_folder(str(variables[name]))
-
-
-def _place_of(trial: Path) -> str:
-    """Give where a trial lies in its bundle: itself, or the timed runs of a profile."""
-    timed = (trial.parent / PROFILE).is_file()
-    return "/".join(("trials", *trial.parts[-3 if timed else -1 :]))
 
 
 def _of_campaign(trial: Path) -> tuple[set[str] | None, list[str]]:
@@ -437,25 +430,6 @@ def _own_hosts(scrubber: Scrubber, row: Row, own: Sequence[tuple[str, str | None
 def _is_host(manifest: Row) -> bool:
     """Tell whether a trial is called after its host, as those of a fleet are."""
     return manifest.get("trial") in (manifest.get("node"), manifest.get("host"))
-
-
-def redact_profile(scrubber: Scrubber, profile: Path, write: Callable[[Path, bytes], None]) -> None:
-    """Take names out of a profile that lies beside its trial: its host's, and those in names of functions."""
-    place = profile.parent
-    trial = _object(place.with_name(place.name.removesuffix(BESIDE)) / MANIFEST)
-    own = [("host_id", "machine"), *[("trial", None)] * _is_host(trial)]
-
-    def rule(data: bytes) -> bytes:
-        before = _parsed(data) or {}
-        after: Row = values(_own_hosts(scrubber, before, own), scrubber.text)
-        return data if after == before else (json.dumps(after, indent=2) + "\n").encode()
-
-    def of_function(row: Row) -> Row:
-        found: Row = values(row, scrubber.text)
-        return found
-
-    _rewrite(profile / PROFILE, rule, write)
-    _rewrite(profile / SAMPLES, functools.partial(_of_lines, of_function), write)
 
 
 def redact_fleet(scrubber: Scrubber, path: Path, write: Callable[[Path, bytes], None]) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from ..errors import FairtrialError, StoreError
 from ..importers.reader import open_trial
 from ..record.fleet import FLEET
-from ..record.profiles import BESIDE, PROFILE, TIMED
 from ..record.trial_files import CAMPAIGN, MANIFEST
 from .contents import FLEET_PLACE, RedactionRecord
 from .describing import Redacted
@@ -24,7 +23,6 @@ from .redacted import (
     own_fields,
     plain_text,
     redact_fleet,
-    redact_profile,
     redact_trial,
     yaml_text,
 )
@@ -54,7 +52,6 @@ def _redacted(root: Path, wanted: Redactions, known: Known) -> Redacted:
     files = _files(root)
     places = [(path, path.relative_to(root).parts) for path in files]
     trials = [path.parent for path, parts in places if _is_trial(parts)]
-    profiles = [path.parent for path, parts in places if _is_profile(parts)]
     kept = set().union(*map(kept_names, trials), _foreign_names(root))
     # what tells this redaction from others: the identities of its trials
     digests = (hashlib.sha256((trial / MANIFEST).read_bytes()).digest() for trial in trials)
@@ -76,8 +73,6 @@ def _redacted(root: Path, wanted: Redactions, known: Known) -> Redacted:
     fleet = root / FLEET_PLACE / FLEET
     if fleet.is_file():
         redact_fleet(scrubber, fleet, write)
-    for profile in profiles:  # while its trial still says what it is called
-        redact_profile(scrubber, profile, write)
     for trial in trials:
         redact_trial(scrubber, trial, write)
     for path in files:
@@ -111,21 +106,8 @@ def _files(root: Path) -> list[Path]:
 
 
 def _is_trial(parts: tuple[str, ...]) -> bool:
-    """Tell whether a file is a manifest: of a trial, or of the timed runs of a profile beside one."""
-    if parts[0] != "trials" or parts[-1] != MANIFEST:
-        return False
-    timed = len(parts) == 5 and parts[1].endswith(BESIDE) and parts[3] == TIMED
-    return len(parts) == 3 or timed
-
-
-def _is_profile(parts: tuple[str, ...]) -> bool:
-    """Tell whether a file is that of a profile, at ``trials/TRIAL.why/VARIANT/profile.json``."""
-    return (
-        len(parts) == 4
-        and parts[0] == "trials"
-        and parts[1].endswith(BESIDE)
-        and parts[3] == PROFILE
-    )
+    """Tell whether a file is the manifest of a trial."""
+    return len(parts) == 3 and parts[0] == "trials" and parts[-1] == MANIFEST
 
 
 def _is_campaign(where: Path) -> bool:

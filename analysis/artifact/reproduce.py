@@ -1,19 +1,16 @@
-"""Computes every stored result of an artifact anew from its raw rows, and what a bundle tells of itself.
-
-Until 0.2.0 the wall time was judged without a word, also where benchmarks declare metrics; since then
-such an answer says so, and a gate refuses. A bundle of that time is held against what it asked then.
-
-These files are made of the results. So they are made anew, of the results as they come out here.
+"""Checks a bundle, unpacks it, and computes every stored result anew from its raw rows.
 
 Nothing of the bundle is executed: only commands of this installation, which read and print. So what
 comes out is what these raw rows give here, whoever packed them.
+
+Until 0.2.0 the wall time was judged without a word, also where benchmarks declare metrics; since then
+such an answer says so, and a gate refuses. A bundle of that time is held against what it asked then.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -26,48 +23,26 @@ from ..announcing import doing
 from ..data.fleet import open_fleet
 from ..errors import FairtrialError, StoreError, UsageError
 from ..pages.model import Caution
+from ..pages.number_format import listed
 from ..record.fleet import FLEET, is_fleet
 from ..record.manifest import read_manifest
 from ..record.trial_files import MANIFEST, OUTPUTS
 from ..version import VERSION
 from ..words import shorten, shown
 from .archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive, read_tar, unpack_tar
-from .claims import (
-    StoredClaim,
-    claims_text,
-    coarse_words,
-    is_coarse,
-    read_stored_claims,
-    weigh_claim,
-)
+from .claims import read_stored_claims, weigh_claim
 from .contents import BUNDLE, SUMS, Analysis, Contents, Missing, read_contents
-from .describing import README, page_of_bundle
-from .documents import CRATE, citation_text, crate_text
 from .recomputing import (
     Commands,
     LimitReachedError,
     Limits,
     Passing,
-    Recomputed,
     fault_of_command,
     passing_folder,
     recompute,
 )
-from .reproduction import (
-    SOURCE,
-    ClaimCheck,
-    Recomputation,
-    Reproduction,
-    badges_of,
-    recomputation_of,
-)
-from .reproduction_documents import (
-    OtherVersion,
-    StatedVersions,
-    compare_documents,
-    document_of,
-    other_versions,
-)
+from .reproduction import ClaimCheck, Recomputation, Reproduction
+from .reproduction_documents import OtherVersion, compare_documents, document_of, other_versions
 
 # --- Is an artifact whole, and may it be unpacked: every file what the list says, nothing that acts.
 #
@@ -220,9 +195,6 @@ def _acts(archive: Archive, contents: Contents) -> Iterator[str]:
             yield f"the campaign {source.campaign!r} is not there"
 
 
-_PAGE = "README.md"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivedTrial:
     """A trial that came with its campaign: its name, its folder and the campaign's file."""
@@ -240,7 +212,6 @@ class Received:
     trials: tuple[ReceivedTrial, ...]  # those that can be measured again
     missing: tuple[Missing, ...]  # what the bundle says that it lacks
     redacted: bool  # whether names were replaced in it
-    page: str  # its ``README.md``, "" without one: it says what a rerun executes
 
 
 def receive_bundle(
@@ -259,7 +230,6 @@ def receive_bundle(
             for source in contents.sources
             if source.kind == "trial" and source.campaign is not None
         }
-        known = ", ".join(there)
         if not there:
             raise StoreError(
                 "no trial of the bundle came with its campaign: nothing can be measured again",
@@ -271,9 +241,8 @@ def receive_bundle(
                 raise UsageError(
                     f"the bundle has no trial {name!r} with a campaign",
                     str(path),
-                    f"it has {known}",
+                    f"it has {', '.join(there)}",
                 )
-        page = archive.read(_PAGE).decode("utf-8", "replace") if _PAGE in archive.entries else ""
         unpack_bundle(archive, folder)
     root = folder.resolve()
     return Received(
@@ -287,10 +256,10 @@ def receive_bundle(
         ),
         missing=contents.missing,
         redacted=contents.redacted is not None,
-        page=page,
     )
 
 
+_OF_ANALYSIS = ("name", "command", "result", "exit_code")
 _OF_CLAIM = ("text", "command", "value", "relation", "expected", "digits")
 _METRIC = "--metric"
 _SAID = b"judged is wall"  # what answers say since then
@@ -317,68 +286,6 @@ def _unasked(path: Path) -> bool:
     return False
 
 
-_CITATION = "CITATION.cff"
-UNHELD = (README, CRATE)  # of another version of fairtrial they are other texts
-
-
-def held_documents(
-    archive: Archive, contents: Contents, folder: Path, checks: Sequence[ClaimCheck]
-) -> Iterator[Recomputation]:
-    """Give each file that tells of the results, beside what it would be here."""
-    claims: Sequence[StoredClaim] = ()
-    if contents.claims is not None:
-        stored = read_stored_claims(archive.read(contents.claims), str(archive.path))
-        claims = [  # as each would be stored now; as it was, where no value came out
-            one if check.holds is None else replace(one, found=check.now, holds=check.holds)
-            for one, check in zip(stored, checks, strict=True)
-        ]
-        yield _held(archive, contents.claims, claims_text(claims))
-    citation = citation_text(contents.metadata)
-    if _CITATION in archive.entries:
-        yield _held(archive, _CITATION, b"" if citation is None else citation.encode())
-    if contents.tool_version != VERSION:
-        return
-    root = _root(archive)
-    description = root.get("description")
-    described = description if isinstance(description, str) else None
-    day = root.get("datePublished")
-    listed = {
-        name: one for name, one in contents.files.items() if name not in {CRATE, BUNDLE, SUMS}
-    }
-    if CRATE in archive.entries:
-        told = crate_text(
-            replace(contents, files=listed), described, day if isinstance(day, str) else None
-        )
-        yield _held(archive, CRATE, told)
-    if README in archive.entries:
-        try:
-            # the crate has a description also where the authors gave none; the page has none then
-            pages = [page_of_bundle(contents, claims, one, folder) for one in (described, None)]
-        except (FairtrialError, OSError) as error:
-            yield Recomputation(
-                name=README, command=(), result=README, standing="failed", reason=str(error)
-            )
-            return
-        both = [_held(archive, README, page) for page in pages]
-        yield both[1] if both[1].holds else both[0]
-
-
-def _root(archive: Archive) -> dict[str, Any]:
-    """Give what the crate says of the whole; nothing where it is none."""
-    if CRATE not in archive.entries:
-        return {}
-    try:
-        graph = json.loads(archive.read(CRATE))["@graph"]
-        return next(dict(one) for one in graph if one.get("@id") == "./")
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, StopIteration):
-        return {}
-
-
-def _held(archive: Archive, name: str, fresh: bytes) -> Recomputation:
-    found = compare_documents(archive.read(name), fresh, same_tool=True)
-    return recomputation_of(found, name=name, command=(), result=name)
-
-
 USUAL = Limits(total_s=600, memory_bytes=4 * 2**30)  # an archive of anybody may ask for any work
 _MOST_WORKERS = 2  # commands at a time; each may use all cores
 _MOST_SAID = 200  # characters of a command, which may be of any length
@@ -400,17 +307,16 @@ def reproduce(
     with open_archive(path, max_entries=max_entries, max_bytes=max_bytes) as archive:
         say(f"checking {len(archive.entries):,} files of {path}")
         contents = check_archive(archive)
+        others = other_versions(contents)
         with (
             passing_folder() as passing,
             Commands(passing.homes, passing.lock, limits) as commands,
         ):
             place = _unpacked(archive, folder, passing)
-            recomputing = _Recomputing(archive, contents, place, commands, say)
+            recomputing = _Recomputing(archive, contents, others, place, commands, say)
             results = recomputing.results()
             claims = tuple(recomputing.claims())
-            documents = tuple(held_documents(archive, contents, place, claims))
         report = None if contents.report is None else results[-1]
-        others = other_versions(contents)
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         return Reproduction(
@@ -428,28 +334,18 @@ def reproduce(
             analyses=results if report is None else results[:-1],
             report=report,
             claims=claims,
-            documents=documents,
             missing=contents.missing,
             redacted=contents.redacted,
             measurable=tuple(one.name for one in contents.sources if one.campaign is not None),
-            badges=badges_of(archive, contents, results, claims),
-            cautions=tuple(_cautions(contents, results, claims, others)),
-            references=(SOURCE,),
+            cautions=tuple(_cautions(contents, results, others)),
         )
 
 
 def _cautions(
-    contents: Contents,
-    results: Sequence[Recomputation],
-    claims: Sequence[ClaimCheck],
-    others: Sequence[OtherVersion],
+    contents: Contents, results: Sequence[Recomputation], others: Sequence[OtherVersion]
 ) -> Iterator[Caution]:
-    if not results:
-        yield Caution(
-            "bundle-nothing-stored", "the bundle stores no result: that it is whole is all there is"
-        )
     if others and not all(one.standing == "same bytes" for one in results):
-        names = ", ".join(f"{one.name} {one.here or 'not here'}" for one in others)
+        names = ", ".join(f"{one.name} {one.packed} -> {one.here or 'none'}" for one in others)
         yield Caution(
             "bundle-other-versions",
             f"other versions than those that it was packed with ({names}): to have the same bytes, "
@@ -459,16 +355,6 @@ def _cautions(
     if stopped:
         what = f"{len(stopped)} of {len(results)} results were not computed: a limit was reached"
         yield Caution("bundle-limit", what, tuple(stopped))
-    unheld = [name for name in UNHELD if name in contents.files]
-    if contents.tool_version != VERSION and unheld:
-        what = (
-            f"{' and '.join(unheld)} are of fairtrial {contents.tool_version}, so that they were not "
-            "held against the results: what they say is their authors' word"
-        )
-        yield Caution("bundle-page-not-held", what, tuple(unheld))
-    coarse = [str(one.number) for one in claims if one.is_coarse]
-    if coarse:
-        yield Caution("claim-coarse", coarse_words(coarse), tuple(coarse))
     if contents.redacted is not None:
         kinds = ", ".join(contents.redacted.what)
         yield Caution(
@@ -477,11 +363,10 @@ def _cautions(
             "are not the bytes that were measured",
         )
     if contents.missing:
-        names = ", ".join(one.what for one in contents.missing[:3])
-        more = len(contents.missing) - 3
+        names = listed([one.what for one in contents.missing], 3)
         yield Caution(
             "bundle-incomplete",
-            f"the bundle says what it lacks: {names}{f' and {more} more' if more > 0 else ''}",
+            f"the bundle says what it lacks: {names}",
             tuple(one.what for one in contents.missing),
         )
 
@@ -501,6 +386,7 @@ class _Recomputing:
 
     _archive: Archive
     _contents: Contents
+    _others: Sequence[OtherVersion]
     _folder: Path
     _commands: Commands
     _say: Say
@@ -517,6 +403,7 @@ class _Recomputing:
 
     def _result(self, one: Analysis) -> Recomputation:
         stored = self._archive.read(one.result, most=_MOST_RESULT)
+        about: dict[str, Any] = {key: getattr(one, key) for key in _OF_ANALYSIS}
         try:
             self._commands.hold()
             said = shorten(shown(" ".join(one.command)), _MOST_SAID)
@@ -524,18 +411,18 @@ class _Recomputing:
             command = as_asked_then(one.command, self._folder, stored)
             fresh = recompute(command, self._folder, self._commands)
             self._commands.hold()  # to compare two long documents takes its time too
+        except LimitReachedError as error:
+            return Recomputation(**about, standing="stopped", reason=error.what)
         except FairtrialError as error:
-            limited = isinstance(error, LimitReachedError)
-            return Recomputation(
-                name=one.name,
-                command=one.command,
-                result=one.result,
-                standing="stopped" if limited else "failed",
-                exit_code=one.exit_code,
-                reason=error.what,
-            )
+            return Recomputation(**about, standing="failed", reason=error.what)
         self._printed[one.result] = fresh.stdout
-        return self._held(one, stored, fresh)
+        same_tool = self._contents.tool_version == VERSION
+        found = compare_documents(stored, fresh.stdout, same_tool=same_tool, others=self._others)
+        about |= {**found._asdict(), "exit_code_now": fresh.exit_code}
+        if one.exit_code != fresh.exit_code:
+            reason = f"it ends with {fresh.exit_code}, not {one.exit_code}"
+            about |= {"standing": "different", "reason": reason}
+        return Recomputation(**about)
 
     def claims(self) -> Iterator[ClaimCheck]:
         """Hold each claim against what its command prints now."""
@@ -547,12 +434,8 @@ class _Recomputing:
             read_stored_claims(self._archive.read(name), str(self._archive.path)), 1
         ):
             claim = stored.claim
-            check = ClaimCheck(
-                number=number,
-                **{key: getattr(claim, key) for key in _OF_CLAIM},
-                packed=stored.found,
-                is_coarse=is_coarse(claim),
-            )
+            about = {key: getattr(claim, key) for key in _OF_CLAIM}
+            check = ClaimCheck(number=number, **about, packed=stored.found)
             printed = self._printed.get(stored.result)
             if asked.get(stored.result) != claim.command:
                 told = f"its command is not the one whose result {stored.result} is"
@@ -562,23 +445,3 @@ class _Recomputing:
             else:
                 now = weigh_claim(claim, document_of(printed))
                 yield replace(check, now=now.found, holds=now.holds, reason=now.why or None)
-
-    def _held(self, one: Analysis, stored: bytes, fresh: Recomputed) -> Recomputation:
-        found = compare_documents(
-            stored,
-            fresh.stdout,
-            same_tool=self._contents.tool_version == VERSION,
-            surroundings=StatedVersions(other_versions(self._contents)),
-        )
-        result = recomputation_of(
-            found,
-            name=one.name,
-            command=one.command,
-            result=one.result,
-            exit_code=one.exit_code,
-            exit_code_now=fresh.exit_code,
-        )
-        if one.exit_code == fresh.exit_code:
-            return result
-        reason = f"it ends with {fresh.exit_code}, not {one.exit_code}"
-        return replace(result, standing="different", reason=reason)

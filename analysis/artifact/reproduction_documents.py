@@ -1,11 +1,9 @@
 """Two documents side by side, stored and computed now, and what computes here.
 
-A page says under which Python and with which libraries it was made. Under others it says others; that is
-no number of the trial which came out differently.
-
 A JSON document is compared value by value, each at its JSON pointer (RFC 6901). What is no JSON (a
 page, a table) is compared as text between its numbers, and number by number. Nothing is forgiven but
-the last digits of a number, and what another version of the tool may word anew.
+the last digits of a number, the versions of Python and of libraries that a page states, and what
+another version of the tool may word anew.
 """
 
 from __future__ import annotations
@@ -14,21 +12,16 @@ import json
 import math
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..version import VERSION
 
 if TYPE_CHECKING:
     from .contents import Contents
-
-_FACTS = {"Python": ("judged under", "Python {}")}  # how a page calls it and writes it
-_GAP = rb"(?:<[^<>]*>|[|&{}\s])+"  # between a fact's name and its text
-# a gap between two cells of a table; one blank is none: "numpy 2.4.6" is part of a text
-_CELLS = re.compile(rb"[<|&]|\s\s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,61 +37,38 @@ def other_versions(contents: Contents) -> tuple[OtherVersion, ...]:
     """Give what the bundle was packed with and is of another version here, or not there."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = []
-    if contents.tool_version != VERSION:
-        found.append(OtherVersion(name="fairtrial", packed=contents.tool_version, here=VERSION))
-    if contents.python != platform.python_version():
-        here = platform.python_version()
-        found.append(OtherVersion(name="Python", packed=contents.python, here=here))
+    found: list[tuple[str, str, str | None]] = [
+        ("fairtrial", contents.tool_version, VERSION),
+        ("Python", contents.python, platform.python_version()),
+    ]
     for name, packed in sorted(contents.libraries.items()):
         try:
-            installed: str | None = version(name)
+            found.append((name, packed, version(name)))
         except (PackageNotFoundError, ValueError):
-            installed = None
-        if installed != packed:
-            found.append(OtherVersion(name=name, packed=packed, here=installed))
-    return tuple(found)
+            found.append((name, packed, None))
+    return tuple(
+        OtherVersion(name=name, packed=packed, here=here)
+        for name, packed, here in found
+        if packed != here
+    )
 
 
-class StatedVersions:
-    """The versions that a page may state otherwise."""
+# between the name of a fact and its text: two cells of a table, or two values of a JSON object. One
+# blank is none, as "numpy 2.4.6" is part of a text
+_GAP = rb"[{}\s]*(?:(?:<[^<>]*>|[|&]|\s\s)[|&{}\s]*)+|\"\s*,\s*\"text\"\s*:\s*\""
 
-    def __init__(self, others: Sequence[OtherVersion]) -> None:
-        self._stated: dict[str, tuple[str, str]] = {}  # fact -> as it was packed, as it is here
-        for one in others:
-            if one.name != "fairtrial" and one.packed is not None and one.here is not None:
-                fact, text = _FACTS.get(one.name, (one.name, "{}"))
-                self._stated[fact] = text.format(one.packed), text.format(one.here)
 
-    def explain(self, stored: Any, fresh: Any) -> bool:  # noqa: ANN401 - JSON
-        """Tell whether two objects of a document are the same fact, with the version of each side."""
-        if not (isinstance(stored, dict) and isinstance(fresh, dict)):
-            return False
-        name = stored.get("name")
-        stated = self._stated.get(name) if isinstance(name, str) else None
-        return stated is not None and (
-            stored == {"name": name, "text": stated[0]}
-            and fresh == {"name": name, "text": stated[1]}
-        )
-
-    def as_packed(self, fresh: bytes) -> tuple[bytes, list[tuple[str, str]]]:
-        """Give a page as it would state these facts where the bundle was packed, and what was changed."""
-        changed: list[tuple[str, str]] = []
-        for fact, (packed, here) in self._stated.items():
-            name, text = (re.escape(one.encode()) for one in (fact, here))
-
-            def state(
-                found: re.Match[bytes], told: tuple[str, str, str] = (fact, packed, here)
-            ) -> bytes:
-                fact, packed, here = told
-                if not _CELLS.search(found[2]):
-                    return found[0]
-                changed.append((f"{fact}: {packed}", f"{fact}: {here}"))
-                return found[1] + found[2] + packed.encode()
-
-            pattern = rb"(?<![\w.-])(" + name + rb")(" + _GAP + rb")" + text + rb"(?![\w.-])"
-            fresh = re.sub(pattern, state, fresh)
-        return fresh, changed
+def _without_versions(text: bytes, stated: Iterable[tuple[str, str | None]]) -> bytes:
+    """Take the versions that a page states out of it."""
+    for name, version in stated:
+        if name != "fairtrial" and version is not None:
+            fact, said = (
+                ("judged under", f"Python {version}") if name == "Python" else (name, version)
+            )
+            one, two = (re.escape(part.encode()) for part in (fact, said))
+            pattern = rb"(?<![\w.-])(" + one + rb"(?:" + _GAP + rb"))" + two + rb"(?![\w.-])"
+            text = re.sub(pattern, rb"\1as installed", text)
+    return text
 
 
 NEAR = 1e-9  # relative to the larger of two numbers
@@ -106,9 +76,8 @@ NEAR = 1e-9  # relative to the larger of two numbers
 Grade = Literal["same bytes", "within", "different"]
 # another ``type`` of value, ``missing`` now
 Kind = Literal["number", "text", "type", "missing", "added"]
-# the same ``within`` 1e-9; ``wording`` and ``added`` are what another version of fairtrial may change,
-# ``surroundings`` a version that a page states
-Degree = Literal["within", "wording", "added", "surroundings", "different"]
+# the same ``within`` 1e-9; ``wording`` and ``added`` are what another version of fairtrial may change
+Degree = Literal["within", "wording", "added", "different"]
 _LISTED = 1000  # differences that are told one by one; all are counted
 _SHOWN = 200  # characters of a text
 _NUMBER = re.compile(rb"-?(?:\d+\.\d+|\d+|\.\d+)(?:[eE][+-]?\d+)?")
@@ -130,33 +99,44 @@ class Difference:
     relative: float | None = None  # of two numbers: their difference, relative to the larger one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentComparison:
+class DocumentComparison(NamedTuple):
     """What two documents have in common."""
 
     # ``same bytes``, ``within`` (all numbers within 1e-9, all words the same) or ``different``
-    grade: Grade
+    standing: Grade
     numbers: int  # numbers in the stored document: those below together
     same: int  # the same value; the same within 1e-9; another one, or none
     near: int
     different: int
-    differences: tuple[Difference, ...] = ()  # in the order of the document, the first thousand
-    not_listed: int = 0  # how many more there are
+    differences: tuple[Difference, ...]  # in the order of the document, the first thousand
+    not_listed: int  # how many more there are
 
 
 def compare_documents(
-    stored: bytes, fresh: bytes, *, same_tool: bool, surroundings: StatedVersions | None = None
+    stored: bytes, fresh: bytes, *, same_tool: bool, others: Sequence[OtherVersion] = ()
 ) -> DocumentComparison:
-    """Compare what was stored with what comes out now."""
+    """Compare what was stored with what comes out now, but for the `others` that a page states."""
+    same_bytes = stored == fresh
+    if not same_bytes:
+        stored = _without_versions(stored, [(one.name, one.packed) for one in others])
+        fresh = _without_versions(fresh, [(one.name, one.here) for one in others])
     one, two = _parsed(stored), _parsed(fresh)
-    walk = _DocumentWalk(same_tool=same_tool, surroundings=surroundings or StatedVersions(()))
+    walk = _DocumentWalk(same_tool)
     if one is None or two is None:
         walk.texts(stored, fresh)
     elif len(one) == len(two) == 1:
         walk.values("", one[0], two[0])
     else:
         walk.values("", one, two)
-    return walk.comparison(same_bytes=stored == fresh)
+    return DocumentComparison(
+        standing="same bytes" if same_bytes else "different" if walk.wrong else "within",
+        numbers=walk.same + walk.near + walk.different,
+        same=walk.same,
+        near=walk.near,
+        different=walk.different,
+        differences=tuple(walk.listed),
+        not_listed=walk.total - len(walk.listed),
+    )
 
 
 def document_of(text: bytes) -> Any:  # noqa: ANN401 - JSON
@@ -170,7 +150,6 @@ class _DocumentWalk:
     """Both documents are walked once; what is found is counted here."""
 
     same_tool: bool
-    surroundings: StatedVersions
     same: int = 0
     near: int = 0
     different: int = 0
@@ -178,26 +157,12 @@ class _DocumentWalk:
     total: int = 0
     listed: list[Difference] = field(default_factory=list)
 
-    def comparison(self, *, same_bytes: bool) -> DocumentComparison:
-        grade: Grade = "same bytes" if same_bytes else "different" if self.wrong else "within"
-        return DocumentComparison(
-            grade=grade,
-            numbers=self.same + self.near + self.different,
-            same=self.same,
-            near=self.near,
-            different=self.different,
-            differences=tuple(self.listed),
-            not_listed=self.total - len(self.listed),
-        )
-
     def values(self, pointer: str, stored: Any, fresh: Any) -> None:  # noqa: ANN401 - JSON
         """Compare two values; lists of what is left instead of calls, for documents of any depth."""
         left = [(pointer, stored, fresh)]
         while left:
             place, old, new = left.pop()
-            if self.surroundings.explain(old, new):
-                self.tell(f"{place}/text", "text", "surroundings", old["text"], new["text"])
-            elif isinstance(old, dict) and isinstance(new, dict):
+            if isinstance(old, dict) and isinstance(new, dict):
                 keys = [*old, *(key for key in new if key not in old)]
                 pairs = [
                     (f"{place}/{_escaped(key)}", old.get(key, _ABSENT), new.get(key, _ABSENT))
@@ -247,9 +212,6 @@ class _DocumentWalk:
 
     def texts(self, stored: bytes, fresh: bytes) -> None:
         """Compare what is no JSON: the text between numbers must be the same."""
-        fresh, changed = self.surroundings.as_packed(fresh)
-        for packed, here in changed:
-            self.tell("", "text", "surroundings", packed, here)
         old, new = list(_pieces(stored)), list(_pieces(fresh))
         for (between, number, at), other in zip_longest(old, new, fillvalue=(None, None, 0)):
             if between != other[0] or (number is None) != (other[1] is None):

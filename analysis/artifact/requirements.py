@@ -178,16 +178,6 @@ def needs_of(found: Sequence[CopiedSource], root: Path, disk_bytes: int) -> Need
     )
 
 
-def container_kind(found: Sequence[CopiedSource], root: Path) -> str | None:
-    """Say in which kind of container the trials were measured; None where in none, or unknown."""
-    for one in found:
-        for record in () if one.manifest is None else read_environments(root / one.source.path):
-            kind = _value(record, "host", "container", str)
-            if kind not in {None, "none"}:
-                return kind
-    return None
-
-
 def _value(record: SessionEnvironment | None, section: str, key: str, kind: type[T]) -> T | None:
     value = None if record is None else record.sections.get(section, {}).get(key)
     return value if type(value) is kind else None

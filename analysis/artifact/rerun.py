@@ -1,64 +1,23 @@
-"""Trials that were measured again, beside those that came in a bundle, and the report on both."""
+"""Trials that were measured again, beside those that came in a bundle."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ..data.trial import read_trial
 from ..errors import AnalysisError
-from ..pages import as_markup as as_html
-from ..pages.model import Caution, page_of
+from ..pages.model import Block, Caution, CommandLine, Page, Section, Sentence, page_of, section
 from ..pages.result import Result
 from ..verdict.comparison import compare_trials
 from ..verdict.comparison_effects import overall
-from ..verdict.judging import judge
 from ..words import shown
 
 if TYPE_CHECKING:
     from ..verdict.comparison_result import TrialComparison
-
-# no request at all: what is in the bundle may be hostile
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-_STYLE = """:root{color-scheme:light dark}
-body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1rem}
-table{border-collapse:collapse;display:block;overflow-x:auto;margin:1rem 0}
-td:not(:last-child){white-space:nowrap}
-th,td{padding:.15rem .7rem;border-bottom:1px solid #8886;font-variant-numeric:tabular-nums}
-pre{overflow-x:auto}"""
-
-
-def joint_report(found: Rerun) -> str:
-    """Give the page: the answer, then each trial's comparison, and both verdicts."""
-    title = shown(f"{found.bundle}, measured again: {found.word}")
-    body = "\n".join(line for one in found.trials for line in _trial(one, found.metric))
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{escape(title)}</h1>\n{body}\n</main>\n</body>\n</html>\n"
-    )
-
-
-def _trial(one: RerunTrial, metric: str | None) -> Iterator[str]:
-    yield f"<h2>{escape(shown(one.name))}: {one.word}</h2>"
-    if one.comparison is None:
-        yield f"<p>{escape(shown(one.reason or ''))}</p>"
-    else:
-        yield as_html.render_html(page_of(one.comparison))
-        metric = one.comparison.metric
-    for said, path in (("as it was received", one.old), ("as it was measured here", one.new)):
-        yield f"<h3>The verdict on the trial {said}</h3>"
-        try:
-            trial = read_trial(Path(path))
-            yield as_html.render_html(page_of(judge(trial, metric=metric)))
-        except AnalysisError as error:
-            yield f"<p>{escape(shown(str(error)))}</p>"
-
 
 Word = Literal["reproduced", "partly", "not", "cannot tell"]
 
@@ -167,3 +126,39 @@ def judge_reruns(
         cautions=tuple(cautions),
         references=references,
     )
+
+
+@page_of.register(Rerun)
+def _rerun_page(found: Rerun) -> Page:
+    several = len(found.trials) > 1
+    sections: list[Section] = []
+    following: list[Section] = []
+    if several:
+        words = "; ".join(f"{shown(one.name)} {one.word}" for one in found.trials)
+        sections.append(section(f"{found.word}: {words}"))
+    for one in found.trials:
+        title = shown(one.name) if several else ""
+        if one.comparison is None:
+            sections.append(section(f"cannot tell: {shown(one.reason or '')}", title=title))
+            continue
+        page = page_of(one.comparison)
+        sections += [Section(page.sections, title)] if several else page.sections
+        following += page.following
+    following += [section(*_more(one)) for one in found.trials if one.word == "cannot tell"]
+    where = f"both trials and this answer are in one folder: {shown(found.folder)}/rerun.md"
+    return Page(
+        title=f"{shown(found.bundle)}, measured again",
+        sections=tuple(sections),
+        cautions=found.cautions,
+        following=(*following, section(where)),
+    )
+
+
+def _more(one: RerunTrial) -> Iterator[Block]:
+    """Say how more sessions are measured, where that may tell."""
+    more = one.more_sessions
+    known = "more sessions may tell" if more is None else f"{more} more would probably tell"
+    yield Sentence(f"to add sessions ({known}), and compare again:")
+    campaign, old, new = (shown(shlex.quote(text)) for text in (one.campaign, one.old, one.new))
+    yield CommandLine(f"fairtrial run {campaign} --resume --trial {new} --sessions +{more or 2}")
+    yield CommandLine(f"fairtrial diff {old} {new}")

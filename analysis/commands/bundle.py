@@ -29,7 +29,6 @@ class _Requested(Given):
     about: Path | None
     campaign: Path | None
     binaries: bool
-    why: bool
     seed: int
     max_bytes: int
 
@@ -89,19 +88,17 @@ def write_reproduction(
     max_entries: int | None,
     max_bytes: int | None,
     timeout_s: float | None,
-    timeout_each_s: float | None,
     max_memory: int | None,
     quiet: bool,
 ) -> int:
     """Check an artifact, compute it anew, and write what came out; give the exit code."""
     from ..artifact.recomputing import Limits
     from ..artifact.reproduce import USUAL, reproduce
-    from ..artifact.reproduction import review_page
     from ..pages import as_markup as as_markdown
+    from ..pages.model import page_of
 
     limits = Limits(
         total_s=USUAL.total_s if timeout_s is None else timeout_s,
-        each_s=timeout_each_s,
         memory_bytes=USUAL.memory_bytes if max_memory is None else max_memory,
     )
     with interruptible():
@@ -113,7 +110,7 @@ def write_reproduction(
             **_accepted(max_entries, max_bytes),
         )
     if form == "md":
-        out.write(as_markdown.render_markdown(review_page(found)))
+        out.write(as_markdown.render_markdown(page_of(found)))
     else:
         show(found, out, as_json=form == "json")
     return found.exit_code
@@ -158,14 +155,13 @@ def write_rerun(
     """Compare trials with those that were measured again; write the answer, and files in the folder."""
     import json
 
-    from ..artifact.rerun import joint_report, judge_reruns
+    from ..artifact.rerun import judge_reruns
     from ..pages import as_markup as as_markdown
     from ..pages.model import page_of
 
     found = judge_reruns(bundle, folder, pairs, metric=metric, confidence=confidence)
     told = as_markdown.render_markdown(page_of(found))
     write_file(folder / f"{_PAGE}.md", told)
-    write_file(folder / f"{_PAGE}.html", joint_report(found))
     data = json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n"
     write_file(folder / f"{_PAGE}.json", data)
     if form == "md":

@@ -42,18 +42,6 @@ def received_campaign(file: Path, trial: Path, root: Path, *, redacted: bool) ->
     return campaign
 
 
-def refuse_unsaid(intent: Intent, trial: Path, page: str) -> None:
-    """Refuse to execute what the bundle's README does not name."""
-    unsaid = intent.unsaid(page) if (trial / RESOLVED).exists() else []
-    if unsaid:
-        more = f" and {len(unsaid) - 3} more" if len(unsaid) > 3 else ""
-        raise StoreError(
-            f"the campaign would execute what README.md does not say: {'; '.join(unsaid[:3])}{more}",
-            str(trial),
-            "nothing was executed; ask who packed it",
-        )
-
-
 def _hold_against(campaign: Campaign, manifest: Manifest, trial: Path, *, redacted: bool) -> None:
     """Refuse a campaign that is not the one with which the trial was measured."""
     told = "which was measured; nothing was executed"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .live_view import View
     from .rerun_preview import Intent
 
-_LIMITS = ("timeout", "timeout_each", "max_memory")
+_LIMITS = ("timeout", "max_memory")
 _ALONE = ("sessions", "trial", "yes_execute", "metric", "confidence", "share", "verbose")
 
 
@@ -28,7 +28,6 @@ class _Asked(Talk):
     max_entries: int | None
     max_bytes: int | None
     timeout: float | None
-    timeout_each: float | None
     max_memory: int | None
     rerun: bool
     yes_execute: bool
@@ -57,10 +56,9 @@ def reproduce(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     """
     from analysis.errors import UsageError
 
-    for option, seconds in (("--timeout", args.timeout), ("--timeout-each", args.timeout_each)):
-        if seconds is not None and not 0 < seconds < math.inf:
-            fix = f"write {option} 600, or leave it out"
-            raise UsageError(f"{option} must be a time above 0", None, fix)
+    if args.timeout is not None and not 0 < args.timeout < math.inf:
+        fix = "write --timeout 600, or leave it out"
+        raise UsageError("--timeout must be a time above 0", None, fix)
     if args.rerun:
         for option in args.given(*_LIMITS):
             fix = f"the campaign's own limits hold; leave {option} out"
@@ -78,7 +76,6 @@ def reproduce(*, args: _Asked, out: TextIO, err: TextIO) -> int:
         form=_form(args),
         folder=args.into,
         timeout_s=args.timeout,
-        timeout_each_s=args.timeout_each,
         **args.some("max_entries", "max_bytes", "max_memory", "quiet"),
     )
 
@@ -100,7 +97,7 @@ def _rerun(args: _Asked, out: TextIO, err: TextIO) -> int:
 
     from ..trial.execution import Options, start
     from .live_view import View
-    from .received_campaign import intent_of, received_campaign, refuse_unsaid
+    from .received_campaign import intent_of, received_campaign
 
     confidence = 0.95 if args.confidence is None else args.confidence
     if not 0 < confidence < 1:
@@ -126,8 +123,6 @@ def _rerun(args: _Asked, out: TextIO, err: TextIO) -> int:
                 intent_of(campaign, one.path, received.folder, sessions=args.sessions)
                 for campaign, one in zip(campaigns, received.trials, strict=True)
             ]
-            for intent, one in zip(intents, received.trials, strict=True):
-                refuse_unsaid(intent, one.path, received.page)
         except FairtrialError:
             shutil.rmtree(folder, ignore_errors=True)  # nothing was executed: nothing stays
             raise

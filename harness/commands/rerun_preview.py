@@ -109,12 +109,6 @@ class Intent:
     keeps: str | tuple[str, ...]
     reads: tuple[str, ...]  # files outside of the bundle that would be read
 
-    def unsaid(self, page: str) -> list[str]:
-        """Give the commands, each as a line, that a page does not name on a line of its own."""
-        said = set(page.split("\n"))
-        lines = dict.fromkeys(shown(shlex.join(step.argv)) for step in self.steps)
-        return [line for line in lines if line not in said]
-
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
         return {name: getattr(self, name) for name in self.__slots__} | {

@@ -15,8 +15,6 @@ from unittest import mock
 from seeds import seed_trial
 
 from analysis.artifact import reproduce as reproduction
-from analysis.artifact.contents import read_contents
-from analysis.artifact.documents import crate_text
 from analysis.artifact.recomputing import Recomputed
 from analysis.data.trial import Trial, read_trial
 from analysis.diagnose.explain import explain_by
@@ -260,8 +258,6 @@ def seed_bundle(folder: Path) -> None:
     told = manifest_of(
         files, claims="claims.json", analyses=[analysis | {"result": CLAIM["result"]}]
     )
-    contents = read_contents(json.dumps(told).encode(), "here")
-    (folder / "ro-crate-metadata.json").write_bytes(crate_text(contents, "a bundle", "2026-11-28"))
     (folder / "README.md").write_text("a bundle\n")
     (folder / "bundle.json").write_text(json.dumps({**told, "files": {}}))
 

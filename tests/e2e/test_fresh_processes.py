@@ -19,7 +19,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.contents import executed_lines
 from analysis.options import COMMANDS
 from harness.commands.command_parser import parser_of
 from tests.forks import Forks
@@ -55,7 +54,7 @@ TABLE = """
 0,2,3 submit c.yaml --hosts lab1 --partition p --time 1:00 --build once --dry-run --seed 4 --dir fleet --wait-for-lock=9 --json
 2   submit c.yaml --count 2 --dry-run --resume
 5   cancel runs/one --json
-1   reproduce a.zip -C unpacked --md --max-entries 99 --max-bytes 99M --timeout 99 --timeout-each 99 --max-memory 9G -q
+1   reproduce a.zip -C unpacked --md --max-entries 99 --max-bytes 99M --timeout 99 --max-memory 9G -q
 0,1,7 reproduce a.zip --rerun --yes-execute --sessions 2 --trial t --metric wall --confidence 0.9 --share --json -v
 0   verdict runs/one --variant b --benchmark one --explain --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric wall --confidence 0.9 --json
 7   verdict new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --gate 'slower>900%' --allow-missing
@@ -121,7 +120,6 @@ TABLE = """
 1   export runs/one:a -o e.json --to pyperf --metric wall --strict --json
 0   export new.csv -o e.csv --better lower --layout rows --decimal point
 2   export long.csv -o x.csv --columns value=absent
-2   bundle runs/one -o w.zip --why
 0   bundle runs/one -o b.zip --claims claims.yaml --about about.yaml --campaign c.yaml --binaries --redact host --max-bytes 99M --seed 3 --json
 """
 ROWS = [line.split(maxsplit=1) for line in TABLE.strip().splitlines()]
@@ -186,9 +184,7 @@ def made(folder, run):
 def _pack(folder, verdict):
     """Pack one of the trials by hand."""
     trial = folder / "runs" / "one"
-    lines = executed_lines(json.loads((trial / "resolved.json").read_text())["campaign"])
-    files = handmade.files_of(trial, "t")
-    files |= {"README.md": "\n".join(lines).encode(), "analyses/a.json": verdict.encode()}
+    files = handmade.files_of(trial, "t") | {"analyses/a.json": verdict.encode()}
     source = {
         "name": "t",
         "kind": "trial",

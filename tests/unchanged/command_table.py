@@ -557,7 +557,7 @@ SHARING: tuple[Row, ...] = (
     ),
     (
         "bundle @small -o a.zip {}",
-        ("--about @about.yaml", "--campaign @told.yaml", "--binaries", "--redact none", "--why"),
+        ("--about @about.yaml", "--campaign @told.yaml", "--binaries", "--redact none"),
     ),
     (
         "bundle @small -o a.tar.gz --claims {}",
@@ -576,7 +576,7 @@ SHARING: tuple[Row, ...] = (
                 "--max-bytes 10",
                 "--timeout 60",
             ),
-            *("--timeout-each 60", "--max-memory 2G", "-o folder -q", "--into folder", "--rerun"),
+            *("--max-memory 2G", "-o folder -q", "--into folder", "--rerun"),
             *("--rerun --sessions 2 --trial none --metric user --confidence 0.9 --share -v",),
         ),
     ),

@@ -1,4 +1,4 @@
-"""Pages of a history and a rerun are HTML. Authority: the validator of the W3C (vnu).
+"""Pages of a history are HTML. Authority: the validator of the W3C (vnu).
 
 It starts once for all of them, which is what takes long; those of the report are more, in its own tests.
 """
@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.rerun import joint_report, judge_reruns
 from analysis.report.history import history_html
 
 HERE = Path(__file__).resolve().parent
@@ -23,20 +22,10 @@ def load(name: str) -> SimpleNamespace:
     return SimpleNamespace(**runpy.run_path(str(HERE / name)))
 
 
-def rerun() -> str:
-    """Give the joint page of two pairs, of which one has a hostile name."""
-    campaign = SAMPLE / "campaign.yaml"
-    pairs = [(name, SAMPLE, SAMPLE, campaign) for name in ("one", "<b>two</b>\u202e")]
-    return joint_report(judge_reruns("a.zip", SAMPLE, pairs))
-
-
 def test_every_page_is_html(tmp_path: Path) -> None:
     if shutil.which("java") is None:
         pytest.skip("no Java is installed")
-    texts = {"rerun": rerun()}
-    texts |= {
-        f"history {k}": history_html(make()) for k, make in load("histories.py").KINDS.items()
-    }
+    texts = {f"history {k}": history_html(make()) for k, make in load("histories.py").KINDS.items()}
     pages = {kind: tmp_path / f"{kind}.html" for kind in texts}
     for kind, page in pages.items():
         page.write_text(texts[kind], encoding="utf-8")

@@ -13,7 +13,6 @@ from analysis.artifact.claims import (
     Claim,
     StoredClaim,
     claims_text,
-    is_coarse,
     pointed,
     read_claims,
     read_stored_claims,
@@ -353,49 +352,3 @@ def test_any_bytes_are_claims_or_refused(data):
 def test_numbers_are_read_as_they_are_written(number):
     (one, *_) = read_claims(FILE.replace(b"expected: 2\n", f"expected: {number}\n".encode()), "c")
     assert Decimal(str(one.expected)) == number
-
-
-# ---- digits so few that another sentence would hold as well
-
-
-@pytest.mark.parametrize("relation", ["at_least", "at_most", "equals"])
-@given(
-    expected=st.decimals(-100, 100, places=3),
-    digits=st.integers(0, 3),
-    factor=st.sampled_from(["0.5", "0.52", "1.95", "2"]),
-)
-def test_claims_that_hold_of_half_or_double_are_called_coarse(relation, expected, digits, factor):
-    """Authority: the definition, by weighing such a value."""
-    claim = Claim(
-        text="t",
-        command=("verdict",),
-        value="/x",
-        relation=relation,
-        expected=float(expected),
-        digits=digits,
-    )
-    if expected == 0:
-        assert not is_coarse(claim)
-        return
-    other = float(expected * Decimal(factor))
-    worse = {"at_least": other < expected, "at_most": other > expected, "equals": True}[relation]
-    if worse and factor in {"0.5", "2"} and weigh_claim(claim, {"x": other}).holds:
-        assert is_coarse(claim)
-    if is_coarse(claim):  # something within a little of half or double holds
-        near = [float(expected * Decimal(one)) for one in ("0.5", "0.501", "1.999", "2")]
-        assert any(
-            weigh_claim(claim, {"x": one}).holds
-            for one in near
-            if relation == "equals" or (one < expected) == (relation == "at_least")
-        )
-
-
-@pytest.mark.parametrize(
-    ("expected", "digits", "coarse"),
-    [(1, 0, True), (2, 0, False), (0.1, 1, True), (1.5, 1, False), (1, None, False), (0, 2, False)],
-)
-def test_as_fast_to_no_digits_is_coarse(expected, digits, coarse):
-    claim = Claim(
-        text="t", command=(), value="/x", relation="equals", expected=expected, digits=digits
-    )
-    assert is_coarse(claim) is coarse

@@ -38,7 +38,6 @@ CONTENTS = Contents(
     claims=None,
     smoke=SmokeRun(command=("run", "campaigns/x/campaign.yaml"), time_s=1.5),
     needs=Needs(disk_bytes=1, compilers={"cc": "cc 12"}),
-    container={"image": "debian@sha256:1"},
     missing=(Missing(what="data/\u00fc", why="too large", bytes=5),),
     redacted=RedactionRecord(what=("user",), replaced={"user": 2}, files={"a": "0" * 64}),
     metadata=Metadata(title="T", authors=(Author(name="A"),)),

@@ -21,7 +21,6 @@ USUALLY = {
     "max_entries": None,
     "max_bytes": 1_000_000,
     "timeout_s": None,
-    "timeout_each_s": None,
     "max_memory": None,
     "quiet": True,
 }
@@ -53,4 +52,4 @@ def test_limits_that_are_not_given_are_the_usual_ones(monkeypatch, given, total_
 
     monkeypatch.setattr(reproduction, "reproduce", reproduce)
     write_reproduction(Path("a"), io.StringIO(), io.StringIO(), **USUALLY | given)
-    assert seen == [Limits(total_s=total_s, each_s=None, memory_bytes=memory_bytes)]
+    assert seen == [Limits(total_s=total_s, memory_bytes=memory_bytes)]

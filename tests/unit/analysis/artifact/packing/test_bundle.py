@@ -159,17 +159,13 @@ class TestContents:
         assert made.missing["want.txt"].sha256 == old
 
     def test_further_files_are_chosen_by_bundle_yaml(self, campaign, pack):
-        (campaign.folder / "bundle.yaml").write_text(
-            ABOUT + "files: [src/, nothing/*.c]\ncontainer: {recipe: src/notes.md, image: debian}\n"
-        )
+        (campaign.folder / "bundle.yaml").write_text(ABOUT + "files: [src/, nothing/*.c]\n")
         made = pack(campaign.trial, campaign=campaign.file)
         root = f"campaigns/{campaign.trial.name}"
         assert made.files[f"{root}/src/notes.md"] == b"of the source\n"
         assert f"{root}/bundle.yaml" in made.files
         assert f"{root}/.secret" not in made.files
         assert "no file fits" in made.missing["nothing/*.c"].why
-        assert made.contents["container"]["recipe"] == f"{root}/src/notes.md"
-        assert made.contents["container"]["image"] == "debian"
 
     def test_hidden_files_and_links_that_lead_out_are_not_packed_by_a_pattern(
         self, campaign, pack, tmp_path
@@ -381,8 +377,6 @@ class TestDescription:
         for words in ("# A title", "Ada Lovelace (X)", "Licence: MIT", "10.5281/zenodo.1234567"):
             assert words in page
         assert made.contents["metadata"]["title"] == "A title"
-        crate = json.loads(made.files["ro-crate-metadata.json"])["@graph"]
-        assert crate[1]["name"] == "A title"
 
     def test_what_the_authors_do_not_say_is_listed_and_left_out(self, campaign, pack):
         made = pack(campaign.trial, campaign=campaign.file)
@@ -411,7 +405,7 @@ class TestDescription:
         assert needs["run_s"] > 0
         assert needs["cpus"] >= 1
         assert needs["max_rss_bytes"] > 0
-        own = {"README.md", "bundle.json", "SHA256SUMS", "ro-crate-metadata.json"}
+        own = {"README.md", "bundle.json", "SHA256SUMS"}
         rest = sum(len(data) for name, data in made.files.items() if name not in own)
         assert needs["disk_bytes"] == rest
         command = made.contents["smoke"]["command"]
@@ -480,8 +474,7 @@ class TestClaims:
         file = self.claims(tmp_path, f"verdict {campaign.trial}", expected="2")
         made = pack(campaign.trial, campaign=campaign.file, claims=file)
         assert not made.said.all_hold
-        assert [one.code for one in made.said.cautions] == ["claim-fails"]
-        assert "/x is 1.5, not equal to 2" in made.said.cautions[0].text
+        assert "1 of 1 claims do not hold" in str(made.said)
         assert "**no**" in made.files["README.md"].decode()
 
     def test_pointers_to_nothing_are_mistakes_with_their_lines(self, campaign, pack, tmp_path):
@@ -660,7 +653,6 @@ class TestWriting:
         assert replace(made.said, claims=()).all_hold
         lost = tuple(Missing(what=f"file {k}", why="gone") for k in range(100))
         many = replace(made.said, contents=replace(made.said.contents, missing=lost))
-        assert "100 things" in str(many)
         assert "and 70 more" in str(many)
 
     @pytest.mark.parametrize(("found", "shown"), [(12, "12"), (3, "3"), (1.5, "1.500")])

@@ -16,10 +16,11 @@ from analysis.artifact.archive import Archive, open_archive
 from analysis.artifact.claims import pointed
 from analysis.artifact.recomputing import Commands, LimitReachedError, Limits
 from analysis.artifact.reproduce import check_archive, reproduce, unpack_bundle
-from analysis.artifact.reproduction import Recomputation, review_page
+from analysis.artifact.reproduction import Recomputation
 from analysis.artifact.reproduction_documents import Difference
 from analysis.errors import StoreError, UsageError
 from analysis.pages import as_markup as as_markdown
+from analysis.pages.model import page_of
 from analysis.record.shapes import encode_checked
 
 from .conftest import REPORT, write_bundle
@@ -296,7 +297,7 @@ def test_a_folder_that_is_there_is_not_touched(bundle, tmp_path):
 def test_a_bundle_without_results_says_so(bundle):
     found = reproduce(bundle(analyses=[]))
     assert (found.outcome, found.exit_code) == ("nothing stored", 0)
-    assert "bundle-nothing-stored" in [one.code for one in found.cautions]
+    assert "no result is stored in it" in str(found)
 
 
 CLAIMS = [
@@ -341,7 +342,7 @@ def test_claims_hold_or_fail_one_by_one(bundle):
     held = reproduce(bundle(edit=_claims(), claims="claims.json"))
     assert [one.holds for one in held.claims] == [True, True]
     assert held.exit_code == 0
-    assert "all 2 claims hold" in str(held)
+    assert "all claims hold" in str(held)
 
 
 def test_a_result_that_was_edited_to_fit_a_claim_does_not_help_it(bundle):
@@ -381,7 +382,7 @@ def test_other_values_are_compared_and_told(bundle, expected):
     found = reproduce(bundle(edit=claims, claims="claims.json"))
     assert [one.holds for one in found.claims] == [False, True]
     assert "/candidates/0/multilevel/these/speedup" in str(found)
-    as_markdown.render_markdown(review_page(found))
+    as_markdown.render_markdown(page_of(found))
     json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -411,8 +412,7 @@ def test_a_report_that_states_other_versions_is_the_same_report(bundle, page):
     assert (found.outcome, found.exit_code) == ("within", 0)
     assert found.report.different == 0
     said = " ".join(str(found).split())
-    assert "the versions that it states" in said
-    assert f"numpy {here['numpy']}" in said
+    assert f"numpy 1.26.0 -> {here['numpy']}" in said
     # the negative control: a number of the page is another one
     number = re.search(rb"(?<=\W)1\.\d{3}(?=\W)", page)[0]
     other = reproduce(bundle(edit=lambda files: others(files, (number, b"9.999")), **told))
@@ -434,7 +434,7 @@ def test_a_gates_answer_is_an_answer(bundle, answers):
     assert found.analyses[0].standing == "different"
 
 
-@pytest.mark.parametrize("limits", [Limits(total_s=1e-6), Limits(each_s=1e-6)])
+@pytest.mark.parametrize("limits", [Limits(total_s=1e-6)])
 def test_what_a_limit_ended_is_neither_right_nor_wrong(bundle, limits, monkeypatch):
     monkeypatch.undo()  # the commands' own start, and their own end
     found = reproduce(bundle(edit=_claims(), claims="claims.json"), limits=limits)
@@ -478,31 +478,15 @@ def _text(name, data):
     return lambda files: files.update({name: data})
 
 
-def test_badges_say_what_was_shown_and_never_that_one_is_earned(bundle):
-    found = reproduce(
-        bundle(
-            metadata={"title": None, "authors": [], "license": None, "doi": "10.1/2"},
-            missing=[{"what": "tool", "why": "made by a build", "sha256": None, "bytes": None}],
-        )
-    )
-    badges = {one.badge: one for one in found.badges}
-    assert list(badges) == ["available", "functional", "reusable", "reproduced", "replicated"]
-    assert badges["available"].shown == ("the bundle names the DOI 10.1/2",)
-    assert any("lacks tool" in text for text in badges["functional"].open)
-    assert any("LICENSE" in text for text in badges["reusable"].open)
-    assert "--rerun" in badges["reproduced"].open[0]
-    assert badges["replicated"].shown == ()
-    told = as_markdown.render_markdown(review_page(found))
-    assert told.count("\n| ") > 10
-    assert "DOI | 10.1/2" in told
-
-
-def test_a_review_page_of_hostile_names_stays_a_page(bundle):
+def test_a_page_of_hostile_names_stays_a_page(bundle):
     hostile = "| <img src=x> `a` \n# b"
     found = reproduce(
-        bundle(metadata={"title": hostile, "authors": [], "license": hostile, "doi": None})
+        bundle(
+            metadata={"title": hostile, "authors": [], "license": hostile, "doi": None},
+            missing=[{"what": hostile, "why": hostile, "sha256": None, "bytes": None}],
+        )
     )
-    told = as_markdown.render_markdown(review_page(found))
+    told = as_markdown.render_markdown(page_of(found))
     assert "<img" not in told
     assert "\n# b" not in told
 
