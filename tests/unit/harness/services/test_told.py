@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.contents import executed_lines
 from analysis.artifact.packed_campaign import named_files
 from analysis.artifact.redacted import campaign_values
 from analysis.errors import UsageError
@@ -41,9 +40,7 @@ def campaign(tmp_path):
     return load
 
 
-def test_a_received_campaign_shows_the_commands_of_services_as_the_readme_of_a_bundle_names_them(
-    campaign,
-):
+def test_a_received_campaign_shows_the_commands_of_services(campaign):
     loaded = campaign()
     steps = list(_steps(loaded, loaded.source.parent))
     told = [(one.kind, one.of, one.argv) for one in steps if "service" in one.kind]
@@ -52,10 +49,6 @@ def test_a_received_campaign_shows_the_commands_of_services_as_the_readme_of_a_b
     assert len(told) == 4
     assert steps[0].cwd == "data"
     assert steps[0].variables == {"KEY": "hidden-word"}
-    resolved = json.loads(json.dumps(loaded.to_dict()))
-    lines = executed_lines(resolved)
-    assert lines[:2] == ("./server x '{s.port}'", "./ask '{s.port}'")
-    assert "client '{s.port}'" in lines
 
 
 def test_a_service_that_works_outside_of_the_folder_is_told(campaign):
