@@ -241,7 +241,7 @@ class Stage:
             stage.clock.now += max(0.0, seconds)
             interrupts.check()
 
-        yield "harness.trial.session.LauncherClient", self.launcher_for("target")
+        yield "harness.trial.measure.LauncherClient", self.launcher_for("target")
         yield "harness.trial.preparation.LauncherClient", self.launcher_for("trying")
         for name in ("harness.trial.preparation", "harness.trial.plan"):
             yield f"{name}.Host", lambda: StageHost(stage)

@@ -169,6 +169,17 @@ class Finding(Stored):
     reason: str | None = None
 
 
+def warning(
+    check: str,
+    what: str,
+    where: str | None = None,
+    fix: str | None = None,
+    reason: str | None = None,
+) -> Finding:
+    """Make a finding that warns."""
+    return Finding(check=check, status="warn", what=what, where=where, fix=fix, reason=reason)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRun(Stored):
     """One planned run: a line of ``plan.jsonl``. `block` is 0 for warm-up runs, else from 1."""

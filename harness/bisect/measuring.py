@@ -29,7 +29,7 @@ from ..campaign.templates import SEED_NAME, parse_template
 from ..launch.commands import base_environment
 from ..launch.matching import Interrupted
 from ..trial.ending import Ending
-from ..trial.execution import Options, begins_there, carry_out, opened_new, readied
+from ..trial.execution import Options, begins_there, opened_new, readied
 from ..trial.folder import is_written_now, written_by_another
 from ..trial.plan import planned_runs
 from ..trial.preparation import Watcher
@@ -94,8 +94,8 @@ def add_session(
     assert options.name is not None, "its place is chosen by whoever adds to it"
     path = options.folder / options.name
     if begins_there(path, campaign.name):
-        with readied(campaign, options, 1, watcher) as context:
-            return opened_new(context, options, 1, looks_plan) or carry_out(context, options)
+        with readied(campaign, options, 1, watcher) as trial:
+            return opened_new(trial, options, 1, looks_plan) or trial.execute()
     if is_written_now(path):
         raise written_by_another(path)
     manifest = read_manifest(path)
@@ -105,11 +105,11 @@ def add_session(
     whole = whole_sessions(path)
     sessions = max(manifest.sessions, whole + 1)
     kept = kept_bytes(path / OUTPUTS)
-    with readied(campaign, options, sessions, watcher, kept) as context:
-        ended = reopened(context, path, manifest, options)
+    with readied(campaign, options, sessions, watcher, kept) as trial:
+        ended = reopened(trial, path, manifest, options)
         if ended is not None:
             return ended
-        store = context.store
+        store = trial.store
         in_plan = manifest.looks_plan is not None
         store.update(
             **AS_BEGUN,
@@ -117,8 +117,8 @@ def add_session(
             planned=planned_runs(campaign, sessions),
             appended=() if in_plan else noted_appended(store, manifest, sessions),
         )
-        watcher.opened(store.path, campaign, context.prepared)
-        return carry_out(context, options)
+        watcher.opened(store.path, campaign, trial.prepared)
+        return trial.execute()
 
 
 # --- The campaign that measures commits: an ordinary file, made from the user's. All that is no path stands as the user

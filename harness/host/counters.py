@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from analysis.record.trial_files import Finding
+from analysis.record.trial_files import Finding, warning
 
 from .counter_events import EVENTS, SOFTWARE
 from .pmus import DEVICES, MACHINES, Pmus, Resolved, event_attributes, resolve_event
@@ -323,6 +323,4 @@ def _always_moves(event: Resolved) -> bool:
 
 
 def _finding(what: str, fix: str) -> Finding:
-    return Finding(
-        check="counters", status="warn", what=what, where="counters", fix=fix, reason=_REASON
-    )
+    return warning("counters", what, "counters", fix, _REASON)

@@ -25,7 +25,7 @@ from analysis.record.service_metrics import (
     metric_of,
     metrics_of,
 )
-from analysis.record.trial_files import Finding
+from analysis.record.trial_files import Finding, warning
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
@@ -509,13 +509,12 @@ class HookLeftovers:
             return ()
         told = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
         what = f"what a hook left running ({told or 'unknown'}) used {seconds:.2f} s of processor time during runs"
-        found = Finding(
-            check="hook-left-running",
-            status="warn",
-            what=what,
-            where="hooks",
-            fix="declare it as one of 'services': then it has CPUs of its own, and is measured beside each run",
-            reason="it runs on fairtrial's CPUs, and nobody sees how long it waits for them",
+        found = warning(
+            "hook-left-running",
+            what,
+            "hooks",
+            "declare it as one of 'services': then it has CPUs of its own, and is measured beside each run",
+            "it runs on fairtrial's CPUs, and nobody sees how long it waits for them",
         )
         return (found,)
 

@@ -27,6 +27,7 @@ from analysis.record.trial_files import (
     Finding,
     layouts_by_session,
     read_builds,
+    warning,
 )
 
 from ..campaign.cells import SessionBuilds, with_layout_seed
@@ -41,7 +42,7 @@ from .stopping import Earlier, SessionRules
 
 if TYPE_CHECKING:
     from ..campaign.model import Build, Campaign, Cell, MetricRule
-    from .context import TrialContext
+    from .session import TrialRun
     from .writer import Store
 
 # --- The numbers of a build: what its campaign reads of it, and the size of the programs that it made.
@@ -98,11 +99,10 @@ def _text_of(log: Path) -> str:
 
 def drift(what: str, old: object, new: object) -> Finding:
     """Make the finding of one difference between the trial as it began and now."""
-    return Finding(
-        check="drift",
-        status="warn",
-        what=what,
-        where=f"{old} -> {new}",
+    return warning(
+        "drift",
+        what,
+        f"{old} -> {new}",
         reason="runs before and after a change are not samples of the same thing",
     )
 
@@ -149,64 +149,64 @@ def refuse(path: Path, drifts: Sequence[Finding], *, complete: bool = False) -> 
 TARGETS_BEFORE = f"{OUTPUTS}/targets-before"
 
 
-def programs_again(context: TrialContext, *, builds: bool, accept: bool) -> None:
+def programs_again(trial: TrialRun, *, builds: bool, accept: bool) -> None:
     """Find what the cells execute; build it only where it is missing or a change is accepted.
 
     Without `builds` nothing is built: what is missing is then missed.
     """
-    campaign, store = context.campaign, context.store
+    campaign, store = trial.campaign, trial.store
     then = store.manifest.targets
     if not then:  # it was broken off before all was built: nothing was measured with them
         if builds:
-            context.builds.build_once(context.builds.once)
+            trial.builds.build_once(trial.builds.once)
     else:
         there = hashes(Path(path) for path in then if os.path.lexists(path))
         changed = target_drift({path: then[path] for path in there}, there)
         missing = [path for path in then if path not in there]
         if not accept:
             refuse(store.path, changed)
-        once = context.builds.once
+        once = trial.builds.once
         if once and (changed or missing):
             wanted = once if changed else _builds_of(campaign, once, missing)
             copies = [_copy(store.path, Path(path), digest) for path, digest in there.items()]
             try:
                 if builds:
-                    context.builds.build_once(wanted)
+                    trial.builds.build_once(wanted)
             except BaseException:
                 _put_back(copies)
                 raise
             if not accept:  # a build of one variant may touch the others'
                 _put_back(copies)
-    context.find_programs(of_sessions=False)
-    now = context.builds.lasting()
+    trial.find_programs(of_sessions=False)
+    now = trial.builds.lasting()
     if then:
         settle(store, target_drift(then, now), accept=accept)
     store.update(targets=now)
 
 
-def builds_again(context: TrialContext, *, accept: bool) -> None:
+def builds_again(trial: TrialRun, *, accept: bool) -> None:
     """Have the builds of a session that has some of its runs as they were: the same files, from the same seed.
 
     A session that has none is built when it begins.
     """
-    store = context.store
-    session = _session_under_way(context) if context.builds.of_sessions else None
+    store = trial.store
+    session = _session_under_way(trial) if trial.builds.of_sessions else None
     if session is None:
         return
     segments = segments_of(store.environments(), store.manifest.sessions)
-    made, drifts = context.builds.build_again(session, segments.get(session, -1) + 1)
+    made, drifts = trial.builds.build_again(session, segments.get(session, -1) + 1)
     settle(store, drifts, accept=accept)
     for record in made:
         store.append_build(record)
 
 
-def _session_under_way(context: TrialContext) -> int | None:
+def _session_under_way(trial: TrialRun) -> int | None:
     """Give the session that has some of its runs, and is to have more."""
-    store, done = context.store, context.store.rows.outcomes
+    store, done = trial.store, trial.store.rows.outcomes
     last = max((run.session for run in store.planned() if run.position in done), default=None)
     if last is None:
         return None
-    rules = SessionRules(context.campaign, store, last, Earlier.of_trial(store, context.campaign))
+    rules = SessionRules(trial.campaign, store, last, Earlier.of_trial(store, trial.campaign))
     return last if rules.end() is None and rules.is_left() else None
 
 
@@ -264,18 +264,18 @@ class TrialBuilds:
     `session` is the session whose own builds stand, None before the first.
     """
 
-    def __init__(self, context: TrialContext) -> None:
-        self._context = context
+    def __init__(self, trial: TrialRun) -> None:
+        self._trial = trial
         self.session: int | None = None
-        builds = context.campaign.builds
+        builds = trial.campaign.builds
         self.once = tuple(build for build in builds if build.each == "campaign")
         self.of_sessions = tuple(build for build in builds if build.each == "session")
-        self._own = SessionBuilds.of(context.campaign)
-        self._shared = SessionBuilds.of(context.campaign, "campaign")
+        self._own = SessionBuilds.of(trial.campaign)
+        self._shared = SessionBuilds.of(trial.campaign, "campaign")
 
     def programs(self, *, of_sessions: bool = True) -> dict[tuple[str, str], Path]:
         """Find the executables of the cells; without `of_sessions` those alone that no session builds."""
-        campaign, environment = self._context.campaign, self._context.environment
+        campaign, environment = self._trial.campaign, self._trial.environment
         if of_sessions:
             return resolve_all(campaign, environment)
         found = resolve_all(campaign, environment, self._own.places)
@@ -283,7 +283,7 @@ class TrialBuilds:
 
     def lasting(self) -> dict[str, str]:
         """Hash the executables that are one program for the whole trial, by their paths."""
-        found = self._context.executables.items()
+        found = self._trial.executables.items()
         return hashes(path for (_, variant), path in found if not self._own.made(path, variant))
 
     def build_once(self, builds: Iterable[Build]) -> None:
@@ -291,22 +291,22 @@ class TrialBuilds:
         made = Counter(one.variant for one in self._records() if one.session == ALL_SESSIONS)
         for build in self._announced(builds):
             record = self._built(build, ALL_SESSIONS, made[build.variant])
-            self._context.store.append_build(record)
+            self._trial.store.append_build(record)
 
     def build_for(self, session: int, segment: int) -> None:
         """Build what a session has of its own, unless that stands."""
         if not self.of_sessions or self.session == session:
             return
-        context, earlier = self._context, layouts_by_session(self._records())
+        trial, earlier = self._trial, layouts_by_session(self._records())
         made = []
         for build in self._announced(self.of_sessions, f" for session {session}"):
             record = self._built(build, session, segment)
-            context.store.append_build(record)
+            trial.store.append_build(record)
             found = layout_finding(record, earlier.get(build.variant, {}))
-            context.note("before", [] if found is None else [found], session)
+            trial.note("before", [] if found is None else [found], session)
             made.append(record)
         self._refuse_overwritten(made)
-        context.find_programs()
+        trial.find_programs()
         self.session = session
 
     def build_again(self, session: int, segment: int) -> tuple[list[BuildRecord], list[Finding]]:
@@ -323,7 +323,7 @@ class TrialBuilds:
         ]
         announced = self._announced(wanted, f" for session {session} again")
         made = [self._built(build, session, segment) for build in announced]
-        self._context.find_programs()
+        self._trial.find_programs()
         self.session = session
         drifts: list[Finding] = []
         for variant, was in before.items():
@@ -336,7 +336,7 @@ class TrialBuilds:
 
     def _refuse_overwritten(self, made: Iterable[BuildRecord]) -> None:
         """Refuse builds of a session of which one changes what another one made."""
-        campaign = self._context.campaign
+        campaign = self._trial.campaign
         for record in made:
             home = campaign.source.parent
             now = self._hashes(home / name for name in record.hashes)
@@ -348,29 +348,29 @@ class TrialBuilds:
 
     def _announced(self, builds: Iterable[Build], whither: str = "") -> Iterator[Build]:
         """Give one build after the other, and say that it begins; all of a session in one line."""
-        chosen, context = list(builds), self._context
+        chosen, trial = list(builds), self._trial
         if chosen and whither:
-            context.watcher.say(f"build   {', '.join(one.variant for one in chosen)}{whither}")
+            trial.watcher.say(f"build   {', '.join(one.variant for one in chosen)}{whither}")
         for number, build in enumerate(chosen, 1):
             if not whither:
-                context.watcher.say(f"build   {build.variant}")
+                trial.watcher.say(f"build   {build.variant}")
             stage = f"building {build.variant}{whither} ({number} of {len(chosen)})"
-            context.store.update(stage=stage)
+            trial.store.update(stage=stage)
             yield build
         if chosen:
-            context.store.update(stage=None)
+            trial.store.update(stage=None)
 
     def _built(self, build: Build, session: int, segment: int) -> BuildRecord:
         """Execute a build, and hash what it made."""
-        context, stem, seed = self._context, f"build-{build.variant}", None
+        trial, stem, seed = self._trial, f"build-{build.variant}", None
         if session != ALL_SESSIONS:
-            seed = context.seed_of(build.variant, session)
+            seed = trial.seed_of(build.variant, session)
             stem = f"{stem}-session{session}"
-        cost = context.commands.build(
+        cost = trial.commands.build(
             build if seed is None else with_layout_seed(build, seed),
-            context.environment,
-            context.store.path / OUTPUTS,
-            timeout_s=context.campaign.protocol.build_timeout_s,
+            trial.environment,
+            trial.store.path / OUTPUTS,
+            timeout_s=trial.campaign.protocol.build_timeout_s,
             stem=stem,
         )
         artifacts = {
@@ -402,28 +402,28 @@ class TrialBuilds:
                 what = f"what the build of '{build.variant}' made cannot be read: {self._name(path)}: {error.strerror}"
             logs = ", ".join(map(str, cost.logs))
             fix = f"name the files that it makes under 'artifacts'; its output is in {logs}"
-            raise CommandFailedError(what, str(self._context.campaign.source), fix) from error
+            raise CommandFailedError(what, str(self._trial.campaign.source), fix) from error
 
     def _numbers(self, build: Build, cost: BuildCost, programs: Mapping[str, Path]) -> Numbers:
         """Read the numbers of a build."""
-        context = self._context
+        trial = self._trial
         try:
-            limit = context.campaign.isolation.output_limit_bytes
-            matching = Matching(context.interrupts, limit_bytes=limit)
+            limit = trial.campaign.isolation.output_limit_bytes
+            matching = Matching(trial.interrupts, limit_bytes=limit)
             return numbers_of(self._cells_of(build.variant), cost.logs, programs, matching)
         except Unparsable as error:
             what = f"the build of '{build.variant}' has no such number: {error}"
             logs = ", ".join(map(str, cost.logs))
             fix = f"look at its output, {logs}, and at the metric's 'from', which is read once the steps have ended"
-            raise CommandFailedError(what, str(context.campaign.source), fix) from error
+            raise CommandFailedError(what, str(trial.campaign.source), fix) from error
 
     def _cells_of(self, variant: str) -> tuple[Cell, ...]:
-        return tuple(cell for cell in self._context.campaign.cells if cell.variant == variant)
+        return tuple(cell for cell in self._trial.campaign.cells if cell.variant == variant)
 
     def _programs_of(self, variant: str) -> dict[str, Path]:
         """Give each benchmark's executable that the build of a variant may have made, as far as they are there."""
-        own = dataclasses.replace(self._context.campaign, cells=self._cells_of(variant))
-        found = resolve_all(own, self._context.environment, {variant})
+        own = dataclasses.replace(self._trial.campaign, cells=self._cells_of(variant))
+        found = resolve_all(own, self._trial.environment, {variant})
         return {
             benchmark: path
             for (benchmark, _), path in found.items()
@@ -433,11 +433,11 @@ class TrialBuilds:
     # ---- what is there
 
     def _records(self) -> tuple[BuildRecord, ...]:
-        return read_builds(self._context.store.path)
+        return read_builds(self._trial.store.path)
 
     def _changes(self, was: BuildRecord) -> list[Finding]:
         """Hold the files of a build against what they are now."""
-        home = self._context.campaign.source.parent
+        home = self._trial.campaign.source.parent
         now = self._hashes(home / name for name in was.hashes)
         told = f"session {was.session} of {was.variant} was measured with another build"
         return [
@@ -450,7 +450,7 @@ class TrialBuilds:
 
     def _name(self, path: Path) -> str:
         """Name a file by its path from the campaign's folder, where it lies below that."""
-        home = self._context.campaign.source.parent
+        home = self._trial.campaign.source.parent
         return str(path.relative_to(home)) if path.is_relative_to(home) else str(path)
 
 
@@ -474,11 +474,10 @@ def layout_finding(record: BuildRecord, earlier: Mapping[int, BuildRecord]) -> F
         )
     session = next(number for number, layout in others.items() if layout == record.layout)
     names = ", ".join(name for name, _ in record.layout)
-    return Finding(
-        check=LAYOUT_CHECK,
-        status="warn",
-        what=f"sessions {session} and {record.session} of {record.variant} have the same build: the layout was not varied",
-        where=f"{names}: the same sha256, with seeds {earlier[session].layout_seed} and {record.layout_seed}",
-        fix="let the linker take {layout_seed}, or name its file in 'artifacts'",
-        reason="the interval speaks for layouts only where each session has its own",
+    return warning(
+        LAYOUT_CHECK,
+        f"sessions {session} and {record.session} of {record.variant} have the same build: the layout was not varied",
+        f"{names}: the same sha256, with seeds {earlier[session].layout_seed} and {record.layout_seed}",
+        "let the linker take {layout_seed}, or name its file in 'artifacts'",
+        "the interval speaks for layouts only where each session has its own",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +30,6 @@ from ..campaign.resolve import campaign_name
 from ..launch.commands import SideCommands, base_environment
 from ..launch.matching import Interrupted, Interrupts
 from ..launch.usage import can_reset_peaks, folder_with_peaks, service_metrics
-from .context import AfterSession, TrialContext
 from .ending import Ending
 from .folder import clear_unused, holds_only_a_start
 from .plan import planned_runs, reserve
@@ -83,58 +82,51 @@ class Options:
     wait_s: float = 0.0
     node: str | None = None
     built: bool = False
-    after_session: AfterSession | None = None
+    after_session: Callable[[TrialRun, int], object] | None = None
 
 
 def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
     """Execute a campaign as a new trial."""
     sessions = options.sessions or campaign.protocol.sessions
-    with readied(campaign, options, sessions, watcher) as context:
-        return opened_new(context, options, sessions) or carry_out(context, options)
+    with readied(campaign, options, sessions, watcher) as trial:
+        return opened_new(trial, options, sessions) or trial.execute()
 
 
 def opened_new(
-    context: TrialContext, options: Options, sessions: int, looks_plan: LooksPlan | None = None
+    trial: TrialRun, options: Options, sessions: int, looks_plan: LooksPlan | None = None
 ) -> Ending | None:
     """Make the folder of a new trial and its programs; give an ending where it comes to no run."""
-    campaign, watcher = context.campaign, context.watcher
-    builds = () if options.built else context.builds.once
+    campaign, watcher = trial.campaign, trial.watcher
+    builds = () if options.built else trial.builds.once
     if not builds:  # say what is missing before a folder is made
-        context.find_programs(of_sessions=False)
-    files_to_set_aside(campaign, context.executables)  # refuses inputs
-    manifest = _manifest(campaign, context.prepared, sessions, options)
+        trial.find_programs(of_sessions=False)
+    files_to_set_aside(campaign, trial.executables)  # refuses inputs
+    manifest = _manifest(campaign, trial.prepared, sessions, options)
     if options.name is not None and (options.folder / options.name).is_dir():
         clear_unused(options.folder / options.name)
-    store = context.store = Store.create(
+    store = trial.store = Store.create(
         dataclasses.replace(manifest, looks_plan=looks_plan),
         options.folder,
         campaign.text,
         resolved_text(campaign),
         share=options.share or campaign.share,
     )
-    watcher.opened(store.path, campaign, context.prepared)
+    watcher.opened(store.path, campaign, trial.prepared)
     try:
         if builds:
-            context.builds.build_once(builds)
-            context.find_programs(of_sessions=False)
-        store.update(targets=context.builds.lasting())
-        context.set_aside_files()
+            trial.builds.build_once(builds)
+            trial.find_programs(of_sessions=False)
+        store.update(targets=trial.builds.lasting())
+        trial.set_aside_files()
     except (FairtrialError, Interrupted) as error:
         return _broken_off(store, error)
     return None
 
 
-def carry_out(context: TrialContext, options: Options) -> Ending:
-    """Execute what is left of the sessions of an open trial."""
-    trial, store = TrialRun(context, options.after_session), context.store
-    context.watcher.begin(store.manifest.needed, store.rows.counted, store.manifest.sessions)
-    return trial.execute()
-
-
 @contextlib.contextmanager
 def readied(
     campaign: Campaign, options: Options, sessions: int, watcher: Watcher, kept: int = 0
-) -> Iterator[TrialContext]:
+) -> Iterator[TrialRun]:
     """Hold signals, host and CPUs; give them back at the end."""
     with Interrupts() as interrupts:
         cpus, lock = reserve(campaign, interrupts, watcher.say, options.wait_s)
@@ -155,13 +147,14 @@ def readied(
                     prepared.cpus.housekeeping, interrupts, campaign.isolation.output_limit_bytes
                 )
                 try:
-                    yield TrialContext(
+                    yield TrialRun(
                         campaign=campaign,
                         prepared=prepared,
                         environment=base_environment(campaign.isolation, os.environ),
                         commands=commands,
                         interrupts=interrupts,
                         watcher=watcher,
+                        after_session=options.after_session,
                     )
                 finally:
                     commands.close()

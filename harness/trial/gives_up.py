@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from analysis.record.run_numbers import Measurement
 from analysis.record.shapes import records_of
-from analysis.record.trial_files import MEASUREMENTS, Finding, GivenUp, PlannedRun
+from analysis.record.trial_files import MEASUREMENTS, Finding, GivenUp, PlannedRun, warning
 
 from ..errors import counted
 from ..launch.commands import HOOKS_LAUNCHER_DIED
@@ -89,13 +89,12 @@ class Hopeless:
 
 def finding_of_given_up(one: GivenUp) -> Finding:
     """Make the finding that a session goes on without a cell."""
-    return Finding(
-        check="given-up",
-        status="warn",
-        what=f"{one.benchmark} / {one.variant}: {one.why}; session {one.session} goes on without it",
-        where="protocol.give_up",
-        fix="look at its outputs in the trial, mend it, and measure again",
-        reason="runs that fail take time and measure nothing",
+    return warning(
+        "given-up",
+        f"{one.benchmark} / {one.variant}: {one.why}; session {one.session} goes on without it",
+        "protocol.give_up",
+        "look at its outputs in the trial, mend it, and measure again",
+        "runs that fail take time and measure nothing",
     )
 
 
@@ -250,11 +249,10 @@ def _said_of(row: Measurement) -> str:
 
 def finding_of_never_ok(one: GivenUp) -> Finding:
     """Make the finding that a trial goes on without a cell."""
-    return Finding(
-        check="never-ok",
-        status="warn",
-        what=f"{one.benchmark} / {one.variant}: {one.why}; the trial goes on without it",
-        where=KEY,
-        fix="mend it and begin a new trial, or write 'never_ok: go_on' to measure it all the same",
-        reason="a cell that cannot succeed takes time and measures nothing",
+    return warning(
+        "never-ok",
+        f"{one.benchmark} / {one.variant}: {one.why}; the trial goes on without it",
+        KEY,
+        "mend it and begin a new trial, or write 'never_ok: go_on' to measure it all the same",
+        "a cell that cannot succeed takes time and measures nothing",
     )

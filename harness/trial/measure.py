@@ -17,13 +17,13 @@ from analysis.errors import StoreError
 from analysis.record.disturbance import MOST_REPEATS, is_disturbed, together, waited_ns
 from analysis.record.run_numbers import Measurement
 from analysis.record.shapes import label_of
-from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun
+from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun, warning
 
 from ..campaign.model import SEEN_SINKS
 from ..errors import LauncherDiedError, LaunchError, counted
 from ..host.activity import Surroundings
 from ..host.variables import Concealed
-from ..launch.client import sink_of
+from ..launch.client import LauncherClient, sink_of
 from ..launch.commands import (
     HOOKS_LAUNCHER_DIED,
     CommandFailedError,
@@ -41,7 +41,7 @@ from ..launch.usage import (
     folder_with_peaks,
 )
 from . import run_files as metric_files
-from .metering import SessionEnergy, counters_of
+from .metering import counters_of
 from .outcomes import Examined, examine, examine_after
 from .plan import padding
 from .repeating import finding_of_standstill, repeats_of
@@ -51,7 +51,7 @@ from .run_values import RunValues
 if TYPE_CHECKING:
     from ..campaign.model import Cell, Command
     from ..launch.usage import Used
-    from .context import SessionLauncher, TrialContext
+    from .session import TrialRun
 
 _STEP_NS = 500_000_000
 
@@ -77,21 +77,19 @@ class ClockWatch:
         before, self._offsets = self._offsets, self._read()
         step, slept = (new - old for new, old in zip(self._offsets, before, strict=True))
         found = (
-            Finding(
-                check="clock",
-                status="warn",
-                what=f"the wall clock was set by {step / 1e9:+.1f} s during the session",
-                where="CLOCK_REALTIME against CLOCK_BOOTTIME",
-                fix="let NTP slew the clock instead of stepping it",
-                reason="started_at jumps; durations are monotonic and stay right",
+            warning(
+                "clock",
+                f"the wall clock was set by {step / 1e9:+.1f} s during the session",
+                "CLOCK_REALTIME against CLOCK_BOOTTIME",
+                "let NTP slew the clock instead of stepping it",
+                "started_at jumps; durations are monotonic and stay right",
             ),
-            Finding(
-                check="clock",
-                status="warn",
-                what=f"the host slept for {slept / 1e9:.1f} s during the session",
-                where="CLOCK_BOOTTIME against CLOCK_MONOTONIC",
-                fix="forbid it: systemd-inhibit --what=sleep fairtrial run ...",
-                reason="a host that wakes up is cold: caches, frequencies and temperatures",
+            warning(
+                "clock",
+                f"the host slept for {slept / 1e9:.1f} s during the session",
+                "CLOCK_BOOTTIME against CLOCK_MONOTONIC",
+                "forbid it: systemd-inhibit --what=sleep fairtrial run ...",
+                "a host that wakes up is cold: caches, frequencies and temperatures",
             ),
         )
         return tuple(compress(found, (abs(step) > _STEP_NS, slept > _STEP_NS)))
@@ -118,7 +116,7 @@ _DEATHS = 2  # of the launchers of a run
 
 
 def request_of(
-    context: TrialContext,
+    trial: TrialRun,
     cell: Cell,
     stdout: Path,
     stderr: Path,
@@ -128,10 +126,10 @@ def request_of(
 
     `further` variables stand before those of the campaign.
     """
-    merged = {**context.environment, **(further or {}), **cell.env}
+    merged = {**trial.environment, **(further or {}), **cell.env}
     merged.pop(PADDING_VARIABLE, None)  # of a fairtrial around this one, say
     return LaunchRequest(
-        path=str(context.executables[cell.benchmark, cell.variant]),
+        path=str(trial.executables[cell.benchmark, cell.variant]),
         argv=cell.command.argv,
         env={os.fsencode(name): os.fsencode(text) for name, text in merged.items()},
         padded=os.fsencode(PADDING_VARIABLE),
@@ -139,9 +137,9 @@ def request_of(
         stdin=cell.stdin,
         stdout=stdout if cell.stdout in SEEN_SINKS else sink_of(cell.stdout),
         stderr=None if cell.stderr == "discard" else stderr,
-        limits=limit_numbers(context.campaign.isolation.limits),
+        limits=limit_numbers(trial.campaign.isolation.limits),
         timeout_s=cell.timeout_s,
-        grace_s=context.campaign.protocol.grace_s,
+        grace_s=trial.campaign.protocol.grace_s,
     )
 
 
@@ -154,46 +152,97 @@ class CapReached(Exception):  # noqa: N818 - a planned end, not an error
 
 
 class Measurer:
-    """Executes the planned runs of a session's segment."""
+    """Executes the planned runs of a session's segment under one launcher; a context manager that ends it.
 
-    def __init__(
-        self,
-        context: TrialContext,
-        launcher: SessionLauncher,
-        energy: SessionEnergy,
-        segment: int,
-    ) -> None:
-        self._context, self._campaign = context, context.campaign
-        self._host, self._cpus = context.prepared.host, context.prepared.cpus.targets
-        self._launcher, self._energy, self._segment = launcher, energy, segment
-        self._tally = context.prepared.tally()
-        groups = context.prepared.grouping.groups if context.campaign.services else None
+    `client` is the launcher; one that dies is replaced. `stored` are the positions of rows since it was last
+    looked at where it runs.
+    """
+
+    def __init__(self, trial: TrialRun, session: int, segment: int) -> None:
+        self._trial, self._session, self._segment = trial, session, segment
+        self._campaign, self._prepared = trial.campaign, trial.prepared
+        self._cpus = trial.prepared.cpus.targets
+        self._tally = trial.prepared.tally()
+        groups = trial.prepared.grouping.groups if trial.campaign.services else None
         self._service_meter = ServiceMeter(
-            context.services, resets=can_reset_peaks(), groups=folder_with_peaks(groups)
+            trial.services, resets=can_reset_peaks(), groups=folder_with_peaks(groups)
         )
-        self._leftovers = HookLeftovers(context.commands.left)
-        self._outputs = context.store.path / OUTPUTS
-        isolation = context.campaign.isolation
+        self._leftovers = HookLeftovers(trial.commands.left)
+        self._outputs = trial.store.path / OUTPUTS
+        isolation = trial.campaign.isolation
         self._spools = Spools(self._outputs, isolation.kept_outputs_bytes)
-        self._values = RunValues(context.store.path, self._spools)
-        self._surroundings = Surroundings(self._host, self._cpus or ())
+        self._values = RunValues(trial.store.path, self._spools)
+        self._surroundings = Surroundings(trial.prepared.host, self._cpus or ())
         self._requests: dict[tuple[str, str], tuple[Cell, LaunchRequest]] = {}
         given = isolation.set_environment  # these stand in the campaign
-        outer = {k: text for k, text in context.environment.items() if k not in given}
+        outer = {k: text for k, text in trial.environment.items() if k not in given}
         self._conceal = Concealed(outer).text
+        [sink_of(cell.stdout) for cell in trial.campaign.cells]  # before it starts
+        self.client = self._started()
+        self._placement = self.client.placement
+        self.stored: list[int] = []
 
-    def close(self) -> list[Finding]:
+    def _started(self) -> LauncherClient:
+        prepared, interrupts = self._prepared, self._trial.interrupts
+        return LauncherClient(
+            self._campaign.isolation, self._cpus, interrupts, **prepared.launching
+        )
+
+    def __enter__(self) -> Measurer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the launcher; it sweeps before it exits."""
+        self.client.close()
+
+    def finish(self) -> list[Finding]:
         """Remove what was caught last; say what was not kept, and what was strange."""
         self._spools.close()
         dropped = self._spools.finding()
         strange = () if self._tally is None else self._tally.findings()
-        left = self._leftovers.findings()
-        told = self._values.findings()
+        left, told = self._leftovers.findings(), self._values.findings()
         return [*strange, *left, *told, *(() if dropped is None else (dropped,))]
+
+    def _renew(self, what: str) -> None:
+        """Start a new launcher in place of one that died, and say so."""
+        self.client.close()
+        reason = "the run may have killed it: it is executed once more, under a new launcher"
+        self._trial.look([warning("launcher", what, reason=reason)], self._session)
+        self.client = self._started()
+
+    def hold(self) -> None:
+        """Look whether the launcher still runs where and how it did at its start: once a block.
+
+        A program with the rights for it may change its launcher, and all later ones inherit that. What was
+        changed is put back; where that is not permitted a new launcher takes its place. The rows since
+        the last look are named.
+        """
+        rows, self.stored = self.stored, []
+        before, now = self._placement, self.client.placement
+        if before is None or now is None or now == before or not rows:
+            return
+        self.client.place(before)
+        what = "it was put back"
+        if self.client.placement != before:
+            self.client.close()
+            self.client = self._started()
+            what = "a new launcher took its place"
+            if (found := self.client.placement) != before:
+                self._placement = found  # said once
+                what = "it cannot be put back, and stays"
+        told = warning(
+            "placement",
+            f"the launcher was changed while it measured: {before.changes(now)}; {what}. Runs of the "
+            f"rows from position {rows[0]} to {rows[-1]} may have inherited that, whatever the rows say",
+            "affinity, nice and scheduling of the launcher, looked at once a block",
+            "find out which program changes its parent; measure those rows again",
+            "a program inherits where it runs, and how it is scheduled, from its launcher",
+        )
+        self._trial.look([told], self._session)
 
     def measure(self, run: PlannedRun) -> Measurement:
         """Execute one run; again where its launcher died, or something stood still meanwhile."""
-        cell = self._context.cell_of(run.benchmark, run.variant, run.session)
+        cell = self._trial.cell_of(run.benchmark, run.variant, run.session)
         began = time.time_ns()
         deaths = suspended = 0
         try:
@@ -203,12 +252,12 @@ class Measurer:
                     if isinstance(found, Measurement):
                         return found
                     suspended += 1
-                    self._launcher.tell(
-                        finding_of_standstill(run, found, again=suspended <= MOST_REPEATS)
-                    )
+                    again = suspended <= MOST_REPEATS
+                    told = finding_of_standstill(run, found, again=again)
+                    self._trial.look([told], self._session)
                 except LauncherDiedError as died:  # that of hooks is a CommandFailedError
                     deaths += 1
-                    self._launcher.renew(f"{run.benchmark} / {run.variant}: {died.what}")
+                    self._renew(f"{run.benchmark} / {run.variant}: {died.what}")
                 with contextlib.suppress(CommandFailedError):  # nothing is kept of this run
                     self._hooks("after", cell.after, run)
             # who kills its launcher twice does it, and not the machine
@@ -224,12 +273,12 @@ class Measurer:
     def _padding(self, run: PlannedRun) -> int:
         again = repeats_of(run)  # which stands where the run stood: everything of it is the same
         place = run.position if again is None else again
-        seed, setting = self._context.store.manifest.seed, self._campaign.isolation.padding
+        seed, setting = self._trial.store.manifest.seed, self._campaign.isolation.padding
         return padding(seed, run.session, place, setting)
 
     def _measured(self, run: PlannedRun, cell: Cell, suspended: int) -> Measurement | Standstill:
         """Execute a run once, beside the services that it needs; give what stood still meanwhile where nothing of it is kept."""
-        services, began = self._context.services, time.time_ns()
+        services, began = self._trial.services, time.time_ns()
         try:
             try:
                 services.before_run(run.variant)
@@ -255,15 +304,15 @@ class Measurer:
         self._surroundings.begin()
         self._leftovers.begin()
         self._service_meter.begin(run.variant)
-        self._energy.begin()
-        execution = self._launcher.client.execute(
+        self._trial.energy.begin()
+        execution = self.client.execute(
             request,
             self._watch(cell, request, warmup=run.warmup),
             _FIRST_LOOK_S if run.warmup else _WATCH_S,
             padding=pad,
             count=self._counts(run),
         )
-        spent = self._energy.end()
+        spent = self._trial.energy.end()
         used = self._service_meter.end(run.variant)
         self._leftovers.end()
         around = self._surroundings.end(self._service_cpus(run.variant))
@@ -284,7 +333,7 @@ class Measurer:
             return stood
         if execution.killed is None and execution.exit_code not in cell.expect.exit_codes:
             # a run that was told to end together with us is discarded, and leaves no output
-            self._context.interrupts.settle_after(execution.signal, execution.exit_code)
+            self._trial.interrupts.settle_after(execution.signal, execution.exit_code)
         examined = self._blamed(run, self._examine(cell, run, execution, request, kept))
         after_s = None
         try:
@@ -292,7 +341,7 @@ class Measurer:
             examined = examine_after(cell, examined, kept, self._matching())
         except CommandFailedError as error:
             examined = self._blamed(run, _hook_failed(error))
-        energy = self._energy.metrics(spent, execution.wall_ns)  # nothing of a discarded run
+        energy = self._trial.energy.metrics(spent, execution.wall_ns)  # nothing of a discarded run
         if examined.outcome == "ok":
             self._values.follow(cell, examined.metrics)
         services = self._service_meter.metrics(used)
@@ -311,7 +360,7 @@ class Measurer:
     def _blamed(self, run: PlannedRun, found: Examined) -> Examined:
         """Give what came of a run, or of its hooks; where one of its services has died, that instead."""
         patience_s = 0.0 if found.outcome == "ok" else DEATH_S
-        died = self._context.services.died(run.variant, patience_s)
+        died = self._trial.services.died(run.variant, patience_s)
         return found if died is None else Examined(outcome="service-failed", detail=died)
 
     def _counts(self, run: PlannedRun) -> bool:
@@ -319,8 +368,8 @@ class Measurer:
         return counting is not None and counting.counts(run.block)
 
     def _service_cpus(self, variant: str) -> tuple[int, ...]:
-        planned = self._context.prepared.cpus.services
-        serving = self._context.services.serving(variant)
+        planned = self._prepared.cpus.services
+        serving = self._trial.services.serving(variant)
         return tuple(sorted({cpu for label in serving for cpu in planned.get(label, ())}))
 
     def _hooks(self, when: str, commands: tuple[Command, ...], run: PlannedRun) -> float | None:
@@ -336,7 +385,7 @@ class Measurer:
         total = 0.0
         try:
             for command in commands:
-                total += self._context.hook(when, command, log, variables)
+                total += self._trial.hook(when, command, log, variables)
         except CommandFailedError as error:
             kept = self._outputs / f"{label_of(run.position, warmup=run.warmup)}.{when}.log"
             self._spools.caught(log)
@@ -351,7 +400,7 @@ class Measurer:
         key = (cell.benchmark, cell.variant)
         known = self._requests.get(key)
         if known is None or known[0].command != cell.command or known[0].env != cell.env:
-            made = request_of(self._context, cell, self._spools.stdout, self._spools.stderr)
+            made = request_of(self._trial, cell, self._spools.stdout, self._spools.stderr)
             known = self._requests[key] = (cell, made)  # a service may have another port now
         return known[1]
 
@@ -362,23 +411,23 @@ class Measurer:
         self, cell: Cell, request: LaunchRequest, *, warmup: bool
     ) -> Callable[[], str | None]:
         """Look after a run from fairtrial's CPU: output that floods, threads, the screen."""
-        context, host = self._context, self._host
+        trial, host = self._trial, self._prepared.host
         limit = self._campaign.isolation.output_limit_bytes
         spools = [path for path in (self._out(cell), request.stderr) if path is not None]
         single = warmup and self._cpus is not None and len(self._cpus) == 1
 
         def look() -> str | None:
-            context.watcher.tick()
-            self._energy.tick()
-            if context.deadline is not None and time.monotonic() >= context.deadline:
+            trial.watcher.tick()
+            self._trial.energy.tick()
+            if trial.deadline is not None and time.monotonic() >= trial.deadline:
                 return _TIME_CAP
-            if context.services.died(cell.variant) is not None:
+            if trial.services.died(cell.variant) is not None:
                 return _SERVICE_DIED
             if single:  # only during warm-up runs: nothing looks at a measured one
-                counts = (host.thread_count(pid) for pid in self._launcher.client.targets())
+                counts = (host.thread_count(pid) for pid in self.client.targets())
                 threads = max((count for count in counts if count), default=0)
                 if threads > 1:
-                    context.note_threads(cell, threads)
+                    trial.note_threads(cell, threads)
             for path in spools:
                 with contextlib.suppress(FileNotFoundError):
                     if path.lstat().st_size > limit:
@@ -420,7 +469,7 @@ class Measurer:
 
     def _matching(self) -> Matching:
         limit = self._campaign.isolation.output_limit_bytes
-        return Matching(self._context.interrupts, limit_bytes=limit)
+        return Matching(self._trial.interrupts, limit_bytes=limit)
 
     def _refuse_full_disk(self) -> None:
         space = os.statvfs(self._outputs)
@@ -460,8 +509,8 @@ class Measurer:
             disturbed=None if done is None else _disturbed(done, used or {}),
             started_at=written(done.started_ns if done else began_ns),
             cpus=cpus,
-            frequency_khz=self._host.frequency_khz(cpus[0]) if cpus else None,
-            temperature_c=self._host.temperature_c(),
+            frequency_khz=self._prepared.host.frequency_khz(cpus[0]) if cpus else None,
+            temperature_c=self._prepared.host.temperature_c(),
             padding_bytes=pad,
             suspended=suspended,
             outcome=examined.outcome,

@@ -18,6 +18,7 @@ from analysis.record.trial_files import (
     IdlePower,
     When,
     is_steady,
+    warning,
 )
 
 from ..campaign.model import Campaign, Isolation
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ..host.reader import Host
     from ..host.state import HostState
     from ..launch.exchange import Execution
-    from .context import TrialContext
+    from .session import TrialRun
 
 # What the doctor tries when no campaign says what is wanted.
 _USUAL = ("instructions", "cycles", "task-clock", "page-faults")
@@ -179,9 +180,8 @@ _REASON = (
 class SessionEnergy:
     """Measures energy around and in sessions, where the campaign asks for it and it can be had."""
 
-    def __init__(self, context: TrialContext) -> None:
-        self._context = context
-        self._meter = context.prepared.energy
+    def __init__(self, trial: TrialRun) -> None:
+        self._trial, self._meter = trial, trial.prepared.energy
         self._idle: IdlePower | None = None
         self._works = False
         self._unknown: Counter[str] = Counter()
@@ -251,21 +251,21 @@ class SessionEnergy:
 
     def _measure_idle(self, session: int, segment: int, when: When) -> IdlePower | str:
         """Measure and store the idle power; give why it is not known otherwise."""
-        context = self._context
-        if context.deadline is not None and time.monotonic() + IDLE_S > context.deadline:
+        trial = self._trial
+        if trial.deadline is not None and time.monotonic() + IDLE_S > trial.deadline:
             return _LATE
         if not self._said:
             self._said = True
-            context.watcher.say(
+            trial.watcher.say(
                 f"energy  before and after each session {IDLE_S:.0f} s pass without a run, to know what "
                 "the machine uses then"
             )
-        context.store.sync()  # not while it is measured
-        found = measure_idle(self._meter, context.interrupts.sleep)
+        trial.store.sync()  # not while it is measured
+        found = measure_idle(self._meter, trial.interrupts.sleep)
         if isinstance(found, str):
             return found
         idle = IdlePower(session=session, segment=segment, when=when, **found._asdict())
-        context.store.update(idle_power=(*context.store.manifest.idle_power, idle))
+        trial.store.update(idle_power=(*trial.store.manifest.idle_power, idle))
         return idle
 
     def _tell_unknown(self, session: int) -> None:
@@ -277,7 +277,4 @@ class SessionEnergy:
     def _tell(
         self, session: int, when: When, what: str, fix: str = "docs/energy.md says what can be done"
     ) -> None:
-        finding = Finding(
-            check="energy", status="warn", what=what, where="energy", fix=fix, reason=_REASON
-        )
-        self._context.note(when, [finding], session)
+        self._trial.note(when, [warning("energy", what, "energy", fix, _REASON)], session)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from analysis.errors import StoreError
-from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
+from analysis.record.trial_files import Finding, PlannedRun, SessionEnd, warning
 from analysis.version import VERSION
 
 from ..campaign.cells import SessionBuilds
@@ -26,7 +26,6 @@ from ..host.snapshot import capture
 from ..host.state import CounterLook, GapLook
 from ..host.tree import format_cpus
 from ..launch.client import LauncherClient
-from .context import stays
 from .folder import cpus_in_use
 from .metering import Grouping, counter_plan, group_runs
 from .plan import free_space, look_at_cpus, planned_runs, room_needed, situation_of
@@ -159,6 +158,28 @@ class Prepared:
             raise HostError(what, first.where, first.fix)
 
 
+def stays(campaign: Campaign, cpus: CpuPlan, state: HostState) -> bool:
+    """Tell whether a session's launcher stays awake for the next run: where it takes the CPU from nobody.
+
+    It is the same for all runs of a session, so that no variant is measured another way than the
+    others. Not where fairtrial itself may run on the targets' CPUs or beside them on their cores,
+    nor where that is unknown: it would wait for the launcher. Not in the real-time class: a busy
+    launcher would use up the share of time that the kernel leaves to it. Not where something is
+    executed or waited for between the runs, on battery, or under a quota of processor time.
+    """
+    if cpus.targets is None or set(cpus.reserved) & set(cpus.housekeeping):
+        return False
+    if any(cpu.siblings is None for cpu in state.topology.only(cpus.targets)):
+        return False
+    if campaign.isolation.scheduling == "fifo" or campaign.protocol.cooldown_s > 0:
+        return False
+    if any(cell.before or cell.after for cell in campaign.cells):
+        return False
+    if any(service.each == "run" for service in campaign.services):
+        return False
+    return not state.draining and state.quota_cpus is None
+
+
 @contextlib.contextmanager
 def on_housekeeping_cpus(prepared: Prepared) -> Iterator[None]:
     """Keep fairtrial itself off the measured CPUs while the block lasts."""
@@ -240,11 +261,10 @@ def _own_findings(
 ) -> Iterator[Finding]:
     """Say what the kernel does not know: containment, how the CPUs were chosen, other trials."""
     for caution in cpus.cautions:
-        yield Finding(
-            check="cpus",
-            status="warn",
-            what=caution,
-            where=f"isolation.cpus = {campaign.isolation.cpus}",
+        yield warning(
+            "cpus",
+            caution,
+            f"isolation.cpus = {campaign.isolation.cpus}",
             reason="where a target runs decides what disturbs it",
         )
     if cpus.targets is not None and len(cpus.targets) == 1 and not campaign.protocol.warmup:
@@ -256,16 +276,15 @@ def _own_findings(
             reason="threads that share one CPU wait for each other",
         )
     if containment == "none":
-        yield Finding(
-            check="containment",
-            status="warn",
-            what="no PID namespace: if fairtrial and its launcher are both killed with -9 at "
+        yield warning(
+            "containment",
+            "no PID namespace: if fairtrial and its launcher are both killed with -9 at "
             "the same instant, a target may live on",
-            where=f"isolation.containment = {campaign.isolation.containment}",
-            fix="execute as root, or allow user namespaces (sysctl user.max_user_namespaces)"
+            f"isolation.containment = {campaign.isolation.containment}",
+            "execute as root, or allow user namespaces (sysctl user.max_user_namespaces)"
             if campaign.isolation.containment == "auto"
             else "write 'containment: auto'",
-            reason="a target that lives on would disturb every later measurement",
+            "a target that lives on would disturb every later measurement",
         )
     if energy is not None:
         yield Finding(

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from analysis.record.trial_files import Finding, Manifest
 
     from ..campaign.model import Campaign, Cell
-    from .context import TrialContext
+    from .session import TrialRun
 
 # --- The place of a variant's profile: written beside the old one, and put in its place when it is whole.
 
@@ -154,7 +154,7 @@ class SessionProfiler:
     runs: int
     cells: list[SampledCell] = field(default_factory=list)
 
-    def after_session(self, context: TrialContext, session: int) -> None:
+    def after_session(self, trial: TrialRun, session: int) -> None:
         """Profile a session; its rows come to `cells`.
 
         Raises
@@ -164,44 +164,44 @@ class SessionProfiler:
         LaunchError
             If a program, or a hook, does not end as it must.
         """
-        context.watcher.say(f"profile session {session}")
+        trial.watcher.say(f"profile session {session}")
         data, errors = self.folder / DATA, self.folder / _ERRORS
         processes: set[int] = set()
         try:
             try:
-                context.set_up(session)
-                with context.with_services(session):
-                    launcher, windows = self._execute(context, session, data, errors)
+                trial.set_up(session)
+                with trial.with_services(session):
+                    launcher, windows = self._execute(trial, session, data, errors)
             finally:
-                context.clean_up(session)
-                context.commands.sweep()
+                trial.clean_up(session)
+                trial.commands.sweep()
             self.cells += self._read(data, launcher, windows, session, processes)
         except BaseException:
             with contextlib.suppress(Exception):
                 processes |= {one.pid for one in self._script(data) if isinstance(one, Began)}
             raise
         finally:
-            _remove_maps(processes, {cell.cwd for cell in context.campaign.cells})
+            _remove_maps(processes, {cell.cwd for cell in trial.campaign.cells})
             for name in (DATA, _ERRORS, _STDOUT, _STDERR, _LOG):
                 (self.folder / name).unlink(missing_ok=True)
-        context.interrupts.check()
+        trial.interrupts.check()
 
     # ---- the runs
 
     def _execute(
-        self, context: TrialContext, session: int, data: Path, errors: Path
+        self, trial: TrialRun, session: int, data: Path, errors: Path
     ) -> tuple[int, list[_Window]]:
         """Execute the programs; give the launcher's process, and when which of them ended as it must."""
         windows: list[_Window] = []
         failed: dict[tuple[str, str], str] = {}
-        prepared = context.prepared
-        [sink_of(cell.stdout) for cell in context.campaign.cells]  # before it starts
+        prepared = trial.prepared
+        [sink_of(cell.stdout) for cell in trial.campaign.cells]  # before it starts
         with errors.open("wb") as complaints:
             try:
                 launcher = LauncherClient(
-                    context.campaign.isolation,
+                    trial.campaign.isolation,
                     prepared.cpus.targets,
-                    context.interrupts,
+                    trial.interrupts,
                     contained=False,  # in a namespace of their own perf would not find their maps
                     groups=prepared.grouping.groups,
                     under=self.perf.recording(data, self.frequency_hz, self.chains),
@@ -212,10 +212,10 @@ class SessionProfiler:
                 what = f"perf did not start the programs: {said}"
                 raise HostError(what, self.perf.path, "try it: perf record -- true") from died
         with contextlib.closing(launcher):
-            for number, cell in enumerate(self._order(context, session)):
-                with context.services.around(cell.variant):
-                    now = context.services.filled(cell)
-                    window = self._run(context, launcher, now, session, number)
+            for number, cell in enumerate(self._order(trial, session)):
+                with trial.services.around(cell.variant):
+                    now = trial.services.filled(cell)
+                    window = self._run(trial, launcher, now, session, number)
                 if isinstance(window, str):
                     failed[cell.benchmark, cell.variant] = window
                 else:
@@ -223,31 +223,30 @@ class SessionProfiler:
         good = {one.cell for one in windows}
         for (benchmark, variant), why in failed.items():
             if (benchmark, variant) not in good:
-                mark = context.campaign.cell(benchmark, variant).command.mark
+                mark = trial.campaign.cell(benchmark, variant).command.mark
                 what = f"no profiled run of {benchmark} / {variant} ended as it must: {why}"
                 raise LaunchError(
                     what, mark, "look at the rows of its timed runs; mend the program"
                 )
         return launcher.pid, windows
 
-    def _order(self, context: TrialContext, session: int) -> Iterator[Cell]:
-        seed = context.store.manifest.seed
+    def _order(self, trial: TrialRun, session: int) -> Iterator[Cell]:
+        seed = trial.store.manifest.seed
         order = random.Random(f"{seed}/why/{session}")
         cells = [
-            context.cell_of(cell.benchmark, cell.variant, session)
-            for cell in context.campaign.cells
+            trial.cell_of(cell.benchmark, cell.variant, session) for cell in trial.campaign.cells
         ]
         for _ in range(self.runs):
             order.shuffle(cells)
             yield from cells
 
     def _run(
-        self, context: TrialContext, launcher: LauncherClient, cell: Cell, session: int, number: int
+        self, trial: TrialRun, launcher: LauncherClient, cell: Cell, session: int, number: int
     ) -> _Window | str:
         """Execute a program once; give when, or how else than it must it ended."""
-        context.interrupts.check()
+        trial.interrupts.check()
         request = request_of(
-            context, cell, self.folder / _STDOUT, self.folder / _STDERR, self._telling(context)
+            trial, cell, self.folder / _STDOUT, self.folder / _STDERR, self._telling(trial)
         )
         variables = {
             "FAIRTRIAL_BENCHMARK": cell.benchmark,
@@ -256,28 +255,28 @@ class SessionProfiler:
             "FAIRTRIAL_POSITION": str(number),
         }
         pad = padding(
-            context.store.manifest.seed, session, -1 - number, context.campaign.isolation.padding
+            trial.store.manifest.seed, session, -1 - number, trial.campaign.isolation.padding
         )
         clear(cell)
         try:
             for command in cell.before:
-                context.hook("before", command, self.folder / _LOG, variables)
-            done = launcher.execute(request, _ticking(context), padding=pad)
+                trial.hook("before", command, self.folder / _LOG, variables)
+            done = launcher.execute(request, _ticking(trial), padding=pad)
             for command in cell.after:
-                context.hook("after", command, self.folder / _LOG, variables)
+                trial.hook("after", command, self.folder / _LOG, variables)
         finally:
             clear(cell)
         if done.killed is not None:
             return done.killed
         if done.exit_code not in cell.expect.exit_codes:
-            context.interrupts.settle_after(done.signal, done.exit_code)
+            trial.interrupts.settle_after(done.signal, done.exit_code)
             return f"signal {done.signal}" if done.signal else f"exit code {done.exit_code}"
         start = int(done.numbers["start_ns"])
         return _Window(start, start + done.wall_ns, (cell.benchmark, cell.variant))
 
-    def _telling(self, context: TrialContext) -> Mapping[str, str]:
+    def _telling(self, trial: TrialRun) -> Mapping[str, str]:
         """Give the variables by which interpreters tell perf names; of Python's chains are needed to find them."""
-        given = context.environment.get("NODE_OPTIONS", "")
+        given = trial.environment.get("NODE_OPTIONS", "")
         node = given if _NODE in given.split() else f"{given} {_NODE}".strip()
         return {"NODE_OPTIONS": node} | ({} if self.chains is None else _PYTHON)
 
@@ -358,9 +357,9 @@ def _all_functions(cell: CellCounts) -> Iterator[tuple[str, str]]:
         yield from chain
 
 
-def _ticking(context: TrialContext) -> Callable[[], str | None]:
+def _ticking(trial: TrialRun) -> Callable[[], str | None]:
     def look() -> str | None:
-        context.watcher.tick()
+        trial.watcher.tick()
         return None
 
     return look

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 from analysis.record.disturbance import MOST_REPEATS
 from analysis.record.run_numbers import Measurement
 from analysis.record.shapes import records_of
-from analysis.record.trial_files import FINDINGS, MEASUREMENTS, Finding, PlannedRun, RowShape
+from analysis.record.trial_files import (
+    FINDINGS,
+    MEASUREMENTS,
+    Finding,
+    PlannedRun,
+    RowShape,
+    warning,
+)
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
@@ -25,13 +32,12 @@ if TYPE_CHECKING:
 def finding_of_standstill(run: PlannedRun, stood: Standstill, *, again: bool) -> Finding:
     """Say what stood still while a run was under way, and whether it is executed again."""
     what = "discarded and executed again" if again else "given up: so it was in each earlier try"
-    return Finding(
-        check="suspended",
-        status="warn",
-        what=f"{run.benchmark} / {run.variant}, position {run.position}: {stood}; the run is {what}",
-        where="SIGCONT, the launcher's state, waits and clocks of the runner",
-        fix="let nobody stop a trial: no batch system, no debugger, and not the program itself",
-        reason="a program that stood still, or whose end was noticed late, has no wall time",
+    return warning(
+        "suspended",
+        f"{run.benchmark} / {run.variant}, position {run.position}: {stood}; the run is {what}",
+        "SIGCONT, the launcher's state, waits and clocks of the runner",
+        "let nobody stop a trial: no batch system, no debugger, and not the program itself",
+        "a program that stood still, or whose end was noticed late, has no wall time",
     )
 
 
@@ -99,14 +105,15 @@ class Repeats:
             return None
         names = sorted(self._unknown)
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        return Finding(
-            check=_CHECK,
-            status="warn",
-            what=f"whether runs of {', '.join(names[:_NAMED])}{more} were disturbed is not known: they "
+        return warning(
+            _CHECK,
+            f"whether runs of {', '.join(names[:_NAMED])}{more} were disturbed is not known: they "
             "are kept as they are",
-            where="protocol.disturbed",
-            reason="of programs with threads or processes of their own, and on some kernels, nobody can "
-            "tell how long they waited for a CPU",
+            "protocol.disturbed",
+            reason=(
+                "of programs with threads or processes of their own, and on some kernels, nobody can "
+                "tell how long they waited for a CPU"
+            ),
         )
 
     def stretch_of(self, run: PlannedRun) -> object:
@@ -210,14 +217,13 @@ def said_of_repeats(trial: Path) -> frozenset[tuple[int | None, str]]:
 
 
 def _in_vain(row: _Row) -> Finding:
-    return Finding(
-        check=_CHECK,
-        status="warn",
-        what=f"{row.benchmark} / {row.variant}: {_IN_A_ROW} runs in a row were disturbed, repeats included; in "
+    return warning(
+        _CHECK,
+        f"{row.benchmark} / {row.variant}: {_IN_A_ROW} runs in a row were disturbed, repeats included; in "
         f"session {row.session} the runs of {row.benchmark} are not repeated any more",
-        where="protocol.disturbed",
-        fix="find out what it waits for: fairtrial doctor --probe 2s; a program whose own processes "
+        "protocol.disturbed",
+        "find out what it waits for: fairtrial doctor --probe 2s; a program whose own processes "
         "share its CPU needs more CPUs",
-        reason="what is never undisturbed takes time, and a variant that alone is spared the waiting "
+        "what is never undisturbed takes time, and a variant that alone is spared the waiting "
         "would look faster than it is",
     )

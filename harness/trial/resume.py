@@ -45,7 +45,6 @@ from .execution import (
     _broken_off,
     _host,
     _metrics,
-    carry_out,
     readied,
 )
 from .folder import is_written_now, storing, written_by_another
@@ -57,7 +56,7 @@ from .writer import Store, rows_done
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
-    from .context import TrialContext
+    from .session import TrialRun
 
 
 def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Path, Manifest]:
@@ -283,19 +282,19 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
         known = {"status": "complete", "reason": reason, "judges": judges, "already": True}
         return Ending.of(path, manifest, rows, done=done, **known)
     options = dataclasses.replace(options, folder=path.parent)
-    with readied(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as context:
-        ended = reopened(context, path, manifest, options)
+    with readied(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as trial:
+        ended = reopened(trial, path, manifest, options)
         if ended is not None:
             return ended
-        store = context.store
+        store = trial.store
         store.update(
             **AS_BEGUN,
             sessions=sessions,
             planned=planned_runs(campaign, sessions, manifest.left),
             appended=noted_appended(store, manifest, sessions),
         )
-        watcher.opened(store.path, campaign, context.prepared)
-        return carry_out(context, options)
+        watcher.opened(store.path, campaign, trial.prepared)
+        return trial.execute()
 
 
 AS_BEGUN: Mapping[str, Any] = {
@@ -307,24 +306,22 @@ AS_BEGUN: Mapping[str, Any] = {
 }
 
 
-def reopened(
-    context: TrialContext, path: Path, manifest: Manifest, options: Options
-) -> Ending | None:
+def reopened(trial: TrialRun, path: Path, manifest: Manifest, options: Options) -> Ending | None:
     """Open a trial to go on with it, as far as it is still the same; give an ending where it is not."""
-    with context.interrupts.at_once():  # a long trial is read for a while
-        store = context.store = Store.reopen(path)
+    with trial.interrupts.at_once():  # a long trial is read for a while
+        store = trial.store = Store.reopen(path)
     try:
-        _accept(context, manifest, accept=options.accept_drift)
-        programs_again(context, builds=not options.built, accept=options.accept_drift)
-        builds_again(context, accept=options.accept_drift)
+        _accept(trial, manifest, accept=options.accept_drift)
+        programs_again(trial, builds=not options.built, accept=options.accept_drift)
+        builds_again(trial, accept=options.accept_drift)
         earlier = store.environments()
         if earlier:
-            now = context.prepared.describe(context.executables, context.environment)
-            services = context.described_services()
+            now = trial.prepared.describe(trial.executables, trial.environment)
+            services = trial.described_services()
             then = earlier[-1]  # inputs were held before
             drifts = environment_drift(then, now | {"inputs": None, "services": services})
             settle(store, drifts, accept=options.accept_drift)
-        context.set_aside_files()
+        trial.set_aside_files()
         with storing(path / OUTPUTS):
             remove_discarded(path / OUTPUTS, store.rows.outcomes)
     except Interrupted as stop:
@@ -347,9 +344,9 @@ def noted_appended(store: Store, manifest: Manifest, sessions: int) -> tuple[App
     return (*manifest.appended, new)
 
 
-def _accept(context: TrialContext, manifest: Manifest, *, accept: bool) -> None:
+def _accept(trial: TrialRun, manifest: Manifest, *, accept: bool) -> None:
     """Hold campaign, host, inputs and plan against the trial; record what differs, if accepted."""
-    campaign, prepared, store = context.campaign, context.prepared, context.store
+    campaign, prepared, store = trial.campaign, trial.prepared, trial.store
     host, host_id = _host(prepared)
     refuse_another_rule(store.path, manifest, campaign)
     metrics = _metrics(campaign, prepared)
@@ -362,7 +359,7 @@ def _accept(context: TrialContext, manifest: Manifest, *, accept: bool) -> None:
         drifts += environment_drift(then, {"inputs": prepared.inputs()})
     if not accept:
         refuse(store.path, drifts)
-    with context.interrupts.at_once():
+    with trial.interrupts.at_once():
         check_plan(store, campaign)
     store.append_findings("resume", drifts)
     # What was accepted is what later resumptions are held against.

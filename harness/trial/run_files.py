@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from analysis.errors import CampaignError, Problem, StoreError
 from analysis.record.shapes import lines_of
-from analysis.record.trial_files import ENVIRONMENT, MEASUREMENTS, Finding
+from analysis.record.trial_files import ENVIRONMENT, MEASUREMENTS, Finding, warning
 
 from ..host.executables import digest_of, signature_of
 from .folder import mode_of_files, open_inside
@@ -120,13 +120,12 @@ class ArgumentFiles:
             now = digest_of(Path(name))[0] or "gone, or not to be read"
             if now != before:
                 self.known[name] = now
-                yield Finding(
-                    check="input",
-                    status="warn",
-                    what=f"the file {name}, an argument of a command, has changed since it was used",
-                    where=f"{before} -> {now}",
-                    fix="name it under 'inputs', then a resumed trial refuses other content",
-                    reason="runs before and after a change are not samples of the same thing",
+                yield warning(
+                    "input",
+                    f"the file {name}, an argument of a command, has changed since it was used",
+                    f"{before} -> {now}",
+                    "name it under 'inputs', then a resumed trial refuses other content",
+                    "runs before and after a change are not samples of the same thing",
                 )
 
     def _unknown(self) -> Iterator[Path]:
@@ -180,11 +179,10 @@ def set_aside(campaign: Campaign, programs: Programs, trial: Path) -> Finding | 
     if not pairs:
         return None
     names = "; ".join(f"{path} is now {place.name}" for path, place in pairs.items())
-    return Finding(
-        check="metric-file",
-        status="warn",
-        what=f"what lay in the place of a metric's file was set aside: {names}",
-        where=str(campaign.source),
+    return warning(
+        "metric-file",
+        f"what lay in the place of a metric's file was set aside: {names}",
+        str(campaign.source),
         reason="a run's metric must not be read from what was there before it",
     )
 
@@ -341,14 +339,13 @@ class Spools:
         if not self._dropped:
             return None
         count, size = len(self._dropped), sum(self._dropped)
-        return Finding(
-            check="kept-outputs",
-            status="warn",
-            what=f"{count} output{'s' * (count > 1)} of runs ({size / 1e6:.1f} MB) "
+        return warning(
+            "kept-outputs",
+            f"{count} output{'s' * (count > 1)} of runs ({size / 1e6:.1f} MB) "
             f"{'were' if count > 1 else 'was'} not kept: the cap of {self._most / 1e6:g} MB is reached",
-            where="isolation.kept_outputs",
-            fix="look at those that are kept first; for more, raise isolation.kept_outputs",
-            reason="what failing runs write would fill the disk",
+            "isolation.kept_outputs",
+            "look at those that are kept first; for more, raise isolation.kept_outputs",
+            "what failing runs write would fill the disk",
         )
 
     def close(self) -> None:
@@ -428,11 +425,10 @@ class OutputAgreement:
         if agreed < _AGREED or cell.announced:
             return None
         cell.announced = True
-        return Finding(
-            check="output",
-            status="warn",
-            what=f"{benchmark} / {variant} wrote another output than in its {agreed} runs before",
-            where="stdout_sha256",
-            fix="look whether its input or its program changed; 'stdout: keep' keeps what it writes",
-            reason="runs that give other results are not samples of the same thing",
+        return warning(
+            "output",
+            f"{benchmark} / {variant} wrote another output than in its {agreed} runs before",
+            "stdout_sha256",
+            "look whether its input or its program changed; 'stdout: keep' keeps what it writes",
+            "runs that give other results are not samples of the same thing",
         )

@@ -20,7 +20,7 @@ from analysis.record.shapes import (
     position_in,
     sample_file,
 )
-from analysis.record.trial_files import Finding, PlannedRun
+from analysis.record.trial_files import Finding, PlannedRun, warning
 
 from ..campaign.distributions import Distribution, is_distribution
 from ..campaign.metric_checks import quantiles_of
@@ -82,28 +82,26 @@ class RunValues:
     def findings(self) -> list[Finding]:
         """Say what was not kept, and which quantiles runs have too few values for."""
         told = [
-            Finding(
-                check="quantiles",
-                status="warn",
-                what=f"{benchmark} / {variant}: {name} is unknown in {few.runs} run{'s' * (few.runs > 1)}: it "
+            warning(
+                "quantiles",
+                f"{benchmark} / {variant}: {name} is unknown in {few.runs} run{'s' * (few.runs > 1)}: it "
                 f"needs {needed(share)} values, and a run had {few.least or 'fewer'}",
-                where=f"metrics.{name}",
-                fix="let a run print more values, or ask for a quantile nearer to the middle",
-                reason="no value of so few would lie beyond that quantile",
+                f"metrics.{name}",
+                "let a run print more values, or ask for a quantile nearer to the middle",
+                "no value of so few would lie beyond that quantile",
             )
             for (benchmark, variant, name, share), few in self._few.items()
         ]
         if self._dropped:
             count, size = len(self._dropped), sum(self._dropped)
             told.append(
-                Finding(
-                    check="kept-samples",
-                    status="warn",
-                    what=f"the values of {count} run{'s' * (count > 1)} ({size / 1e6:.1f} MB) were not kept: the "
+                warning(
+                    "kept-samples",
+                    f"the values of {count} run{'s' * (count > 1)} ({size / 1e6:.1f} MB) were not kept: the "
                     "cap of isolation.kept_outputs is reached; their means and quantiles are stored",
-                    where="isolation.kept_outputs",
-                    fix="raise isolation.kept_outputs, if more than the mean and the quantiles of each run is wanted",
-                    reason="they cannot be merged, nor judged iteration by iteration",
+                    "isolation.kept_outputs",
+                    "raise isolation.kept_outputs, if more than the mean and the quantiles of each run is wanted",
+                    "they cannot be merged, nor judged iteration by iteration",
                 )
             )
         return told

@@ -7,7 +7,6 @@ another day goes on in the same list.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import threading
 import time
@@ -47,7 +46,6 @@ from .preparation import Watcher
 from .progress import trials_in
 from .resume import AS_BEGUN, defaults_of, reopened
 from .run_files import kept_bytes
-from .session import TrialRun
 from .stopping import SessionRules
 
 if TYPE_CHECKING:
@@ -55,7 +53,7 @@ if TYPE_CHECKING:
 
     from ..campaign.model import Campaign
     from ..host.state import GapLook
-    from .context import AfterSession, TrialContext
+    from .session import TrialRun
 
 # --- The sessions of one sitting of a comparison: what each needs, its looks, and why it ends.
 
@@ -124,18 +122,16 @@ class Values:
         }
 
 
-class SittingRun(TrialRun):
-    """One sitting under way: plans its sessions one by one, and looks between them."""
+class Sitting:
+    """The loop of one sitting: plans its sessions one by one, and looks between them.
 
-    def __init__(
-        self,
-        context: TrialContext,
-        sitting: SittingPlan,
-        watcher: SittingWatcher,
-        after_session: AfterSession | None = None,
-    ) -> None:
-        super().__init__(context, after_session)
-        self._sitting, self._listener = sitting, watcher
+    `whole` sessions of the trial have all their runs, of all its sittings; `measured_s` are the seconds of measuring
+    of this one, `look` its last look.
+    """
+
+    def __init__(self, trial: TrialRun, plan: SittingPlan, listener: SittingWatcher) -> None:
+        self._trial, self._plan, self._listener = trial, plan, listener
+        self._store = trial.store
         self._values = Values.of_trial(self._store.path)
         self._first_failed: Counter[str] = Counter()
         self._held: set[str] = set()  # variants with an ok run in this sitting
@@ -143,45 +139,47 @@ class SittingRun(TrialRun):
         self._begun: int | None = None  # the sitting's first session, once the host was looked at
         self.look: Look | None = None
         self.measured_s = 0.0
-        self.whole = self._whole_sessions()
+        done, planned, left = self._store.rows.outcomes, 0, set()
+        for run in self._store.planned():
+            planned = max(planned, run.session)
+            if run.position not in done:
+                left.add(run.session)
+        self.whole = min(left) - 1 if left else planned
 
     @property
-    def plan(self) -> LooksPlan:
+    def looks_plan(self) -> LooksPlan:
         """The looks as the manifest has them."""
         plan = self._store.manifest.looks_plan
         assert plan is not None, "a comparison is made with it"
         return plan
 
-    def _whole_sessions(self) -> int:
-        """Count the sessions of which every run stands."""
-        done = self._store.rows.outcomes
-        left = {run.session for run in self._store.planned() if run.position not in done}
-        planned = self._sessions_planned
-        return min(left) - 1 if left else max(planned, default=0)
-
     # --- the sitting ---------------------------------------------------------------------------
 
-    def _sessions(self) -> None:
-        first = self.whole + 1
-        segment = self._environments.next_segment(first)
-        self._store.end_sitting(max(self._sessions_planned, default=1))  # one that was killed
+    def sessions(self) -> None:
+        """Measure sessions until the looks, or a cap, say that they are enough."""
+        trial, first = self._trial, self.whole + 1
+        segment = trial.next_segment(first)
+        self._store.end_sitting(max(trial.planned, default=1))  # one that was killed
         self._begin(first, segment)
         sessions = 0
         while (because := self._over(sessions)) is None:
             self._one(self.whole + 1, segment if not sessions else 0)
             sessions += 1
             self.whole += 1
-            if self._after_session is not None:
-                self._after_session(self._context, self.whole)
-            if self.whole in self.plan.looks and self.plan.rule == "repeated":
+            trial.ended(self.whole)
+            if self.whole in self.looks_plan.looks and self.looks_plan.rule == "repeated":
                 self._look_now(final=False)
         self._because = because
-        self._last_look()
+        # between two looks the last one stands in the place of the next
+        if because not in {"decided", "equivalent"} and self._move_look(self.whole):
+            look = self._look_now(final=True)
+            if self.looks_plan.rule == "repeated":
+                self._because = look.stop or because
 
     def _begin(self, session: int, segment: int) -> None:
         """Look at the host once, before the first run."""
-        context, prepared = self._context, self._prepared
-        self._interrupts.check()
+        trial, prepared = self._trial, self._trial.prepared
+        trial.interrupts.check()
         gaps: list[GapLook] = []
         looking = threading.Thread(target=lambda: gaps.append(prepared.probe()))
         looking.start()
@@ -189,31 +187,30 @@ class SittingRun(TrialRun):
         if cpus.targets is None or set(cpus.reserved) & set(cpus.housekeeping):
             looking.join()  # else what is described meanwhile takes no CPU that is looked at
         try:
-            self._environments.record(session, segment, sitting=True)
+            trial.record_environment(session, segment, sitting=True)
         finally:
             looking.join()
-        self._interrupts.check()
+        trial.interrupts.check()
         self._begun = session
         self._counters = prepared.host.counters(prepared.measured), time.monotonic()
         # whoever tried the commands looked for threads; without warm-ups the check says nobody did
         found = tuple(one for one in prepared.look(*gaps) if one.check != "threads")
-        context.note("before", found, session)
+        trial.note("before", found, session)
         prepared.require(found)
-        for variant, threads in self._sitting.threads.items():
-            for cell in self._campaign.cells:
-                if cell.variant == variant and len(prepared.cpus.targets or ()) == 1:
-                    context.note_threads(cell, threads)
-        context.set_up(session)
+        for cell in trial.campaign.cells if len(cpus.targets or ()) == 1 else ():
+            if cell.variant in self._plan.threads:
+                trial.note_threads(cell, self._plan.threads[cell.variant])
+        trial.set_up(session)
 
     def _one(self, session: int, segment: int) -> None:
         """Measure what is left of a session, or a new one: a new launcher and its runs, nothing else."""
-        self._interrupts.check()
-        store, manifest = self._store, self._store.manifest
-        rules = SessionRules(self._campaign, store, session, self._earlier)
-        if session not in self._sessions_planned:
+        trial, store, manifest = self._trial, self._store, self._store.manifest
+        trial.interrupts.check()
+        rules = SessionRules(trial.campaign, store, session, trial.earlier)
+        if session not in trial.planned:
             store.append_plan(rules.runs)
-            self._sessions_planned.add(session)
-            planned = planned_runs(self._campaign, session, manifest.left)
+            trial.planned.add(session)
+            planned = planned_runs(trial.campaign, session, manifest.left)
             if planned != manifest.planned:
                 store.update(sessions=session, planned=planned)
                 self._listener.total_changed(planned)
@@ -221,36 +218,32 @@ class SittingRun(TrialRun):
             rules.warm = tuple(self._warm_up(session))
         began = time.monotonic()
         try:
-            with self._launcher(session) as launcher, self._energy.around(session, segment):
-                self._runs(rules, segment, launcher)
+            trial.measure(rules, segment)
         finally:
             self.measured_s += time.monotonic() - began
             store.sync()
             found = rules.findings()
             if found:
-                self._context.note("after", found, session)
+                trial.note("after", found, session)
 
     def _warm_up(self, session: int) -> Iterator[PlannedRun]:
         """Give one warm-up of each command that may be cold: a sitting behind another begins later.
 
         At a first sitting somebody has tried the commands. Each has a negative position of its own.
         """
-        done = self._store.rows.outcomes
-        if not done or self._campaign.protocol.warmups(session) > self._campaign.protocol.warmups(
-            session - 1
-        ):
+        done, campaign = self._store.rows.outcomes, self._trial.campaign
+        warmups, manifest = campaign.protocol.warmups, self._store.manifest
+        if not done or warmups(session) > warmups(session - 1):
             return
         least = min(0, *done)
-        for run in PlannedSession(
-            self._campaign, self._store.manifest.seed, session, None, self._store.manifest.left
-        ):
+        for run in PlannedSession(campaign, manifest.seed, session, None, manifest.left):
             if run.block == 1 and self._values.mean_s(run.variant) <= WARM_S:
                 least -= 1
-                yield dataclasses.replace(run, position=least, block=0, warmup=True)
+                yield replace(run, position=least, block=0, warmup=True)
 
     def _over(self, sessions: int) -> StoppedBecause | None:
         """Tell why no further session is measured, None where one is."""
-        sitting, plan, look = self._sitting, self.plan, self.look
+        sitting, plan, look = self._plan, self.looks_plan, self.look
         if look is not None and look.stop in {"decided", "equivalent"}:
             return "equivalent" if look.stop == "equivalent" else "decided"
         if plan.rule == "planned":
@@ -265,34 +258,25 @@ class SittingRun(TrialRun):
 
     # --- looks ---------------------------------------------------------------------------------
 
-    def _look_now(self, *, final: bool) -> None:
+    def _look_now(self, *, final: bool) -> Look:
         from analysis.plan.compare_looks import look_at
 
         self.look = look = look_at(
             self._values.upto(self.whole),
-            self.plan,
-            baseline=self._campaign.baseline,
+            self.looks_plan,
+            baseline=self._trial.campaign.baseline,
             final=final,
-            least_sessions=self._sitting.least_sessions,
+            least_sessions=self._plan.least_sessions,
         )
         if look.leave and not final:
-            left = dict(self.plan.left) | dict.fromkeys(look.leave, self.whole)
-            self._store.update(looks_plan=dataclasses.replace(self.plan, left=left))
+            left = dict(self.looks_plan.left) | dict.fromkeys(look.leave, self.whole)
+            self._store.update(looks_plan=replace(self.looks_plan, left=left))
         self._listener.looked(look, self._values.runs, self.measured_s)
-
-    def _last_look(self) -> None:
-        """Look where no session follows; between two looks this one stands in the place of the next."""
-        if self._because in {"decided", "equivalent"}:
-            return
-        if self._move_look(self.whole):
-            self._look_now(final=True)
-            assert self.look is not None
-            if self.plan.rule == "repeated":
-                self._because = self.look.stop or self._because
+        return look
 
     def _move_look(self, sessions: int) -> bool:
         """Note a look at so many sessions; tell whether they are enough for one."""
-        plan = self.plan
+        plan = self.looks_plan
         if plan.rule == "planned":
             return self.whole >= max(2, plan.looks[0])
         if sessions < plan.looks[0]:
@@ -302,50 +286,44 @@ class SittingRun(TrialRun):
             self._store.update(looks_plan=moved)
         return True
 
-    # --- what TrialRun asks ---------------------------------------------------------------------
+    # --- what a trial tells its loop ------------------------------------------------------------
 
-    def _note(self, run: Measurement) -> None:
-        super()._note(run)
-        self._values.add(run)
-        if run.warmup or run.repeats is not None or run.variant in self._held:
+    def add(self, row: Measurement) -> None:
+        """Count a row.
+
+        Raises
+        ------
+        CapReached
+            If each of the first runs of a command has failed.
+        """
+        self._values.add(row)
+        if row.warmup or row.repeats is not None or row.variant in self._held:
             return
-        if run.outcome == "ok":
-            self._held.add(run.variant)
+        if row.outcome == "ok":
+            self._held.add(row.variant)
             return
-        self._first_failed[run.variant] += 1
-        if self._first_failed[run.variant] >= IN_A_ROW:
-            what = f"the first {IN_A_ROW} runs of {run.variant} failed, the last one: {run.outcome}"
+        self._first_failed[row.variant] += 1
+        if self._first_failed[row.variant] >= IN_A_ROW:
+            what = f"the first {IN_A_ROW} runs of {row.variant} failed, the last one: {row.outcome}"
             raise CapReached("failures", what)
 
-    def _check_caps(self, run: PlannedRun) -> None:
-        """Do nothing: a sitting has a cap of its own, between sessions."""
-
-    def _end(
-        self, status: TrialStatus, reason: str | None, cap: CapReached | None = None
-    ) -> Ending:
+    def end(self, status: TrialStatus, cap: CapReached | None) -> None:
+        """Look at host and programs once more, and say why the sitting ended, and with which session."""
+        trial, store = self._trial, self._store
         if status == "interrupted" or cap is not None:
             self._because = "interrupted" if cap is None else "failures"
-            self._move_look(self._store.manifest.sessions)  # who judges it takes what there is
+            self._move_look(store.manifest.sessions)  # who judges it takes what there is
         if self._begun is not None:
-            self._finish_sitting(self._begun)
+            store.sync()
+            trial.clean_up(self._begun)
+            prepared, (before, started) = trial.prepared, self._counters
+            after, elapsed = prepared.host.counters(prepared.measured), time.monotonic() - started
+            moved = list(check_between(before, after, elapsed, cpus=prepared.measured))
+            moved += target_drift(store.manifest.targets, hashes(trial.executables.values()))
+            trial.note("after", moved, self._begun)
+            store.end_sitting(max(trial.planned, default=self._begun))
         if self._because is not None:
-            self._store.update(
-                looks_plan=dataclasses.replace(self.plan, stopped_because=self._because)
-            )
-        return super()._end(status, reason)
-
-    def _finish_sitting(self, session: int) -> None:
-        """Look at host and programs once more, and say which session was the sitting's last."""
-        context, prepared, store = self._context, self._prepared, self._store
-        store.sync()
-        context.clean_up(session)
-        context.commands.sweep()
-        before, started = self._counters
-        after, elapsed = prepared.host.counters(prepared.measured), time.monotonic() - started
-        moved = list(check_between(before, after, elapsed, cpus=prepared.measured))
-        moved += target_drift(store.manifest.targets, hashes(context.executables.values()))
-        context.note("after", moved, session)
-        store.end_sitting(max(self._sessions_planned, default=session))
+            store.update(looks_plan=replace(self.looks_plan, stopped_because=self._because))
 
 
 SESSION_S = 0.1  # so long each command runs in a session, the slowest at least
@@ -499,9 +477,9 @@ class SittingEnding:
 
     ending: Ending
     looks_plan: LooksPlan
-    look: Any
-    sessions: int
-    measured_s: float
+    look: Any = None
+    sessions: int = 0
+    measured_s: float = 0.0
 
 
 def measure(
@@ -509,36 +487,22 @@ def measure(
 ) -> SittingEnding:
     """Measure a new comparison; `campaign` has one benchmark, and `sitting.runs` runs a session."""
     plan = sitting.looks_plan
-    with readied(campaign, options, plan.looks[-1], watcher) as context:
-        ended = opened_new(context, options, 1, plan)
-        return _sat(context, sitting, options, watcher, ended)
+    with readied(campaign, options, plan.looks[-1], watcher) as trial:
+        return _sat(trial, sitting, watcher, opened_new(trial, options, 1, plan))
 
 
 def _sat(
-    context: TrialContext,
-    sitting: SittingPlan,
-    options: Options,
-    watcher: SittingWatcher,
-    ended: Ending | None,
+    trial: TrialRun, plan: SittingPlan, watcher: SittingWatcher, ended: Ending | None
 ) -> SittingEnding:
     if ended is not None:
-        return SittingEnding(
-            ending=ended,
-            looks_plan=sitting.looks_plan,
-            look=None,
-            sessions=0,
-            measured_s=0.0,
-        )
-    run = SittingRun(context, sitting, watcher, options.after_session)
-    manifest = context.store.manifest
-    watcher.begin(manifest.needed, context.store.rows.counted, manifest.sessions)
-    ending = run.execute()
+        return SittingEnding(ending=ended, looks_plan=plan.looks_plan)
+    trial.loop = loop = Sitting(trial, plan, watcher)
     return SittingEnding(
-        ending=ending,
-        looks_plan=run.plan,
-        look=run.look,
-        sessions=run.whole,
-        measured_s=run.measured_s,
+        ending=trial.execute(),
+        looks_plan=loop.looks_plan,
+        look=loop.look,
+        sessions=loop.whole,
+        measured_s=loop.measured_s,
     )
 
 
@@ -593,7 +557,7 @@ def _goes_on(path: Path, manifest: Manifest) -> LooksPlan:
 
 
 def resume_sitting(
-    trial: Path,
+    path: Path,
     options: Options,
     watcher: SittingWatcher,
     *,
@@ -602,17 +566,17 @@ def resume_sitting(
     most_runs: int | None = None,
 ) -> SittingEnding:
     """Go on with a comparison in its list of looks, with a new cap; drift is refused as by ``run``."""
-    manifest = read_manifest(trial)
-    plan = _goes_on(trial, manifest)
-    defaults, own = defaults_of(trial, manifest)
-    campaign = load_campaign(trial / CAMPAIGN, seed=manifest.seed, defaults=defaults, own=own)
-    options = replace(options, folder=trial.parent, name=trial.name)
-    kept = kept_bytes(trial / OUTPUTS)
-    with readied(campaign, options, plan.looks[-1], watcher, kept) as context:
-        ended = reopened(context, trial, manifest, options)
-        store = context.store
+    manifest = read_manifest(path)
+    plan = _goes_on(path, manifest)
+    defaults, own = defaults_of(path, manifest)
+    campaign = load_campaign(path / CAMPAIGN, seed=manifest.seed, defaults=defaults, own=own)
+    options = replace(options, folder=path.parent, name=path.name)
+    kept = kept_bytes(path / OUTPUTS)
+    with readied(campaign, options, plan.looks[-1], watcher, kept) as trial:
+        ended = reopened(trial, path, manifest, options)
+        store = trial.store
         each = manifest.runs
-        least, most = least_and_most(Values.of_trial(trial).seconds(), each, least_runs, most_runs)
+        least, most = least_and_most(Values.of_trial(path).seconds(), each, least_runs, most_runs)
         sitting = SittingPlan(
             looks_plan=plan,
             runs=each,
@@ -622,5 +586,5 @@ def resume_sitting(
         )
         if ended is None:
             store.update(**AS_BEGUN, looks_plan=replace(plan, stopped_because=None))
-            watcher.opened(store.path, campaign, context.prepared)
-        return _sat(context, sitting, options, watcher, ended)
+            watcher.opened(store.path, campaign, trial.prepared)
+        return _sat(trial, sitting, watcher, ended)

@@ -52,6 +52,7 @@ from analysis.record.trial_files import (
     RowShape,
     TrialStatus,
     read_builds,
+    warning,
 )
 
 from ..host.executables import sha256_file
@@ -508,10 +509,9 @@ def _place_of(folder: Path) -> tuple[int, int]:
 
 
 def _torn(name: str, number: int, size: int, fate: str) -> Finding:
-    return Finding(
-        check="store",
-        status="warn",
-        what=f"the last line was torn ({size} bytes) and is cut off; {fate}",
-        where=f"{name}:{number}",
+    return warning(
+        "store",
+        f"the last line was torn ({size} bytes) and is cut off; {fate}",
+        f"{name}:{number}",
         reason="the writer or the machine died while that line was being written",
     )

@@ -98,7 +98,7 @@ def test_without_a_new_launcher_the_trial_stops(stage, campaign, monkeypatch):
             raise LaunchError("there can be none")
         return stage.launcher("target", cpus)
 
-    monkeypatch.setattr("harness.trial.session.LauncherClient", launcher)
+    monkeypatch.setattr("harness.trial.measure.LauncherClient", launcher)
     with pytest.raises(LaunchError, match="there can be none"):
         stage.start(campaign())
     assert stage.manifest["status"] == "stopped"

@@ -10,7 +10,7 @@ from harness.campaign.model import Protocol
 from harness.host.placement import CpuPlan, choose_cpus
 from harness.host.reader import Host
 from harness.host.state import Supply
-from harness.trial.context import stays
+from harness.trial.preparation import stays
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from harness.host.reader import Host
 from harness.launch.commands import SideCommands
 from harness.launch.matching import Interrupted, Interrupts
 from harness.launch.usage import Used
-from harness.trial.context import TrialContext
 from harness.trial.measure import PADDING_VARIABLE, CapReached, Measurer
-from harness.trial.metering import Grouping, SessionEnergy
+from harness.trial.metering import Grouping
+from harness.trial.session import TrialRun
 from tests.hosts import trees as hosts
 
 MOST = 1000  # bytes that a run may write to one of its outputs
@@ -27,8 +27,9 @@ MOST = 1000  # bytes that a run may write to one of its outputs
 class Bench:
     """Measures runs of one cell; what the session would hear is kept."""
 
-    def __init__(self, stage, campaign, isolation, make_cell, command) -> None:
+    def __init__(self, stage, campaign, isolation, make_cell, command, monkeypatch) -> None:
         self.stage, self._campaign, self._isolation = stage, campaign, isolation
+        self._patch = monkeypatch
         self._make_cell, self._command = make_cell, command
         self.outputs = stage.folder / "outputs"
         self.outputs.mkdir()
@@ -49,7 +50,7 @@ class Bench:
             isolation=self._isolation(output_limit_bytes=MOST, **(isolation or {})),
         )
 
-        context = TrialContext(
+        trial = TrialRun(
             campaign=c,
             prepared=SimpleNamespace(
                 host=self.host,
@@ -57,6 +58,7 @@ class Bench:
                 grouping=Grouping(),
                 energy=EnergyMeter(),
                 tally=lambda: None,
+                launching={},
             ),
             environment={"PATH": str(self.stage.bin), "BASE": "1", "BOTH": "base"},
             commands=self.side,
@@ -65,13 +67,13 @@ class Bench:
             executables={("x", "a"): self.stage.bin / "true"},
             deadline=deadline,
         )
-        context.store = SimpleNamespace(
+        trial.store = SimpleNamespace(
             path=self.stage.folder,
             manifest=SimpleNamespace(seed=7),
             append_findings=lambda when, found, session=None: self.found.extend(found),
         )
-        launcher = SimpleNamespace(client=self.launcher)
-        self.measurer = Measurer(context, launcher, SessionEnergy(context), 2)
+        self._patch.setattr("harness.trial.measure.LauncherClient", lambda *_, **__: self.launcher)
+        self.measurer = Measurer(trial, 3, 2)
 
     def measure(self, position=7, *, warmup=False, **given):
         if self.measurer is None or given:
@@ -91,8 +93,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(stage, campaign, isolation, make_cell, commands):
-    made = Bench(stage, campaign, isolation, make_cell, *commands("true"))
+def bench(stage, campaign, isolation, make_cell, commands, monkeypatch):
+    made = Bench(stage, campaign, isolation, make_cell, *commands("true"), monkeypatch)
     yield made
     made.side.close()
     made.host.close()
@@ -147,7 +149,7 @@ def test_what_a_hook_left_running_is_told_at_the_end_of_the_session(bench):
     bench.measure()
     told = bench.measurer._leftovers
     told._seconds, told._names = 1.5, {"redis-server": None}
-    (found,) = bench.measurer.close()
+    (found,) = bench.measurer.finish()
     assert found.check == "hook-left-running"
     assert "(redis-server) used 1.50 s" in found.what
 
@@ -187,7 +189,7 @@ def test_the_surroundings_of_a_run_are_what_was_added_while_it_lasted(bench):
 def test_the_cpus_of_the_services_of_its_variant_are_looked_at(bench):
     bench.stage.tree({"proc/stat": hosts.stat(4)})
     bench.set(cpus=(0,))
-    context = bench.measurer._context
+    context = bench.measurer._trial
     context.prepared.cpus.services = {"db/a": (1, 2), "db/b": (3,), "cache": (2,)}
     context.services.serving = lambda variant: (f"db/{variant}", "cache")
     bench.stage.target = lambda request: bench.stage.tree({"proc/stat": hosts.stat(4, user=1007)})
@@ -237,7 +239,7 @@ def test_output_of_a_good_run_is_kept_when_asked_for(bench):
     bench.stage.target = writes("said\n", "muttered\n")
     row = bench.measure(stdout="keep")
     assert (row.stdout_bytes, len(row.stdout_sha256)) == (5, 64)
-    bench.measurer.close()
+    bench.measurer.finish()
     assert bench.kept() == {"0007.stdout": "said\n"}
 
 
@@ -245,7 +247,7 @@ def test_output_of_a_failed_run_is_kept_unasked(bench):
     bench.stage.target = writes("said\n", "muttered\n")
     row = bench.measure(-2, warmup=True, expect=Expect(stdout_regex="nothing like it"))
     assert row.outcome == "output-mismatch"
-    bench.measurer.close()
+    bench.measurer.finish()
     assert bench.kept() == {"w2.stdout": "said\n", "w2.stderr": "muttered\n"}
 
 
@@ -389,8 +391,8 @@ def test_closing_removes_what_was_caught_last(bench):
     bench.stage.target = writes("said\n")
     bench.measure()
     assert bench.kept().keys() == {"current.stdout", "current.stderr"}
-    bench.measurer.close()
-    bench.measurer.close()
+    bench.measurer.finish()
+    bench.measurer.finish()
     assert bench.kept() == {}
 
 
