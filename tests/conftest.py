@@ -85,7 +85,6 @@ os.environ["XDG_STATE_HOME"] = _STATE.name
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
 os.environ.setdefault("FAIRTRIAL_CACHE", str(_CACHE / "fairtrial" / "kernels"))
 os.environ["XDG_CACHE_HOME"] = f"{_STATE.name}/cache"
-os.environ["FAIRTRIAL_DEFAULTS"] = ""  # own defaults of whoever tests
 # each trial asks the compilers for their versions, and a virtual machine of Java is half of that trial
 Path(_STATE.name, "bin").mkdir()
 _JAVA = Path(_STATE.name, "bin", "javac")

@@ -39,7 +39,6 @@ class Lab:
         known = "FAIRTRIAL_CACHE"  # without which each new process compiles the kernels
         kept = {k: v for k, v in os.environ.items() if k == known or not k.startswith("FAIRTRIAL_")}
         self.environment = {k: v for k, v in kept.items() if k not in early(kept)} | early(AT_START)
-        self.environment["FAIRTRIAL_DEFAULTS"] = ""  # whoever tests may have some
         self.started: list[subprocess.Popen[str] | Started] = []
         self.virtual = None  # times of its commands, where one has none of its own
         self._days = 0  # of commands on virtual times, each of which begins a day later

@@ -16,7 +16,6 @@ from analysis.errors import UsageError
 from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
 from analysis.record.trial_files import MANIFEST
 
-from ..campaign.defaults import own_defaults
 from ..campaign.metric_checks import with_quantiles
 from ..campaign.resolve import load_campaign
 from ..launch.matching import Interrupts
@@ -123,7 +122,7 @@ def question_of(request: Request) -> Question:
         ends = (good or "").split("..")  # as git writes a range
         two = ends if len(ends) == 2 and all(ends) else [good or "GOOD", "BAD"]
         raise UsageError(what, good or None, shlex.join(["fairtrial", "bisect", *two]))
-    campaign = load_campaign(Path(chosen("campaign", CAMPAIGN_FILE)), own=own_defaults())
+    campaign = load_campaign(Path(chosen("campaign", CAMPAIGN_FILE)))
     every = request.every or bool(then and then.every)
     # a branch may have moved on since then
     again = then is not None and request.good is None

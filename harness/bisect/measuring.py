@@ -21,7 +21,6 @@ from analysis.record.trial_files import MANIFEST, MEASUREMENTS, OUTPUTS, PLAN, L
 from analysis.record.yaml_reader import Document, Plain, Value, decoded, read_document
 
 from ..campaign.cells import entries
-from ..campaign.defaults import OwnDefaults
 from ..campaign.model import LAYOUT_SEED
 from ..campaign.resolve import MAX_SEED, load_campaign
 from ..campaign.schema import check_shape
@@ -158,10 +157,9 @@ def campaign_of(
     except UnicodeEncodeError:
         what = "a path of the campaign is not UTF-8 and cannot be written to a campaign"
         raise UsageError(what, str(file), "rename it") from None
-    own = OwnDefaults(values=recipe.campaign.own_defaults)
     # a commit that fails is one of the answers
     defaults = {**recipe.campaign.defaults, "protocol.never_ok": "go_on"}
-    return load_campaign(file, seed=seed, defaults=defaults, own=own)
+    return load_campaign(file, seed=seed, defaults=defaults, own=recipe.campaign.own_defaults)
 
 
 def campaign_text(

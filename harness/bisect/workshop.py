@@ -115,7 +115,7 @@ class KeptTrees:
                 data = parse(file.read())
             if data.pop("schema") != SCHEMA:
                 return None
-            data.pop("size_bytes", None)  # of version 0.3.0
+            data.pop("size_bytes", None)  # of earlier versions
             return Record(**data)
         except (OSError, StoreError, ShapeError, TypeError, KeyError, AttributeError):
             return None

@@ -25,7 +25,7 @@ from analysis.words import alike, normal
 
 from ..host.counter_events import EVENTS, RawEventError, parse_raw
 from .cells import MAX_CELLS, CampaignEntry, CellMaker, entries
-from .defaults import OwnDefaults, Table, completed, fields_of, todays_defaults
+from .defaults import Table, completed, fields_of, todays_defaults
 from .metric_checks import built_files, stopping_by_builds, with_quantiles, written_by_others
 from .model import (
     LAYOUT_SEED,
@@ -604,10 +604,13 @@ def load_campaign(
     *,
     seed: int | None = None,
     defaults: Table | None = None,
-    own: OwnDefaults | None = None,
+    own: Table | None = None,
     text: bytes | None = None,
 ) -> Campaign:
-    """Read, check and resolve a campaign file; with `text`, as if that stood in it, whether it is there or not."""
+    """Read, check and resolve a campaign file; with `text`, as if that stood in it, whether it is there or not.
+
+    `defaults` are those of the version that began a trial, `own` those of the person.
+    """
     if seed is not None and not 0 <= seed <= MAX_SEED:
         raise UsageError(f"the seed must be from 0 to {MAX_SEED}, not {seed}")
     data = read_bytes(path) if text is None else text
@@ -616,10 +619,8 @@ def load_campaign(
     problems = [*document.problems, *faults.problems]
     campaign = None
     if given is not None:
-        mine = own or OwnDefaults()
         table = {**todays_defaults(), **(defaults or {})}
-        resolver = Resolver(document, given, faults, table, mine.values)
-        resolver.notes += mine.notes(given)
+        resolver = Resolver(document, given, faults, table, own or {})
         campaign = resolver.resolve(seed, data)
         problems += resolver.problems
     if problems or campaign is None:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 from analysis.errors import CampaignError, UsageError
 from analysis.words import shown
 
-from ..campaign.defaults import own_defaults
 from ..campaign.resolve import MAX_SEED, load_campaign
 from ..campaign.scalar_kinds import MAX_SECONDS
 from ..errors import counted
@@ -84,7 +83,7 @@ def campaign_of(
     path = place / "campaign.yaml"
     path.write_text("\n".join(_yaml(options, wanted, manner, runs)) + "\n", encoding="utf-8")
     try:
-        campaign = load_campaign(path, own=own_defaults())
+        campaign = load_campaign(path)
     except CampaignError as error:  # the file is ours: what it is about is what was typed
         raise UsageError(error.what, "fairtrial compare", error.fix) from None
     typed = {one.variant: one.command for one in wanted}

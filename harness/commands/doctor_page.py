@@ -196,10 +196,9 @@ def check_up(
     """Check the host, for a campaign or in general."""
     campaign: Campaign | None = None
     if campaign_path is not None:
-        from ..campaign.defaults import own_defaults
         from ..campaign.resolve import load_campaign
 
-        campaign = load_campaign(campaign_path, own=own_defaults())
+        campaign = load_campaign(campaign_path)
     with Host() as host:
         first = host.read()
         setting = campaign.isolation.cpus if campaign else "auto"

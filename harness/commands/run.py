@@ -57,7 +57,6 @@ def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     """
     from analysis.errors import UsageError
 
-    from ..campaign.defaults import own_defaults
     from ..campaign.resolve import load_campaign
     from ..trial.execution import Options, start
     from .dry_run import preview
@@ -85,11 +84,7 @@ def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
             more=more,
             seed=args.seed,
         )
-    campaign = (
-        begun.campaign
-        if begun
-        else load_campaign(args.campaign, seed=args.seed, own=own_defaults())
-    )
+    campaign = begun.campaign if begun else load_campaign(args.campaign, seed=args.seed)
     node = None if member is None else member.require(campaign)
     view = View(err, quiet=args.quiet, verbose=args.verbose)
     options = Options(

@@ -77,7 +77,6 @@ def submit(*, args: _Asked, json: bool, out: TextIO, err: TextIO) -> int:
 def _first(args: _Asked) -> Submission:
     from analysis.errors import UsageError
 
-    from ..campaign.defaults import own_defaults
     from ..campaign.resolve import load_campaign
     from ..fleet.submission import Wishes, checked_arguments, submission_of
 
@@ -92,7 +91,7 @@ def _first(args: _Asked) -> Submission:
         wait_s=args.wait_for_lock,
         arguments=checked_arguments(args.sbatch),
     )
-    campaign = load_campaign(args.campaign, seed=args.seed, own=own_defaults())
+    campaign = load_campaign(args.campaign, seed=args.seed)
     return submission_of(campaign, wishes, args.dir)
 
 

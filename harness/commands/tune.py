@@ -137,17 +137,12 @@ def _ended(done: Tuned, args: _Asked, err: TextIO) -> int:
 
 def _wish(args: _Asked, argv: list[str]) -> Wish:
     from ..tune.proposal import Wish
-    from ..tune.tuner import caller_of
 
     if args.campaign is None:
         return Wish(offline_sibling=args.offline_sibling, inside=bool(argv))
-    from ..campaign.defaults import own_defaults
     from ..campaign.resolve import load_campaign
 
-    # those of the user for whom the campaign will be executed, not root's
-    caller = caller_of(os.environ)
-    whose = os.environ if caller is None else caller.environment(os.environ)
-    campaign = load_campaign(args.campaign, own=own_defaults(whose))
+    campaign = load_campaign(args.campaign)
     return Wish(
         setting=campaign.isolation.cpus,
         offline_sibling=args.offline_sibling,

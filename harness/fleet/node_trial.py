@@ -29,8 +29,8 @@ class Membership(NamedTuple):
         """Refuse what would make the fleet's trials no samples of one campaign; give the node."""
         if identity_of(campaign) != self.fleet.identity:
             raise UsageError(
-                "the campaign is not the one that the fleet was submitted with: the file, or your "
-                "own defaults, have changed since, and its hosts must measure the same",
+                "the campaign is not the one that the fleet was submitted with: the file has changed "
+                "since, and its hosts must measure the same",
                 str(campaign.source),
                 f"put it back as it was, or submit a new fleet (this one: {self.folder})",
             )

@@ -156,8 +156,8 @@ def _own_option(word: str) -> str | None:
 SCRIPT = "job.sh"
 CANCELLED = "cancelled"  # a file of the fleet: no job of it comes back
 
-# where our own defaults and our key are, which every host must share
-_OURS = ("FAIRTRIAL_DEFAULTS", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+# where our key is, which every host must share
+_OURS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME")
 
 _TEXT = """\
 #!/bin/bash

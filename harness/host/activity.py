@@ -23,8 +23,8 @@ import psutil
 from analysis.registry import shipped
 
 from .facts import LOGINS, own_cgroups, sensors
-from .processors import CPU, cpufreq, topology
-from .state import Busy, GapLook, Gaps, HostCounters, KernelSwitch
+from .processors import CPU, cpufreq, online, topology, turbo, usable
+from .state import Busy, GapLook, Gaps, HostCounters
 from .tree import Tree, whole
 
 if TYPE_CHECKING:
@@ -133,11 +133,11 @@ class ProcessorTime:
 
 
 class CounterReader:
-    """Reads counters again and again, with the files kept open."""
+    """Reads counters again and again, with the files kept open: the part of `Host` that is asked between runs."""
 
-    def __init__(self, tree: Tree, tick_s: float) -> None:
-        self._tree = tree
-        self._tick_s = tick_s
+    def __init__(self, root: Path) -> None:
+        self.root, self._tree = root, Tree(root)
+        self._tick_s = 1 / os.sysconf("SC_CLK_TCK")
         self._stat_bytes: int | None = None
         self._sensors: tuple[str, ...] | None = None
         self._log: KernelLog | None = None
@@ -146,6 +146,7 @@ class CounterReader:
         """Close what is kept open."""
         if self._log is not None:
             self._log.close()
+        self._tree.close()
 
     def processor_time(self) -> ProcessorTime | None:
         """Read what each CPU has done since boot; None where the kernel does not show it."""
@@ -157,13 +158,12 @@ class CounterReader:
         return None if data is None else ProcessorTime(data, self._tick_s)
 
     def steal_s(self, cpus: tuple[int, ...]) -> float | None:
-        """Give the time that a hypervisor took from `cpus` since boot, in seconds."""
+        """Give the time that a hypervisor took from `cpus` since boot, in seconds: of ticks, usually of 10 ms."""
         now = self.processor_time()
         ticks = None if now is None else now.stolen(cpus)
         return None if ticks is None else ticks * self._tick_s
 
-    def busy_s(self, cpus: tuple[int, ...]) -> float | None:
-        """Give the time that `cpus` were busy since boot, in seconds."""
+    def _busy_s(self, cpus: tuple[int, ...]) -> float | None:
         now = self.processor_time()
         ticks = None if now is None else now.busy(cpus)
         return None if ticks is None else ticks * self._tick_s
@@ -188,13 +188,18 @@ class CounterReader:
         believable = [value / 1000 for value in values if value is not None and 0 < value < 150_000]
         return max(believable, default=None)
 
+    def energy_uj(self, path: str) -> int | None:
+        """Give a counter of energy in microjoules, None where it is gone or closed."""
+        return self._tree.poll_number(path)
+
     def frequency_khz(self, cpu: int) -> int | None:
         """Give the frequency that the driver reports for the CPU now."""
         value = self._tree.poll_number(cpufreq(cpu, "scaling_cur_freq"))
         return value if value is not None and value > 0 else None
 
-    def read(self, cpus: tuple[int, ...], turbo: KernelSwitch) -> HostCounters:
-        """Read every counter for `cpus`."""
+    def counters(self, cpus: tuple[int, ...] = ()) -> HostCounters:
+        """Read what moves, for `cpus`; for every usable CPU when empty."""
+        cpus = cpus or usable(self._tree, online(self._tree))
         self._log = self._log or KernelLog(self._tree)
         load = (self._tree.text(LOADAVG) or "").split()
         running = re.search(r"^procs_running (\d+)", self._tree.text(STAT) or "", re.MULTILINE)
@@ -217,8 +222,8 @@ class CounterReader:
             # The process that reads is running while it reads.
             runnable=None if running is None else max(0, int(running.group(1)) - 1),
             steal_s=self.steal_s(cpus),
-            busy_s=self.busy_s(cpus),
-            busy_all_s=self.busy_s(()),
+            busy_s=self._busy_s(cpus),
+            busy_all_s=self._busy_s(()),
             fairtrial_s=time.process_time(),
             irqs=self._irqs(cpus),
             swapped_in_pages=self._vmstat("pswpin"),
@@ -230,7 +235,7 @@ class CounterReader:
             temperature_c=self.temperature_c(),
             frequency_khz={cpu: value for cpu, value in frequencies.items() if value is not None},
             governors={cpu: value for cpu, value in governors.items() if value is not None},
-            turbo=turbo.on,
+            turbo=turbo(self._tree, cpus).on,
             kernel_alarms=self._log.alarms(),
         )
 

@@ -19,6 +19,7 @@ from .state import (
     Interval,
     MissingEvent,
     Situation,
+    check,
     found,
     read,
 )
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from analysis.record.trial_files import CheckStatus, Finding
 
 
+@check(
+    "what the processor counts tells why a run took its time; a machine may not show it, and a kernel "
+    "may not permit it"
+)
 def counters(situation: Situation) -> Finding:
     """Check that the events that are wanted can be counted."""
     look = situation.events
@@ -58,12 +63,7 @@ def _names(events: Iterable[CountedEvent | MissingEvent]) -> str:
     return ", ".join(one.name for one in events)
 
 
-COUNTERS = Check(
-    counters,
-    "what the processor counts tells why a run took its time; a machine may not show it, and a kernel "
-    "may not permit it",
-)
-CHECKS: tuple[Check, ...] = (*power.CHECKS, *cpu.CHECKS, COUNTERS, *kernel.CHECKS)
+CHECKS: tuple[Check, ...] = (*power.CHECKS, *cpu.CHECKS, counters, *kernel.CHECKS)
 CHECK_NAMES: tuple[str, ...] = tuple(check.name for check in CHECKS)
 # Fails only where nothing can hold a limit of the campaign, and a limit is never ignored.
 _LIMITS = "cgroup"

@@ -9,7 +9,7 @@ from ..errors import counted, duration
 from .activity import INTERRUPTS, LOADAVG, STAT
 from .facts import LOGINS
 from .processors import CPUINFO, ISOLATED
-from .state import Check, Interval, Situation, found, named, path_of, read
+from .state import Interval, Situation, check, found, named, path_of, read
 from .tree import format_cpus
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ _LOST_WARN = 0.01  # of the time: the timer's own ticks take less
 _LOST_FAIL = 0.10
 
 
+@check(
+    "two threads of one core share its caches and execution units; a neighbour can cost "
+    "tens of percent"
+)
 def smt(situation: Situation) -> Finding:
     """Check that no other hardware thread shares the core of a measured CPU."""
     state = situation.state
@@ -52,6 +56,7 @@ def smt(situation: Situation) -> Finding:
     return found("ok", what, read(path_of("smt"), state.smt or "absent"))
 
 
+@check("other programs take processor time, cache and memory bandwidth from the run")
 def load(situation: Situation) -> Finding:
     """Check that nothing else wants a CPU."""
     value, runnable = situation.counters.load_1min, situation.counters.runnable
@@ -77,6 +82,7 @@ def _busiest(situation: Situation) -> str:
     return f"; busiest meanwhile, in % of a CPU: {', '.join(named)}"
 
 
+@check("someone else's program may start in the middle of a session")
 def users(situation: Situation) -> Finding:
     """Check that nobody else is logged in: people start programs when they like."""
     others = situation.others_logged_in
@@ -88,6 +94,7 @@ def users(situation: Situation) -> Finding:
     return found("warn", what, LOGINS, "who  (then agree on when the machine is yours)")
 
 
+@load.during
 def load_between(interval: Interval) -> Finding:
     """Tell how busy the other CPUs were: the load average would count the measured program too."""
     before, after = interval.before, interval.after
@@ -107,6 +114,9 @@ def load_between(interval: Interval) -> Finding:
     return found("warn", what, read(STAT, f"{busy:.2f}"), fix)
 
 
+@check(
+    "time taken by a hypervisor is part of the wall time, and nothing in the program explains it"
+)
 def steal(situation: Situation) -> Finding:
     """Check that no hypervisor takes the measured CPUs away."""
     stolen, uptime = situation.counters.steal_s, situation.counters.uptime_s
@@ -117,6 +127,7 @@ def steal(situation: Situation) -> Finding:
     return _steal(stolen, uptime, situation.counters.cpus, "since boot")
 
 
+@steal.during
 def steal_between(interval: Interval) -> Finding:
     """Tell how much of the interval a hypervisor took from the measured CPUs."""
     before, after = interval.before.steal_s, interval.after.steal_s
@@ -138,6 +149,10 @@ def _steal(stolen: float, elapsed: float, cpus: tuple[int, ...], when: str) -> F
     return found("fail" if share >= _STEAL_FAIL else "warn", what, where, fix)
 
 
+@check(
+    "what takes the CPU from a program, be it a program, an interrupt, a hypervisor or the "
+    "firmware, lengthens its run"
+)
 def gaps(situation: Situation) -> Finding:
     """Check that nothing takes the measured CPUs away, whoever it is: a look at the clock tells."""
     look = situation.gaps
@@ -161,6 +176,7 @@ def gaps(situation: Situation) -> Finding:
     return found("fail" if worst.share >= _LOST_FAIL else "warn", what, where, fix)
 
 
+@check("each interrupt stops the program and replaces part of its cache")
 def irq(situation: Situation) -> Finding:
     """Check that devices do not interrupt the measured CPUs."""
     seen, uptime = situation.counters.irqs, situation.counters.uptime_s
@@ -176,6 +192,7 @@ def irq(situation: Situation) -> Finding:
     return _irq(seen, rate, what, situation.others)
 
 
+@irq.during
 def irq_between(interval: Interval) -> Finding:
     """Tell how often devices interrupted the measured CPUs during the interval."""
     before, after = interval.before.irqs, interval.after.irqs
@@ -204,6 +221,7 @@ def _irq(counts: Mapping[str, int], rate: float, what: str, others: tuple[int, .
     return found("warn", what, read(INTERRUPTS, f"{busiest}: {counts[busiest]}"), fix)
 
 
+@check("on a CPU of its own a program is not descheduled for others")
 def isolation(situation: Situation) -> Finding:
     """Check that the scheduler places nothing else on the measured CPUs."""
     isolated, nohz = situation.state.isolated, situation.state.nohz_full
@@ -225,6 +243,7 @@ def isolation(situation: Situation) -> Finding:
     return found("ok", f"{named(cpus)} isolated and without timer ticks", where)
 
 
+@check("memory on another node is slower, and moving it there costs faults during the run")
 def numa(situation: Situation) -> Finding:
     """Check that the measured CPUs share a node, and that memory is not moved between nodes."""
     state = situation.state
@@ -246,6 +265,10 @@ def numa(situation: Situation) -> Finding:
     return found("warn", what, where, "sudo sysctl kernel.numa_balancing=0")
 
 
+@check(
+    "inside a virtual machine or under a quota the processor is shared with others that "
+    "cannot be seen"
+)
 def virtual(situation: Situation) -> Finding:
     """Check whether this is bare metal: a virtual machine hides what happens below it."""
     state = situation.state
@@ -269,6 +292,7 @@ def virtual(situation: Situation) -> Finding:
     return found("ok", "bare metal, no container", state.virtual_path)
 
 
+@check("the kernel stops real-time work that uses up its share of a period, in mid-run")
 def rt_throttle(situation: Situation) -> Finding:
     """Check that the kernel's limit on real-time work cannot stop a FIFO target in mid-run."""
     runtime, period = situation.state.rt_runtime_us, situation.state.rt_period_us
@@ -289,41 +313,4 @@ def rt_throttle(situation: Situation) -> Finding:
     return found("warn", what, where + beyond, fix)
 
 
-CHECKS = (
-    Check(
-        smt,
-        "two threads of one core share its caches and execution units; a neighbour can cost "
-        "tens of percent",
-    ),
-    Check(
-        numa, "memory on another node is slower, and moving it there costs faults during the run"
-    ),
-    Check(
-        load,
-        "other programs take processor time, cache and memory bandwidth from the run",
-        load_between,
-    ),
-    Check(users, "someone else's program may start in the middle of a session"),
-    Check(
-        steal,
-        "time taken by a hypervisor is part of the wall time, and nothing in the program "
-        "explains it",
-        steal_between,
-    ),
-    Check(
-        gaps,
-        "what takes the CPU from a program, be it a program, an interrupt, a hypervisor or the "
-        "firmware, lengthens its run",
-    ),
-    Check(irq, "each interrupt stops the program and replaces part of its cache", irq_between),
-    Check(isolation, "on a CPU of its own a program is not descheduled for others"),
-    Check(
-        virtual,
-        "inside a virtual machine or under a quota the processor is shared with others that "
-        "cannot be seen",
-    ),
-    Check(
-        rt_throttle,
-        "the kernel stops real-time work that uses up its share of a period, in mid-run",
-    ),
-)
+CHECKS = (smt, numa, load, users, steal, gaps, irq, isolation, virtual, rt_throttle)

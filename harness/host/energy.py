@@ -1,4 +1,4 @@
-"""The energy of the processor's packages, by powercap or by perf, while runs last and while none does.
+"""The energy of the processor's packages, by powercap, while runs last and while none does.
 
 A counter begins again at 0 behind its range: it is read every 30 s, and what cannot be told is None.
 """
@@ -11,15 +11,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.record.trial_files import ENERGY, NET_ENERGY, RESOLUTION_S
 
 if TYPE_CHECKING:
-    from .pmus import PerfCalls
     from .reader import Host
-    from .state import HostState, PowerEvent
+    from .state import HostState
 
 
 @dataclass(slots=True)
@@ -34,7 +32,6 @@ class EnergyCounter:
     joules: float
     range: int | None
     read: Callable[[], int | None]
-    close: Callable[[], None] = lambda: None
     count: int | None = None
     since: float = 0.0  # when the count was seen first
     total: int = 0  # of a span
@@ -46,24 +43,6 @@ class EnergyCounter:
         if count != self.count:
             self.count, self.since = count, at
         return count
-
-
-def perf_counter(calls: PerfCalls, event: PowerEvent, cpu: int) -> EnergyCounter:
-    """Open the event of the power PMU on one CPU; the kernel extends its count to 64 bits."""
-    from .pmus import event_attributes
-
-    attributes = event_attributes(event.kind, (event.config, 0, 0, 0))
-    fd = calls.open(attributes, pid=-1, cpu=cpu)
-
-    def read() -> int | None:
-        try:
-            answer = calls.read(fd)
-        except OSError:
-            return None
-        return None if answer is None else answer[0]
-
-    name = f"the package of cpu{cpu}"
-    return EnergyCounter(name, event.joules, None, read, lambda: calls.close(fd))
 
 
 _EVERY_S = 30.0
@@ -84,15 +63,8 @@ class Spent(NamedTuple):
 class EnergyMeter:
     """Measures the energy of all packages, span after span."""
 
-    def __init__(
-        self,
-        counters: Sequence[EnergyCounter] = (),
-        source: str = "none",
-        problem: str | None = None,
-    ) -> None:
+    def __init__(self, counters: Sequence[EnergyCounter] = ()) -> None:
         self._counters = tuple(counters)
-        self.source = source
-        self.problem = problem
         self._begun = self._read_at = 0.0
         self._why: str | None = None
 
@@ -107,7 +79,7 @@ class EnergyMeter:
         if not self.available:
             return {}
         return {
-            name: {"unit": "J", "better": "lower", "source": self.source}
+            name: {"unit": "J", "better": "lower", "source": "powercap"}
             for name in (ENERGY, NET_ENERGY)
         }
 
@@ -144,11 +116,6 @@ class EnergyMeter:
             joules = sum(counter.total * counter.joules for counter in self._counters)
         return Spent(joules=joules, seconds=seconds, why=self._why)
 
-    def close(self) -> None:
-        """Close the counters."""
-        for counter in self._counters:
-            counter.close()
-
     def _take(self) -> None:
         before, self._read_at = self._read_at, time.monotonic()
         passed = self._read_at - before
@@ -175,7 +142,7 @@ class EnergyMeter:
         self._why = self._why or why
 
 
-def open_energy(host: Host, state: HostState, calls: PerfCalls | None = None) -> EnergyMeter:
+def open_energy(host: Host, state: HostState) -> EnergyMeter:
     """Open the counters of all packages; of no package alone, the energy would be a part of it."""
     zones = state.energy or ()
     if zones and all(zone.readable for zone in zones):
@@ -185,25 +152,8 @@ def open_energy(host: Host, state: HostState, calls: PerfCalls | None = None) ->
             )
             for zone in zones
         ]
-        return EnergyMeter(counted, "powercap")
-    event = state.power_event
-    if event is None or not event.permitted:
-        return EnergyMeter()
-    if calls is None:
-        if host.root != Path("/"):
-            return EnergyMeter()
-        from .pmus import PerfCalls
-
-        calls = PerfCalls()
-    counters: list[EnergyCounter] = []
-    try:
-        for cpu in event.cpus:
-            counters.append(perf_counter(calls, event, cpu))
-    except OSError as error:  # a container's rules, say
-        for counter in counters:
-            counter.close()
-        return EnergyMeter(problem=f"perf does not open the event energy-pkg: {error.strerror}")
-    return EnergyMeter(counters, "perf")
+        return EnergyMeter(counted)
+    return EnergyMeter()
 
 
 IDLE_S = 10.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import counted, size
 from .activity import KERNEL_LOG, VMSTAT
 from .facts import DELEGATED, MEMINFO, missing_for
-from .state import Check, Interval, Situation, found, path_of, read
+from .state import Interval, Situation, check, found, path_of, read
 
 if TYPE_CHECKING:
     from analysis.record.trial_files import Finding
@@ -29,6 +29,10 @@ _LITTLE_DISK = 1_000_000_000
 _LONGEST = 100
 
 
+@check(
+    "one fixed address layout can favour one variant by some percent; random places of stack, heap and "
+    "mappings average that out, but not how the code inside the binary was linked"
+)
 def aslr(situation: Situation) -> Finding:
     """Check that stack, heap and mappings of each run lie elsewhere: what their places change averages out."""
     value = situation.state.aslr
@@ -44,6 +48,10 @@ def aslr(situation: Situation) -> Finding:
     return found("warn", what, where, "sudo sysctl kernel.randomize_va_space=2")
 
 
+@check(
+    "whether a program gets large pages changes its speed, and depends on the state of "
+    "memory, not on the program"
+)
 def thp(situation: Situation) -> Finding:
     """Check that the kernel gives no large pages to programs that did not ask for them."""
     value = situation.state.thp
@@ -56,6 +64,7 @@ def thp(situation: Situation) -> Finding:
     return found("warn", what, where, f"echo madvise | sudo tee {path_of('thp')}")
 
 
+@check("a page that comes back from the disk costs as much as a million instructions")
 def swap(situation: Situation) -> Finding:
     """Check that memory suffices."""
     state, counters = situation.state, situation.counters
@@ -76,6 +85,7 @@ def swap(situation: Situation) -> Finding:
     return found("ok", what, where)
 
 
+@swap.during
 def swap_between(interval: Interval) -> Finding:
     """Tell whether pages were swapped during the interval."""
     before, after = interval.before, interval.after
@@ -97,6 +107,7 @@ def swap_between(interval: Interval) -> Finding:
     return found("ok", "nothing was swapped", VMSTAT)
 
 
+@check("a profiler that samples the whole host interrupts the measured program too")
 def perf_rate(situation: Situation) -> Finding:
     """Check that a profiler on the host cannot interrupt the runs often."""
     rate = situation.state.perf_rate
@@ -110,6 +121,7 @@ def perf_rate(situation: Situation) -> Finding:
     return found("warn", what, where, fix)
 
 
+@check("a slow clock adds its own cost to every short run, and steps are coarser")
 def clock(situation: Situation) -> Finding:
     """Check that reading the clock costs nanoseconds, not a trip to a slow device."""
     source, offered = situation.state.clocksource, situation.state.clocksources
@@ -130,6 +142,10 @@ def clock(situation: Situation) -> Finding:
     return found("fail" if "jiffies" in source else "warn", what, where, fix)
 
 
+@check(
+    "after a hardware error, a hang or a kill for lack of memory, the timings around it "
+    "are in doubt"
+)
 def kernel_log(situation: Situation) -> Finding:
     """Check that the kernel reported no hardware error, throttling, hang or lack of memory."""
     alarms = situation.counters.kernel_alarms
@@ -141,6 +157,7 @@ def kernel_log(situation: Situation) -> Finding:
     return found("warn", what, KERNEL_LOG, "sudo dmesg --level=emerg,alert,crit,err,warn")
 
 
+@kernel_log.during
 def kernel_log_between(interval: Interval) -> Finding:
     """Tell whether the kernel reported anything alarming during the interval."""
     before, after = interval.before.kernel_alarms, interval.after.kernel_alarms
@@ -163,6 +180,10 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
+@check(
+    "without one, the memory and processor time of programs with several processes are "
+    "known in part, and nothing can limit them together"
+)
 def cgroup(situation: Situation) -> Finding:
     """Check that each run can have a cgroup: it tells of all processes of a run, and holds them.
 
@@ -206,6 +227,7 @@ def _grouped(situation: Situation) -> Finding:
     return found("ok", what, offered)
 
 
+@check("a full disk ends the trial, and a nearly full one slows down writing")
 def disk(situation: Situation) -> Finding:
     """Check that the disk has room for the results."""
     free, needed = situation.free_bytes, situation.needed_bytes
@@ -222,34 +244,4 @@ def disk(situation: Situation) -> Finding:
     return found("ok", f"{size(free)} free", where)
 
 
-CHECKS = (
-    Check(
-        aslr,
-        "one fixed address layout can favour one variant by some percent; random places of stack, heap and "
-        "mappings average that out, but not how the code inside the binary was linked",
-    ),
-    Check(
-        thp,
-        "whether a program gets large pages changes its speed, and depends on the state of "
-        "memory, not on the program",
-    ),
-    Check(
-        swap,
-        "a page that comes back from the disk costs as much as a million instructions",
-        swap_between,
-    ),
-    Check(perf_rate, "a profiler that samples the whole host interrupts the measured program too"),
-    Check(clock, "a slow clock adds its own cost to every short run, and steps are coarser"),
-    Check(
-        kernel_log,
-        "after a hardware error, a hang or a kill for lack of memory, the timings around it "
-        "are in doubt",
-        kernel_log_between,
-    ),
-    Check(
-        cgroup,
-        "without one, the memory and processor time of programs with several processes are "
-        "known in part, and nothing can limit them together",
-    ),
-    Check(disk, "a full disk ends the trial, and a nearly full one slows down writing"),
-)
+CHECKS = (aslr, thp, swap, perf_rate, clock, kernel_log, cgroup, disk)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import errno
-import os
 import re
 import struct
 from collections.abc import Mapping
@@ -15,7 +12,7 @@ from .counter_events import EVENTS, SOFTWARE, RawEvent, RawEventError, parse_raw
 from .state import MissingEvent
 from .tree import Tree, format_cpus
 
-# --- The system call perf_event_open(2): what it is told, and the calls themselves.
+# --- The system call perf_event_open(2): what it is told.
 
 
 _SIZE = 136  # PERF_ATTR_SIZE_VER8; an older kernel takes more bytes as long as they are 0
@@ -59,10 +56,6 @@ def event_attributes(
     return bytes(laid)
 
 
-_CLOEXEC = 8
-_RESULT = struct.Struct("<QQQ")
-
-
 class PerfNumbers(NamedTuple):
     """The numbers of a kind of machine: of the system call, and of the ioctl that enables an event."""
 
@@ -78,44 +71,6 @@ MACHINES: Mapping[str, PerfNumbers] = {
     "loongarch64": PerfNumbers(call=241),
     "ppc64le": PerfNumbers(call=319, enable=0x20002400),
 }
-
-
-class PerfCalls:
-    """Opens, reads and closes events; tests put another object in its place."""
-
-    def __init__(self) -> None:
-        self._machine = MACHINES.get(os.uname().machine)
-        self._libc = ctypes.CDLL(None, use_errno=True)
-        self._libc.syscall.restype = ctypes.c_long
-
-    def open(self, attributes: bytes, *, pid: int, cpu: int) -> int:
-        """Open one event, and give its descriptor, which no program inherits."""
-        if self._machine is None:
-            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-        descriptor = self._libc.syscall(
-            ctypes.c_long(self._machine.call),
-            ctypes.c_char_p(attributes),
-            *map(ctypes.c_long, (pid, cpu, -1, _CLOEXEC)),
-        )
-        if descriptor < 0:
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
-        return int(descriptor)
-
-    def read(self, descriptor: int) -> tuple[int, int, int] | None:
-        """Give the value, and for how many ns it was enabled and counted; None for no answer.
-
-        There is none of an event that is `pinned` and found no place on the processor.
-        """
-        data = os.read(descriptor, _RESULT.size)
-        if len(data) != _RESULT.size:
-            return None
-        value, enabled, running = _RESULT.unpack(data)
-        return value, enabled, running
-
-    def close(self, descriptor: int) -> None:
-        """Close an event."""
-        os.close(descriptor)
 
 
 DEVICES: Final = "/sys/bus/event_source/devices"

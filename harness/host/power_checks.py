@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import counted
 from .facts import SUPPLIES
 from .processors import CPU, POWERCAP, cpufreq
-from .state import Check, Interval, Situation, found, ghz, named, path_of, read
+from .state import Interval, Situation, check, found, ghz, named, path_of, read
 from .tree import format_cpus
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ _RISE_C = 10.0
 _TOLERANCE = 0.01  # of a frequency: drivers round
 
 
+@check(
+    "any other governor changes the frequency with the load, so a run's time depends on "
+    "what ran before it"
+)
 def governor(situation: Situation) -> Finding:
     """Check that every measured CPU runs the governor 'performance'."""
     groups: dict[str, list[int]] = defaultdict(list)
@@ -52,6 +56,7 @@ def governor(situation: Situation) -> Finding:
     return found("ok", f"{named(chosen)} {verb} 'performance'{driver}", where)
 
 
+@governor.during
 def governor_between(interval: Interval) -> Finding:
     """Tell whether a power daemon changed the governor under a session."""
     before, after = interval.before.governors, interval.after.governors
@@ -71,6 +76,10 @@ def governor_between(interval: Interval) -> Finding:
     return found("ok", "the governor stayed the same")
 
 
+@check(
+    "a boosted frequency lasts as long as heat and neighbours allow: the same work takes "
+    "different times"
+)
 def turbo(situation: Situation) -> Finding:
     """Check that turbo (boost) is off: it depends on heat and on what other cores do."""
     switch = situation.state.turbo
@@ -86,6 +95,7 @@ def turbo(situation: Situation) -> Finding:
     return found("warn", what, where, fix)
 
 
+@turbo.during
 def turbo_between(interval: Interval) -> Finding:
     """Tell whether turbo was switched under a session."""
     before, after = interval.before.turbo, interval.after.turbo
@@ -97,6 +107,10 @@ def turbo_between(interval: Interval) -> Finding:
     return found("ok", f"turbo stayed {'on' if after else 'off'}")
 
 
+@check(
+    "a limit below the hardware's is usually a power profile, and may be lifted in the "
+    "middle of a trial"
+)
 def frequency(situation: Situation) -> Finding:
     """Check that the limits in force are the hardware's, or fix one frequency; all CPUs alike."""
     known = [cpu for cpu in situation.measured if cpu.highest and cpu.lowest]
@@ -133,6 +147,9 @@ def frequency(situation: Situation) -> Finding:
     return found("ok", what, where)
 
 
+@check(
+    "a processor that is slowed down for heat or by a quota measures its cooling, not the program"
+)
 def throttle(situation: Situation) -> Finding:
     """Check that the processor was not slowed down for heat, nor the group for its quota."""
     counters = situation.counters
@@ -160,6 +177,7 @@ def throttle(situation: Situation) -> Finding:
     return found("ok", what, path or "/sys/class/thermal/cooling_device*")
 
 
+@throttle.during
 def throttle_between(interval: Interval) -> Finding:
     """Tell whether the processor was slowed down during the interval."""
     before, after = interval.before, interval.after
@@ -185,6 +203,7 @@ def _rise(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None else max(0, after - before)
 
 
+@check("a processor near its limit slows down, and later runs suffer more than early ones")
 def temperature(situation: Situation) -> Finding:
     """Check that the processor is well below the temperature at which it slows down."""
     value = situation.counters.temperature_c
@@ -202,6 +221,7 @@ def temperature(situation: Situation) -> Finding:
     return found("ok", f"{value:.0f} °C{against}", where)
 
 
+@temperature.during
 def temperature_between(interval: Interval) -> Finding:
     """Tell whether the processor became much hotter or cooler during the interval."""
     before, after = interval.before.temperature_c, interval.after.temperature_c
@@ -214,6 +234,7 @@ def temperature_between(interval: Interval) -> Finding:
     return found("ok", what)
 
 
+@check("on battery or in a saving profile, firmware holds the processor back")
 def battery(situation: Situation) -> Finding:
     """Check that the machine is on mains, with no power-saving profile."""
     state = situation.state
@@ -238,25 +259,19 @@ def battery(situation: Situation) -> Finding:
     return found("unknown", "neither mains power nor a discharging battery is shown", SUPPLIES)
 
 
+@check("it tells whether energy can be recorded: no timing depends on it")
 def energy(situation: Situation) -> Finding:
     """Tell whether the energy of every package can be read; who asks for it is failed otherwise."""
-    zones, event = situation.state.energy or (), situation.state.power_event
+    zones = situation.state.energy or ()
     closed = [zone for zone in zones if not zone.readable]
     lost: CheckStatus = "fail" if situation.energy else "unknown"
     if zones and not closed:
         names = ", ".join(zone.name or "a package" for zone in zones)
         return found("ok", f"the energy of {names} can be read", zones[0].path)
-    if event is not None and event.permitted:
-        what = f"the energy of {counted(len(event.cpus), 'package')} can be read, through perf"
-        return found("ok", what, event.path)
     if closed:
         files = " ".join(zone.path for zone in closed)
         what = "the energy counters are closed to this user: energy will not be recorded"
         return found(lost, what, closed[0].path, f"sudo chmod a+r {files}")
-    if event is not None:
-        what = "perf does not let this user count energy: it will not be recorded"
-        where = "/proc/sys/kernel/perf_event_paranoid"
-        return found(lost, what, where, "sudo sysctl kernel.perf_event_paranoid=0")
     where = f"no {POWERCAP}" if situation.state.energy is None else f"no package in {POWERCAP}"
     what = f"{where}: energy will not be recorded"
     fix = "load the driver: sudo modprobe intel_rapl_msr"
@@ -270,35 +285,4 @@ def energy(situation: Situation) -> Finding:
     return found(lost, what, where, fix if situation.energy else None)
 
 
-CHECKS = (
-    Check(
-        governor,
-        "any other governor changes the frequency with the load, so a run's time depends on "
-        "what ran before it",
-        governor_between,
-    ),
-    Check(
-        turbo,
-        "a boosted frequency lasts as long as heat and neighbours allow: the same work takes "
-        "different times",
-        turbo_between,
-    ),
-    Check(
-        frequency,
-        "a limit below the hardware's is usually a power profile, and may be lifted in the "
-        "middle of a trial",
-    ),
-    Check(
-        throttle,
-        "a processor that is slowed down for heat or by a quota measures its cooling, not "
-        "the program",
-        throttle_between,
-    ),
-    Check(
-        temperature,
-        "a processor near its limit slows down, and later runs suffer more than early ones",
-        temperature_between,
-    ),
-    Check(battery, "on battery or in a saving profile, firmware holds the processor back"),
-    Check(energy, "it tells whether energy can be recorded: no timing depends on it"),
-)
+CHECKS = (governor, turbo, frequency, throttle, temperature, battery, energy)

@@ -1,28 +1,21 @@
 """Reads processors from a tree: topology, frequency limits, model, hypervisor, counters of energy (RAPL).
 
-Sources: Documentation/power/powercap/powercap.rst, Documentation/ABI/testing/sysfs-bus-event_source-devices-events,
-Documentation/admin-guide/perf-security.rst of Linux.
+Source: Documentation/power/powercap/powercap.rst of Linux.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 
 from .facts import own_cgroups
-from .state import Cpu, EnergyZone, KernelSwitch, PowerEvent, Topology
+from .state import Cpu, EnergyZone, KernelSwitch, Topology
 from .tree import Tree, parse_cpus, whole
 
 POWERCAP = "/sys/class/powercap"
-POWER_EVENTS = "/sys/bus/event_source/devices/power"
 
 _TOP = re.compile(r"(?P<kind>[\w-]+):\d+")
 _PACKAGE = re.compile(r"package-\d+(-die-\d+)?")  # not psys, which holds the packages
-_EVENT = "energy-pkg"
-_TERM = re.compile(r"event=(0x[0-9a-fA-F]{1,16}|[0-9]{1,19})")
-_CAPABILITIES = re.compile(r"^CapEff:\s*([0-9a-f]{1,16})$", re.MULTILINE)
-_PERFMON, _ADMIN = 1 << 38, 1 << 21  # either may count what belongs to no process
 
 
 def energy_zones(tree: Tree) -> tuple[EnergyZone, ...] | None:
@@ -48,49 +41,6 @@ def energy_zones(tree: Tree) -> tuple[EnergyZone, ...] | None:
                 range_uj=value if value is not None and value > 0 else None,
             )
     return tuple(found[name] for name in sorted(found))
-
-
-def power_event(tree: Tree) -> PowerEvent | None:
-    """Find the event of the power PMU that counts the energy of packages; None without one."""
-    place = f"{POWER_EVENTS}/events/{_EVENT}"
-    kind = tree.number(f"{POWER_EVENTS}/type")
-    term = _TERM.fullmatch(tree.text(place) or "")
-    cpus = tree.cpus(f"{POWER_EVENTS}/cpumask")
-    joules = _scale(tree.text(f"{place}.scale"))
-    if kind is None or term is None or not cpus or joules is None:
-        return None
-    if (tree.text(f"{place}.unit") or "").lower() != "joules":
-        return None
-    layout = re.fullmatch(
-        r"config:(\d{1,2})(-\d{1,2})?", tree.text(f"{POWER_EVENTS}/format/event") or ""
-    )
-    if layout is None:
-        return None
-    return PowerEvent(
-        path=place,
-        kind=kind,
-        config=int(term.group(1), 0) << int(layout.group(1)),
-        joules=joules,
-        cpus=cpus,
-        permitted=_permitted(tree),
-    )
-
-
-def _permitted(tree: Tree) -> bool | None:
-    """Tell whether this process may count what belongs to no process; None when nobody knows."""
-    effective = _CAPABILITIES.search(tree.text("/proc/self/status") or "")
-    if effective is not None and int(effective.group(1), 16) & (_PERFMON | _ADMIN):
-        return True
-    paranoid = tree.number("/proc/sys/kernel/perf_event_paranoid")
-    return None if paranoid is None else paranoid <= 0
-
-
-def _scale(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value > 0 else None
 
 
 CPU = "/sys/devices/system/cpu"

@@ -13,14 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from . import activity, facts, processors
-from .activity import CounterReader, Pressed, ProcessorTime, look_for_gaps
+from .activity import CounterReader, look_for_gaps
 from .facts import own_group
-from .processors import energy_zones, power_event
-from .state import IN_FILES, GapLook, HostCounters, HostState, OwnGroup
-from .tree import Tree
+from .processors import energy_zones
+from .state import IN_FILES, GapLook, HostState, OwnGroup
 
 
-class Host:
+class Host(CounterReader):
     """Reads the host below `root`: the real one, or a recorded tree.
 
     Notes
@@ -29,20 +28,13 @@ class Host:
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
-        self.root = root
-        self._tree = Tree(root)
-        self._counters = CounterReader(self._tree, 1 / os.sysconf("SC_CLK_TCK"))
+        super().__init__(root)
 
     def __enter__(self) -> Host:
         return self
 
     def __exit__(self, *_error: object) -> None:
         self.close()
-
-    def close(self) -> None:
-        """Close the files that are kept open between runs."""
-        self._counters.close()
-        self._tree.close()
 
     def read(self, cpus: tuple[int, ...] = ()) -> HostState:
         """Read everything that stands still during a session."""
@@ -88,16 +80,10 @@ class Host:
             throttle_path=next(filter(tree.exists, throttled), None),
             supplies=facts.supplies(tree),
             energy=energy_zones(tree),
-            power_event=power_event(tree),
             device_irqs=facts.device_irqs(tree),
             vulnerabilities=facts.vulnerabilities(tree),
             **{name: getattr(tree, how)(path) for name, (path, how) in IN_FILES.items()},
         )
-
-    def counters(self, cpus: tuple[int, ...] = ()) -> HostCounters:
-        """Read what moves, for `cpus`; for every usable CPU when empty."""
-        measured = cpus or processors.usable(self._tree, processors.online(self._tree))
-        return self._counters.read(measured, processors.turbo(self._tree, measured))
 
     def gaps(
         self, cpus: tuple[int, ...] | None, seconds: float, *, priority: int = 0, nice: int = 0
@@ -119,37 +105,6 @@ class Host:
     def own_group(self) -> OwnGroup | None:
         """Give the cgroup of version 2 in which this process is now."""
         return own_group(self._tree)
-
-    def steal_s(self, cpus: tuple[int, ...]) -> float | None:
-        """Give the time taken from `cpus` by a hypervisor since boot.
-
-        The kernel counts in ticks, usually of 10 ms.
-        """
-        return self._counters.steal_s(cpus)
-
-    def processor_time(self) -> ProcessorTime | None:
-        """Give what each CPU has done since boot, in ticks too; cheap, for between runs."""
-        return self._counters.processor_time()
-
-    def load_1min(self) -> float | None:
-        """Give the load of the last minute; cheap."""
-        return self._counters.load_1min()
-
-    def pressure_us(self, what: Pressed) -> int | None:
-        """Give for how many microseconds since boot some process waited for a resource; cheap."""
-        return self._counters.pressure_us(what)
-
-    def frequency_khz(self, cpu: int) -> int | None:
-        """Give the CPU's frequency as its driver reports it; cheap."""
-        return self._counters.frequency_khz(cpu)
-
-    def temperature_c(self) -> float | None:
-        """Give the temperature of the hottest processor package; cheap."""
-        return self._counters.temperature_c()
-
-    def energy_uj(self, path: str) -> int | None:
-        """Give a counter of energy in microjoules, None where it is gone or closed; cheap."""
-        return self._tree.poll_number(path)
 
     def thread_count(self, pid: int) -> int | None:
         """Give how many threads the process has, or None when it is gone."""

@@ -211,22 +211,6 @@ class EnergyZone:
     range_uj: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PowerEvent:
-    """The energy of packages as an event of perf, which counts it on one CPU of each.
-
-    `kind` and `config` are the PMU's number and the event's; a count is `joules`. `permitted` tells
-    whether this process may open it, None when nobody knows.
-    """
-
-    path: str
-    kind: int
-    config: int
-    joules: float
-    cpus: tuple[int, ...]
-    permitted: bool | None
-
-
 def _in_file(path: str, how: str) -> Any:  # noqa: ANN401 - what a dataclass takes for a default
     """Declare a value that one small file holds: `Host` reads it by that method of `Tree`."""
     return field(default=None, metadata={"path": path, "how": how})
@@ -289,7 +273,6 @@ class HostState:
     supplies: tuple[Supply, ...] | None = None
     platform_profile: str | None = _in_file("/sys/firmware/acpi/platform_profile", "text")
     energy: tuple[EnergyZone, ...] | None = None
-    power_event: PowerEvent | None = None
     device_irqs: Mapping[str, tuple[int, ...]] | None = None
     vulnerabilities: Mapping[str, str] = field(default_factory=dict)
 
@@ -416,7 +399,7 @@ class Interval:
     cpus: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Check:
     """One host check: it judges a host that is about to measure, and why that matters to a timing.
 
@@ -427,10 +410,20 @@ class Check:
     reason: str
     between: Callable[[Interval], Finding] | None = None
 
+    def during(self, between: Callable[[Interval], Finding]) -> Callable[[Interval], Finding]:
+        """Take a function for `between`: a decorator."""
+        self.between = between
+        return between
+
     @property
     def name(self) -> str:
         """The check's name, that of its function."""
         return self.before.__name__
+
+
+def check(reason: str) -> Callable[[Callable[[Situation], Finding]], Check]:
+    """Make a check of a function: a decorator; `reason` says why it matters."""
+    return lambda before: Check(before, reason)
 
 
 def found(

@@ -140,9 +140,8 @@ def readied(
                 strict=options.strict,
                 kept_bytes=kept,
             )
-            energy = contextlib.closing(prepared.energy)
             away = on_housekeeping_cpus(prepared)
-            with prepared.host, contextlib.closing(prepared.grouping), energy, away:
+            with prepared.host, contextlib.closing(prepared.grouping), away:
                 commands = SideCommands(
                     prepared.cpus.housekeeping, interrupts, campaign.isolation.output_limit_bytes
                 )

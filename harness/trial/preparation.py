@@ -20,7 +20,6 @@ from ..errors import HostError
 from ..host.checks import check_before, fatal_findings
 from ..host.energy import IDLE_S, EnergyMeter, open_energy
 from ..host.executables import describe_inputs
-from ..host.processors import POWER_EVENTS
 from ..host.reader import Host
 from ..host.snapshot import capture
 from ..host.state import CounterLook, GapLook
@@ -111,7 +110,7 @@ class Prepared:
         unsaid = {"gaps"} if gaps is None else set()
         unsaid |= {"counters"} if self.events is None else set()  # nobody asks for any
         checked = tuple(one for one in check_before(situation) if one.check not in unsaid)
-        own = _own_findings(self.cpus, self.containment, self.campaign, self.energy.problem)
+        own = _own_findings(self.cpus, self.containment, self.campaign)
         return (*checked, *own, *self.grouping.findings())
 
     def describe(
@@ -224,7 +223,6 @@ def prepare(
 
             events = look_of(plan, None if message is None else launcher.counters)
         energy = open_energy(host, state) if campaign.energy else EnergyMeter()
-        undo.callback(energy.close)
         prepared = Prepared(
             campaign=campaign,
             folder=folder,
@@ -256,9 +254,7 @@ def prepare(
     return prepared
 
 
-def _own_findings(
-    cpus: CpuPlan, containment: str, campaign: Campaign, energy: str | None
-) -> Iterator[Finding]:
+def _own_findings(cpus: CpuPlan, containment: str, campaign: Campaign) -> Iterator[Finding]:
     """Say what the kernel does not know: containment, how the CPUs were chosen, other trials."""
     for caution in cpus.cautions:
         yield warning(
@@ -286,15 +282,6 @@ def _own_findings(
             else "write 'containment: auto'",
             "a target that lives on would disturb every later measurement",
         )
-    if energy is not None:
-        yield Finding(
-            check="energy",
-            status="fail",
-            what=f"{energy}: energy will not be recorded",
-            where=POWER_EVENTS,
-            fix="measure outside of a container, or leave 'energy' off in the campaign",
-            reason="the check of the host found nothing in its way",
-        )
     held = cpus_in_use()  # by us too, once the trial has begun; who else holds ours stops it anyway
     others = None if held is None else tuple(cpu for cpu in held if cpu not in cpus.reserved)
     if others is None or others:
@@ -319,9 +306,7 @@ def has_energy(campaign: Campaign, host: Host, state: HostState) -> bool:
     """Tell whether a campaign asks for energy, and its counters can be opened on this host."""
     if not campaign.energy:
         return False
-    meter = open_energy(host, state)
-    meter.close()
-    return meter.available
+    return open_energy(host, state).available
 
 
 def expected_seconds(

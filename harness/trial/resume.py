@@ -29,7 +29,6 @@ from analysis.record.trial_files import (
 from ..campaign.defaults import (
     BEFORE,
     RULE,
-    OwnDefaults,
     Table,
     first_defaults,
     identity_of,
@@ -239,10 +238,10 @@ def trial_begun(
     )
 
 
-def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, OwnDefaults]:
+def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, Table]:
     """Give the defaults with which a trial began, and those of the person who began it."""
     if manifest.campaign_identity == 1:
-        return {**BEFORE, **first_defaults()}, OwnDefaults()
+        return {**BEFORE, **first_defaults()}, {}
     if manifest.campaign_identity > RULE:
         raise StoreError(
             f"the campaign's identity is made by rule {manifest.campaign_identity}, and {RULE} is "
@@ -257,7 +256,7 @@ def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, OwnDefaults]:
         if manifest.files.get(RESOLVED, digest) != digest:  # of a killed trial none is known
             raise ValueError("it has changed since the trial ended")
         table = {**BEFORE, **stored_defaults(text)}
-        return table, OwnDefaults(values=stored_own_defaults(text))
+        return table, stored_own_defaults(text)
     except (OSError, ValueError, StoreError) as error:
         reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
         what = f"the defaults with which the trial began cannot be read: {reason}"

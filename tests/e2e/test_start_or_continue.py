@@ -121,19 +121,3 @@ def test_seconds_stand_behind_an_equals_sign_only(lab):
     done = lab.run_fairtrial("run", "--wait-for-lock=soon", path)
     assert done.returncode == 2
     assert "must be a number of seconds, not 'soon'" in done.stderr
-
-
-def test_own_defaults_stay_with_the_trial_that_began_with_them(lab, place):
-    mine = lab.folder / "defaults.yaml"
-    mine.write_text("isolation: {padding: 512}\n")
-    protocol = {"sessions": 1, "runs": 2, "warmup": 0, "max_runs": 1}
-    path = lab.write_campaign(protocol=protocol)
-    lab.environment["FAIRTRIAL_DEFAULTS"] = str(mine)
-    first = start_or_continue(lab, path, place)
-    assert f"isolation.padding = 512 (own default, {mine})" in " ".join(first.stderr.split())
-    mine.write_text("isolation: {padding: 1024}\n")
-    lab.write_campaign(protocol=protocol | {"max_runs": 50})
-    second = start_or_continue(lab, path, place, "--accept-drift")
-    assert second.returncode == 0, second.stderr
-    assert "isolation.padding = 512 (as the trial began)" in " ".join(second.stderr.split())
-    assert {row["padding_bytes"] for row in lab.read_rows(place)} == {512}

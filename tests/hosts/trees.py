@@ -212,21 +212,6 @@ def powercap(counts: dict[str, int | None], range_uj: int = 262143328850) -> dic
     return tree
 
 
-def power_pmu(cpus: str = "0,16", paranoid: int = 0) -> dict[str, str | None]:
-    """The power PMU of perf, with one CPU of each package."""
-    place = "sys/bus/event_source/devices/power"
-    return {
-        f"{place}/type": "27\n",
-        f"{place}/cpumask": f"{cpus}\n",
-        f"{place}/format/event": "config:0-7\n",
-        f"{place}/events/energy-pkg": "event=0x02\n",
-        f"{place}/events/energy-pkg.scale": "2.3283064365386962890625e-10\n",
-        f"{place}/events/energy-pkg.unit": "Joules\n",
-        f"{place}/events/energy-psys": "event=0x05\n",
-        "proc/sys/kernel/perf_event_paranoid": f"{paranoid}\n",
-    }
-
-
 def intel_pstate() -> dict[str, str | None]:
     """A laptop as it comes: powersave, turbo, SMT, THP always, on battery, warm."""
     tree = base(8, threads=2)

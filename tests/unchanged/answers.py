@@ -49,7 +49,7 @@ TIMES = virtual.Times(
         "command/sleep-0.031": {"exit_code": 4},  # when it is measured, not when it is tried
     },
 )
-ENVIRONMENT = {"FAIRTRIAL_DEFAULTS": "", "COLUMNS": "80", "TZ": "UTC"}
+ENVIRONMENT = {"COLUMNS": "80", "TZ": "UTC"}
 _PROGRESS = re.compile(
     r"(?m)^.* s so far\n"
 )  # of a busy machine; another one is done before it speaks

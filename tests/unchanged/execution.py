@@ -158,7 +158,6 @@ class Executor:
             "HOME": str(home),
             "XDG_STATE_HOME": str(home),
             "TMPDIR": str(home / "tmp"),
-            "FAIRTRIAL_DEFAULTS": "",
             "FAIRTRIAL_CACHE": str(self.installation.kernels),
             "MPLCONFIGDIR": str(BUILD / "matplotlib"),
             "TZ": "UTC",

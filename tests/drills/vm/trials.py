@@ -70,7 +70,7 @@ class Trial:
         (self.folder / "c.yaml").write_text(json.dumps(campaign))
         if user:
             os.chown(self.folder, USER, USER)
-        environment = {**os.environ, "HOME": "/tmp", "FAIRTRIAL_DEFAULTS": ""}
+        environment = {**os.environ, "HOME": "/tmp"}
         self.process = subprocess.Popen(
             [*command, sys.executable, "-m", "harness", "run", "c.yaml"],
             cwd=self.folder,

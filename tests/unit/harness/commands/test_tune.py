@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import pwd
 import re
 import sys
 from functools import partial
@@ -142,27 +140,6 @@ def test_a_command_gets_cpus_for_itself_alone(root):
     )
     assert out.endswith("each is put back when the command has ended\n")
     assert "for the command only" not in execute("--dry-run")[1]
-
-
-def test_the_defaults_that_hold_are_those_of_the_caller(root, tmp_path, monkeypatch):
-    if os.geteuid() != 0:
-        pytest.skip("only root may execute as another user")
-    campaign = tmp_path / "c.yaml"
-    campaign.write_text("name: c\nvariants: {a: {}}\nbenchmarks: {b: {command: ['true']}}\n")
-    for who, cpu in (("root", 1), ("ann", 2)):
-        place = tmp_path / who / ".config/fairtrial"
-        place.mkdir(parents=True)
-        (place / "defaults.yaml").write_text(f"isolation: {{cpus: {cpu}}}\n")
-    ann = pwd.struct_passwd(("ann", "x", 1234, 1235, "", str(tmp_path / "ann"), "/bin/sh"))
-    monkeypatch.setattr(pwd, "getpwuid", lambda _uid: ann)
-    monkeypatch.setattr(os, "getgrouplist", lambda _name, gid: [gid])
-    for name in ("FAIRTRIAL_DEFAULTS", "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path / "root"))
-    assert "CPU 1 (for" in execute("--for", str(campaign), "--dry-run")[1]
-    monkeypatch.setenv("SUDO_UID", "1234")
-    monkeypatch.setenv("SUDO_GID", "1235")
-    assert "CPU 2 (for" in execute("--for", str(campaign), "--dry-run")[1]
 
 
 def test_only_root_may(root, monkeypatch):

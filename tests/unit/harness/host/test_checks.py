@@ -163,9 +163,6 @@ BEFORE = [
     ("battery", "vm_no_cpufreq", {}, "unknown", "no power supplies"),
     ("energy", "amd", {}, "ok", "package-0"),
     ("energy", "intel_pstate", {}, "unknown", "are closed to this user: energy will not be recorded"),
-    ("energy", "intel_pstate", hosts.power_pmu(), "ok", "of 2 packages can be read, through perf"),
-    ("energy", "intel_pstate", hosts.power_pmu(paranoid=2), "unknown", "are closed to this user"),
-    ("energy", "bare", hosts.power_pmu(paranoid=2), "unknown", "perf does not let this user count energy"),
     ("energy", "numa", {}, "unknown", "no /sys/class/powercap: energy will not be recorded"),
     ("energy", "numa", {"sys/class/powercap/intel-rapl:0/name": "psys",
      "sys/class/powercap/intel-rapl:0/energy_uj": "1"}, "unknown", "no package in /sys/class/powercap"),
@@ -283,13 +280,6 @@ def test_who_asks_for_energy_is_failed_where_it_cannot_be_had(tree, fix):
     finding = examine(hosts.TREES[tree](), energy=True)["energy"]
     assert (finding.status, fix in finding.fix) == ("fail", True), finding
     assert examine(hosts.amd(), energy=True)["energy"].status == "ok"
-
-
-def test_perf_is_opened_by_a_setting_or_a_capability():
-    tree = hosts.bare() | hosts.power_pmu(paranoid=2)
-    assert examine(tree)["energy"].fix == "sudo sysctl kernel.perf_event_paranoid=0"
-    tree |= {"proc/self/status": "CapEff:\t0000004000000000\n"}  # CAP_PERFMON, and nothing else
-    assert examine(tree)["energy"].status == "ok"
 
 
 def test_a_campaign_without_aslr_is_not_warned_about_it():

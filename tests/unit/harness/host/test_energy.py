@@ -1,7 +1,7 @@
-"""Which counters of energy a host has: zones of powercap and the power PMU, on recorded trees.
+"""Which counters of energy a host has: zones of powercap, on recorded trees.
 
 Authority: Linux, Documentation/power/powercap/powercap.rst (zones, their names, energy_uj and
-max_energy_range_uj), Documentation/ABI/testing/sysfs-bus-event_source-devices-events (event, scale, unit).
+max_energy_range_uj).
 """
 
 from __future__ import annotations
@@ -59,43 +59,3 @@ def test_an_odd_range_is_no_range(read, text):
     tree = hosts.powercap({"package-0": 1})
     tree["sys/class/powercap/intel-rapl:0/max_energy_range_uj"] = text
     assert read(tree).energy[0].range_uj is None
-
-
-def test_the_event_of_perf_is_read_with_its_scale(read):
-    event = read(hosts.power_pmu()).power_event
-    assert (event.kind, event.config, event.cpus, event.permitted) == (27, 2, (0, 16), True)
-    assert event.joules == 2.0**-32
-    assert read({}).energy is None
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("type", "power"),
-        ("cpumask", ""),
-        ("events/energy-pkg", "umask=2"),
-        ("events/energy-pkg.scale", "nan"),
-        ("events/energy-pkg.scale", "0"),
-        ("events/energy-pkg.unit", "calories"),
-        ("format/event", "config1:0-7"),
-    ],
-)
-def test_an_event_that_is_not_understood_is_none(read, name, text):
-    tree = hosts.power_pmu()
-    tree[f"sys/bus/event_source/devices/power/{name}"] = text
-    assert read(tree).power_event is None
-
-
-@pytest.mark.parametrize(
-    ("paranoid", "capabilities", "permitted"),
-    [
-        ("0", "0", True), ("-1", "0", True), ("1", "0", False), ("2", "4000000000", True),
-        ("2", "200000", True), ("2", "1", False), ("?", "0", None),
-    ],
-)  # fmt: skip
-def test_who_may_count_what_belongs_to_no_process(read, paranoid, capabilities, permitted):
-    tree = hosts.power_pmu() | {
-        "proc/sys/kernel/perf_event_paranoid": paranoid,
-        "proc/self/status": f"CapEff:\t{int(capabilities, 16):016x}\n",
-    }
-    assert read(tree).power_event.permitted is permitted

@@ -15,7 +15,6 @@ from analysis.record.manifest import read_manifest
 from harness.campaign.defaults import (
     BEFORE,
     RULE,
-    OwnDefaults,
     first_defaults,
     identity_of,
     resolved_text,
@@ -190,7 +189,7 @@ def test_the_first_versions_defaults_are_not_stored_with_its_trials(unfinished):
     assert not (unfinished / "resolved.json").exists()
     assert defaults_of(unfinished, read_manifest(unfinished)) == (
         {**BEFORE, **first_defaults()},
-        OwnDefaults(),
+        {},
     )
 
 

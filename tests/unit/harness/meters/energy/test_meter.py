@@ -6,7 +6,6 @@ Authority: arithmetic. A counter that begins again at 0 behind its range R has u
 from __future__ import annotations
 
 import runpy
-import struct
 import threading
 import time
 from pathlib import Path
@@ -20,11 +19,8 @@ from harness.host.energy import (
     EnergyMeter,
     measure_idle,
     open_energy,
-    perf_counter,
 )
-from harness.host.pmus import PerfCalls
 from harness.host.reader import Host
-from harness.host.state import PowerEvent
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[4] / "hosts" / "trees.py")))
 RANGE = 262143328850
@@ -321,114 +317,3 @@ def test_a_machine_whose_counters_stand_still_has_no_idle_power(machine):
         one.now += seconds
 
     assert "stands still" in measure_idle(one.meter(), sleep)
-
-
-# --- perf --------------------------------------------------------------------------------------
-
-
-class Events:
-    """Takes the place of the kernel: counts that a test moves, by CPU."""
-
-    def __init__(self, refuses: int | None = None) -> None:
-        self.counts: dict[int, int] = {}
-        self.open_fds: set[int] = set()
-        self.asked: list[tuple[int, int, int]] = []
-        self.refuses = refuses
-
-    def open(self, attributes, *, pid, cpu, group=-1):
-        assert (pid, group) == (-1, -1)  # whoever runs there
-        kind, _, config = struct.unpack_from("<IIQ", attributes)
-        if cpu == self.refuses:
-            raise PermissionError(13, "Permission denied")
-        self.asked.append((kind, config, cpu))
-        self.counts[cpu] = 0
-        self.open_fds.add(cpu)
-        return cpu
-
-    def read(self, fd):
-        if fd not in self.counts:
-            raise OSError(19, "No such device")
-        return self.counts[fd], 1, 1
-
-    def close(self, fd):
-        self.open_fds.remove(fd)
-
-
-@pytest.fixture
-def perf(tmp_path, monkeypatch):
-    """Give a meter that reads perf, its events and its clock."""
-    clock = Machine.__new__(Machine)
-    clock.now = 0.0
-    monkeypatch.setattr(MODULE, clock)
-
-    def make(events, **tree):
-        hosts.plant(tmp_path, hosts.bare() | hosts.power_pmu() | tree)
-        with Host(tmp_path) as host:
-            return open_energy(host, host.read(), events), clock
-
-    return make
-
-
-def test_perf_counts_each_package_on_its_cpu(perf):
-    events = Events()
-    meter, clock = perf(events)
-    assert meter.source == "perf"
-    assert events.asked == [(27, 2, 0), (27, 2, 16)]
-    meter.begin()
-    events.counts |= {0: 2**32, 16: 3 * 2**31}
-    clock.now += 1.0
-    assert meter.end().joules == 2.5
-    meter.close()
-    assert events.open_fds == set()
-
-
-def test_an_event_that_opens_and_reads_zero_for_ever_is_unknown(perf):
-    meter, clock = perf(Events())
-    meter.begin()
-    clock.now += 0.1
-    assert "the package of cpu0 stands still" in meter.end().why
-
-
-def test_a_refused_package_leaves_nothing_open(perf):
-    events = Events(refuses=16)
-    meter, _ = perf(events)
-    assert not meter.available
-    assert meter.problem == "perf does not open the event energy-pkg: Permission denied"
-    assert events.open_fds == set()
-
-
-def test_a_removed_cpu_is_unknown(perf):
-    events = Events()
-    meter, clock = perf(events)
-    meter.begin()
-    del events.counts[16]
-    events.counts[0] = 5
-    clock.now += 1.0
-    assert meter.end().why == "the energy of the package of cpu16 cannot be read any more"
-
-
-def test_powercap_comes_first_and_perf_where_it_is_closed(tmp_path):
-    for k, (count, source) in enumerate([(5, "powercap"), (None, "perf")]):
-        tree = hosts.bare() | hosts.power_pmu() | hosts.powercap({"package-0": count})
-        with Host(hosts.plant(tmp_path / str(k), tree)) as host:
-            assert open_energy(host, host.read(), Events()).source == source
-
-
-def test_a_recorded_host_opens_nothing_of_this_one(tmp_path):
-    with Host(hosts.plant(tmp_path, hosts.bare() | hosts.power_pmu())) as host:
-        assert not open_energy(host, host.read()).available
-
-
-def test_the_kernel_counts_on_a_cpu():
-    # no package here: the kernel's own clock of a CPU goes by the same calls
-    try:
-        event = PowerEvent(path="", kind=1, config=0, joules=1e-9, cpus=(0,), permitted=None)
-        counter = perf_counter(PerfCalls(), event, 0)
-    except OSError:
-        pytest.skip("the kernel lets nobody here count events")
-    began, before, within = time.monotonic_ns(), counter.read(), time.monotonic_ns()
-    time.sleep(0.02)
-    within, after, ended = time.monotonic_ns() - within, counter.read(), time.monotonic_ns()
-    counter.close()
-    assert within / 2 < after - before < 2 * (ended - began)  # two clocks of one machine
-    assert counter.read() is None

@@ -13,7 +13,6 @@ import pytest
 from analysis.record.manifest import read_manifest
 from harness.campaign.model import CheckPolicy, Command
 from harness.errors import HostError
-from harness.host.energy import EnergyMeter
 
 IDLE_W = 10.0
 PLACE = "sys/class/powercap/intel-rapl:0"
@@ -127,18 +126,6 @@ def test_who_requires_it_is_stopped_before_anything_is_executed(stage, asking):
         stage.start(campaign)
     assert [word for word, _ in stage.executed] == []
     assert list(stage.runs.glob("*/manifest.json")) == []
-
-
-def test_counters_that_the_host_shows_and_the_kernel_does_not_open_are_a_failure(
-    stage, asking, monkeypatch
-):
-    refused = EnergyMeter(problem="perf does not open the event energy-pkg: Permission denied")
-    monkeypatch.setattr("harness.trial.preparation.open_energy", lambda host, state: refused)
-    campaign = dataclasses.replace(asking(), checks=CheckPolicy(require=("energy",)))
-    stage.tree({"sys/class/powercap/intel-rapl:0/name": "package-0", f"{PLACE}/energy_uj": "1"})
-    with pytest.raises(HostError, match=r"Permission denied: energy will not be recorded"):
-        stage.start(campaign)
-    assert stage.start(asking()).status == "complete"
 
 
 def warmed_by(stage, machine, factor):
