@@ -396,7 +396,7 @@ WRONG: Final = object()  # stands where a value would, had the document a good o
 
 
 class Faults:
-    """Collects the problems of one document, in the words of the campaign file.
+    """Collects all problems of one document: the list is the document's own.
 
     `places` are the paths of the values that were left out because they, or something that they
     need, are wrong.
@@ -404,7 +404,8 @@ class Faults:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.problems: list[Problem] = []
+        self.problems = document.problems
+        self._reported: set[tuple[Location, str]] = set()
         self.places: list[Location] = []
 
     def touch(self, path: Location) -> bool:
@@ -413,17 +414,31 @@ class Faults:
 
     def value(self, at: Location, what: str, fix: str | None) -> Any:  # noqa: ANN401 - `WRONG`
         """Report a wrong value; `what` continues the sentence that its name begins."""
-        self.problems.append(self.document.problem(at, f"{_label(at)} {what}", fix))
+        self.report(at, f"{_label(at)} {what}", fix)
         return WRONG
 
     def key(self, at: Location, what: str, fix: str) -> None:
         """Report a wrong key."""
-        self.problems.append(self.document.problem(at, what, fix, key=True))
+        self.report(at, what, fix, key=True)
 
     def missing(self, name: str, at: Location) -> None:
         """Report that the mapping at `at` lacks a key."""
         what = f"{quote(name)} is missing{inside(at)}"
-        self.problems.append(self.document.problem(at, what, "add it", key=bool(at)))
+        self.report(at, what, "add it", key=bool(at))
+
+    def report(
+        self,
+        at: Location,
+        what: str,
+        fix: str | None,
+        *,
+        key: bool = False,
+        part: str | None = None,
+    ) -> None:
+        """Report what is wrong with the value (or key, or `part` of it), once however often it is met."""
+        if (at, what) not in self._reported:
+            self._reported.add((at, what))
+            self.problems.append(self.document.problem(at, what, fix, key=key, part=part))
 
 
 def inside(at: Location) -> str:

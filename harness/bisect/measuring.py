@@ -193,13 +193,13 @@ class _Maker:
     """Makes the parts of the campaign that are not as the user wrote them."""
 
     def __init__(self, recipe: Recipe, document: Document, *, with_libraries: bool) -> None:
-        shape, _ = check_shape(document)
+        shape, faults = check_shape(document)
         assert shape is not None, "it was loaded before"
         assert isinstance(document.value, dict), "it was loaded before"
         self.recipe = recipe
         self.given: Mapping[str, Any] = document.value
-        variants, _ = entries(document, "variants", shape["variants"])
-        benchmarks, _ = entries(document, "benchmarks", shape["benchmarks"])
+        variants = entries(faults, "variants", shape["variants"])
+        benchmarks = entries(faults, "benchmarks", shape["benchmarks"])
         self._variant = next(entry for entry in variants if entry.name == recipe.variant)
         self._entries = {entry.name: entry for entry in benchmarks}
         self.benchmarks: Mapping[str, Cell] = {cell.benchmark: cell for cell in recipe.cells}

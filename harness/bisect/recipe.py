@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from analysis.errors import UsageError
 from analysis.words import shown
 
-from ..campaign.cells import needs_layout_seed
+from ..campaign.model import LAYOUT_SEED, texts_of
 from ..campaign.scalar_kinds import known_here
 from ..errors import LaunchError
 from ..host.executables import describe_target, read_elf, sha256_file, sha256_of
@@ -50,7 +50,7 @@ class Recipe:
     @property
     def draws_layouts(self) -> bool:
         """Whether a session is measured with seeds of its own, so that two trials must not have the same ones."""
-        return any(map(needs_layout_seed, self.cells))
+        return any(LAYOUT_SEED in text for text in texts_of(self.cells))
 
     def in_repository(self, path: Path) -> PurePosixPath | None:
         """Give the place of a file or folder in the repository; None of what lies outside of it.

@@ -25,7 +25,8 @@ from analysis.errors import StoreError, UsageError
 from analysis.record.shapes import ShapeError, opened, parse
 from analysis.words import shown
 
-from ..campaign.cells import layout_seed, with_layout_seed
+from ..campaign.cells import layout_seed
+from ..campaign.model import LAYOUT_SEED, filled
 from ..errors import LauncherDiedError, LaunchError
 from ..host.executables import sha256_file, sha256_of
 from ..launch.client import kept_locks
@@ -386,9 +387,8 @@ class Workshop:
             return
         self._say(f"build   {commit.variant}  {commit.subject}")
         seed = layout_seed(self._recipe.campaign.seed, 0, commit.variant)
-        named = with_layout_seed(
-            dataclasses.replace(build, variant=commit.variant, cwd=place), seed
-        )
+        named = dataclasses.replace(build, variant=commit.variant, cwd=place)
+        named = filled(named, {LAYOUT_SEED: str(seed)})
         environment = _TIME | self._environment
         commands.build(named, environment, logs, timeout_s=limit)
 

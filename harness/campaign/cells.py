@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import math
 import os
@@ -12,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from analysis.record.json_paths import JsonPathError, parse_path
 from analysis.record.manifest import quantile_metric
 from analysis.record.trial_files import ENERGY_METRICS
-from analysis.record.yaml_reader import Document, Location, quote
+from analysis.record.yaml_reader import Faults, Location, quote
 
 from .defaults import Table, completed, fields_of
 from .distributions import not_a_distribution
@@ -26,10 +25,8 @@ from .model import (
     LAYOUT_SEED,
     SEEN_SINKS,
     Bound,
-    Build,
     Campaign,
     Cell,
-    Command,
     Each,
     Expect,
     MetricRule,
@@ -40,10 +37,8 @@ from .target_schema import EXPECT, METRIC, VARIANT
 from .templates import SEED_NAME, Filler, TemplateError, parse_template
 
 if TYPE_CHECKING:
-    from analysis.errors import Problem
     from analysis.record.manifest import WarmupIterations
     from analysis.record.run_numbers import Better
-    from analysis.record.yaml_reader import Faults
 
     from .model import When
 
@@ -62,27 +57,24 @@ class CampaignEntry:
 
 
 def entries(
-    document: Document, part: str, sections: Mapping[str, Mapping[str, Any] | None]
-) -> tuple[list[CampaignEntry], list[Problem]]:
+    faults: Faults, part: str, sections: Mapping[str, Mapping[str, Any] | None]
+) -> list[CampaignEntry]:
     """Write out every matrix of one part of the campaign, "variants" or "benchmarks"."""
     found: dict[str, CampaignEntry] = {}
-    problems: list[Problem] = []
     for name, section in sections.items():
         given = section or {}
         path: Location = (part, name)
         values = {key: text for key, text in given.items() if key not in VARIANT.keys}
         matrix: Mapping[str, list[str]] = given.get("matrix", {})
         for key in matrix.keys() & values.keys():
-            what = f"{quote(key)} is a value and a parameter of the matrix"
-            problems.append(document.problem((*path, key), what, "delete one", key=True))
+            faults.key(
+                (*path, key), f"{quote(key)} is a value and a parameter of the matrix", "delete one"
+            )
         if math.prod(len(items) for items in matrix.values()) > MAX_CELLS:
             what = f"the matrix has more than {MAX_CELLS:,} combinations"
-            problems.append(
-                document.problem((*path, "matrix"), what, "measure fewer at a time", key=True)
-            )
+            faults.key((*path, "matrix"), what, "measure fewer at a time")
             continue
         for combination in product(*matrix.values()):
-            # make the entry of one combination of the matrix
             chosen = dict(zip(matrix, combination, strict=True))
             suffixes = [re.sub(r"[^A-Za-z0-9._+-]+", "_", text) for text in chosen.values()]
             places: dict[str, Location] = {key: (*path, key) for key in values}
@@ -94,28 +86,25 @@ def entries(
                 values={**values, **chosen},
                 places=places,
             )
-            problem = _name_problem(document, entry, found)
-            if problem:
-                problems.append(problem)
-            else:
+            if not _refused(faults, entry, found.get(entry.name)):
                 found[entry.name] = entry
-    return list(found.values()), problems
+    return list(found.values())
 
 
-def _name_problem(
-    document: Document, entry: CampaignEntry, taken: Mapping[str, CampaignEntry]
-) -> Problem | None:
+def _refused(faults: Faults, entry: CampaignEntry, other: CampaignEntry | None) -> bool:
+    """Refuse a name that an `other` entry has, or that is none."""
     place = (*entry.path, "matrix") if "matrix" in entry.given else entry.path
-    other = taken.get(entry.name)
     if other is not None:
         what = f"the name {quote(entry.name, 100)} is taken by {other.path[0]}.{other.path[1]}"
-        fix = "let the values of the matrix differ in letters, digits and . _ + -"
-        return document.problem(place, what, fix, key=True)
+        faults.key(
+            place, what, "let the values of the matrix differ in letters, digits and . _ + -"
+        )
+        return True
     if not NAME.fullmatch(entry.name):
-        what = f"the matrix makes the name {quote(entry.name, 60)}, which is longer than 100 (50 where not all"
-        what += " are ASCII)"
-        return document.problem(place, what, "use shorter names or values", key=True)
-    return None
+        what = f"the matrix makes the name {quote(entry.name, 60)}, which is longer than 100 (50 where not all are ASCII)"
+        faults.key(place, what, "use shorter names or values")
+        return True
+    return False
 
 
 # The fields of a cell that are not simply what its variant or benchmark says, and those that are.
@@ -152,15 +141,8 @@ class _Scope:
 class CellMaker:
     """Makes cells; where both give something, the variant takes precedence over its benchmark."""
 
-    def __init__(
-        self,
-        document: Document,
-        faults: Faults,
-        values: Mapping[str, Any],
-        defaults: Table,
-        filler: Filler,
-    ) -> None:
-        self.faults = faults
+    def __init__(self, values: Mapping[str, Any], defaults: Table, filler: Filler) -> None:
+        self.faults = filler.faults
         self.hooks: Mapping[str, Any] = values["hooks"]
         self.inputs: list[str] = values["inputs"] or []
         self.build: Any = values["build"]
@@ -168,7 +150,7 @@ class CellMaker:
         self.timeout_s: float | None = values["protocol"]["timeout"]
         self.defaults = defaults
         self.filler = filler
-        self.source = Path(document.name).absolute()
+        self.source = Path(self.faults.document.name).absolute()
         self.root = self.source.parent
         self.notes: list[str] = []
         self.ports: Mapping[str, str] = {}  # of services, for commands, variables and hooks
@@ -256,7 +238,7 @@ class CellMaker:
         name = quote(str(benchmark.path[1]))
         what = f"benchmark {name} has no command for variant {quote(variant.name)}"
         fix = "give 'command' in the benchmark, or in every variant"
-        self.filler.report(benchmark.path, what, fix, key=True)
+        self.faults.report(benchmark.path, what, fix, key=True)
 
     def _path(self, scope: _Scope, key: str) -> Path | None:
         text, place = scope.pick(key)
@@ -264,7 +246,7 @@ class CellMaker:
 
     def _file(self, place: Location, text: str, scope: _Scope) -> str:
         if not text:
-            self.filler.report(place, "a path must not be empty", "name a file or folder")
+            self.faults.report(place, "a path must not be empty", "name a file or folder")
         return self.filler.text(place, text, scope.values, scope.who)
 
     def _inputs(self, scope: _Scope) -> tuple[Path, ...]:
@@ -330,14 +312,14 @@ class CellMaker:
             if name not in rules:
                 what = f"{quote(name)} is no metric that is declared there"
                 fix = known_here(name, list(rules)) if rules else "declare it under 'metrics'"
-                self.filler.report(place, what, fix, key=True)
+                self.faults.report(place, what, fix, key=True)
                 continue
             rule = rules[name]
             if rule.get("when") == "build":
                 what = (
                     f"the metric {quote(name)} is a number of the build, and no run can keep to it"
                 )
-                self.filler.report(place, what, "let a build step fail instead", key=True)
+                self.faults.report(place, what, "let a build step fail instead", key=True)
                 continue
             bounds = {}
             for key, text in said.items():
@@ -345,10 +327,10 @@ class CellMaker:
                     bounds[key] = number_in(text, rule["unit"])
                 except UnitError as error:
                     fix = f"write it in {rule['unit']}"
-                    self.filler.report((*place, key), str(error), fix)
+                    self.faults.report((*place, key), str(error), fix)
             if len(bounds) == 2 and bounds["at_least"] > bounds["at_most"]:
                 what = f"'at_least' is more than 'at_most': no value of {quote(name)} keeps to both"
-                self.filler.report((*place, "at_least"), what, "exchange them")
+                self.faults.report((*place, "at_least"), what, "exchange them")
             yield Bound(metric=name, **bounds)
 
     def _metrics(
@@ -362,7 +344,7 @@ class CellMaker:
             if first != kind:
                 what = f"the metric {quote(name)} is in {first[0]}, {first[1]} is better, elsewhere"
                 place: Location = (*given[rule.name][1], "quantiles")
-                self.filler.report(place, what, "leave it out here, or rename that metric")
+                self.faults.report(place, what, "leave it out here, or rename that metric")
         return rules
 
     def _metric(self, scope: _Scope, name: str, cwd: Path, sinks: Mapping[str, Sink]) -> MetricRule:
@@ -371,20 +353,20 @@ class CellMaker:
         kind = (rule["unit"], rule["better"])
         if self.counts_energy and name in ENERGY_METRICS:
             what = f"the metric '{name}' is measured, by 'energy: on'"
-            self.filler.report(path, what, "choose another name", key=True)
+            self.faults.report(path, what, "choose another name", key=True)
         first = self._kinds.setdefault(name, kind)
         if first != kind:
             what = f"the metric {quote(name)} is in {first[0]}, {first[1]} is better, elsewhere"
-            self.filler.report(path, what, "give one unit and one direction to a name", key=True)
+            self.faults.report(path, what, "give one unit and one direction to a name", key=True)
         warmup = self._warmups.setdefault(name, rule["warmup_iterations"])
         if warmup != rule["warmup_iterations"]:
             what = f"the metric {quote(name)} has 'warmup_iterations: {warmup}' elsewhere"
-            self.filler.report(path, what, "write the same wherever the name stands", key=True)
+            self.faults.report(path, what, "write the same wherever the name stands", key=True)
         when = self._whens.setdefault(name, rule["when"])
         if when != rule["when"] and "build" in {when, rule["when"]}:
             what = f"the metric {quote(name)} has 'when: {when}' elsewhere"
             fix = "a number of builds is none of runs: choose another name, or write the same"
-            self.filler.report(path, what, fix, key=True)
+            self.faults.report(path, what, fix, key=True)
         if rule["regex"] is not None:
             self._metric_regex((*path, "regex"), rule["regex"])
         if rule["json"] is not None:
@@ -392,9 +374,9 @@ class CellMaker:
                 parse_path(rule["json"])
             except JsonPathError as error:
                 what = f"the JSON path is wrong: {error}"
-                self.filler.report((*path, "json"), what, "write it as in results[*].time")
-        for problem in not_a_distribution(rule):
-            self.filler.report((*path, problem.key), problem.what, problem.fix)
+                self.faults.report((*path, "json"), what, "write it as in results[*].time")
+        for key, what, fix in not_a_distribution(rule):
+            self.faults.report((*path, key), what, fix)
         self.metric_places[scope.values["benchmark"], scope.values["variant"], name] = path
         source = rule["from"]
         if rule["when"] != "run":
@@ -412,23 +394,23 @@ class CellMaker:
         for key in ("warmup_iterations", "quantiles") if rule["when"] == "build" else ():
             if rule[key]:
                 what = f"the metric {quote(str(path[-1]))} is a number of the build, which has no iterations"
-                self.filler.report((*path, key), what, f"leave '{key}' out")
+                self.faults.report((*path, key), what, f"leave '{key}' out")
         if rule["when"] == "after":
             if rule["from"] in {"stdout", "stderr"}:
                 what = (
                     f"no hook changes what the run wrote to {rule['from']}: 'after' is for a file"
                 )
                 fix = "name the file that a hook writes under 'from', or leave 'when' out"
-                self.filler.report(place, what, fix)
+                self.faults.report(place, what, fix)
         elif not scope.entries[-1].given.get("build", self.build):
             if place not in self._without_build:  # of several variants the first is named
                 what = f"the variant {quote(scope.values['variant'])} has no build"
                 fix = "give it one, or declare the metric in the variants that have one"
-                self.filler.report(place, what, fix)
+                self.faults.report(place, what, fix)
             self._without_build.add(place)
         elif rule["from"] == "stderr":
             what = "what the steps of a build write is one text"
-            self.filler.report((*path, "from"), what, "write from: stdout, which holds both")
+            self.faults.report((*path, "from"), what, "write from: stdout, which holds both")
 
     def _metric_regex(self, path: Location, text: str) -> None:
         pattern = self._regex(path, text)
@@ -437,7 +419,7 @@ class CellMaker:
             fix = (
                 "put (...) around the number, (?:...) around other parts, or name it (?P<value>...)"
             )
-            self.filler.report(path, what, fix)
+            self.faults.report(path, what, fix)
 
     def _regex(self, path: Location, text: str) -> re.Pattern[str] | None:
         if path not in self._regexes:
@@ -448,11 +430,11 @@ class CellMaker:
             except (re.error, OverflowError, RecursionError) as error:
                 self._regexes[path] = None
                 fix = "Python's 're' reads it; put the text in single quotes, which keep '\\'"
-                self.filler.report(path, f"the regex is wrong: {error}", fix)
+                self.faults.report(path, f"the regex is wrong: {error}", fix)
         return self._regexes[path]
 
     def _discarded(self, path: Location, what: str, stream: str, *, key: bool = False) -> None:
-        self.filler.report(
+        self.faults.report(
             path,
             f"{what} looks at {stream}, which is discarded",
             f"set '{stream}: file' there, or delete this",
@@ -481,38 +463,6 @@ def layout_seed(seed: int, session: int, variant: str, node: str | None = None) 
         told += f":{node}"
     drawn = int.from_bytes(hashlib.sha256(told.encode()).digest()[:8], "big")
     return 1 + drawn % _MOST
-
-
-def needs_layout_seed(part: Build | Cell | Mapping[str, str]) -> bool:
-    """Tell whether a build, the variables of a cell or variables by name hold ``{layout_seed}``."""
-    if isinstance(part, Build):
-        steps = (text for step in part.steps for text in step.argv)
-        return any(LAYOUT_SEED in text for text in steps) or needs_layout_seed(part.env)
-    env = part.env if isinstance(part, Cell) else part
-    return any(LAYOUT_SEED in text for text in env.values())
-
-
-@overload
-def with_layout_seed(part: Build, seed: int) -> Build: ...
-@overload
-def with_layout_seed(part: Cell, seed: int) -> Cell: ...
-@overload
-def with_layout_seed(part: Mapping[str, str], seed: int) -> dict[str, str]: ...
-def with_layout_seed(
-    part: Build | Cell | Mapping[str, str], seed: int
-) -> Build | Cell | dict[str, str]:
-    """Fill in the seed of a layout, in a build, in the variables of a cell, or in variables by name."""
-    if isinstance(part, Build):
-        steps = tuple(_filled(step, seed) for step in part.steps)
-        return dataclasses.replace(part, steps=steps, env=with_layout_seed(part.env, seed))
-    if isinstance(part, Cell):
-        return dataclasses.replace(part, env=with_layout_seed(part.env, seed))
-    return {name: text.replace(LAYOUT_SEED, str(seed)) for name, text in part.items()}
-
-
-def _filled(step: Command, seed: int) -> Command:
-    argv = tuple(text.replace(LAYOUT_SEED, str(seed)) for text in step.argv)
-    return dataclasses.replace(step, argv=argv)
 
 
 # --- Which files the builds of sessions make, as far as their campaign tells: they are

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from analysis.record.manifest import counted_quantile, needed
 
@@ -292,16 +292,11 @@ class DistributionError(ValueError):
     """What a run wrote cannot be read; the text says why."""
 
 
-class Misfit(NamedTuple):
-    """A key of a metric that does not fit how its values are found."""
+def not_a_distribution(rule: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Find keys that a metric's rule, as it is written with its defaults, cannot have beside `hlog` or `percentiles`.
 
-    key: str
-    what: str
-    fix: str
-
-
-def not_a_distribution(rule: Mapping[str, Any]) -> Iterator[Misfit]:
-    """Find what a metric's rule, as it is written with its defaults, cannot have beside `hlog` or `percentiles`."""
+    Gives the key, what is wrong with it, and the remedy.
+    """
     way = next((way for way in ("hlog", "percentiles") if rule[way] is not None), None)
     if way is None:
         return
@@ -309,16 +304,12 @@ def not_a_distribution(rule: Mapping[str, Any]) -> Iterator[Misfit]:
         number_in(f"1{rule['hlog'] or 's'}", rule["unit"])
     except UnitError:
         what = f"'{way}' gives times, and the metric is in {rule['unit']}"
-        yield Misfit("unit", what, "write one of time, such as ms")
+        yield "unit", what, "write one of time, such as ms"
     if rule["when"] == "build":
-        yield Misfit(
-            "when", f"'{way}' is what a run wrote, and a build has no runs", "leave 'when' out"
-        )
+        yield "when", f"'{way}' is what a run wrote, and a build has no runs", "leave 'when' out"
     if rule["warmup_iterations"]:
         what = f"'{way}' does not tell which value came when: it has no iterations"
-        yield Misfit(
-            "warmup_iterations", what, "leave it out, and let the load generator warm up first"
-        )
+        yield "warmup_iterations", what, "leave it out, and let the load generator warm up first"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from analysis.record.manifest import quantile_metric
 from analysis.record.trial_files import BUILD_METRICS
@@ -27,17 +27,10 @@ if TYPE_CHECKING:
 Places = Mapping[tuple[str, str, str], Location]
 
 
-class MetricProblem(NamedTuple):
-    """What is wrong at a key, and the remedy."""
-
-    place: Location
-    what: str
-    fix: str
+Told = tuple[Location, str, str]  # what is wrong at a key, and the remedy
 
 
-def built_files(
-    cells: Iterable[Cell], builds: Sequence[Build], places: Places
-) -> Iterator[MetricProblem]:
+def built_files(cells: Iterable[Cell], builds: Sequence[Build], places: Places) -> Iterator[Told]:
     """Find a file that a build makes in the place of one that each run writes anew."""
     made = {build.variant: frozenset(build.artifacts) for build in builds}
     told = set()
@@ -48,7 +41,7 @@ def built_files(
                 continue
             if place not in told:
                 what = f"the metric {quote(rule.name)} is read from a file that the build makes ('artifacts'), and that would be removed before each run"
-                yield MetricProblem(place, what, "write 'when: build'")
+                yield place, what, "write 'when: build'"
             told.add(place)
 
 
@@ -83,7 +76,7 @@ def _names(file: str, commands: Iterable[Command]) -> bool:
     return any(word.search(text) for command in commands for text in command.argv)
 
 
-def stopping_by_builds(cells: Iterable[Cell], decides: Iterable[str]) -> Iterator[MetricProblem]:
+def stopping_by_builds(cells: Iterable[Cell], decides: Iterable[str]) -> Iterator[Told]:
     """Find a stopping rule that would look at a number of the builds: more runs change nothing of it."""
     own = {rule.name: rule.when for cell in cells for rule in cell.metrics}
     for name in decides:
@@ -92,7 +85,7 @@ def stopping_by_builds(cells: Iterable[Cell], decides: Iterable[str]) -> Iterato
                 f"'stop' counts runs, and {quote(name)}, which is judged, is a number of the builds"
             )
             fix = "leave 'stop' out, or judge a metric of the runs"
-            yield MetricProblem(("protocol", "stop"), what, fix)
+            yield ("protocol", "stop"), what, fix
 
 
 # --- Metrics that are quantiles of another metric's values in a run: ``latency.p99``.

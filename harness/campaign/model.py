@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from analysis.record.manifest import WarmupIterations
 from analysis.record.run_numbers import Better
@@ -418,6 +418,37 @@ def shown(value: Any) -> Any:  # noqa: ANN401 - JSON types
     if isinstance(value, list | tuple):
         return [shown(item) for item in value]
     return value
+
+
+def texts_of(part: Any) -> Iterator[str]:  # noqa: ANN401 - any part of a campaign
+    """Give the texts of a part of a campaign that may hold marks."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, Mapping | tuple):
+        for one in part.values() if isinstance(part, Mapping) else part:
+            yield from texts_of(one)
+    elif is_dataclass(part):
+        for name in _names(type(part)):
+            yield from texts_of(getattr(part, name))
+
+
+_Part = TypeVar("_Part")
+
+
+def filled(part: _Part, marks: Mapping[str, str]) -> _Part:
+    """Give a part of a campaign with texts in place of its marks."""
+    made: Any = part
+    if isinstance(part, str):
+        for mark, text in marks.items():
+            made = made.replace(mark, text)
+    elif isinstance(part, Mapping):
+        made = {key: filled(one, marks) for key, one in part.items()}
+    elif isinstance(part, tuple):
+        made = tuple(filled(one, marks) for one in part)
+    elif is_dataclass(part) and not isinstance(part, type):
+        parts = {name: filled(getattr(part, name), marks) for name in _names(type(part))}
+        made = replace(part, **parts)
+    return made  # type: ignore[no-any-return]  # of the same kind
 
 
 @functools.cache

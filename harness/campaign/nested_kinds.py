@@ -8,9 +8,9 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from analysis.record.yaml_reader import WRONG, Document, Faults, Location, Plain, inside, quote
+from analysis.record.yaml_reader import WRONG, Faults, Location, Plain, inside, quote
 
 from .scalar_kinds import (
     EMPTY,
@@ -26,10 +26,6 @@ from .scalar_kinds import (
     text,
     whole,
 )
-
-if TYPE_CHECKING:
-    from analysis.errors import Problem
-
 
 # Says what is wrong with a name, and how to mend it.
 NameRule = Callable[[str], tuple[str, str] | None]
@@ -184,9 +180,12 @@ class Forms(Kind):
         return value
 
 
+_MOST_CPU = 4095
+
+
 def cpus(*words: str) -> Forms:
     """Take a CPU or a list of them in any form, or one of some words."""
-    one = whole(0, 4095)
+    one = whole(0, _MOST_CPU)
     ranges = r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*"
     listed = pattern(ranges, "a list such as [2, 3] or 2-3")
     return Forms(
@@ -194,6 +193,24 @@ def cpus(*words: str) -> Forms:
         text=either(choice(*words), one, listed),
         items=Listed(one, least=1, distinct=True),
     )
+
+
+def chosen_cpus(given: Any, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - a word, or numbers in a form
+    """Give what was written in a form of `cpus`: the word, or the numbers; a range that is none is reported."""
+    if not isinstance(given, str):
+        return (given,) if isinstance(given, int) else tuple(given)
+    if not given[0].isdigit():
+        return given
+    numbers: list[int] = []
+    for part in given.split(","):
+        first, _, last = part.partition("-")
+        some = range(int(first), int(last or first) + 1)
+        if not some or some[-1] > _MOST_CPU or not set(numbers).isdisjoint(some):
+            what = f"the range {quote(part)} of 'cpus' is empty, too large or given twice"
+            faults.report(at, what, "write ranges upwards, such as 2-3,6", part=part)
+            return ()
+        numbers += some
+    return tuple(numbers)
 
 
 def no_mapping(value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - `WRONG`
@@ -310,7 +327,7 @@ class Section(Kind):
             if refused:
                 faults.key(place, *refused)
             elif self.free is None or name in self.never_free or not isinstance(item, str):
-                faults.problems.append(self.unknown(faults.document, place))
+                self.unknown(faults, place)
             else:
                 given[name] = self.free.read(item, place, faults)
                 continue
@@ -333,14 +350,13 @@ class Section(Kind):
                 faults.missing(name, at)
         return given
 
-    def unknown(self, document: Document, place: Location) -> Problem:
-        """Make the problem of a key that the section does not know, with those that it does."""
+    def unknown(self, faults: Faults, place: Location) -> None:
+        """Report a key that the section does not know, with those that it does."""
         name = str(place[-1])
         elsewhere = _ELSEWHERE.get((str(place[0]), name))
         keys = tuple(self.keys)
         fix = elsewhere + ", ".join(keys) if elsewhere else known_here(name, keys)
-        what = f"unknown key {quote(name)}{inside(place[:-1])}"
-        return document.problem(place, what, fix, key=True)
+        faults.key(place, f"unknown key {quote(name)}{inside(place[:-1])}", fix)
 
     def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:
         """Refer to the section's description, and collect that."""

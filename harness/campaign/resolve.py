@@ -13,7 +13,6 @@ from analysis.record.run_numbers import METRIC_NUMBERS
 from analysis.record.service_metrics import PEAK, PEAK_SINCE_START, metrics_of
 from analysis.record.trial_files import BUILD_METRICS, ENERGY_METRICS
 from analysis.record.yaml_reader import (
-    Document,
     Location,
     decoded,
     quote,
@@ -39,16 +38,8 @@ from .model import (
     Isolation,
     Protocol,
 )
-from .scalar_kinds import (
-    FIX,
-    NAME,
-    NAME_NEEDS,
-    cpu_numbers,
-    known_here,
-    nearest,
-    said_of_range,
-    wrong_range,
-)
+from .nested_kinds import chosen_cpus
+from .scalar_kinds import NAME, NAME_NEEDS, known_here, nearest
 from .schema import (
     CHECKS,
     COUNTERS,
@@ -63,7 +54,6 @@ from .services import ServiceMaker
 from .templates import SEED_NAME, Filler, TemplateError, parse_template
 
 if TYPE_CHECKING:
-    from analysis.errors import Problem
     from analysis.record.yaml_reader import Faults
 
     from .model import Sink
@@ -103,39 +93,31 @@ def _said(without: Sequence[Cell], cells: Sequence[Cell]) -> str:
 
 
 class Resolver:
-    """Resolves one campaign; `problems` collects everything that is wrong."""
+    """Resolves one campaign; all that is wrong is reported to its `faults`."""
 
     def __init__(
-        self,
-        document: Document,
-        given: Mapping[str, Any],
-        faults: Faults,
-        defaults: Table,
-        own: Table,
+        self, given: Mapping[str, Any], faults: Faults, defaults: Table, own: Table
     ) -> None:
-        self.document = document
-        self.faults = faults
-        self.defaults = defaults
-        self.own = own
+        self.faults, self.document = faults, faults.document
+        self.defaults, self.own = defaults, own
         self.values = completed("", given, {**defaults, **own})
-        self.filler = Filler(document)
-        self.variants, problems = entries(document, "variants", self.values["variants"])
-        self.benchmarks, more = entries(document, "benchmarks", self.values["benchmarks"])
-        self.problems = self.filler.problems
-        self.problems += problems + more
+        self.filler = Filler(faults)
+        self._before = len(faults.problems)
+        self.variants = entries(faults, "variants", self.values["variants"])
+        self.benchmarks = entries(faults, "benchmarks", self.values["benchmarks"])
         self.notes: list[str] = []
 
     def resolve(self, seed: int | None, text: bytes) -> Campaign | None:
         """Make the campaign; ``None`` when there are too many cells to look at each."""
+        values, faults = self.values, self.faults
         if len(self.variants) * len(self.benchmarks) > MAX_CELLS:
             what = (
                 f"{len(self.variants):,} variants x {len(self.benchmarks):,} benchmarks"
                 f" are more than {MAX_CELLS:,} cells"
             )
-            self._problem(("benchmarks",), what, "measure fewer at a time", key=True)
+            faults.key(("benchmarks",), what, "measure fewer at a time")
             return None
-        values = self.values
-        maker = CellMaker(self.document, self.faults, values, self.defaults, self.filler)
+        maker = CellMaker(values, self.defaults, self.filler)
         serving = ServiceMaker(
             values["services"], self.variants, maker.root, self.defaults, self.filler
         )
@@ -178,14 +160,17 @@ class Resolver:
         self._unmeasured(cells, counting, builds)
         self._unused_values()
         # the values that are there, but wrong themselves
-        self.filler.finish({str(place[-1]) for place in self.faults.places if place})
-        if not self.problems:  # else what is filled in may be wrong
+        self.filler.finish({str(place[-1]) for place in faults.places if place})
+        if len(faults.problems) == self._before:  # else what is filled in may be wrong
             self._refuse_shared_files(builds)
             for one in built_files(cells, builds, maker.metric_places):
-                self._problem(*one, key=True)
+                faults.key(*one)
         self.notes += maker.notes + self.filler.notes + written_by_others(cells, builds)
-        self.notes += _alike_notes("variants", self.variants)
-        self.notes += _alike_notes("benchmarks", self.benchmarks)
+        for part, those in (("variants", self.variants), ("benchmarks", self.benchmarks)):
+            self.notes += [
+                f"the {part} {quote(one)} and {quote(two)} look alike: rename one, or they will be mixed up"
+                for one, two in alike(entry.name for entry in those)
+            ]
         return campaign
 
     def _baseline(self) -> str:
@@ -204,7 +189,7 @@ class Resolver:
         )
         if given not in names and not broken:
             fix = known_here(given, names, names[:20])
-            self._problem(("baseline",), f"the baseline {quote(given)} is no variant", fix)
+            self.faults.report(("baseline",), f"the baseline {quote(given)} is no variant", fix)
         return given
 
     def _commits(self, given: str | Mapping[str, str]) -> dict[str, str]:
@@ -221,7 +206,7 @@ class Resolver:
             if filled and _COMMIT.fullmatch(text) is None:
                 what = f"{quote(text, 100)} names no commit {who}"
                 fix = "write a hash or a tag: 1 to 200 signs without blanks, the first one no '-'"
-                self._problem(("commit",), what, fix)
+                self.faults.report(("commit",), what, fix)
                 break
             found[variant.name] = text
         return found
@@ -233,7 +218,7 @@ class Resolver:
             return
         there = "is" if count == 1 else "are"
         what = f"a series has {_LEAST_SERIES} variants or more, and here {there} {count}"
-        self._problem(("series",), what, "name more variants, or leave 'series' out")
+        self.faults.report(("series",), what, "name more variants, or leave 'series' out")
 
     def _builds(self, maker: CellMaker) -> Iterator[Build]:
         for variant in self.variants:
@@ -277,14 +262,14 @@ class Resolver:
                 name = path.relative_to(build.cwd) if path.is_relative_to(build.cwd) else path
                 what = f"the builds of {quote(build.variant)} and {quote(other)} make one file, {quote(str(name))}"
                 fix = "in each session one would overwrite it for the other: put {variant} into its name"
-                self._problem(place, what, fix)
+                self.faults.report(place, what, fix)
                 return
 
     def _refuse_own_seed(self, variant: CampaignEntry) -> None:
         if SEED_NAME in variant.values:
             what = f"'{SEED_NAME}' is the seed of each session's build (each: session)"
             place = variant.places[SEED_NAME]
-            self.filler.report(place, what, "choose another name for the value", key=True)
+            self.faults.report(place, what, "choose another name for the value", key=True)
 
     def _hooks(self, values: Mapping[str, Any]) -> Hooks:
         commands = {
@@ -310,7 +295,9 @@ class Resolver:
                 f"'{name}' makes the least of {rule.min_runs} runs more than the most,"
                 f" {rule.max_runs}"
             )
-            self._problem(("protocol", "stop", name), what, "raise max_runs, or lower min_runs")
+            self.faults.report(
+                ("protocol", "stop", name), what, "raise max_runs, or lower min_runs"
+            )
         return dataclasses.replace(protocol, runs=rule.max_runs)
 
     def _counting(self, given: Any, protocol: Protocol) -> Counting | None:  # noqa: ANN401 - a list or a mapping
@@ -336,20 +323,20 @@ class Resolver:
                     parse_raw(event.raw or "")
                 except RawEventError as error:
                     what = f"the event {quote(event.raw or '')} {error.what}"
-                    self._problem((*place, "raw"), what, error.fix)
+                    self.faults.report((*place, "raw"), what, error.fix)
                 if event.name in EVENTS:
                     what = f"{quote(event.name)} is an event that is known by this name"
                     fix = f"write '- {event.name}' in place of the mapping, or choose another name"
-                    self._problem((*place, "name"), what, fix)
+                    self.faults.report((*place, "name"), what, fix)
                 elif event.name in METRIC_NUMBERS:
                     what = f"{quote(event.name)} is a metric that is always measured"
-                    self._problem((*place, "name"), what, "choose another name")
+                    self.faults.report((*place, "name"), what, "choose another name")
                 elif event.name in ENERGY_METRICS:
                     what = f"{quote(event.name)} is what 'energy: on' measures"
-                    self._problem((*place, "name"), what, "choose another name")
+                    self.faults.report((*place, "name"), what, "choose another name")
                 place = (*place, "name")
             if event.name in names:
-                self._problem(
+                self.faults.report(
                     place, f"the event {quote(event.name)} stands here twice", "delete one"
                 )
             names.add(event.name)
@@ -365,7 +352,7 @@ class Resolver:
                     told.add(place)
                     what = f"the metric {quote(name)} is counted in this campaign (key 'counters')"
                     fix = "choose another name, or leave the event out there"
-                    self._problem(place, what, fix, key=True)
+                    self.faults.report(place, what, fix, key=True)
 
     def _blocks(self, counting: Counting, protocol: Protocol) -> None:
         """Refuse what would count nothing, or leave a stopping rule too little to look at."""
@@ -373,14 +360,14 @@ class Resolver:
         rule = protocol.stop
         if counting.every > protocol.runs:
             what = f"a session has {protocol.runs} blocks: with every: {counting.every} none is counted"
-            self._problem(place, what, "lower it, or give more runs")
+            self.faults.report(place, what, "lower it, or give more runs")
         elif rule is not None and counting.uncounted(rule.max_runs) < rule.min_runs:
             left = counting.uncounted(rule.max_runs)
             what = (
                 f"of {rule.max_runs} blocks at most, {left} are not counted, and 'stop' looks at"
                 f" {rule.min_runs} of those at least"
             )
-            self._problem(place, what, "raise 'every' or stop.max_runs")
+            self.faults.report(place, what, "raise 'every' or stop.max_runs")
 
     def _unmeasured(
         self, cells: Sequence[Cell], counting: Counting | None, builds: Sequence[Build]
@@ -396,7 +383,7 @@ class Resolver:
         everywhere += BUILD_METRICS if len(builds) == len(self.variants) else ()
         if self.values["protocol"].get("stop"):
             for one in stopping_by_builds(cells, judged_metrics(given)[:1]):
-                self._problem(*one, key=True)
+                self.faults.key(*one)
         for index, metric in enumerate(judged_metrics(given)):
             without = [cell for cell in cells if metric not in dict(with_quantiles(cell.metrics))]
             if metric in everywhere or not without:
@@ -408,31 +395,18 @@ class Resolver:
                 fix += ", ".join(name for name in known if name != metric)
             place: Location = ("judge",) if isinstance(given, str) else ("judge", index)
             what = f"{_said(without, cells)} no metric {quote(metric)}, which is to be judged"
-            self._problem(place, what, fix)
+            self.faults.report(place, what, fix)
 
     def _isolation(self, values: Mapping[str, Any]) -> Isolation:
-        given = values["padding"]
-        made = {"cpus": self._cpus(values["cpus"]), "padding": (0 if given == "off" else given)}
-        return Isolation(**fields_of(ISOLATION, values) | made)
-
-    def _cpus(self, given: Any) -> Any:  # noqa: ANN401 - "auto", "none", or numbers in a form
-        if given in {"auto", "none"} if isinstance(given, str) else False:
-            return given
-        if isinstance(given, int):
-            return (given,)
-        if isinstance(given, list):
-            return tuple(given)
-        wrong = wrong_range(given)
-        if wrong is not None:
-            self._problem(("isolation", "cpus"), said_of_range(wrong), FIX, part=wrong)
-            return ()
-        return cpu_numbers(given)
+        cpus = chosen_cpus(values["cpus"], ("isolation", "cpus"), self.faults)
+        padding = 0 if values["padding"] == "off" else values["padding"]
+        return Isolation(**fields_of(ISOLATION, values) | {"cpus": cpus, "padding": padding})
 
     def _checks(self, values: Mapping[str, Any]) -> CheckPolicy:
         for index, name in enumerate(values["warn"]):
             if name in values["require"]:
                 what = f"the check '{name}' is both required and only warning"
-                self._problem(("checks", "warn", index), what, "delete it in one of the lists")
+                self.faults.report(("checks", "warn", index), what, "delete it in one of the lists")
         return CheckPolicy(**fields_of(CHECKS, values))
 
     def _unused_values(self) -> None:
@@ -457,16 +431,17 @@ class Resolver:
             for name, place in entry.places.items():
                 if place not in done and not any(name in used for used in uses):
                     done.add(place)
-                    self.problems.append(self._unused(entry, name, place, set().union(*uses)))
+                    self._unused(entry, name, place, set().union(*uses))
 
-    def _unused(self, entry: CampaignEntry, name: str, place: Location, used: set[str]) -> Problem:
+    def _unused(self, entry: CampaignEntry, name: str, place: Location, used: set[str]) -> None:
         missing = sorted(used - entry.values.keys() - {"variant", "benchmark", SEED_NAME})
         if len(place) == 3 and not nearest(name, missing) and nearest(name, known_keys(entry.path)):
-            return section_at(place[:-1]).unknown(self.document, place)
+            section_at(place[:-1]).unknown(self.faults, place)
+            return
         near = nearest(name, missing)
         fix = f"did you mean '{near}'?" if near else f"use it as {{{name}}}, or delete it"
         what = f"no template uses the value {quote(name)} of {entry.path[0]}.{entry.path[1]}"
-        return self.document.problem(place, what, fix, key=True)
+        self.faults.key(place, what, fix)
 
     def _names(self, path: Location) -> set[str]:
         value: Any = self.document.value
@@ -475,24 +450,6 @@ class Resolver:
         if path[0] in _TEMPLATES:
             return _names(_texts(value, whole=True))
         return _names(_texts(value, whole=False, known=known_keys(path)))
-
-    def _problem(
-        self,
-        path: Location,
-        what: str,
-        fix: str,
-        *,
-        key: bool = False,
-        part: str | None = None,
-    ) -> None:
-        self.problems.append(self.document.problem(path, what, fix, key=key, part=part))
-
-
-def _alike_notes(part: str, entries: Iterable[CampaignEntry]) -> list[str]:
-    return [
-        f"the {part} {quote(one)} and {quote(two)} look alike: rename one, or they will be mixed up"
-        for one, two in alike(entry.name for entry in entries)
-    ]
 
 
 def _texts(
@@ -616,15 +573,13 @@ def load_campaign(
     data = read_bytes(path) if text is None else text
     document = read_document(decoded(data, path), str(path))
     given, faults = check_shape(document)
-    problems = [*document.problems, *faults.problems]
     campaign = None
     if given is not None:
         table = {**todays_defaults(), **(defaults or {})}
-        resolver = Resolver(document, given, faults, table, own or {})
+        resolver = Resolver(given, faults, table, own or {})
         campaign = resolver.resolve(seed, data)
-        problems += resolver.problems
-    if problems or campaign is None:
-        raise CampaignError(sorted(problems, key=lambda one: one.place))
+    if faults.problems or campaign is None:
+        raise CampaignError(sorted(faults.problems, key=lambda one: one.place))
     return dataclasses.replace(campaign, notes=tuple(dict.fromkeys(resolver.notes)))
 
 
@@ -634,4 +589,4 @@ def campaign_name(path: Path) -> str:
     given = document.value.get("name") if isinstance(document.value, dict) else None
     if isinstance(given, str) and NAME.fullmatch(given):
         return normal(str(given))
-    raise CampaignError([*document.problems, *check_shape(document)[1].problems])
+    raise CampaignError(check_shape(document)[1].problems)

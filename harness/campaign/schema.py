@@ -379,7 +379,7 @@ def check_shape(document: Document) -> tuple[dict[str, Any] | None, Faults]:
     if not isinstance(document.value, dict):
         what = f"a campaign is a mapping of keys, not {described(document.value)}"
         fix = "begin with 'name: ...'; 'fairtrial init' writes one"
-        faults.problems.append(document.problem((), what, fix))
+        faults.report((), what, fix)
         return None, faults
     given = CAMPAIGN.right_keys(document.value, (), faults)
     if "name" not in given:  # the rest is looked at all the same

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from analysis.record.yaml_reader import Location, quote
 
 from .defaults import Table, completed, fields_of
-from .model import Cell, Command, Ready, Service, port_mark
-from .scalar_kinds import FIX, cpu_numbers, said_of_range, wrong_range
+from .model import Ready, Service, port_mark, texts_of
+from .nested_kinds import chosen_cpus
 from .target_schema import SERVICE
 from .templates import Filler, TemplateError, parse_template
 
@@ -122,7 +121,7 @@ class ServiceMaker:
                 name: fill.text((*one.path, "env", name), text, values, who)
                 for name, text in (said["env"] or {}).items()
             },
-            "cpus": self._cpus((*one.path, "cpus"), said["cpus"]),
+            "cpus": chosen_cpus(said["cpus"], (*one.path, "cpus"), fill.faults),
             "ready": self._ready((*one.path, "ready"), said["ready"], values, who),
         }
         fields = fields_of(SERVICE, {**said, "ready": {**said["ready"], "port": None}}) | made
@@ -148,17 +147,6 @@ class ServiceMaker:
             command = self._filler.command((*path, "command"), said["command"], values, who)
         return Ready(port=port, output=said["output"], command=command, timeout_s=said["timeout"])
 
-    def _cpus(self, path: Location, given: Any) -> Any:  # noqa: ANN401 - "auto", or numbers in a form
-        if not isinstance(given, str):
-            return (given,) if isinstance(given, int) else tuple(given)
-        if given == "auto":
-            return given
-        wrong = wrong_range(given)
-        if wrong is not None:
-            self._filler.report(path, said_of_range(wrong), FIX, part=wrong)
-            return ()
-        return cpu_numbers(given)
-
     def _refuse_one_port_for_two(self, made: Sequence[Service]) -> None:
         """Refuse a fixed port that two services want at the same time."""
         for number, one in enumerate(made):
@@ -175,7 +163,7 @@ class ServiceMaker:
                     return
 
     def _problem(self, path: Location, what: str, fix: str) -> None:
-        self._filler.report(path, what, fix, key=len(path) == 2)
+        self._filler.faults.report(path, what, fix, key=len(path) == 2)
 
 
 def _names(values: Iterable[Any]) -> Iterator[str]:
@@ -192,59 +180,7 @@ def _names(values: Iterable[Any]) -> Iterator[str]:
             yield from _names(value)
 
 
-# ---- at a session: ports take the place of their marks
-
-Ports = Mapping[str, int]  # of the services that one variant's runs use, by name
-
-
-def needs_ports(cell: Cell) -> bool:
-    """Tell whether a cell's command, variables or hooks name the port of a service."""
-    commands = (cell.command, *cell.before, *cell.after)
-    texts = (text for command in commands for text in command.argv)
-    return any("\0port:" in text for text in (*texts, *cell.env.values()))
-
-
-def cell_with_ports(cell: Cell, ports: Ports) -> Cell:
-    """Fill in the ports of services."""
-    return dataclasses.replace(
-        cell,
-        command=_filled(cell.command, ports),
-        env=_with_ports(cell.env, ports),
-        before=tuple(_filled(one, ports) for one in cell.before),
-        after=tuple(_filled(one, ports) for one in cell.after),
-    )
-
-
-def service_with_ports(service: Service, ports: Ports) -> Service:
-    """Fill in the ports of the service itself and of those before it."""
-    ready, asked = service.ready, service.ready.command
-    if asked is not None:
-        ready = dataclasses.replace(ready, command=_filled(asked, ports))
-    return dataclasses.replace(
-        service,
-        command=_filled(service.command, ports),
-        env=_with_ports(service.env, ports),
-        ready=ready,
-    )
-
-
 def has_port(service: Service) -> bool:
     """Tell whether a service has a port: a fixed one, or one that its texts name."""
     mark = port_mark(service.name)
-    texts = (*service.command.argv, *service.env.values())
-    asked = service.ready.command.argv if service.ready.command else ()
-    return service.ready.port is not None or any(mark in text for text in (*texts, *asked))
-
-
-def _filled(command: Command, ports: Ports) -> Command:
-    return dataclasses.replace(command, argv=tuple(_port_in(text, ports) for text in command.argv))
-
-
-def _with_ports(env: Mapping[str, str], ports: Ports) -> dict[str, str]:
-    return {name: _port_in(text, ports) for name, text in env.items()}
-
-
-def _port_in(text: str, ports: Ports) -> str:
-    for name, port in ports.items():
-        text = text.replace(port_mark(name), str(port))
-    return text
+    return service.ready.port is not None or any(mark in text for text in texts_of(service))

@@ -6,15 +6,11 @@ import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from analysis.record.yaml_reader import Document, Location, quote
+from analysis.record.yaml_reader import Faults, Location, quote
 
 from .model import Command
 from .scalar_kinds import nearest
-
-if TYPE_CHECKING:
-    from analysis.errors import Problem
 
 VALUE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 PORT_NAME = re.compile(rf"({VALUE_NAME.pattern})\.port")
@@ -83,17 +79,15 @@ _Command = str | list[str] | Mapping[str, str]
 class Filler:
     """Fills templates for one campaign; each template is parsed and reported once.
 
-    `problems` collects what is wrong, `notes` what is only odd; `misplaced` says of names that stand for something
+    `notes` collects what is only odd; `misplaced` says of names that stand for something
     elsewhere what is wrong with them at a place where they have no value, and the remedy.
     """
 
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.problems: list[Problem] = []
+    def __init__(self, faults: Faults) -> None:
+        self.faults = faults
         self.notes: list[str] = []
         self.misplaced: dict[str, tuple[str, str]] = {}
         self._parsed: dict[Location, list[Template]] = {}
-        self._reported: set[tuple[Location, str]] = set()
         # By place, and by place and name: in which cells (dicts, used as ordered sets).
         self._seen: dict[Location, dict[str, None]] = {}
         self._missing: dict[tuple[Location, str], dict[str, None]] = {}
@@ -120,8 +114,8 @@ class Filler:
             argv = ["/bin/sh", "-c", self.text((*path, "shell"), given["shell"], values, who)]
         if argv and not argv[0]:
             place = (*path, 0) if isinstance(given, list) else path
-            self.report(place, "the command begins with an empty text", "name a program")
-        return Command(argv=tuple(argv), mark=self.document.where(path))
+            self.faults.report(place, "the command begins with an empty text", "name a program")
+        return Command(argv=tuple(argv), mark=self.faults.document.where(path))
 
     def steps(
         self,
@@ -144,23 +138,20 @@ class Filler:
             if name in silent:
                 continue
             known = self._known[path, name]
-            if name == SEED_NAME:
-                self.report(path, *_misplaced_seed(path), part=f"{{{name}}}")
+            misplaced = _misplaced_seed(path) if name == SEED_NAME else self.misplaced.get(name)
+            if misplaced is not None:
+                self.faults.report(path, *misplaced, part=f"{{{name}}}")
                 continue
-            if name in self.misplaced:
-                self.report(path, *self.misplaced[name], part=f"{{{name}}}")
-                continue
+            near = nearest(name, known)
+            fix = f"did you mean '{{{near}}}'? Known here: " if near else "known here: "
+            fix += ", ".join(known)
             if not known:
                 fix = "no variant and no benchmark belongs to it; a brace is written '{{'"
-            else:
-                near = nearest(name, known)
-                fix = f"did you mean '{{{near}}}'? Known here: " if near else "known here: "
-                fix += ", ".join(known)
             what = f"unknown placeholder '{{{name}}}'"
             if len(missing) < len(self._seen[path]):
                 more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
                 what = f"'{{{name}}}' has no value {next(iter(missing))}{more}"
-            self.report(path, what, fix, part=f"{{{name}}}")
+            self.faults.report(path, what, fix, part=f"{{{name}}}")
 
     def _fill(self, path: Location, template: Template, values: Mapping[str, str], who: str) -> str:
         self._seen.setdefault(path, {})[who] = None
@@ -177,15 +168,17 @@ class Filler:
         try:
             words = shlex.split(text)
         except ValueError as error:
-            self.report(path, f"the command cannot be split: {error}".lower(), "close the quotes")
+            self.faults.report(
+                path, f"the command cannot be split: {error}".lower(), "close the quotes"
+            )
             words = ["-"]
         if not words:
-            self.report(path, "the command is empty", "name a program")
+            self.faults.report(path, "the command is empty", "name a program")
             words = ["-"]
         signs = [word for word in words if word in _SHELL_SIGNS]
         if signs:
             self.notes.append(
-                f"{self.document.where(path)}: '{signs[0]}' is an argument here;"
+                f"{self.faults.document.where(path)}: '{signs[0]}' is an argument here;"
                 " for a shell write {shell: TEXT}"
             )
         return self._templates(path, words)
@@ -197,18 +190,10 @@ class Filler:
                 try:
                     templates.append(parse_template(text))
                 except TemplateError as error:
-                    self.report(path, error.what, error.fix, part=error.part)
+                    self.faults.report(path, error.what, error.fix, part=error.part)
                     templates.append(Template(texts=("-",), names=()))
             self._parsed[path] = templates
         return self._parsed[path]
-
-    def report(
-        self, path: Location, what: str, fix: str, *, key: bool = False, part: str | None = None
-    ) -> None:
-        """Report once, however many cells share the place."""
-        if (path, what) not in self._reported:
-            self._reported.add((path, what))
-            self.problems.append(self.document.problem(path, what, fix, key=key, part=part))
 
 
 def _misplaced_seed(path: Location) -> tuple[str, str]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from analysis.record.environment import BUILT, SESSION
 
 from ..campaign.cells import SessionBuilds
-from ..campaign.services import cell_with_ports, has_port, needs_ports, service_with_ports
+from ..campaign.model import filled, port_mark, texts_of
+from ..campaign.services import has_port
 from ..errors import LaunchError
 from ..host.executables import sha256_file
 from ..host.tree import format_cpus
@@ -197,12 +198,14 @@ class RunningServices:
 
     def filled(self, cell: Cell) -> Cell:
         """Give a cell with the ports that its services have now; the same object as long as these are the same."""
-        if not self.services or not needs_ports(cell):
+        if not self.services:
             return cell
         key = (cell.benchmark, cell.variant)
         known = self._cells.get(key)
         if known is None or known[0] != cell:
-            known = self._cells[key] = (cell, cell_with_ports(cell, self._ports_for(cell.variant)))
+            named = any("\0port:" in text for text in texts_of(cell))
+            now = filled(cell, self._ports_for(cell.variant)) if named else cell
+            known = self._cells[key] = (cell, now)
         return known[1]
 
     def described(self) -> dict[str, Any]:
@@ -360,7 +363,7 @@ class RunningServices:
                 self._move(one)
             self._refuse_foreign(one)
             process = self._process(one)
-            service = service_with_ports(one, self._ports_for(one.variant))
+            service = filled(one, self._ports_for(one.variant))
             process.start(service, self._environment, self._log_of(one))
             self._dead.pop(one.label, None)
             try:
@@ -412,9 +415,9 @@ class RunningServices:
 
     # ---- ports
 
-    def _ports_for(self, variant: str | None) -> dict[str, int]:
+    def _ports_for(self, variant: str | None) -> dict[str, str]:
         return {
-            one.name: self._ports[one.label]
+            port_mark(one.name): str(self._ports[one.label])
             for one in self.services
             if one.label in self._ports and (one.variant is None or one.variant == variant)
         }

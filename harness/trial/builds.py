@@ -30,7 +30,8 @@ from analysis.record.trial_files import (
     warning,
 )
 
-from ..campaign.cells import SessionBuilds, with_layout_seed
+from ..campaign.cells import SessionBuilds
+from ..campaign.model import LAYOUT_SEED, filled
 from ..campaign.resolve import load_campaign
 from ..errors import DriftError
 from ..host.executables import sha256_file
@@ -367,7 +368,7 @@ class TrialBuilds:
             seed = trial.seed_of(build.variant, session)
             stem = f"{stem}-session{session}"
         cost = trial.commands.build(
-            build if seed is None else with_layout_seed(build, seed),
+            build if seed is None else filled(build, {LAYOUT_SEED: str(seed)}),
             trial.environment,
             trial.store.path / OUTPUTS,
             timeout_s=trial.campaign.protocol.build_timeout_s,

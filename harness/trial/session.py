@@ -24,7 +24,8 @@ from analysis.record.trial_files import (
     warning,
 )
 
-from ..campaign.cells import layout_seed, needs_layout_seed, with_layout_seed
+from ..campaign.cells import layout_seed
+from ..campaign.model import LAYOUT_SEED, filled
 from ..host.checks import check_between
 from ..host.commits import VariantCommit, commits_of_programs
 from ..host.variables import VariableKey, variable_key
@@ -148,9 +149,9 @@ class TrialRun:
     def cell_of(self, benchmark: str, variant: str, session: int) -> Cell:
         """Give a cell as a session executes it, with the seed of its layout."""
         cell = self.campaign.cell(benchmark, variant)
-        if not needs_layout_seed(cell):
+        if not any(LAYOUT_SEED in text for text in cell.env.values()):
             return cell
-        return with_layout_seed(cell, self.seed_of(variant, session))
+        return filled(cell, {LAYOUT_SEED: str(self.seed_of(variant, session))})
 
     def seed_of(self, variant: str, session: int) -> int:
         """Give the seed of a variant's layout in a session."""

@@ -12,8 +12,11 @@ import subprocess
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.campaign.cells import layout_seed, needs_layout_seed, with_layout_seed
+from harness.campaign.cells import layout_seed
 from harness.campaign.defaults import identity_of, resolved_text
+from harness.campaign.model import LAYOUT_SEED, filled
+
+SEED = {LAYOUT_SEED: "12"}
 
 BUILT = """\
 name: layouts
@@ -44,25 +47,17 @@ def test_a_seed_depends_on_all_that_it_is_made_of_and_on_nothing_else():
 
 
 def test_a_build_of_a_session_gets_its_seed(load):
-    campaign = load(BUILT)
-    old, new = campaign.builds
-    assert needs_layout_seed(old)
-    assert not needs_layout_seed(new)
-    filled = with_layout_seed(old, 12)
-    assert [step.argv for step in filled.steps] == [
+    old, new = load(BUILT).builds
+    assert [step.argv for step in filled(old, SEED).steps] == [
         ("link", "--seed=12", "{layout_seed}"),
         ("/bin/sh", "-c", "echo 12"),
     ]
-    assert with_layout_seed(new, 12) == new
+    assert filled(new, SEED) == new
 
 
 def test_variables_of_a_cell_get_the_seed(load):
-    campaign = load(BUILT)
-    for cell in campaign.cells:
-        assert needs_layout_seed(cell)
-        filled = with_layout_seed(cell, 12)
-        assert filled.env == {"SEED": "a12b", "PLAIN": "{layout_seed}"}
-        assert not needs_layout_seed(filled)
+    for cell in load(BUILT).cells:
+        assert filled(cell, SEED).env == {"SEED": "a12b", "PLAIN": "{layout_seed}"}
 
 
 def test_a_command_whose_seed_was_forgotten_cannot_be_executed(load):

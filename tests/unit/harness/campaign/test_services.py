@@ -11,9 +11,9 @@ import json
 import pytest
 
 from harness.campaign.defaults import identity_of, resolved_text
-from harness.campaign.model import Ready, port_mark
+from harness.campaign.model import Ready, filled, port_mark
 from harness.campaign.resolve import one_cell
-from harness.campaign.services import cell_with_ports, has_port, needs_ports, service_with_ports
+from harness.campaign.services import has_port
 
 PLAIN = """\
 name: stores
@@ -85,7 +85,7 @@ def test_a_service_may_use_the_port_of_one_before_it_and_is_of_a_variant_as_that
         "app/rarely",
         "app/often",
     ]
-    app = service_with_ports(services[2], {"redis": 7001, "app": 7002})
+    app = filled(services[2], {port_mark("redis"): "7001", port_mark("app"): "7002"})
     assert app.command.argv == ("app", "7002", "--store", "7001")
 
 
@@ -96,14 +96,12 @@ def test_the_port_may_stand_in_command_env_and_hooks_of_a_run(load):
     )
     source += 'hooks: {before: "flush -p {redis.port}", after: {shell: "ask {redis.port}"}}\n'
     cell = load(source).cell("set", "often")
-    assert needs_ports(cell)
     assert port_mark("redis") in cell.command.argv
-    filled = cell_with_ports(cell, {"redis": 15021})
-    assert not needs_ports(filled)
-    assert filled.command.argv == ("client", "-p", "15021")
-    assert filled.env == {"PORT": "15021"}
-    assert filled.before[0].argv == ("flush", "-p", "15021")
-    assert filled.after[0].argv[-1] == "ask 15021"
+    now = filled(cell, {port_mark("redis"): "15021"})
+    assert now.command.argv == ("client", "-p", "15021")
+    assert now.env == {"PORT": "15021"}
+    assert now.before[0].argv == ("flush", "-p", "15021")
+    assert now.after[0].argv[-1] == "ask 15021"
 
 
 def test_ready_may_be_a_line_a_command_or_a_fixed_port(load):
