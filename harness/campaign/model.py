@@ -427,7 +427,7 @@ def texts_of(part: Any) -> Iterator[str]:  # noqa: ANN401 - any part of a campai
     elif isinstance(part, Mapping | tuple):
         for one in part.values() if isinstance(part, Mapping) else part:
             yield from texts_of(one)
-    elif is_dataclass(part):
+    elif is_dataclass(part) and not isinstance(part, type):
         for name in _names(type(part)):
             yield from texts_of(getattr(part, name))
 

@@ -206,51 +206,67 @@ def with_services(
     """
     if not wishes:
         return plan
-    named = {number for wish in wishes.values() if wish.cpus != "auto" for number in wish.cpus}
-    _refuse_unusable(wishes, usable)
-    if plan.targets is None:
-        everywhere = tuple(number for number in topology.numbers if number in set(usable))
-        chosen = {
-            name: everywhere if wish.cpus == "auto" else wish.cpus for name, wish in wishes.items()
-        }
-        cautions: tuple[str, ...] = ()
-        if any(wish.cpus == "auto" for wish in wishes.values()):
-            cautions = (
-                "services are not pinned, as the targets are not: they may take each other's CPU",
-            )
-        return _planned(plan, chosen, plan.housekeeping, (), cautions)
-    alone = {
-        number
-        for wish in wishes.values()
-        if not wish.share and wish.cpus != "auto"
-        for number in wish.cpus
-    }
-    _refuse_measured(plan, wishes)
-    free = tuple(number for number in plan.housekeeping if number not in set(plan.reserved))
-    kept = tuple(number for number in free if number not in alone)
-    if alone and not kept:
-        names = ", ".join(name for name, wish in wishes.items() if wish.cpus != "auto")
-        what = f"the services on CPU {format_cpus(tuple(alone))} ({names}) leave none to fairtrial itself"
-        fix = f"write 'share_cpus: on' there, or name fewer of CPUs {format_cpus(usable)}"
-        raise HostError(what, f"services.*.cpus; targets on {format_cpus(plan.targets)}", fix)
-    cautions = ()
-    housekeeping, automatic = kept or plan.housekeeping, kept or plan.housekeeping
+    for name, wish in wishes.items():
+        if wish.cpus != "auto":
+            _refuse_cpus(plan, name, wish.cpus, usable, share=wish.share)
     asks = [name for name, wish in wishes.items() if wish.cpus == "auto"]
-    if asks and not all(wishes[name].share for name in asks):
-        housekeeping, automatic = _apart(kept, named, topology)
-        if not automatic:
-            housekeeping = automatic = kept or plan.housekeeping
-            where = format_cpus(automatic)
-            met = set(automatic) & set(plan.targets)
-            beside = "fairtrial and the measured programs" if met else "fairtrial itself"
-            cautions = (
-                f"no CPU is left for services ({', '.join(asks)}): they run on {where}, beside {beside}",
-            )
+    housekeeping, cautions = plan.housekeeping, plan.cautions
+    if plan.targets is None:
+        automatic = tuple(number for number in topology.numbers if number in set(usable))
+        text = plan.text
+        if asks:
+            told = "services are not pinned, as the targets are not: they may take each other's CPU"
+            cautions = (*cautions, told)
+    else:
+        named = {name: set(wish.cpus) for name, wish in wishes.items() if wish.cpus != "auto"}
+        alone = {n for name, cpus in named.items() if not wishes[name].share for n in cpus}
+        free = (n for n in plan.housekeeping if n not in set(plan.reserved) | alone)
+        kept = tuple(free)
+        if alone and not kept:
+            what = f"the services on CPU {format_cpus(tuple(alone))} ({', '.join(named)}) leave none to fairtrial itself"
+            fix = f"write 'share_cpus: on' there, or name fewer of CPUs {format_cpus(usable)}"
+            raise HostError(what, f"services.*.cpus; targets on {format_cpus(plan.targets)}", fix)
+        housekeeping = automatic = kept or plan.housekeeping
+        if asks and not all(wishes[name].share for name in asks):
+            ours, others = _apart(kept, set().union(*named.values()), topology)
+            if others:
+                housekeeping, automatic = ours, others
+            else:
+                met = set(automatic) & set(plan.targets)
+                beside = "fairtrial and the measured programs" if met else "fairtrial itself"
+                told = f"no CPU is left for services ({', '.join(asks)}): they run on {format_cpus(automatic)}, beside {beside}"
+                cautions = (*cautions, told)
+        before = f"fairtrial on {format_cpus(plan.housekeeping)}"
+        text = plan.text.replace(before, f"fairtrial on {format_cpus(housekeeping)}")
     chosen = {
         name: automatic if wish.cpus == "auto" else wish.cpus for name, wish in wishes.items()
     }
     own = {number for cpus in chosen.values() for number in cpus} - set(housekeeping)
-    return _planned(plan, chosen, housekeeping, tuple(own), cautions)
+    places = sorted({format_cpus(cpus) for cpus in chosen.values()})
+    return dataclasses.replace(
+        plan,
+        reserved=() if plan.targets is None else tuple(sorted({*plan.reserved, *own})),
+        housekeeping=housekeeping,
+        services=chosen,
+        cautions=cautions,
+        text=f"{text}, services on {' and '.join(places)}",
+    )
+
+
+def _refuse_cpus(
+    plan: CpuPlan, name: str, cpus: tuple[int, ...], usable: tuple[int, ...], *, share: bool
+) -> None:
+    """Refuse CPUs of a service that this process may not use, or that are measured."""
+    where, outside = f"services.{name.partition('/')[0]}.cpus", tuple(set(cpus) - set(usable))
+    if outside:
+        what = f"the service '{name}' is to run on CPU {format_cpus(outside)}, which this process may not use"
+        fix = f"name CPUs out of {format_cpus(usable)}, or leave 'cpus' out"
+        raise HostError(what, where, fix)
+    taken = tuple(set(cpus) & set(plan.reserved))
+    if taken and not share:
+        what = f"the service '{name}' is to run on CPU {format_cpus(taken)}, on a core that is measured"
+        fix = "name others, or write 'share_cpus: on' where that is meant"
+        raise HostError(what, f"{where}; targets on {format_cpus(plan.targets or ())}", fix)
 
 
 def _apart(
@@ -265,44 +281,3 @@ def _apart(
     if not others and len(ours) > 1:  # one core with two threads: better than one thread for both
         return ours[:1], ours[1:]
     return ours, others
-
-
-def _refuse_unusable(wishes: Mapping[str, CpuWish], usable: tuple[int, ...]) -> None:
-    for name, wish in wishes.items():
-        outside = () if wish.cpus == "auto" else tuple(set(wish.cpus) - set(usable))
-        if outside:
-            what = f"the service '{name}' is to run on CPU {format_cpus(outside)}, which this process may not use"
-            fix = f"name CPUs out of {format_cpus(usable)}, or leave 'cpus' out"
-            raise HostError(what, f"services.{name.partition('/')[0]}.cpus", fix)
-
-
-def _refuse_measured(plan: CpuPlan, wishes: Mapping[str, CpuWish]) -> None:
-    for name, wish in wishes.items():
-        taken = () if wish.cpus == "auto" else tuple(set(wish.cpus) & set(plan.reserved))
-        if taken and not wish.share:
-            what = f"the service '{name}' is to run on CPU {format_cpus(taken)}, on a core that is measured"
-            fix = "name others, or write 'share_cpus: on' where that is meant"
-            where = f"services.{name.partition('/')[0]}.cpus; targets on {format_cpus(plan.targets or ())}"
-            raise HostError(what, where, fix)
-
-
-def _planned(
-    plan: CpuPlan,
-    chosen: Mapping[str, tuple[int, ...]],
-    housekeeping: tuple[int, ...],
-    own: tuple[int, ...],
-    cautions: tuple[str, ...],
-) -> CpuPlan:
-    places = sorted({format_cpus(cpus) for cpus in chosen.values()})
-    text = plan.text
-    if plan.targets is not None:
-        before = f"fairtrial on {format_cpus(plan.housekeeping)}"
-        text = text.replace(before, f"fairtrial on {format_cpus(housekeeping)}")
-    return dataclasses.replace(
-        plan,
-        reserved=tuple(sorted({*plan.reserved, *own})) if plan.targets is not None else (),
-        housekeeping=housekeeping,
-        services=chosen,
-        cautions=(*plan.cautions, *cautions),
-        text=f"{text}, services on {' and '.join(places)}",
-    )

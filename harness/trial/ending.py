@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,17 +12,52 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
 from analysis.record.bisections import bisection_of_trial
+from analysis.record.disturbance import Disturbances, DisturbanceTally
 from analysis.record.trial_files import CAMPAIGN, GivenUp, Manifest, SessionEnd, TrialStatus
 from analysis.words import WIDTH, command_line, next_lines, note_lines, shorten
 
 from ..errors import about, counted, took, wrapped
 
 if TYPE_CHECKING:
-    from analysis.record.disturbance import Disturbances
     from analysis.record.trial_files import StopRule
 
     from .progress import TrialProgress
     from .writer import Rows
+
+
+class RowCounts:
+    """What the rows of a trial add up to.
+
+    `failed_how` counts by cell and outcome the planned runs and repeats that were not ok, `failed_warmups` those of
+    them that are warm-ups, and `warmups` all planned ones; `suspended` the executions that were discarded because
+    something stood still.
+    """
+
+    def __init__(self) -> None:
+        self.warmups = self.failed_warmups = self.suspended = 0
+        self.failed_how: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.disturbances = DisturbanceTally()
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count a row."""
+        planned, outcome = row["position"] >= 0, row["outcome"]
+        self.warmups += planned and bool(row["warmup"])
+        self.disturbances.add(row)
+        self.suspended += row.get("suspended") or 0
+        if outcome != "ok" and (planned or row.get("repeats") is not None):
+            self.failed_how[f"{row['benchmark']} / {row['variant']}"][outcome] += 1
+            self.failed_warmups += bool(row["warmup"])
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Give them as the fields of an ending, or of a trial's progress."""
+        return {
+            "failed_how": {cell: dict(how) for cell, how in self.failed_how.items()},
+            "failed_warmups": self.failed_warmups,
+            "warmups": self.warmups,
+            "suspended": self.suspended,
+        }
+
 
 # --- What is said of a trial's sessions: how they ended, what was given up, disturbed or suspended.
 
@@ -248,22 +284,18 @@ class Ending:
             "trial": trial,
             "done": rows.counted,
             "planned": manifest.needed,
-            "failed": rows.failed.total(),
-            "failed_cells": rows.failed,
-            "failed_how": {cell: dict(how) for cell, how in rows.failed_how.items()},
-            "failed_warmups": rows.failed_warmups,
-            "warmups": rows.warmups,
+            "failed": sum(how.total() for how in rows.failed_how.values()),
+            "failed_cells": {cell: how.total() for cell, how in rows.failed_how.items()},
             "session_ends": manifest.session_ends,
             "given_up": manifest.given_up,
             "repeating": manifest.repeating,
-            "suspended": rows.suspended,
         }
-        return cls(**known | fields)
+        return cls(**known | rows.fields | fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the ending as JSON types."""
         return {
-            **dataclasses.asdict(dataclasses.replace(self, failed_cells=dict(self.failed_cells))),
+            **dataclasses.asdict(self),
             "trial": str(self.trial),
             "session_ends": [end.to_dict() for end in self.session_ends],
             "given_up": [one.to_dict() for one in self.given_up],

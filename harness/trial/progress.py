@@ -6,16 +6,16 @@ import contextlib
 import hashlib
 import math
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from analysis.errors import StoreError
 from analysis.record.bisections import is_bisection
-from analysis.record.disturbance import Disturbances, DisturbanceTally
+from analysis.record.disturbance import Disturbances
 from analysis.record.fleet import is_fleet
 from analysis.record.manifest import read_manifest
 from analysis.record.profiles import is_profiles
@@ -43,6 +43,7 @@ from analysis.words import WIDTH, command_line, next_lines, shorten
 
 from ..errors import clock, counted, duration, moment, wrapped
 from .ending import (
+    RowCounts,
     command_to_continue,
     done_first,
     failed_runs,
@@ -280,15 +281,14 @@ def _since(started: str) -> float | None:
 def time_left(trial: Path, manifest: Manifest) -> float | None:
     """Estimate how long the runs of a manifest take that a trial does not have, in seconds, from those it has."""
     tally = _tally(trial)
-    seconds = {name: total / count for name, (total, count) in {**tally.own, **tally.gaps}.items()}
-    return _left(manifest, tally.done, seconds)
+    return _left(manifest, tally.done, tally.seconds)
 
 
 def read_progress(trial: Path) -> TrialProgress:
     """Read how far a trial is; a torn last line is passed over."""
     manifest = read_manifest(trial)
     tally = _tally(trial)
-    seconds = {name: total / count for name, (total, count) in {**tally.own, **tally.gaps}.items()}
+    seconds = tally.seconds
     running = is_written_now(trial)
     imported = manifest.origin == "imported"
     ended = imported or manifest.status == "complete"  # there is nothing to go on with
@@ -308,10 +308,8 @@ def read_progress(trial: Path) -> TrialProgress:
         started=manifest.started,
         done=done,
         planned=manifest.needed,
-        failed=dict(tally.failed),
-        failed_how={cell: dict(how) for cell, how in tally.failed_how.items()},
-        failed_warmups=tally.failed_warmups,
-        warmups=tally.warmups,
+        failed=dict(sum(tally.failed_how.values(), Counter())),
+        **tally.fields,
         elapsed_s=_since(manifest.started) if running else None,
         last=_last(tally.last),
         seconds=seconds,
@@ -328,28 +326,26 @@ def read_progress(trial: Path) -> TrialProgress:
         origin=manifest.origin,
         disturbances=None if imported else tally.disturbances.counts,
         repeating=manifest.repeating,
-        suspended=tally.suspended,
         misfits=tuple(misfits_of(trial, manifest, done)),
     )
 
 
-@dataclass(slots=True)
-class _Tally:
-    done: Counter[str] = field(default_factory=Counter)
-    failed: Counter[str] = field(default_factory=Counter)
-    failed_how: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    failed_warmups: int = 0
-    warmups: int = 0
-    gaps: dict[str, tuple[float, int]] = field(default_factory=dict)
-    own: dict[str, tuple[float, int]] = field(default_factory=dict)
-    last: dict[str, Any] | None = None
-    last_start: datetime | None = None
-    disturbances: DisturbanceTally = field(default_factory=DisturbanceTally)
-    suspended: int = 0
+class _Tally(RowCounts):
+    def __init__(self) -> None:
+        super().__init__()
+        self.done: Counter[str] = Counter()
+        self.gaps: dict[str, tuple[float, int]] = {}
+        self.own: dict[str, tuple[float, int]] = {}
+        self.last: dict[str, Any] | None = None
+        self.last_start: datetime | None = None
 
-    def add(self, row: dict[str, Any]) -> None:
-        self.disturbances.add(row)
-        self.suspended += row.get("suspended") or 0
+    @property
+    def seconds(self) -> dict[str, float]:
+        """The mean time of a run of each cell, from its start to the next one's where one followed."""
+        return {name: total / count for name, (total, count) in {**self.own, **self.gaps}.items()}
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        super().add(row)
         cell = _cell(row)
         start = None  # of which nanoseconds are cut to microseconds; None of a time that is none of ours
         with contextlib.suppress(ValueError, TypeError):
@@ -357,19 +353,15 @@ class _Tally:
         start = start if start is not None and start.tzinfo is not None else None
         if self.last is not None and start is not None and self.last_start is not None:
             self._add_gap(self.last, row, (start - self.last_start).total_seconds())
-        self.last, self.last_start = row, start
-        if row["position"] >= 0:
-            self.done[cell] += 1
-            self.warmups += bool(row["warmup"])
-        if row["outcome"] != "ok" and (row["position"] >= 0 or row.get("repeats") is not None):
-            self.failed[row["outcome"]] += 1
-            self.failed_how[f"{row['benchmark']} / {row['variant']}"][row["outcome"]] += 1
-            self.failed_warmups += bool(row["warmup"])
+        self.last, self.last_start = dict(row), start
+        self.done[cell] += row["position"] >= 0
         if row.get("wall_ns") is not None:
             hooks = (row.get("before_s") or 0.0) + (row.get("after_s") or 0.0)
             _put(self.own, cell, row["wall_ns"] / 1e9 + hooks)
 
-    def _add_gap(self, earlier: dict[str, Any], later: dict[str, Any], seconds: float) -> None:
+    def _add_gap(
+        self, earlier: Mapping[str, Any], later: Mapping[str, Any], seconds: float
+    ) -> None:
         """Count the time between two starts, unless they belong to different sessions."""
         same = all(earlier[key] == later[key] for key in ("session", "segment"))
         if not same or earlier.get("wall_ns") is None:

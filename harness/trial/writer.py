@@ -12,14 +12,14 @@ import datetime
 import os
 import secrets
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
-from analysis.record.disturbance import MOST_REPEATS, DisturbanceTally
+from analysis.record.disturbance import MOST_REPEATS
 from analysis.record.manifest import manifest_text, read_manifest, utc_now
 from analysis.record.shapes import (
     RESTORE,
@@ -56,6 +56,7 @@ from analysis.record.trial_files import (
 )
 
 from ..host.executables import sha256_file
+from .ending import RowCounts
 from .folder import (
     FRESH_ENVIRONMENT,
     FRESH_MANIFEST,
@@ -79,44 +80,28 @@ if TYPE_CHECKING:
 _FIRST_KEY = b'{"position":'
 
 
-class Rows:
+class Rows(RowCounts):
     """The rows of a trial: `outcomes` by position in the order of execution, and what they add up to.
 
     `counted` is the number of planned runs among them; `repeats` names of each row that repeats a
-    disturbed run the planned position; `failed` counts by cell the planned runs and repeats that were
-    not ok, `failed_how` also by outcome, and `warmups` and `failed_warmups` those of `counted` and of
-    `failed` that are warm-ups; `suspended` the executions that were discarded because something stood still. They take
-    `size` bytes; `torn` is the number and the size of a last line that is not whole, None without one.
+    disturbed run the planned position. They take `size` bytes; `torn` is the number and the size of a last
+    line that is not whole, None without one.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.outcomes: dict[int, str] = {}
-        self.counted = 0
+        self.counted = self.size = 0
         self.repeats: dict[int, int] = {}
-        self.warmups = 0
-        self.failed: Counter[str] = Counter()
-        self.failed_how: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self.failed_warmups = 0
-        self.disturbances = DisturbanceTally()
-        self.suspended = 0
-        self.size = 0
         self.torn: tuple[int, int] | None = None
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Count a row."""
-        position, repeated = row["position"], row.get("repeats")
-        self.outcomes[position] = row["outcome"]
-        self.counted += position >= 0
-        self.warmups += position >= 0 and row["warmup"]
-        if repeated is not None:
-            self.repeats[position] = repeated
-        self.disturbances.add(row)
-        self.suspended += row.get("suspended") or 0
-        if row["outcome"] != "ok" and (position >= 0 or repeated is not None):
-            cell = f"{row['benchmark']} / {row['variant']}"
-            self.failed[cell] += 1
-            self.failed_how[cell][row["outcome"]] += 1
-            self.failed_warmups += row["warmup"]
+        super().add(row)
+        self.outcomes[row["position"]] = row["outcome"]
+        self.counted += row["position"] >= 0
+        if (repeated := row.get("repeats")) is not None:
+            self.repeats[row["position"]] = repeated
 
 
 def require_files(path: Path) -> None:

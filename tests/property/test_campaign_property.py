@@ -329,7 +329,7 @@ def test_both_judge_each_place_alike(place: tuple[Any, ...]):
     whole = PLACES.index(place) % len(TABLE)  # this one is read as the text of a file
     for k, (value, as_read) in enumerate(ROWS):
         campaign = put(part, place, value)
-        changed = replace(read, value=put(read.value, place, as_read))
+        changed = replace(read, value=put(read.value, place, as_read), problems=[])
         accepted = not check_shape(changed)[1].problems
         assert PARTS[place[0]].is_valid(campaign[place[0]]) == accepted, value
         if k == whole:

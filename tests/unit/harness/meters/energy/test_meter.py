@@ -250,7 +250,7 @@ def test_whatever_the_range_the_energy_is_the_sum_of_what_was_used(range_uj, use
     counter = EnergyCounter("package-0", 1e-6, range_uj, lambda: sum(shown) % range_uj)
     clock = Machine.__new__(Machine)
     clock.now = 0.0
-    meter = EnergyMeter([counter], "powercap")
+    meter = EnergyMeter([counter])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MODULE, clock)
         meter.begin()
