@@ -34,27 +34,22 @@ NO_TREE = "its program lies in no git work tree"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantCommit:
-    """The commit of a variant; where it is not known (None), `unknown` says why, and `fix` the command that mends it."""
+    """The commit of a variant, or of a program.
 
-    commit: str | None
+    Where it is not known (None), `unknown` says why, and `fix` the command that mends it; `another` where git says
+    that the program is another one than the commit's.
+    """
+
+    commit: str | None = None
     unknown: str | None = None
     fix: str | None = None
+    another: bool = False
 
     def to_dict(self) -> dict[str, str | None]:
         """Give it as the keys of a target; the reason only where there is one."""
         return {"commit": self.commit} | (
             {"commit_unknown": self.unknown} if self.commit is None else {}
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """What is known of one program; `against` where git says that it is another one than the commit's."""
-
-    commit: str | None
-    why: str = ""
-    against: bool = False
-    fix: str | None = None
 
 
 class _GitError(Exception):
@@ -81,22 +76,20 @@ def commits_of_programs(
     commits = {one.commit for one in found.values()}
     if len(found) > 1 and len(commits) == 1 and None not in commits and _differ(programs, files):
         why = "the programs of all variants lie in a work tree of one commit, and they differ"
-        return dict.fromkeys(found, VariantCommit(commit=None, unknown=why))
+        return dict.fromkeys(found, VariantCommit(unknown=why))
     return found
 
 
-def _of_variant(answers: Sequence[_Answer]) -> VariantCommit:
-    against = next((one for one in answers if one.against), None)
-    if against is not None:
-        return VariantCommit(commit=None, unknown=against.why)
-    commits = list(dict.fromkeys(one.commit for one in answers if one.commit is not None))
+def _of_variant(answers: Sequence[VariantCommit]) -> VariantCommit:
+    commits = {one.commit for one in answers if one.commit is not None}
+    for one in answers:
+        if one.another:
+            return one
     if len(commits) > 1:
-        why = f"its programs are of {len(commits)} commits"
-        return VariantCommit(commit=None, unknown=why)
+        return VariantCommit(unknown=f"its programs are of {len(commits)} commits")
     if commits:
-        return VariantCommit(commit=commits[0])
-    first = next((one for one in answers if one.fix is not None), answers[0])
-    return VariantCommit(commit=None, unknown=first.why, fix=first.fix)
+        return VariantCommit(commit=commits.pop())
+    return next((one for one in answers if one.fix is not None), answers[0])
 
 
 def _differ(programs: Mapping[tuple[str, str], Path], files: Mapping[Path, Path]) -> bool:
@@ -108,22 +101,24 @@ def _differ(programs: Mapping[tuple[str, str], Path], files: Mapping[Path, Path]
     return any(len(digests) > 1 for digests in of_benchmark.values())
 
 
-def _ask(files: Iterable[Path], environment: Mapping[str, str]) -> Iterator[tuple[Path, _Answer]]:
+def _ask(
+    files: Iterable[Path], environment: Mapping[str, str]
+) -> Iterator[tuple[Path, VariantCommit]]:
     """Give the answer of each file, asking git once for all files of a work tree."""
     of_tree: dict[Path | None, list[Path]] = {}
     for file in files:
         of_tree.setdefault(_tree_of(file), []).append(file)
     nowhere = of_tree.pop(None, [])
-    yield from ((file, _Answer(None, NO_TREE)) for file in nowhere)
+    yield from ((file, VariantCommit(unknown=NO_TREE)) for file in nowhere)
     git = shutil.which("git", path=environment.get("PATH", os.defpath)) if of_tree else None
     for folder, inside in of_tree.items():
         if git is None or folder is None:
-            yield from ((file, _Answer(None, NO_GIT)) for file in inside)
+            yield from ((file, VariantCommit(unknown=NO_GIT)) for file in inside)
             continue
         try:
             yield from _Tree(git, folder, environment).answers(inside)
         except _GitError as error:
-            yield from ((file, _Answer(None, str(error), fix=error.fix)) for file in inside)
+            yield from ((file, VariantCommit(unknown=str(error), fix=error.fix)) for file in inside)
 
 
 def _tree_of(file: Path) -> Path | None:
@@ -143,7 +138,7 @@ class _Tree:
         self._environment = for_reading(environment)
         self._home = environment.get("HOME")
 
-    def answers(self, files: Sequence[Path]) -> Iterator[tuple[Path, _Answer]]:
+    def answers(self, files: Sequence[Path]) -> Iterator[tuple[Path, VariantCommit]]:
         """Give the answer of each of the files, which lie in this folder."""
         told = self._call("rev-parse", "--show-toplevel", "--verify", "HEAD^{commit}")
         place, _, commit = told.decode("utf-8", "surrogateescape").rstrip("\n").rpartition("\n")
@@ -155,18 +150,16 @@ class _Tree:
         held = dict(self._tracked(names.values(), "ls-tree", "-z", commit, "--"))
         for file in files:
             if file not in names:
-                yield file, _Answer(None, "its program lies outside of the work tree")
+                yield file, VariantCommit(unknown="its program lies outside of the work tree")
                 continue
             blob = held.get(names[file])
             built = blob is None and names[file] not in listed
             if built or (blob is not None and is_blob(file, blob)):
-                yield file, _Answer(commit)
+                yield file, VariantCommit(commit=commit)
             else:
-                yield file, _Answer(None, self._another(file), against=True)
-
-    def _another(self, file: Path) -> str:
-        name = redact_text(str(file), self._home)
-        return f"git tracks its program {name}, and the commit has another file there"
+                name = redact_text(str(file), self._home)
+                why = f"git tracks its program {name}, and the commit has another file there"
+                yield file, VariantCommit(unknown=why, another=True)
 
     def _tracked(self, names: Iterable[bytes], *words: str) -> Iterator[tuple[bytes, str]]:
         """Give the names of files that git lists, each with the hash of its content."""

@@ -209,24 +209,8 @@ class SideCommands:
         log: Path,
         timeout_s: float | None,
         setting: str = "hooks.timeout",
-    ) -> float:
-        """Execute one command with its output in `log`; give its duration in seconds."""
-        execution = self._executed(
-            name, command, cwd=cwd, env=env, log=log, timeout_s=timeout_s, setting=setting
-        )
-        return execution.wall_ns / 1e9
-
-    def _executed(
-        self,
-        name: str,
-        command: Command,
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        log: Path,
-        timeout_s: float | None,
-        setting: str,
     ) -> Execution:
+        """Execute one command with its output in `log`."""
         try:
             request = LaunchRequest(
                 path=str(resolve(command.argv[0], cwd, env)),
@@ -289,7 +273,7 @@ class SideCommands:
         steps = []
         for number, (step, log) in enumerate(zip(build.steps, logs, strict=True), 1):
             try:
-                execution = self._executed(
+                execution = self.execute(
                     f"build step {number} of '{build.variant}'",
                     step,
                     cwd=build.cwd,

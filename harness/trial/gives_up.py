@@ -175,9 +175,7 @@ class NeverOk:
 
         A kill kept them from being made, or sessions were added.
         """
-        if self._stops:
-            return ()
-        return tuple(self._records())
+        return () if self._stops else tuple(self._records())
 
     def _records(self) -> Iterator[GivenUp]:
         protocol, manifest = self._campaign.protocol, self._store.manifest

@@ -194,6 +194,13 @@ class CellCounts:
     functions: Counter[Function] = field(default_factory=Counter)
     chains: Counter[tuple[Function, ...]] = field(default_factory=Counter)
 
+    @property
+    def all_functions(self) -> Iterator[Function]:
+        """The functions that samples or their chains name."""
+        yield from self.functions
+        for chain in self.chains:
+            yield from chain
+
     def add(self, frames: Sequence[Frame], *, chains: bool) -> None:
         """Count a sample."""
         counting = counting_frames(frames)

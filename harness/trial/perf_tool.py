@@ -69,17 +69,8 @@ class Perf:
         """
         graph = () if chains is None else ("--call-graph", _CHAINS[chains])
         asked = ("-e", self.selector, "-F", str(frequency_hz), "-k", "CLOCK_MONOTONIC", *graph)
-        return (
-            "env",
-            f"PERF_CONFIG={os.devnull}",
-            self.path,
-            "record",
-            *_PLAIN,
-            *asked,
-            "-o",
-            str(data.absolute()),
-            "--",
-        )
+        perf = ("env", f"PERF_CONFIG={os.devnull}", self.path, "record", *_PLAIN)
+        return (*perf, *asked, "-o", str(data.absolute()), "--")
 
     def script(self, data: Path) -> tuple[str, ...]:
         """Give the command that writes what was sampled as lines, with what was lost and which processes began.
@@ -89,16 +80,8 @@ class Perf:
         fields = ("-F", "pid,tid,time,ip,sym,dso")
         shown = ("--ns", "--show-lost-events", "--show-task-events")
         cache = ("--buildid-dir", str(data.absolute().parent / "no-build-ids"))
-        return (
-            self.path,
-            *cache,
-            "script",
-            "--no-inline",
-            *shown,
-            *fields,
-            "-i",
-            str(data.absolute()),
-        )
+        perf = (self.path, *cache, "script", "--no-inline")
+        return (*perf, *shown, *fields, "-i", str(data.absolute()))
 
 
 _PLAIN = ("-N", "-B", "--no-bpf-event")

@@ -17,7 +17,7 @@ import shutil
 import stat
 import subprocess
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -261,7 +261,7 @@ class SessionProfiler:
         try:
             for command in cell.before:
                 trial.hook("before", command, self.folder / _LOG, variables)
-            done = launcher.execute(request, _ticking(trial), padding=pad)
+            done = launcher.execute(request, trial.watcher.tick, padding=pad)
             for command in cell.after:
                 trial.hook("after", command, self.folder / _LOG, variables)
         finally:
@@ -305,15 +305,21 @@ class SessionProfiler:
             else:
                 processes.add(one.pid)
         runs = Counter(one.cell for one in windows)
-        symbols = {symbol for cell in counts.values() for symbol, _ in _all_functions(cell)}
-        names = demangled(symbols)
+        names = demangled(symbol for cell in counts.values() for symbol, _ in cell.all_functions)
         return [
             counts[cell].row((session, *cell), number, max(lost), names, chains=chains)
             for cell, number in runs.items()
         ]
 
     def _script(self, data: Path) -> Iterator[Sample | Lost | Began]:
-        last = [""]
+        last = ""
+
+        def noted(lines: Iterable[str]) -> Iterator[str]:
+            nonlocal last
+            for line in lines:
+                last = line
+                yield line
+
         with (self.folder / _ERRORS).open("wb") as errors:
             process = subprocess.Popen(
                 self.perf.script(data),
@@ -330,7 +336,7 @@ class SessionProfiler:
         try:
             assert process.stdout is not None
             with process.stdout:
-                yield from read_script(_noting(process.stdout, last))
+                yield from read_script(noted(process.stdout))
         except BaseException:
             process.kill()
             raise
@@ -340,29 +346,9 @@ class SessionProfiler:
             said = complaint((self.folder / _ERRORS).read_bytes())
             what = f"perf does not read what it wrote: {said or f'exit code {process.returncode}'}"
             raise HostError(what, self.perf.path, "look whether the disk is full, then try again")
-        ended = self.chains is None or not last[0].strip() or "PERF_RECORD_" in last[0]
-        if last[0] and not (ended and last[0].endswith("\n")):  # a blank line ends a chain
+        ended = self.chains is None or not last.strip() or "PERF_RECORD_" in last
+        if last and not (ended and last.endswith("\n")):  # a blank line ends a chain
             raise StoreError("what perf reads of its file is cut off", self.perf.path, "try again")
-
-
-def _noting(lines: Iterable[str], last: list[str]) -> Iterator[str]:
-    for line in lines:
-        last[0] = line
-        yield line
-
-
-def _all_functions(cell: CellCounts) -> Iterator[tuple[str, str]]:
-    yield from cell.functions
-    for chain in cell.chains:
-        yield from chain
-
-
-def _ticking(trial: TrialRun) -> Callable[[], str | None]:
-    def look() -> str | None:
-        trial.watcher.tick()
-        return None
-
-    return look
 
 
 def _remove_maps(processes: Iterable[int], folders: Iterable[Path]) -> None:

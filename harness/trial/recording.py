@@ -137,7 +137,9 @@ def record_profile(
         If a signal asked to stop: nothing is left of the profile.
     """
     manifest = read_manifest(trial)
-    _require_counts(request)
+    if min(request.sessions, request.timed, request.profiled, request.wanted_hz) < 1:
+        what = "sessions, runs and frequency of a profile are 1 or more"
+        raise UsageError(what, None, "name whole numbers above 0")
     refuse_changed(campaign, trial, (request.variant,), request.benchmarks)
     asked = of_two(campaign, manifest, request)
     perf = find_perf()
@@ -170,6 +172,7 @@ def record_profile(
             raise StoreError(what, str(trial), "try again")
         cells = tuple(profiler.cells)
         found = resolve_all(asked, base_environment(asked.isolation, os.environ))
+        known = read_manifest(folder / TIMED).targets
         write_profile(
             folder,
             Profile(
@@ -190,7 +193,11 @@ def record_profile(
                 timed_runs=request.timed,
                 profiled_runs=request.profiled,
                 seed=manifest.seed,
-                programs=_programs(asked, found, read_manifest(folder / TIMED).targets),
+                programs={  # but of what each session builds
+                    cell_name(benchmark, variant): known[str(path)]
+                    for (benchmark, variant), path in found.items()
+                    if variant not in asked.built_each_session and str(path) in known
+                },
                 program_names={  # as perf shows them: links followed
                     cell_name(*cell): path.resolve().name for cell, path in found.items()
                 },
@@ -202,12 +209,6 @@ def record_profile(
             cells,
         )
     return profiles_of(trial) / request.variant
-
-
-def _require_counts(request: ProfileRequest) -> None:
-    if min(request.sessions, request.timed, request.profiled, request.wanted_hz) < 1:
-        what = "sessions, runs and frequency of a profile are 1 or more"
-        raise UsageError(what, None, "name whole numbers above 0")
 
 
 def of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> Campaign:
@@ -242,18 +243,6 @@ def of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> C
         seed=manifest.seed,
         protocol=protocol,
     )
-
-
-def _programs(
-    campaign: Campaign, found: Mapping[tuple[str, str], Path], known: Mapping[str, str]
-) -> dict[str, str]:
-    """Give the hashes of the programs by their cells, but of what each session builds."""
-    rebuilt = campaign.built_each_session
-    return {
-        cell_name(benchmark, variant): known[str(path)]
-        for (benchmark, variant), path in found.items()
-        if variant not in rebuilt and str(path) in known
-    }
 
 
 def _runtimes(cells: Iterable[SampledCell], chains: str | None) -> dict[str, str]:

@@ -108,37 +108,6 @@ def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[F
     return [drift(what, manifest.campaign_sha256, now)]
 
 
-def refuse_another_rule(path: Path, manifest: Manifest, campaign: Campaign) -> None:
-    """Refuse to treat the disturbed runs of a trial in another way than those that it has."""
-    if manifest.repeating == campaign.protocol.repeating:
-        return
-    then = "repeat" if manifest.repeating else "keep"
-    raise StoreError(
-        f"the trial began with 'disturbed: {then}', and the campaign now says "
-        f"'disturbed: {campaign.protocol.disturbed}': what becomes of disturbed runs is fixed before "
-        "the first of them",
-        str(path),
-        f"write 'disturbed: {then}' again, or start a new trial",
-    )
-
-
-def refuse_other_units(
-    path: Path, then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]
-) -> None:
-    """Refuse to write values of another unit, or another sense, among those of a trial's metric."""
-    for name in then.keys() & now.keys():
-        before, after = (
-            f"{one[name]['unit']}, {one[name]['better']} is better" for one in (then, now)
-        )
-        if before != after:
-            raise StoreError(
-                f"the metric '{name}' was in {before}, and the campaign now says {after}: its rows would "
-                "not be told apart",
-                str(path),
-                "give the metric another name, or start a new trial",
-            )
-
-
 def host_drift(manifest: Manifest, host: str, host_id: str, cpu_model: str | None) -> list[Finding]:
     """Compare what makes a host: its machine id and its processor."""
     drifts = []
@@ -347,9 +316,28 @@ def _accept(trial: TrialRun, manifest: Manifest, *, accept: bool) -> None:
     """Hold campaign, host, inputs and plan against the trial; record what differs, if accepted."""
     campaign, prepared, store = trial.campaign, trial.prepared, trial.store
     host, host_id = _host(prepared)
-    refuse_another_rule(store.path, manifest, campaign)
+    if manifest.repeating != campaign.protocol.repeating:
+        then = "repeat" if manifest.repeating else "keep"
+        raise StoreError(
+            f"the trial began with 'disturbed: {then}', and the campaign now says "
+            f"'disturbed: {campaign.protocol.disturbed}': what becomes of disturbed runs is fixed before "
+            "the first of them",
+            str(store.path),
+            f"write 'disturbed: {then}' again, or start a new trial",
+        )
     metrics = _metrics(campaign, prepared)
-    refuse_other_units(store.path, manifest.metrics, metrics)
+    for name in manifest.metrics.keys() & metrics.keys():
+        before, after = (
+            f"{one[name]['unit']}, {one[name]['better']} is better"
+            for one in (manifest.metrics, metrics)
+        )
+        if before != after:
+            raise StoreError(
+                f"the metric '{name}' was in {before}, and the campaign now says {after}: its rows would "
+                "not be told apart",
+                str(store.path),
+                "give the metric another name, or start a new trial",
+            )
     drifts = campaign_drift(store.path, manifest, campaign)
     drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
     earlier = store.environments()

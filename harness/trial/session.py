@@ -176,7 +176,7 @@ class TrialRun:
     def hook(self, name: str, command: Command, log: Path, variables: Mapping[str, str]) -> float:
         """Execute one hook with its output in `log`; give its duration in seconds."""
         trial = {"FAIRTRIAL_TRIAL": str(self.store.path.resolve())}
-        return self.commands.execute(
+        done = self.commands.execute(
             f"hook '{name}'",
             command,
             cwd=self.campaign.source.parent,
@@ -184,6 +184,7 @@ class TrialRun:
             log=log,
             timeout_s=self.campaign.hooks.timeout_s,
         )
+        return done.wall_ns / 1e9
 
     def set_up(self, session: int) -> None:
         """Execute the hooks before a session."""
