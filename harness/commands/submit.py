@@ -156,7 +156,7 @@ def status(
 
         if trial is None:
             raise UsageError("--diff needs a trial", None, "write fairtrial status --diff TRIAL")
-        write_result(compare_environments(trial, None), out, as_json=json)
+        write_result(compare_environments(trial), out, as_json=json)
         return 0
     from analysis.record.bisections import is_bisection
     from analysis.record.fleet import is_fleet

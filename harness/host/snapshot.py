@@ -60,16 +60,9 @@ class EnvironmentDifferences:
         return "\n".join(lines) if lines else "one session only: there is nothing to compare"
 
 
-def compare_environments(trial: Path, other: Path | None) -> EnvironmentDifferences:
-    """Compare the sessions of a trial in their order, or its first session with another trial's."""
-    records = _records(trial)
-    if other is not None:
-        theirs = _records(other)
-        if not records or not theirs:
-            raise StoreError("no session has begun there", str(other if records else trial))
-        changes = diff(records[0][1], theirs[0][1])
-        return EnvironmentDifferences(pairs=((trial.name, other.name, changes),))
-    pairs = itertools.pairwise(records)
+def compare_environments(trial: Path) -> EnvironmentDifferences:
+    """Compare the sessions of a trial in their order."""
+    pairs = itertools.pairwise(_records(trial))
     return EnvironmentDifferences(
         pairs=tuple((old, new, diff(a, b)) for (old, a), (new, b) in pairs)
     )

@@ -317,13 +317,13 @@ def _accept(trial: TrialRun, manifest: Manifest, *, accept: bool) -> None:
     campaign, prepared, store = trial.campaign, trial.prepared, trial.store
     host, host_id = _host(prepared)
     if manifest.repeating != campaign.protocol.repeating:
-        then = "repeat" if manifest.repeating else "keep"
+        began = "repeat" if manifest.repeating else "keep"
         raise StoreError(
-            f"the trial began with 'disturbed: {then}', and the campaign now says "
+            f"the trial began with 'disturbed: {began}', and the campaign now says "
             f"'disturbed: {campaign.protocol.disturbed}': what becomes of disturbed runs is fixed before "
             "the first of them",
             str(store.path),
-            f"write 'disturbed: {then}' again, or start a new trial",
+            f"write 'disturbed: {began}' again, or start a new trial",
         )
     metrics = _metrics(campaign, prepared)
     for name in manifest.metrics.keys() & metrics.keys():

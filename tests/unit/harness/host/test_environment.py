@@ -357,7 +357,7 @@ def test_environments_are_compared_from_one_beginning_to_the_next(record, tmp_pa
     ]
     (tmp_path / "manifest.json").write_text(json.dumps(make_manifest().to_dict()))
     (tmp_path / "environment.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
-    found = compare_environments(tmp_path, None)
+    found = compare_environments(tmp_path)
     assert [(old, new) for old, new, _ in found.pairs] == [
         ("session 1", "session 1, segment 1"),
         ("session 1, segment 1", "session 2"),
