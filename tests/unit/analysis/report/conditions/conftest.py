@@ -10,13 +10,8 @@ from typing import Any
 import pytest
 
 from analysis.importers.reader import Reading
-from analysis.record.trial_files import ENVIRONMENT, FINDINGS, RESOLVED
+from analysis.record.trial_files import ENVIRONMENT, FINDINGS
 from analysis.report.subject import Subject, subject_of
-
-SETTINGS = {
-    "protocol": {"order": "shuffled", "timeout_s": 30.0, "pause_s": 0.0},
-    "isolation": {"aslr": True, "padding": "random", "limits": {"nofile": 64}, "nice": None},
-}
 
 
 def environment(session: int, **changed: Any) -> dict[str, Any]:
@@ -58,8 +53,6 @@ def subject(tmp_path: Path, synthetic: Callable[..., Any]) -> Callable[..., Subj
         *,
         change: Callable[[Any], None] | None = None,
         second: Sequence[Mapping[str, Any]] | None = None,
-        settings: Mapping[str, Any] = SETTINGS,
-        extra: Mapping[str, bytes] | None = None,
     ) -> Subject:
         runs = [1.0, 1.01, 1.02, 0.99, 1.0, 1.01]
         first = [environment(k) for k in (1, 2, 3)] if records is None else records
@@ -67,12 +60,7 @@ def subject(tmp_path: Path, synthetic: Callable[..., Any]) -> Callable[..., Subj
         for k, told in enumerate((first,) if second is None else (first, second)):
             cells = {"text": runs, "logs": runs}
             made = synthetic({"base": cells, "fast": cells}, sessions=3)
-            made.extra |= {
-                ENVIRONMENT: _lines(told),
-                FINDINGS: _lines(notes),
-                RESOLVED: json.dumps({"campaign": settings}).encode(),
-                **(extra or {}),
-            }
+            made.extra |= {ENVIRONMENT: _lines(told), FINDINGS: _lines(notes)}
             if change is not None:
                 change(made)
             paths.append(str(made.write(tmp_path / f"trial-{k}")))
