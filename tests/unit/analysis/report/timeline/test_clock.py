@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from analysis.data.trial import read_trial
-from analysis.report.timeline_runs import clock_of
+from analysis.report.timeline import clock_of
 
 
 @pytest.fixture
@@ -35,12 +34,11 @@ def timed(tmp_path, synthetic):
     return write
 
 
-def test_pauses_between_sessions_are_closed(timed):
+def test_each_session_begins_at_0(timed):
     clock = clock_of(timed([(10, 1), (12, 3)], [(100, 1), (101, 2)]))
     assert clock is not None
     assert clock.seconds.tolist() == [0, 2, 0, 1]
     assert clock.lengths.tolist() == [5, 3]
-    assert clock.pauses == pytest.approx(100 - 15)
 
 
 def test_a_resumed_session_goes_on_where_it_was_broken_off(timed):
@@ -50,11 +48,10 @@ def test_a_resumed_session_goes_on_where_it_was_broken_off(timed):
     assert clock.lengths.tolist() == [6]
 
 
-def test_a_clock_that_goes_back_or_is_unknown_tells_nothing_of_the_pause(timed):
+def test_where_a_clock_goes_back_or_is_unknown_a_run_begins_when_the_one_before_ended(timed):
     clock = clock_of(timed([(10, 1), (None, 2), (3, 1), (4, 1)], [(1, 1)] * 4))
     assert clock is not None
     assert clock.seconds[:4].tolist() == [0, 1, 3, 4]
-    assert math.isnan(clock.pauses)  # the second session's clock began anew
 
 
 def test_without_any_start_there_is_no_clock(timed):
