@@ -27,7 +27,7 @@ from .contents import (
     SmokeRun,
     contents_text,
 )
-from .documents import LICENSES, citation_text, license_text, readme_text
+from .documents import CRATE, LICENSES, citation_text, crate_text, license_text, readme_text
 from .requirements import (
     WHEEL,
     libraries_of_this,
@@ -248,8 +248,11 @@ def described(
     )
     page = readme_text(contents, about.description, answered.claims, _whole(found))
     contents = replace(contents, files=_add(weighed, README, page))
+    days = [(m.finished or m.started)[:10] for one in found if (m := one.manifest)]
+    crate = crate_text(contents, about.description, about.metadata.date or max(days, default=None))
+    contents = replace(contents, files=_add(weighed, CRATE, crate))
     if redacted is not None:
-        told = {README: page, BUNDLE: contents_text(contents)}
+        told = {README: page, CRATE: crate, BUNDLE: contents_text(contents)}
         record = replace(redacted.record, left=redacted.left(root, told))
         contents = replace(contents, redacted=record)
     _add(weighed, BUNDLE, contents_text(contents))

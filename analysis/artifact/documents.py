@@ -1,7 +1,9 @@
-"""The documents of a bundle, by a template each: CITATION.cff and README.md.
+"""The documents of a bundle, by a template each: CITATION.cff, README.md and the crate for machines.
 
 Source: Citation File Format, version 1.2.0, its schema guide. A name is taken apart as BibTeX does: "Given
 Family", or "Family, Given" for a family name of several words.
+
+Source: RO-Crate Metadata Specification 1.1, "Root Data Entity", "Data Entities" and "Provenance of entities".
 """
 
 from __future__ import annotations
@@ -10,16 +12,18 @@ import functools
 import json
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 
 from ..pages import number_format as figures
+from ..record.fleet import FLEET
 from ..registry import shipped
 from ..version import VERSION
 from .claims import StoredClaim, said_of
-from .contents import Contents, Metadata
+from .contents import FLEET_PLACE, Contents, Metadata
 from .requirements import WHEEL
 
 # The licences that works of research usually have, by their SPDX names.
@@ -61,6 +65,45 @@ def license_text(metadata: Metadata) -> str | None:
     )
 
 
+CRATE = "ro-crate-metadata.json"
+
+
+def crate_text(contents: Contents, description: str | None, date: str | None) -> bytes:
+    """Give the bytes of ``ro-crate-metadata.json``; what nobody said is left out."""
+    license_name = contents.metadata.license
+    text = _rendered(
+        CRATE,
+        **_common(contents),
+        description=description,
+        date=date,
+        crate=CRATE,
+        files=sorted(contents.files),
+        license_id=license_name and f"https://spdx.org/licenses/{license_name}",
+        persons=[
+            {"@id": f"https://orcid.org/{one.orcid}" if one.orcid else f"#author-{k}"}
+            for k, one in enumerate(contents.metadata.authors, 1)
+        ],
+    )
+    document = json.loads(text)
+    document["@graph"] = [
+        {key: value for key, value in one.items() if value not in (None, [])}
+        for one in document["@graph"]
+    ]
+    return json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def _read_by(command: Sequence[str]) -> Iterator[str]:
+    """Name the files that a command reads."""
+    for word in command[1:]:
+        place = word.partition(":")[0]
+        if word.startswith("sources/"):
+            yield word
+        elif place == FLEET_PLACE:
+            yield f"{FLEET_PLACE}/{FLEET}"
+        elif word.startswith("trials/"):
+            yield f"{place}/measurements.jsonl"
+
+
 def readme_text(
     contents: Contents,
     description: str | None,
@@ -68,7 +111,7 @@ def readme_text(
     whole: Sequence[Sequence[str]],
 ) -> bytes:
     """Give the page in Markdown; `whole` holds the arguments of `fairtrial` that measure all of it again."""
-    needs, redacted, wheel = contents.needs, contents.redacted, f"software/{WHEEL}"
+    needs, redacted = contents.needs, contents.redacted
     host = (
         needs.cpu_model,
         None if needs.cpus is None else f"{needs.cpus} CPUs online",
@@ -79,12 +122,7 @@ def readme_text(
     )
     text = _rendered(
         "README.md",
-        contents=contents,
-        metadata=contents.metadata,
-        heading=contents.metadata.title
-        or f"Artifact: {', '.join(one.name for one in contents.sources)}",
-        version=VERSION,
-        wheel=wheel if wheel in contents.files else None,
+        **_common(contents),
         description=description,
         claims=claims,
         whole=whole,
@@ -100,6 +138,17 @@ def readme_text(
     return (text.rstrip("\n") + "\n").encode("utf-8", "backslashreplace")
 
 
+def _common(contents: Contents) -> dict[str, Any]:
+    names, wheel = ", ".join(one.name for one in contents.sources), f"software/{WHEEL}"
+    return {
+        "contents": contents,
+        "metadata": contents.metadata,
+        "heading": contents.metadata.title or f"Artifact: {names}",
+        "version": VERSION,
+        "wheel": wheel if wheel in contents.files else None,
+    }
+
+
 def _rendered(name: str, **values: Any) -> str:  # noqa: ANN401 - whatever a template sets
     return _templates().get_template(f"{name}.jinja").render(values)
 
@@ -112,10 +161,14 @@ def _templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - Markdown and YAML
+        autoescape=False,  # noqa: S701 - Markdown, YAML and JSON
     )
     found.filters |= {
         "json": functools.partial(json.dumps, ensure_ascii=False),
+        "id": lambda path: {"@id": quote(path)},
+        "anchor": lambda name: {"@id": f"#{name}"},
+        "quote": quote,
+        "read_by": _read_by,
         "shell": lambda words: shlex.join(("fairtrial", *words)),
         "family_and_given": family_and_given,
         "said": said_of,

@@ -405,7 +405,7 @@ class TestDescription:
         assert needs["run_s"] > 0
         assert needs["cpus"] >= 1
         assert needs["max_rss_bytes"] > 0
-        own = {"README.md", "bundle.json", "SHA256SUMS"}
+        own = {"README.md", "ro-crate-metadata.json", "bundle.json", "SHA256SUMS"}
         rest = sum(len(data) for name, data in made.files.items() if name not in own)
         assert needs["disk_bytes"] == rest
         command = made.contents["smoke"]["command"]
