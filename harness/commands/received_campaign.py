@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
 from analysis.errors import StoreError
@@ -15,11 +14,11 @@ from analysis.record.shapes import opened, parse
 from analysis.record.trial_files import RESOLVED, Manifest
 
 from ..campaign.defaults import identity_of
-from ..campaign.model import NO_IDENTITY, Campaign, Command, shown as with_placeholders
+from ..campaign.model import NO_IDENTITY, Campaign
 from ..campaign.resolve import load_campaign
 from ..trial.plan import planned_runs
 from ..trial.resume import defaults_of
-from .rerun_preview import Intent, Kind, PreviewedCommand, below, is_outside, leads_out, programs_of
+from .rerun_preview import Intent, below, commands_of, is_outside, leads_out, programs_of
 
 
 def received_campaign(file: Path, trial: Path, root: Path, *, redacted: bool) -> Campaign:
@@ -95,7 +94,6 @@ def intent_of(campaign: Campaign, trial: Path, root: Path, *, sessions: int | No
     """Gather what a received campaign would execute. Nothing is executed to know it."""
     manifest = read_manifest(trial)
     count = manifest.sessions if sessions is None else sessions
-    steps = tuple(_merged(_steps(campaign, root)))
     asked = ((cell.stdin, cell.expect.stdout_file, *cell.inputs) for cell in campaign.cells)
     named = [path for paths in asked for path in paths if path is not None]
     named += [path for build in campaign.builds for path in build.artifacts]
@@ -106,7 +104,7 @@ def intent_of(campaign: Campaign, trial: Path, root: Path, *, sessions: int | No
         sessions_measured=manifest.sessions,
         runs=planned_runs(campaign, count),
         seconds=_seconds(manifest, count),
-        steps=steps,
+        steps=commands_of(campaign, root),
         programs=tuple(programs_of(campaign, manifest, root)),
         variables=dict(campaign.isolation.set_environment),
         keeps=campaign.isolation.keep_environment,
@@ -124,65 +122,3 @@ def _seconds(manifest: Manifest, sessions: int) -> float | None:
         return None
     took = (end - begin).total_seconds()
     return took * sessions / manifest.sessions if took > 0 else None
-
-
-def _steps(campaign: Campaign, root: Path) -> Iterator[PreviewedCommand]:
-    home = below(campaign.source.parent, root)  # where hooks are executed
-
-    def hooks(kind: Kind, commands: Iterable[Command], *of: str) -> Iterator[PreviewedCommand]:
-        for command in commands:
-            argv = tuple(with_placeholders(command.argv))
-            yield PreviewedCommand(kind=kind, of=of, argv=argv, cwd=home, variables={})
-
-    for build in campaign.builds:
-        for command in build.steps:
-            yield PreviewedCommand(
-                kind="build before each session" if build.each == "session" else "build",
-                of=(build.variant,),
-                argv=tuple(with_placeholders(command.argv)),
-                cwd=below(build.cwd, root),
-                variables=with_placeholders(build.env),
-            )
-    yield from hooks("setup", campaign.hooks.setup)
-    for service in campaign.services:
-        asked: list[tuple[Kind, Command | None]] = [
-            ("service", service.command),
-            ("is the service ready", service.ready.command),
-        ]
-        yield from (
-            PreviewedCommand(
-                kind=kind,
-                of=(service.label,),
-                argv=tuple(with_placeholders(wanted.argv)),
-                cwd=below(service.cwd, root),
-                variables=with_placeholders(service.env),
-            )
-            for kind, wanted in asked
-            if wanted is not None
-        )
-    for cell in campaign.cells:
-        of = f"{cell.benchmark}:{cell.variant}"
-        yield from hooks("before each run", cell.before, of)
-        yield PreviewedCommand(
-            kind="run",
-            of=(of,),
-            argv=tuple(with_placeholders(cell.command.argv)),
-            cwd=below(cell.cwd, root),
-            stdin="" if cell.stdin is None else below(cell.stdin, root),
-            variables=with_placeholders(cell.env),
-        )
-        yield from hooks("after each run", cell.after, of)
-    yield from hooks("cleanup", campaign.hooks.cleanup)
-    yield from hooks("finish", campaign.hooks.finish)
-
-
-def _merged(steps: Iterable[PreviewedCommand]) -> Iterator[PreviewedCommand]:
-    """Put what is the same for several cells together, at the place of the first."""
-    whose: dict[object, list[str]] = {}
-    first: dict[object, PreviewedCommand] = {}
-    for step in steps:
-        key = (step.kind, step.argv, step.cwd, step.stdin, tuple(step.variables.items()))
-        first.setdefault(key, step)
-        whose.setdefault(key, []).extend(step.of)
-    for same, step in first.items():
-        yield replace(step, of=tuple(dict.fromkeys(whose[same])))

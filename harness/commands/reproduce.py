@@ -6,6 +6,7 @@ import contextlib
 import math
 import shutil
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -179,7 +180,7 @@ def _ask(args: _Asked, intents: list[Intent], into: Path, out: TextIO, err: Text
 
     if args.json:
         head = {"schema": 1, "method": "rerun-plan", "tool_version": VERSION}
-        trials = [one.to_dict() for one in intents]
+        trials = [asdict(one) for one in intents]
         write_json({**head, "consent": False, "into": str(into), "trials": trials}, out)
     else:
         out.write(f"this would be executed in the new folder {into}, with your rights:\n")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from analysis.pages.number_format import listed
 from analysis.words import shown
 
+from ..campaign.model import shown as with_placeholders
 from ..errors import LaunchError, about, counted, size
 from ..host.executables import sha256_file
 from ..launch.commands import base_environment, resolve
@@ -45,18 +47,9 @@ class PreviewedCommand:
     # the variants (of a build) or cells, ``BENCHMARK:VARIANT``; empty of what belongs to all
     of: tuple[str, ...]
     argv: tuple[str, ...]  # its arguments
-    cwd: str  # where, below the new folder or whole; what it reads, "" for nothing
-    stdin: str = ""
+    cwd: str  # where, below the new folder or whole
+    stdin: str | None  # what it reads
     variables: Mapping[str, str]  # environment variables that the campaign sets for it
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__} | {
-            "of": list(self.of),
-            "argv": list(self.argv),
-            "stdin": self.stdin or None,
-            "variables": dict(self.variables),
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +63,6 @@ class PreviewedFile:
     sha256: str | None = None
     # the hash that the authors' program had when it was measured, where that is known
     measured_sha256: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
     def __str__(self) -> str:
         """Write it for a person."""
@@ -109,16 +98,6 @@ class Intent:
     keeps: str | tuple[str, ...]
     reads: tuple[str, ...]  # files outside of the bundle that would be read
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__} | {
-            "steps": [step.to_dict() for step in self.steps],
-            "programs": [program.to_dict() for program in self.programs],
-            "variables": dict(self.variables),
-            "keeps": self.keeps if isinstance(self.keeps, str) else list(self.keeps),
-            "reads": list(self.reads),
-        }
-
     def __str__(self) -> str:
         """Write it for a person."""
         return "\n".join(self.lines())
@@ -137,8 +116,8 @@ class Intent:
             yield f"  variables   {_set(self.variables)}"
         yield "  commands"
         for step in self.steps:
-            whose = _whose(step.of)
-            yield f"    {step.kind}{f' of {whose}' if whose else ''}, in {shown(step.cwd)}"
+            whose = f" of {listed([shown(name) for name in step.of], 3)}" if step.of else ""
+            yield f"    {step.kind}{whose}, in {shown(step.cwd)}"
             env = f"{_set(step.variables)} " if step.variables else ""
             read = f" < {shown(step.stdin)}" if step.stdin else ""
             yield f"        {env}{shown(shlex.join(step.argv))}{read}"
@@ -151,11 +130,6 @@ class Intent:
 
 def _set(variables: Mapping[str, str]) -> str:
     return " ".join(f"{shown(name)}={shown(shlex.quote(text))}" for name, text in variables.items())
-
-
-def _whose(of: tuple[str, ...]) -> str:
-    shown_ones = ", ".join(shown(name) for name in of[:3])
-    return shown_ones if len(of) <= 3 else f"{shown_ones} and {len(of) - 3} more"
 
 
 def is_outside(path: Path, root: Path) -> bool:
@@ -174,31 +148,73 @@ def leads_out(path: Path, root: Path) -> bool:
     return is_outside(path, root) or not path.resolve().is_relative_to(root.resolve())
 
 
+class AskedCommand(NamedTuple):
+    """A command of a campaign: what for, of what, where, with which variables; whether a build makes it."""
+
+    kind: Kind
+    of: tuple[str, ...]
+    argv: Sequence[str]
+    cwd: Path
+    env: Mapping[str, str] = {}
+    stdin: Path | None = None
+    made: bool = False
+
+
+def asked_commands(campaign: Campaign) -> Iterator[AskedCommand]:
+    """Give every command that a campaign executes, in the order in which they come."""
+    home, hooks = campaign.source.parent, campaign.hooks
+    built = {build.variant for build in campaign.builds}
+    for build in campaign.builds:
+        kind: Kind = "build before each session" if build.each == "session" else "build"
+        for one in build.steps:
+            yield AskedCommand(kind, (build.variant,), one.argv, build.cwd, build.env)
+    yield from (AskedCommand("setup", (), one.argv, home) for one in hooks.setup)
+    for service in campaign.services:
+        of, (cwd, env) = (service.label,), (service.cwd, service.env)
+        made = bool(built) if service.variant is None else service.variant in built
+        yield AskedCommand("service", of, service.command.argv, cwd, env, made=made)
+        if service.ready.command is not None:
+            yield AskedCommand("is the service ready", of, service.ready.command.argv, cwd, env)
+    for cell in campaign.cells:
+        of = (f"{cell.benchmark}:{cell.variant}",)
+        yield from (AskedCommand("before each run", of, one.argv, home) for one in cell.before)
+        made, argv = cell.variant in built, cell.command.argv
+        yield AskedCommand("run", of, argv, cell.cwd, cell.env, cell.stdin, made)
+        yield from (AskedCommand("after each run", of, one.argv, home) for one in cell.after)
+    yield from (AskedCommand("cleanup", (), one.argv, home) for one in hooks.cleanup)
+    yield from (AskedCommand("finish", (), one.argv, home) for one in hooks.finish)
+
+
+def commands_of(campaign: Campaign, root: Path) -> tuple[PreviewedCommand, ...]:
+    """Preview every command; what is the same for several cells stands once, at the place of the first."""
+    found: dict[object, PreviewedCommand] = {}
+    for one in asked_commands(campaign):
+        step = PreviewedCommand(
+            kind=one.kind,
+            of=one.of,
+            argv=tuple(with_placeholders(one.argv)),
+            cwd=below(one.cwd, root),
+            stdin=None if one.stdin is None else below(one.stdin, root),
+            variables=with_placeholders(one.env),
+        )
+        key = (step.kind, step.argv, step.cwd, step.stdin, tuple(step.variables.items()))
+        first = found.setdefault(key, step)
+        found[key] = replace(first, of=tuple(dict.fromkeys((*first.of, *step.of))))
+    return tuple(found.values())
+
+
 def programs_of(campaign: Campaign, manifest: Manifest, root: Path) -> Iterator[PreviewedFile]:
     """Find the file behind each command, and those of the bundle among its arguments, each once."""
     environment = base_environment(campaign.isolation, os.environ)
     measured = _measured(manifest, campaign.source.parent)
-    home, built = campaign.source.parent, {build.variant for build in campaign.builds}
-    asked: list[tuple[tuple[str, ...], Path, Mapping[str, str], bool]] = []
-    for build in campaign.builds:
-        asked += [(one.argv, build.cwd, build.env, False) for one in build.steps]
-    hooks = campaign.hooks
-    asked += [(one.argv, home, {}, False) for one in (*hooks.setup, *hooks.cleanup, *hooks.finish)]
-    for service in campaign.services:
-        made = bool(built) if service.variant is None else service.variant in built
-        asked.append((service.command.argv, service.cwd, service.env, made))
-        ready = service.ready.command
-        asked += [] if ready is None else [(ready.argv, service.cwd, service.env, False)]
-    for cell in campaign.cells:
-        asked += [(one.argv, home, {}, False) for one in (*cell.before, *cell.after)]
-        asked.append((cell.command.argv, cell.cwd, cell.env, cell.variant in built))
-    seen = set()
-    for argv, cwd, more, made in asked:
-        path = _found(argv[0], cwd, {**environment, **more})
-        if (path or (argv[0], cwd)) not in seen:
-            seen.add(path or (argv[0], cwd))
-            yield _program(argv[0], cwd, path, root, measured, made=made)
-        for place in _arguments(argv, cwd, root):
+    seen: set[object] = set()
+    for one in asked_commands(campaign):
+        name, cwd = one.argv[0], one.cwd
+        path = _found(name, cwd, {**environment, **one.env})
+        if (path or (name, cwd)) not in seen:
+            seen.add(path or (name, cwd))
+            yield _program(name, cwd, path, root, measured, made=one.made)
+        for place in _arguments(one.argv, cwd, root):
             if place not in seen:
                 seen.add(place)
                 yield _program(below(place, root), cwd, place, root, measured)

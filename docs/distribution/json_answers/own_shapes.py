@@ -16,7 +16,6 @@ import analysis.report.page as report
 import analysis.verdict.comparison_result as comparison
 import analysis.verdict.result as verdict
 import harness.commands.doctor_page as doctor
-import harness.commands.rerun_preview as rerun
 import harness.fleet.status as fleet
 from analysis.artifact import bundle, claims
 from analysis.data import iterations, merging as trials, session_quantiles
@@ -184,8 +183,6 @@ OWN: dict[type, Own] = {
         | {"session_1": tuple[trial_files.PlannedRun, ...]},
         maybe=("services",),
     ),
-    rerun.PreviewedCommand: added(stdin=str | None),
-    rerun.Intent: Own(),
     compare.Standing: added(possible=tuple[str, ...]),
     compare.ComparedCommand: only(_COMMAND | {"means": dict[str, float]}, maybe=("means",)),
     compare.CompareAnswer: Own(

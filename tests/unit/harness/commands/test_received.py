@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import shutil
+from dataclasses import asdict
 from types import SimpleNamespace
 
 import pytest
@@ -195,7 +196,7 @@ def test_everything_that_would_be_executed_is_said(bundle):
     assert "gzip -c < campaigns/t/data/in" in text
     assert "all of your environment variables" in text
     assert (intent.sessions, intent.runs, intent.seconds) == (4, 48, 120.0)
-    assert json.loads(json.dumps(intent.to_dict()))["steps"][0]["argv"] == ["make", "LEVEL=1"]
+    assert json.loads(json.dumps(asdict(intent)))["steps"][0]["argv"] == ["make", "LEVEL=1"]
 
 
 def test_a_build_of_each_session_is_said_to_be_one_with_its_placeholder(bundle):
@@ -214,7 +215,7 @@ def test_a_build_of_each_session_is_said_to_be_one_with_its_placeholder(bundle):
     assert run.variables == {"SEED": "{layout_seed}"}
     page = str(intent)
     assert "    build before each session of a, in campaigns/t\n" in page
-    assert "\0" not in page + json.dumps(intent.to_dict())
+    assert "\0" not in page + json.dumps(asdict(intent))
     assert intent.reads == ("/usr/lib/their-a.so", "/usr/lib/their-b.so")
 
 

@@ -16,7 +16,8 @@ from analysis.artifact.redacted import campaign_values
 from analysis.errors import UsageError
 from harness.bisect.recipe import recipe_of
 from harness.campaign.resolve import load_campaign
-from harness.commands.received_campaign import _steps, stays_inside
+from harness.commands.received_campaign import stays_inside
+from harness.commands.rerun_preview import commands_of
 from harness.errors import LaunchError
 from harness.fleet.submission import _least_cpus
 from harness.launch.commands import resolve_all
@@ -42,11 +43,11 @@ def campaign(tmp_path):
 
 def test_a_received_campaign_shows_the_commands_of_services(campaign):
     loaded = campaign()
-    steps = list(_steps(loaded, loaded.source.parent))
+    steps = commands_of(loaded, loaded.source.parent)
     told = [(one.kind, one.of, one.argv) for one in steps if "service" in one.kind]
     assert told[0] == ("service", ("s/a",), ("./server", "x", "{s.port}"))
-    assert told[1] == ("is the service ready", ("s/a",), ("./ask", "{s.port}"))
-    assert len(told) == 4
+    assert told[1] == ("is the service ready", ("s/a", "s/b"), ("./ask", "{s.port}"))
+    assert len(told) == 3
     assert steps[0].cwd == "data"
     assert steps[0].variables == {"KEY": "hidden-word"}
 
