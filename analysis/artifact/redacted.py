@@ -10,7 +10,7 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ from ..record.trial_files import (
     MANIFEST,
     MEASUREMENTS,
     OUTPUTS,
-    PLAN,
     RESOLVED,
 )
 from .redacted_names import Kind, Scrubber, arguments_of, is_telling
@@ -262,13 +261,62 @@ def _parses(texts: Iterable[str]) -> bool:
 
 
 Row = dict[str, Any]
-_USERS = {"USER", "LOGNAME", "USERNAME", "SUDO_USER", "SLURM_JOB_USER"}
-_HOSTS = {"HOSTNAME", "HOST", "COMPUTERNAME", "SLURMD_NODENAME", "SLURM_SUBMIT_HOST"}
-_PEOPLE_AND_PLACES: tuple[tuple[Kind, set[str]], ...] = (("user", _USERS), ("host", _HOSTS))
-_FOLDERS = {"PWD", "OLDPWD", "TMPDIR"}
+_USERS = ("USER", "LOGNAME", "USERNAME", "SUDO_USER", "SLURM_JOB_USER")
+_HOSTS = ("HOSTNAME", "HOST", "COMPUTERNAME", "SLURMD_NODENAME", "SLURM_SUBMIT_HOST")
+_FOLDERS = ("PWD", "OLDPWD", "TMPDIR")
 _UNKNOWN = "unknown"
 _MACHINE_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 _OUTPUT = re.compile(r"(?:.*/)?(?P<again>[wr]?)(?P<number>\d+)\.stdout")
+# fields that hold nothing but names, by their keys (* is each of them): the kind of the names, and what
+# a placeholder calls them
+_Own = tuple[str, Kind, str | None]
+_PEOPLE_AND_PLACES: tuple[_Own, ...] = (
+    *((f"variables.{name}", "user", None) for name in _USERS),
+    *((f"variables.{name}", "host", None) for name in _HOSTS),
+)
+_OF_ENVIRONMENT: tuple[_Own, ...] = (
+    ("host.name", "host", None),
+    ("host.machine_id_sha256", "host", "machine"),
+    ("host.boot_id", "host", "boot"),
+    *_PEOPLE_AND_PLACES,
+    ("variables", "env", "value"),
+    ("kernel.boot_arguments", "env", "arguments"),
+    (f"targets.*.{COMMIT}", "paths", "commit"),
+    ("hidden_variables", "env", "hash"),
+)
+_OF_MANIFEST: tuple[_Own, ...] = (
+    ("host", "host", None),
+    ("node", "host", None),
+    ("host_id", "host", "machine"),
+)
+_OF_RESOLVED: tuple[_Own, ...] = (("campaign.commit", "paths", "commit"),)
+_OF_FLEET: tuple[_Own, ...] = (("hosts.*.host", "host", None),)
+
+
+def _own(scrubber: Scrubber, row: Row, fields: Iterable[_Own]) -> Row:
+    """Take names out of fields of their own, in place."""
+    for path, kind, sort in fields:
+        _own_field(scrubber, row, path, kind, sort)
+    return row
+
+
+def _own_field(scrubber: Scrubber, part: Any, path: str, kind: Kind, sort: str | None) -> None:  # noqa: ANN401 - JSON
+    key, _, rest = path.partition(".")
+    if key == "*":
+        for one in part.values() if isinstance(part, dict) else part:
+            _own_field(scrubber, one, rest, kind, sort)
+    elif isinstance(part, dict) and key in part:
+        if rest:
+            _own_field(scrubber, part[key], rest, kind, sort)
+        else:
+            part[key] = values(part[key], lambda value: _stand_in(scrubber, value, kind, sort))
+
+
+def _stand_in(scrubber: Scrubber, value: str, kind: Kind, sort: str | None) -> str:
+    if value == _UNKNOWN:
+        return value
+    scrubber.learn(kind, value, sort=sort)  # users and hosts whatever else is wanted
+    return scrubber.field(kind, value, sort=sort)
 
 
 def kept_names(trial: Path) -> set[str]:
@@ -315,20 +363,21 @@ def learn_trial(scrubber: Scrubber, trial: Path) -> None:
         elif scrubber.takes("env"):
             what = "a short or common value, which a template puts into a variable"
             scrubber.leave(f"trials/{trial.name}/{CAMPAIGN}", what)
-    mappings = _variables_of(_object(trial / RESOLVED))
+    resolved = _object(trial / RESOLVED)
+    mappings = _variables_of(resolved)
     known = {value for one in mappings for value in one.values() if isinstance(value, str)}
     for value in sorted(known):
         changed = scrubber.inside(value)
         if value not in (literals or ()) and changed != value:  # as its template makes it anew
             scrubber.learn("env", value, like=changed)
-    for commit in _commits_in(_object(trial / RESOLVED)).values():
-        _own_commit(scrubber, commit)
+    _own(scrubber, resolved, _OF_RESOLVED)
     for row in _rows(trial / ENVIRONMENT):
-        _own_environment(scrubber, row)
         process, variables = (_part(row, name) for name in ("process", "variables"))
-        scrubber.learn_folder(str(process.get("cwd") or ""))
-        for name in _FOLDERS & variables.keys():
-            scrubber.learn_folder(str(variables[name]))
+        folders = [str(process.get("cwd") or "")]
+        folders += [str(variables[name]) for name in _FOLDERS if name in variables]
+        _own_environment(scrubber, row)
+        for folder in folders:
+            scrubber.learn_folder(folder)
 
 
 def _of_campaign(trial: Path) -> tuple[set[str] | None, list[str]]:
@@ -360,25 +409,28 @@ def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes],
             match = _OUTPUT.fullmatch(path.relative_to(trial / OUTPUTS).as_posix())
             if match is not None:
                 altered.add(int(match["number"]) * (-1 if match["again"] else 1))
-    rules: dict[str, Callable[[Row], Row]] = {
-        ENVIRONMENT: lambda row: values(_own_environment(scrubber, row), scrubber.text),
-        FINDINGS: lambda row: values(row, scrubber.text),
-        PLAN: lambda row: row,
+    literals, _ = _of_campaign(trial)
+    rules: dict[str, Callable[[bytes], bytes]] = {
+        ENVIRONMENT: _of_lines(
+            lambda row: values(_own_environment(scrubber, row), scrubber.text), encode
+        ),
+        FINDINGS: _of_lines(lambda row: values(row, scrubber.text), encode),
+        BUILDS: functools.partial(_of_checked, scrubber, set()),
+        MEASUREMENTS: functools.partial(_of_checked, scrubber, altered),
+        IMPORT: _of_text(lambda text: json_text(scrubber, text)),
+        RESOLVED: _of_text(
+            lambda text: json_text(scrubber, _own_resolved(scrubber, text, literals))
+        ),
+        CAMPAIGN: _of_text(lambda text: yaml_text(scrubber, text)),
+        MANIFEST: lambda data: _of_manifest(scrubber, trial, data),
     }
     for name, rule in rules.items():
-        _rewrite(trial / name, functools.partial(_of_lines, rule), write)
-    _rewrite(trial / BUILDS, lambda data: _of_builds(scrubber, data), write)
-    rows = trial / MEASUREMENTS
-    _rewrite(rows, lambda data: _of_measurements(scrubber, data, altered), write)
-    literals, _ = _of_campaign(trial)
-    texts: dict[str, Callable[[str], str]] = {
-        IMPORT: lambda text: json_text(scrubber, text),
-        RESOLVED: lambda text: json_text(scrubber, _own_resolved(scrubber, text, literals)),
-        CAMPAIGN: lambda text: yaml_text(scrubber, text),
-    }
-    for name, change in texts.items():
-        _rewrite(trial / name, _of_text(change), write)
-    _rewrite(trial / MANIFEST, lambda data: _of_manifest(scrubber, trial, data), write)
+        _rewrite(trial / name, rule, write)
+
+
+def redact_fleet(scrubber: Scrubber, path: Path, write: Callable[[Path, bytes], None]) -> None:
+    """Take the names of hosts out of ``fleet.json``."""
+    _rewrite(path, lambda data: _document(_own(scrubber, _parsed(data) or {}, _OF_FLEET)), write)
 
 
 # ---- fields of their own
@@ -386,45 +438,21 @@ def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes],
 
 def _own_resolved(scrubber: Scrubber, text: str, literals: set[str] | None) -> str:
     """Take variables that a campaign sets, and commits, out of its resolved form, short ones among them."""
-    resolved = _parsed(text.encode("utf-8", "surrogateescape"))
+    data = text.encode("utf-8", "surrogateescape")
+    resolved = _parsed(data)
     if resolved is None:
         return text
-    commits = _commits_in(resolved)
-    own = {variant: _own_commit(scrubber, commit) for variant, commit in commits.items()}
-    changed = own != commits
-    commits.update(own)
-    if not scrubber.takes("env"):
-        return json.dumps(resolved, indent=2) + "\n" if changed else text
-    for variables in _variables_of(resolved):
+    _own(scrubber, resolved, _OF_RESOLVED)
+    for variables in _variables_of(resolved) if scrubber.takes("env") else ():
         for name, value in variables.items():
             if isinstance(value, str) and (literals is None or value in literals):
                 variables[name] = scrubber.field("env", value, sort="value")
-                changed = changed or variables[name] != value
-    return json.dumps(resolved, indent=2) + "\n" if changed else text
-
-
-def _commits_in(resolved: Row) -> Row:
-    """Give the commits that a resolved campaign says, by variant."""
-    return _part(_part(resolved, "campaign"), "commit")
-
-
-def _own_commit(scrubber: Scrubber, commit: Any) -> Any:  # noqa: ANN401 - a value of JSON
-    """Give what stands for a commit: it tells of which repository a program is."""
-    return scrubber.field("paths", commit, sort="commit") if isinstance(commit, str) else commit
+    return text if resolved == _parsed(data) else _document(resolved).decode()
 
 
 def _own_manifest(scrubber: Scrubber, manifest: Row) -> Row:
-    own = [("host", None), ("node", None), *[("trial", None)] * _is_host(manifest)]
-    return _own_hosts(scrubber, manifest, [*own, ("host_id", "machine")])
-
-
-def _own_hosts(scrubber: Scrubber, row: Row, own: Sequence[tuple[str, str | None]]) -> Row:
-    found = dict(row)
-    for key, sort in own:
-        value = found.get(key)
-        if isinstance(value, str) and value != _UNKNOWN:
-            found[key] = scrubber.field("host", value, sort=sort)
-    return found
+    named = (("trial", "host", None),) if _is_host(manifest) else ()
+    return _own(scrubber, manifest, (*named, *_OF_MANIFEST))
 
 
 def _is_host(manifest: Row) -> bool:
@@ -432,61 +460,14 @@ def _is_host(manifest: Row) -> bool:
     return manifest.get("trial") in (manifest.get("node"), manifest.get("host"))
 
 
-def redact_fleet(scrubber: Scrubber, path: Path, write: Callable[[Path, bytes], None]) -> None:
-    """Take the names of hosts out of ``fleet.json``."""
-
-    def rule(_: bytes) -> bytes:
-        found = _object(path)
-        for host in found.get("hosts") or ():
-            host["host"] = scrubber.field("host", host["host"])
-        return (json.dumps(found, indent=2) + "\n").encode()
-
-    _rewrite(path, rule, write)
-
-
 def _own_environment(scrubber: Scrubber, row: Row) -> Row:
-    found = dict(row)
-    host = dict(_part(row, "host"))
-    for key, sort in (("name", None), ("machine_id_sha256", "machine"), ("boot_id", "boot")):
-        if isinstance(host.get(key), str):
-            host[key] = scrubber.field("host", host[key], sort=sort)
-    if host:
-        found["host"] = host
-    variables = dict(_part(row, "variables"))
-    for name, value in variables.items():
+    for value in _part(row, "variables").values():
         if isinstance(value, str):
-            # those of users and hosts are learned whatever else is wanted
-            for kind, names in _PEOPLE_AND_PLACES:
-                if name in names:
-                    scrubber.learn(kind, value)
-                    value = scrubber.field(kind, value)  # noqa: PLW2901 - what stands for it so far
             scrubber.learn_homes(value)
-            variables[name] = scrubber.field("env", value, sort="value")
-    if variables:
-        found["variables"] = variables
-    kernel = dict(_part(row, "kernel"))
-    if isinstance(kernel.get("boot_arguments"), str):
-        for argument in arguments_of(kernel["boot_arguments"])[1:]:
-            scrubber.learn("env", argument, sort="value")
-        kernel["boot_arguments"] = scrubber.field("env", kernel["boot_arguments"], sort="arguments")
-        found["kernel"] = kernel
-    found |= _own_targets(scrubber, _part(row, "targets"))
-    hidden = _part(row, "hidden_variables")
-    if hidden:
-        found["hidden_variables"] = values(
-            hidden, lambda value: scrubber.field("env", value, sort="hash")
-        )
-    return found
-
-
-def _own_targets(scrubber: Scrubber, targets: Row) -> Row:
-    found = {
-        name: {**about, COMMIT: _own_commit(scrubber, about[COMMIT])}
-        if isinstance(about, dict) and COMMIT in about
-        else about
-        for name, about in targets.items()
-    }
-    return {"targets": found} if found else {}
+    boot = _part(row, "kernel").get("boot_arguments")
+    for argument in arguments_of(boot)[1:] if isinstance(boot, str) else ():
+        scrubber.learn("env", argument, sort="value")
+    return _own(scrubber, row, _OF_ENVIRONMENT)
 
 
 # ---- files
@@ -515,15 +496,25 @@ def _of_text(change: Callable[[str], str]) -> Callable[[bytes], bytes]:
     return rule
 
 
-def _of_lines(rule: Callable[[Row], Row], data: bytes) -> bytes:
-    return b"".join(_changed(line, rule, encode) for line in data.splitlines(keepends=True))
+def _of_lines(
+    rule: Callable[[Row], Row], written: Callable[[Row], bytes]
+) -> Callable[[bytes], bytes]:
+    def lines(data: bytes) -> bytes:
+        return b"".join(_changed(one, rule, written) for one in data.splitlines(keepends=True))
+
+    return lines
 
 
-def _of_measurements(scrubber: Scrubber, data: bytes, altered: set[int]) -> bytes:
+def _of_checked(scrubber: Scrubber, altered: set[int], data: bytes) -> bytes:
+    """Take names out of lines with checksums: of runs, `altered` have another output, and of builds."""
+
     def rule(row: Row) -> Row:
         found: Row = values(row, scrubber.text)
         if found.get("position") in altered and "stdout_sha256" in found:
             found["stdout_sha256"] = None
+        for name in ("artifacts", "programs"):  # of a build: its files are keys
+            if isinstance(found.get(name), dict):
+                found[name] = {scrubber.text(path): one for path, one in found[name].items()}
         found.pop("crc32", None)
         return found
 
@@ -539,46 +530,30 @@ def _of_measurements(scrubber: Scrubber, data: bytes, altered: set[int]) -> byte
     return b"".join(lines)
 
 
-def _of_builds(scrubber: Scrubber, data: bytes) -> bytes:
-    """Take names out of builds: their files are keys."""
-
-    def rule(row: Row) -> Row:
-        found: Row = values(row, scrubber.text)
-        for name in ("artifacts", "programs"):
-            found |= {name: {scrubber.text(path): one for path, one in _part(found, name).items()}}
-        found.pop("crc32", None)
-        return found
-
-    return b"".join(
-        _changed(line, rule, encode_checked) if checksum_holds(line.rstrip(b"\n")) else line
-        for line in data.splitlines(keepends=True)
-    )
-
-
 def _of_manifest(scrubber: Scrubber, trial: Path, data: bytes) -> bytes:
-    manifest = _parsed(data) or {}
-    found: Row = values(_own_manifest(scrubber, manifest), scrubber.text)
-    stated = manifest.get("files")
+    found: Row = values(_own_manifest(scrubber, _parsed(data) or {}), scrubber.text)
+    stated = found.get("files")
     if isinstance(stated, dict):  # a file that is not there keeps the hash that stands here
-        found["files"] = {
-            name: hashlib.sha256((trial / name).read_bytes()).hexdigest()
-            if (trial / name).is_file()
-            else sha256
-            for name, sha256 in stated.items()
-        }
-    return data if found == manifest else (json.dumps(found, indent=2) + "\n").encode()
+        for name in stated:
+            if (trial / name).is_file():
+                stated[name] = hashlib.sha256((trial / name).read_bytes()).hexdigest()
+    return data if found == _parsed(data) else _document(found)
+
+
+def _document(row: Row) -> bytes:
+    return (json.dumps(row, indent=2) + "\n").encode()
 
 
 def _changed(line: bytes, rule: Callable[[Row], Row], written: Callable[[Row], bytes]) -> bytes:
     """Give a line anew, or as it was where nothing in it changed or it is no record."""
-    row = _parsed(line)
-    if row is None:
+    row, before = _parsed(line), _parsed(line)
+    if row is None or before is None:
         return line
     try:
         found = rule(row)
     except RecursionError:
         return line  # nobody nests so deeply but to be difficult; what is left is listed
-    if found == {key: value for key, value in row.items() if key in found}:
+    if found == {key: value for key, value in before.items() if key in found}:
         return line
     return written(found) + (b"\n" if line.endswith(b"\n") else b"")
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from analysis.pages.number_format import listed
 from analysis.words import shown
 
 from ..campaign.model import shown as with_placeholders
@@ -116,7 +115,8 @@ class Intent:
             yield f"  variables   {_set(self.variables)}"
         yield "  commands"
         for step in self.steps:
-            whose = f" of {listed([shown(name) for name in step.of], 3)}" if step.of else ""
+            more = f" and {len(step.of) - 3} more" if len(step.of) > 3 else ""
+            whose = f" of {shown(', '.join(step.of[:3]))}{more}" if step.of else ""
             yield f"    {step.kind}{whose}, in {shown(step.cwd)}"
             env = f"{_set(step.variables)} " if step.variables else ""
             read = f" < {shown(step.stdin)}" if step.stdin else ""
