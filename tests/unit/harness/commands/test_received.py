@@ -174,8 +174,7 @@ def test_a_link_out_of_the_folder_is_outside(bundle, tmp_path):
 
 def test_everything_that_would_be_executed_is_said(bundle):
     root, file, trial = bundle()
-    campaign = received(root, file, trial)
-    intent = intent_of(campaign, trial, root.resolve(), sessions=None)
+    intent = intent_of(received(root, file, trial), trial, root.resolve(), sessions=None)
     assert [(step.kind, step.argv) for step in intent.steps] == [
         ("build", ("make", "LEVEL=1")),
         ("build", ("make", "LEVEL=2")),
