@@ -44,8 +44,8 @@ _MOST_DIGITS = 5
 _MOST_BUCKETS = 1 << 20  # that hold values, in a whole log
 
 
-class HdrError(ValueError):
-    """A log or histogram cannot be read; the text says why."""
+class DistributionError(ValueError):
+    """What a run wrote cannot be read; the text says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def read_log(text: str, tag: str | None = None) -> HdrHistogram:
 
     Raises
     ------
-    HdrError
+    DistributionError
         If a line cannot be read, or none holds a value, or lines have several tags and none is named.
     """
     counts: Counter[int] = Counter()
@@ -98,18 +98,20 @@ def read_log(text: str, tag: str | None = None) -> HdrHistogram:
                 one = decoded(found[1])
                 counts.update(one.counts)
                 if len(counts) > _MOST_BUCKETS:
-                    raise HdrError(f"more than {_MOST_BUCKETS} buckets hold values up to here")
+                    raise DistributionError(
+                        f"more than {_MOST_BUCKETS} buckets hold values up to here"
+                    )
                 middles += one.middles
-        except HdrError as error:
-            raise HdrError(f"line {number}: {error}") from None
+        except DistributionError as error:
+            raise DistributionError(f"line {number}: {error}") from None
     if not tags:
-        raise HdrError("it holds no histogram")
+        raise DistributionError("it holds no histogram")
     if (tag is None and len(tags) > 1) or (tag is not None and tag not in tags):
         named = ", ".join("none" if one is None else repr(one) for one in tags)
         what = "say which with 'tag'" if tag is None else f"and not {tag!r}"
-        raise HdrError(f"its lines have the tags {named}: {what}")
+        raise DistributionError(f"its lines have the tags {named}: {what}")
     if not counts:
-        raise HdrError("its histograms hold no value")
+        raise DistributionError("its histograms hold no value")
     return HdrHistogram(counts=dict(sorted(counts.items())), middles=middles)
 
 
@@ -122,7 +124,7 @@ def _tag_and_payload(line: str) -> tuple[str | None, str] | None:
         tag, _, line = line.removeprefix("Tag=").partition(",")
     parts = line.split(",")
     if len(parts) != 4:
-        raise HdrError("it is no interval: start, length, maximum and histogram")
+        raise DistributionError("it is no interval: start, length, maximum and histogram")
     return tag, parts[3].strip()
 
 
@@ -131,27 +133,29 @@ def decoded(payload: str) -> HdrHistogram:
 
     Raises
     ------
-    HdrError
+    DistributionError
         If it is none.
     """
     try:
         packed = base64.b64decode(payload, validate=True)
         cookie, length = struct.unpack_from(">Ii", packed)
     except (binascii.Error, struct.error, ValueError):
-        raise HdrError("its histogram is cut off, or no base64") from None
+        raise DistributionError("its histogram is cut off, or no base64") from None
     kind = cookie & ~0xF0
     if kind != _COMPRESSED:
         known = {_PLAIN: "is not compressed"} | dict.fromkeys(_OLDER, "is of an older version")
         known |= dict.fromkeys(_DOUBLES, "is one of floating-point values")
         why = known.get(kind, known.get(cookie, "is of another kind"))
-        raise HdrError(f"its histogram {why}: known is version 2, compressed (HISTFAAA...)")
+        raise DistributionError(
+            f"its histogram {why}: known is version 2, compressed (HISTFAAA...)"
+        )
     unpacking = zlib.decompressobj()
     try:
         data = unpacking.decompress(packed[8 : 8 + length], _MOST_BYTES)
     except zlib.error as error:
-        raise HdrError(f"its histogram cannot be unpacked: {error}") from None
+        raise DistributionError(f"its histogram cannot be unpacked: {error}") from None
     if length < 0 or not unpacking.eof:
-        raise HdrError("its histogram is cut off, or larger than any")
+        raise DistributionError("its histogram is cut off, or larger than any")
     return _counted(data)
 
 
@@ -159,14 +163,16 @@ def _counted(data: bytes) -> HdrHistogram:
     try:
         cookie, length, shift, digits, lowest, highest, ratio = _HEAD.unpack_from(data)
     except struct.error:
-        raise HdrError("its histogram is cut off") from None
+        raise DistributionError("its histogram is cut off") from None
     body = data[_HEAD.size : _HEAD.size + length]
     if (cookie & ~0xF0) != _PLAIN or not 0 <= length == len(body):
-        raise HdrError("its histogram is damaged: its head does not fit the rest")
+        raise DistributionError("its histogram is damaged: its head does not fit the rest")
     if shift or ratio != 1.0:
-        raise HdrError("its histogram is shifted or scaled, as those of floating-point values are")
+        raise DistributionError(
+            "its histogram is shifted or scaled, as those of floating-point values are"
+        )
     if not (0 <= digits <= _MOST_DIGITS and 1 <= lowest <= highest // 2):
-        raise HdrError(
+        raise DistributionError(
             f"its histogram is damaged: {digits} digits of values from {lowest} to {highest}"
         )
     unit = lowest.bit_length() - 1
@@ -183,9 +189,11 @@ def _counted(data: bytes) -> HdrHistogram:
         width = octave + unit
         # looked at before it is shifted: a run of zeros may skip to any bucket
         if step.bit_length() + width > highest.bit_length() + 1 or step << width > 2 * highest:
-            raise HdrError(f"its histogram is damaged: it counts values beyond {highest}")
+            raise DistributionError(f"its histogram is damaged: it counts values beyond {highest}")
         if len(counts) == _MOST_BUCKETS:
-            raise HdrError(f"its histogram has more than {_MOST_BUCKETS} buckets with values")
+            raise DistributionError(
+                f"its histogram has more than {_MOST_BUCKETS} buckets with values"
+            )
         counts[((step + 1) << width) - 1] = number
         middles += number * ((step << width) + ((1 << width) >> 1))
         index += 1
@@ -202,11 +210,11 @@ def _numbers(body: bytes) -> Iterator[int]:
             shift += 7
             continue
         if value == 0:
-            raise HdrError("its histogram is damaged: a count of 0 stands for itself")
+            raise DistributionError("its histogram is damaged: a count of 0 stands for itself")
         yield (value >> 1) ^ -(value & 1)
         value = shift = 0
     if shift:
-        raise HdrError("its histogram is cut off")
+        raise DistributionError("its histogram is cut off")
 
 
 # --- The latencies that wrk and wrk2 print: percentiles and their mean, of one run.
@@ -228,10 +236,6 @@ _RECORDED = re.compile(
 _FINE_UNIT = "ms"
 
 
-class TableError(ValueError):
-    """No table can be read; the text says why."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Percentiles:
     """What a table says: the values by their shares; mean and number of requests as far as they stand there."""
@@ -246,13 +250,13 @@ def read_percentiles(text: str, unit: str) -> Percentiles:
 
     Raises
     ------
-    TableError
+    DistributionError
         If there is none, or more than one, or a time cannot be read.
     """
     tables = [one for one in _TABLE.finditer(text) if "Uncorrected" not in one[1]]
     if len(tables) != 1:
         there = f"{len(tables)} tables" if tables else "no table"
-        raise TableError(
+        raise DistributionError(
             f"it holds {there} 'Latency Distribution' of wrk: it prints one with --latency"
         )
     table = tables[0]
@@ -270,7 +274,7 @@ def read_percentiles(text: str, unit: str) -> Percentiles:
         mean = _MEAN.search(text)
         average = None if mean is None else _time(mean[1], unit)
     except UnitError as error:
-        raise TableError(str(error)) from None
+        raise DistributionError(str(error)) from None
     requests = _RECORDED.search(fine) or _REQUESTS.search(text)
     return Percentiles(
         values={**values, **rows},
@@ -286,10 +290,6 @@ def _time(text: str, unit: str) -> float:
 
 
 _NAMED = 8
-
-
-class DistributionError(ValueError):
-    """What a run wrote cannot be read; the text says why."""
 
 
 def not_a_distribution(rule: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -344,7 +344,7 @@ def read_distribution(rule: MetricRule, text: str) -> Distribution:
         if rule.hlog is not None:
             return _of_histogram(read_log(text, rule.tag), rule.hlog, rule)
         return _of_table(read_percentiles(text, rule.unit), rule)
-    except (HdrError, TableError, UnitError) as error:
+    except UnitError as error:
         raise DistributionError(str(error)) from None
 
 

@@ -65,7 +65,8 @@ class ServiceMaker:
         own: set[str] = set()  # that exist once for each variant
         for number, one in enumerate(self._given):
             self._look_at_ports(one, self._given[:number])
-            if self._is_of_variants(one, own):
+            shared = {f"{other.name}.port" for other in self._given if other.name not in own}
+            if one.names - shared:  # a name that is unknown is told with those of the variants
                 own.add(one.name)
             variants = self._variants if one.name in own else (None,)
             made += (self._service(one, variant) for variant in variants)
@@ -76,10 +77,6 @@ class ServiceMaker:
         said = completed("services.*.", given, defaults)
         names = frozenset(_names([said["command"], said["cwd"], said["env"], said["ready"]]))
         return _Given(name, ("services", name), said, names)
-
-    def _is_of_variants(self, one: _Given, own: set[str]) -> bool:
-        shared = {f"{other.name}.port" for other in self._given if other.name not in own}
-        return bool(one.names - shared)  # a name that is unknown is told with those of the variants
 
     def _look_at_ports(self, one: _Given, before: Sequence[_Given]) -> None:
         """Refuse ports of services that have none yet, and a service that is ready nobody knows when."""

@@ -288,39 +288,39 @@ class CounterTally:
         seen, name = self._seen[event.name], event.name
         still = bool(seen.zeros) and seen.zeros == seen.runs
         unread = seen.unread + (seen.zeros if _always_moves(event) and not still else 0)
-        if unread:
-            yield _finding(
-                f"{name} was not counted in {unread} of {seen.runs} runs: these rows are without it",
+        of, without = f"of {seen.runs} runs", "these rows are without it"
+        part = f"{name} had a counter for a part of the time only in {seen.shared} {of} (least: {seen.least:.0%})"
+        for there, what, fix in (
+            (
+                unread,
+                f"{name} was not counted in {unread} {of}: {without}",
                 "see what else counts on this host: perf, a profiler, another trial",
-            )
-        if seen.cut:
-            yield _finding(
-                f"{name} was counted for a small part of {seen.cut} of {seen.runs} runs: these rows are without it",
+            ),
+            (
+                seen.cut,
+                f"{name} was counted for a small part of {seen.cut} {of}: {without}",
                 "the kernel ends it where a program changes its user (setuid), or may not be read, and you "
                 "lack CAP_PERFMON: measure as root, or another program",
-            )
-        if seen.shared and not self._share:
-            yield _finding(
-                f"{name} had a counter for a part of the time only in {seen.shared} of {seen.runs} runs "
-                f"(least: {seen.least:.0%}): these rows are without it",
+            ),
+            (
+                seen.shared and not self._share,
+                f"{part}: {without}",
                 "stop what else counts on this host, count fewer events, or write 'multiplex: allow'",
-            )
-        elif seen.shared:
-            yield _finding(
-                f"{name} had a counter for a part of the time only in {seen.shared} of {seen.runs} runs "
-                f"(least: {seen.least:.0%}): its values there are scaled up, and estimates",
+            ),
+            (
+                seen.shared and self._share,
+                f"{part}: its values there are scaled up, and estimates",
                 "count fewer events",
-            )
-        if still and not event.may_be_still:
-            yield _finding(
+            ),
+            (
+                still and not event.may_be_still,
                 f"{name} read 0 in all {seen.runs} runs: it does not seem to be counted on this machine",
                 "compare with 'perf stat'; a virtual machine may show counters that never move",
-            )
+            ),
+        ):
+            if there:
+                yield warning("counters", what, "counters", fix, _REASON)
 
 
 def _always_moves(event: Resolved) -> bool:
     return event.name in EVENTS and EVENTS[event.name].never_zero
-
-
-def _finding(what: str, fix: str) -> Finding:
-    return warning("counters", what, "counters", fix, _REASON)

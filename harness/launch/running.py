@@ -278,7 +278,9 @@ class RunningServices:
                 again = True
                 if there is not None and there.stands:
                     self._end(one)
-                self._tell(f"the service '{one.label}' was started again{self._why(one)}")
+                died = self._dead.get(one.label)
+                why = "" if died is None else f": {died.splitlines()[0]}"
+                self._tell(f"the service '{one.label}' was started again{why}")
             self._start_counted(one)
 
     def after_run(self, variant: str) -> None:
@@ -364,7 +366,8 @@ class RunningServices:
             self._refuse_foreign(one)
             process = self._process(one)
             service = filled(one, self._ports_for(one.variant))
-            process.start(service, self._environment, self._log_of(one))
+            stem = f"service-{one.label.replace('/', '-')}-{self._stem}"
+            process.start(service, self._environment, unused_log(self._outputs, stem, 1))
             self._dead.pop(one.label, None)
             try:
                 self._await_ready(process)
@@ -397,10 +400,6 @@ class RunningServices:
             self._ended_badly.add(said)
             self._tell(said)
 
-    def _log_of(self, one: Service) -> Path:
-        stem = f"service-{one.label.replace('/', '-')}-{self._stem}"
-        return unused_log(self._outputs, stem, 1)
-
     def _floods(self, process: ServiceProcess) -> bool:
         try:
             return process.log is not None and (
@@ -408,10 +407,6 @@ class RunningServices:
             )
         except OSError:
             return False
-
-    def _why(self, one: Service) -> str:
-        told = self._dead.get(one.label)
-        return "" if told is None else f": {told.splitlines()[0]}"
 
     # ---- ports
 
@@ -448,42 +443,31 @@ class RunningServices:
         service, ready = process.service, process.service.ready
         began, pause, foreign = time.monotonic(), _LOOK_S, 0
         matching = Matching(self._interrupts, min(ready.timeout_s, _PATTERN_S))
+        whose = f"the service '{service.label}'"
         while True:
             how = process.how_it_ended()
             if how is not None:
-                what = (
-                    f"the service '{service.label}' {how} before it was ready{process.last_lines()}"
-                )
-                fix = f"the whole output is in {process.log}"
-                raise ServiceFailedError(what, service.command.mark, fix)
+                what = f"{whose} {how} before it was ready{process.last_lines()}"
+                raise self._failed(process, what, f"the whole output is in {process.log}")
             if self._floods(process):
-                self._end_at_once(process)
-                what = f"the service '{service.label}' wrote more than isolation.output_limit before it was ready"
-                raise ServiceFailedError(what, service.command.mark, f"read {process.log}")
+                what = f"{whose} wrote more than isolation.output_limit before it was ready"
+                raise self._failed(process, what, f"read {process.log}")
             left = ready.timeout_s - (time.monotonic() - began)
             if ready.output is not None:
                 try:
                     is_ready = matching.any_line(ready.output, process.new_lines())
                 except NotMatched as error:
-                    self._end_at_once(process)
-                    what = f"the service '{service.label}' was not ready: {error}"
                     fix = f"write services.{service.name}.ready.output so that it ends on any line"
-                    raise ServiceFailedError(what, service.command.mark, fix) from None
+                    raise self._failed(process, f"{whose} was not ready: {error}", fix) from None
             elif ready.command is not None:
                 is_ready = self._says_yes(process, max(left, 0.1))
             else:
-                is_ready, others = self._listens(process)
-                foreign = foreign + 1 if others else 0
+                # does a process of it have the listening socket, or who else has one there?
+                found = listening(self._ports[service.label]) or frozenset()
+                others = found - sockets_of(process.processes()) if found else found
+                is_ready, foreign = bool(found) and not others, foreign + 1 if others else 0
                 if foreign >= _FOREIGN_LOOKS:
-                    hidden = hidden_among(process.processes())
-                    self._end_at_once(process)
-                    port = f"port {self._ports[service.label]} of the service '{service.label}'"
-                    what = f"somebody else listens on {port}: {others}"
-                    fix = "end it, or leave ready.port out: then a free one is chosen"
-                    if hidden is not None:
-                        what = f"who listens on {port} cannot be seen: its process {hidden} hides what it has open"
-                        fix = "write ready: {output: REGEX} or {command: ...}; or measure as root, or with a program without capabilities of its own"
-                    raise ServiceFailedError(what, service.command.mark, fix)
+                    raise self._not_its_own(process, holder_of(others))
             if is_ready:
                 return
             if left <= 0:
@@ -492,13 +476,18 @@ class RunningServices:
             self._interrupts.sleep(min(pause, left))
             pause = min(pause * 1.5, _LONGEST_LOOK_S)
 
-    def _listens(self, process: ServiceProcess) -> tuple[bool, str | None]:
-        """Tell whether a process of it has the listening socket, and who else has one there."""
-        found = listening(self._ports[process.service.label])
-        if not found:
-            return False, None
-        others = found - sockets_of(process.processes())
-        return not others, holder_of(others) if others else None
+    def _not_its_own(self, process: ServiceProcess, holder: str) -> ServiceFailedError:
+        hidden = hidden_among(process.processes())
+        label = process.service.label
+        port = f"port {self._ports[label]} of the service '{label}'"
+        what = f"somebody else listens on {port}: {holder}"
+        fix = "end it, or leave ready.port out: then a free one is chosen"
+        if hidden is not None:
+            what = (
+                f"who listens on {port} cannot be seen: its process {hidden} hides what it has open"
+            )
+            fix = "write ready: {output: REGEX} or {command: ...}; or measure as root, or with a program without capabilities of its own"
+        return self._failed(process, what, fix)
 
     def _says_yes(self, process: ServiceProcess, seconds: float) -> bool:
         service, command = process.service, process.service.ready.command
@@ -533,9 +522,10 @@ class RunningServices:
             if listening(port) is None:
                 sign = "the kernel does not show who listens (/proc/net/tcp)"
         what = f"the service '{service.label}' was not ready after {ready.timeout_s:g} s: {sign}{process.last_lines()}"
-        self._end_at_once(process)
-        return ServiceFailedError(what, service.command.mark, fix)
+        return self._failed(process, what, fix)
 
-    def _end_at_once(self, process: ServiceProcess) -> None:
+    def _failed(self, process: ServiceProcess, what: str, fix: str) -> ServiceFailedError:
+        """End a service that is not ready; give the error that says so."""
         with self._interrupts.set_aside():
             process.end()
+        return ServiceFailedError(what, process.service.command.mark, fix)

@@ -397,7 +397,13 @@ def plan_sitting(
     noted: tuple[str, ...] = ()
     number = None
     if runs is not None or sessions is not None:
-        _refuse_a_cap(runs, for_s, least_runs, most_runs, open_list=open_list)
+        # what says when to stop has nothing to say of what is measured whole
+        caps = {"--for": for_s, "-m": least_runs, "-M": most_runs, "--open": open_list or None}
+        given = ", ".join(name for name, value in caps.items() if value is not None)
+        if given:
+            named = "--sessions" if runs is None else "--runs"
+            what = f"{named} says how much is measured, so {given} has nothing to say"
+            raise UsageError(what, None, f"leave out {named}, or {given}")
         each, number = runs or each, sessions
         if number is None:
             number = min(each, LEAST_SESSIONS)
@@ -436,28 +442,6 @@ def least_and_most(
     least = max(least, math.ceil((least_runs or 0) / each))
     most = None if most_runs is None else max(1, most_runs // each)
     return (least if most is None else min(least, most)), most
-
-
-def _refuse_a_cap(
-    runs: int | None,
-    for_s: float | None,
-    least_runs: int | None,
-    most_runs: int | None,
-    *,
-    open_list: bool,
-) -> None:
-    """Refuse what says when to stop beside a number of runs or sessions, which is measured whole."""
-    asked = {
-        "--for": for_s is not None,
-        "-m": least_runs is not None,
-        "-M": most_runs is not None,
-        "--open": open_list,
-    }
-    if any(asked.values()):
-        named = "--sessions" if runs is None else "--runs"
-        given = ", ".join(name for name, there in asked.items() if there)
-        what = f"{named} says how much is measured, so {given} has nothing to say"
-        raise UsageError(what, None, f"leave out {named}, or {given}")
 
 
 class SittingWatcher(Watcher, Protocol):

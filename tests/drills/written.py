@@ -29,7 +29,7 @@ from analysis.record.trial_files import LooksPlan
 from analysis.verdict.compare import answer_of
 from analysis.verdict.judging import judge
 from harness.bisect.journal import SESSIONS, Asked, Journal, MeasuredSession
-from harness.campaign.distributions import HdrError, TableError, decoded, read_log, read_percentiles
+from harness.campaign.distributions import DistributionError, decoded, read_log, read_percentiles
 from harness.campaign.metric_checks import UnitError, number_in
 from harness.commands.comparing import stored_commands
 from harness.trial.perf_script import read_script
@@ -91,7 +91,7 @@ def read_written(folder: Path, name: str) -> None:
         else:
             for line in text.splitlines():
                 number_in(line, "s")
-    except (HdrError, TableError, UnitError) as error:
+    except (DistributionError, UnitError) as error:
         raise FairtrialError(str(error)) from error
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-COUNTERS = ("/sys/class/powercap/intel-rapl:0/energy_uj", "/sys/bus/event_source/devices/power")
+COUNTER = Path("/sys/class/powercap/intel-rapl:0/energy_uj")
 
 
 @pytest.mark.host
 @pytest.mark.host_chance(0.001)
 def test_a_program_that_works_takes_energy_and_so_does_an_idle_second(lab):
-    if not any(Path(path).exists() for path in COUNTERS):
+    if not COUNTER.exists():
         pytest.skip("this machine has no counter of energy")
     path = lab.write_campaign(
         variants={"a": {}},

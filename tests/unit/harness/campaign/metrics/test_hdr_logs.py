@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from harness.campaign.distributions import HdrError, HdrHistogram, decoded, read_log
+from harness.campaign.distributions import DistributionError, HdrHistogram, decoded, read_log
 from tests.examples import examples
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "hdr_logs"
@@ -77,7 +77,7 @@ def test_a_tag_that_all_lines_have_needs_no_name() -> None:
     ],
 )
 def test_what_cannot_be_read_says_where_and_why(text: str, tag: str | None, said: str) -> None:
-    with pytest.raises(HdrError) as caught:
+    with pytest.raises(DistributionError) as caught:
         read_log(text, tag)
     assert said in str(caught.value)
 
@@ -105,12 +105,12 @@ def _packed(body: bytes, *, cookie: int = 0x1C849313, digits: int = 3, shift: in
     ],
 )
 def test_a_damaged_histogram_is_refused(payload: str, said: str) -> None:
-    with pytest.raises(HdrError, match=said):
+    with pytest.raises(DistributionError, match=said):
         decoded(payload)
 
 
 def test_a_log_without_values_is_refused() -> None:
-    with pytest.raises(HdrError, match="hold no value"):
+    with pytest.raises(DistributionError, match="hold no value"):
         read_log(f"0,1,0,{_packed(b'')}\n")
 
 
@@ -124,5 +124,5 @@ def test_any_bytes_are_read_or_refused(body: bytes) -> None:
     for payload in (_packed(body), base64.b64encode(body).decode()):
         try:
             assert decoded(payload).total >= 0
-        except HdrError:
+        except DistributionError:
             continue

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from harness.campaign.distributions import TableError, read_percentiles
+from harness.campaign.distributions import DistributionError, read_percentiles
 
 WRK = """\
 Running 30s test @ http://127.0.0.1:8080/index.html
@@ -91,5 +91,5 @@ def test_wrk2_with_its_finer_table_and_without_what_is_uncorrected(text: str) ->
     ],
 )
 def test_what_cannot_be_read_is_said(text: str, unit: str, said: str) -> None:
-    with pytest.raises(TableError, match=said):
+    with pytest.raises(DistributionError, match=said):
         read_percentiles(text, unit)
