@@ -16,13 +16,10 @@ from typing import Literal, TypeVar
 
 __all__ = [
     "Box",
-    "InRow",
     "Placed",
-    "RowLabel",
     "Wanted",
     "apart",
     "em",
-    "in_rows",
     "kept_in_row",
     "placed",
     "text_width",
@@ -230,77 +227,3 @@ def em(sign: str) -> float:
     if unicodedata.combining(sign) or unicodedata.category(sign) == "Cf":
         return 0.0
     return 1.05 if unicodedata.east_asian_width(sign) in "WFA" or ord(sign) > 0x2000 else 0.8
-
-
-_BESIDE = 8.0  # CSS pixels between two labels
-
-
-@dataclass(frozen=True, slots=True)
-class RowLabel:
-    """A text that belongs to a place of the axis.
-
-    Attributes
-    ----------
-    at : float
-        A share of the width.
-    text : str
-        What it says.
-    dx : float
-        CSS pixels between the place and the text's nearer end.
-    bold : bool
-        Whether it is set bold.
-    """
-
-    at: float
-    text: str
-    dx: float = 0.0
-    bold: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class InRow:
-    """Where a label stands: on which side of its place, and in which row (0 is the first)."""
-
-    label: RowLabel
-    anchor: Literal["start", "end"]
-    row: int
-
-
-def in_rows(
-    labels: Sequence[RowLabel],
-    width: float,
-    *,
-    rows: int = 1,
-    left: float = 0.0,
-    right: float = 0.0,
-) -> tuple[InRow, ...]:
-    """Choose the labels that have room; the first of `labels` matter most, the others are dropped.
-
-    A text stands behind its place, or before it where there is no room behind.
-
-    Parameters
-    ----------
-    labels : sequence of RowLabel
-        The most important first.
-    width : float
-        Of the picture, in CSS pixels.
-    rows : int
-        How many may stand above each other.
-    left, right : float
-        Free room beside the picture, in CSS pixels.
-    """
-    taken: list[list[tuple[float, float]]] = [[] for _ in range(rows)]
-    found = []
-    for label in labels:
-        size = text_width(label.text, bold=label.bold)
-        x = label.at * width
-        sides: tuple[tuple[Literal["start", "end"], float], ...]
-        sides = (("start", x + label.dx), ("end", x - label.dx - size))
-        for row, (anchor, start) in ((r, side) for r in range(rows) for side in sides):
-            if start < -left or start + size > width + right:
-                continue
-            if all(start - _BESIDE >= b or start + size + _BESIDE <= a for a, b in taken[row]):
-                taken[row].append((start, start + size))
-                found.append(InRow(label, anchor, row))
-                break
-    return tuple(found)

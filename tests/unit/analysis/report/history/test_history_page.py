@@ -57,18 +57,6 @@ def test_the_host_and_the_end_of_a_series_are_told(page):
     assert "another series begins: the baseline's program changed" in told
 
 
-def test_all_values_stand_in_tables(page, histories):
-    history = histories.usual()
-    tables = page.partition('id="values"')[2].partition("</main>")[0]
-    cells = [cell.strip() for cell in re.findall(r"<td>([^<]*)", tables)]
-    expected = [
-        f"{100 * (1 / value.speedup - 1):+.2f}".replace("-", "\N{MINUS SIGN}")
-        for one in history.series
-        for value in one.values
-    ]
-    assert sorted(filter(None, cells)) == sorted(expected)
-
-
 def test_hostile_names_are_escaped(histories):
     page = history_html(histories.usual(f"{EVIL} {{}}".replace("{{7*7}}", "{{{{7*7}}}}"), EVIL))
     assert page.count("<script>") == 1  # our own

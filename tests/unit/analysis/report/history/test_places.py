@@ -41,7 +41,6 @@ def test_so_many_missing_nights_are_not_drawn_and_are_counted():
 def test_what_has_no_date_stands_behind_by_its_name():
     places = places_of([("", "b"), ("", "a"), night(1)])
     assert places.names == ("2026-09-01", "a", "b")
-    assert places.months == ("2026-09", "", "")
 
 
 def test_nights_of_one_day_are_told_apart_by_their_time():
