@@ -72,7 +72,7 @@ PAGES = {
     "Gate": "analysis.verdict.gate_answer",
     "Verdict": "analysis.verdict.screen",
     "CompareAnswer": "analysis.verdict.compare",
-    "PairTable": "analysis.verdict.compare_sentences",
+    "PairTable": "analysis.verdict.one_pair",
     "Ranking": "analysis.verdict.ranking",
 }
 

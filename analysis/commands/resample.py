@@ -138,7 +138,7 @@ def _tabled(
         "leave it out",
     )
     from ..data.pair import MEANS
-    from ..verdict.compare_sentences import pair_table
+    from ..verdict.one_pair import pair_table
 
     doing("resampling")
     table = pair_table(

@@ -7,11 +7,12 @@ import dataclasses
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from analysis.options import command
 
-from .options import ELSEWHERE, RUNS, Comparing, remarks
+from ..errors import counted
+from .options import ELSEWHERE, Comparing, remarks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from analysis.record.printer import Printer
 
     from ..trial.sitting import SittingEnding
-    from .compare_campaign import CompareView
+    from .compare_view import CompareView
     from .options import WantedCommand
 
 _CPUS_KEY = "isolation.cpus"
@@ -44,8 +45,6 @@ def compare(*, args: Comparing, out: Printer, err: TextIO) -> int:
     """
     from analysis.errors import UsageError
 
-    if args.attempt is not None:
-        return _attempt(args, err)
     if args.resume is not None:
         if len(args.commands) > (not args.resume):  # one word is the trial: --resume TRIAL
             what = "--resume goes on with the commands of its trial, so there is none to name"
@@ -71,8 +70,15 @@ def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
 
     from ..trial.execution import Options
     from ..trial.sitting import measure, plan_sitting
-    from .compare_campaign import CompareView, again_words, campaign_of, manner_of, shell_notes
-    from .comparing import output_note, try_commands, unread_input
+    from .compare_view import CompareView
+    from .comparing import (
+        campaign_of,
+        manner_of,
+        output_note,
+        shell_notes,
+        try_commands,
+        unread_input,
+    )
 
     view = CompareView(err, quiet=args.quiet, verbose=args.verbose)
     manner = manner_of(args, wanted, Path.cwd())
@@ -86,6 +92,7 @@ def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
     if args.stdin is None and unread_input(sys.stdin):
         view.say("no command reads standard input: write it to a file, and name that with --stdin")
     seconds = [one.seconds if noticed is None else one.piped for one in tried]
+    threads = {one.variant: found.threads for one, found in zip(wanted, tried, strict=True)}
     sitting = plan_sitting(
         seconds,
         runs=args.runs,
@@ -95,17 +102,12 @@ def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
         for_s=args.for_s,
         open_list=args.open,
         margin=0.01 if args.margin is None else args.margin,
-        threads={
-            one.variant: found.threads
-            for one, found in zip(wanted, tried, strict=True)
-            if found.threads > 1
-        },
+        threads={variant: count for variant, count in threads.items() if count > 1},
     )
     for note in sitting.noted:
         view.say(note)
-    shells = sorted({one.shell or "" for one in wanted})
     least_s = sum(seconds) * sitting.runs * sitting.least_sessions
-    view.of(wanted, _tried(seconds, shells, least_s, sitting.cap_s), sitting.cap_s)
+    view.of(wanted, _tried(seconds, wanted, least_s, sitting.cap_s), sitting.cap_s)
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
         campaign = campaign_of(args, wanted, manner, Path(place), runs=sitting.runs)
         options = Options(
@@ -113,14 +115,12 @@ def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
         )
         with _by_option_names():
             ended = measure(campaign, sitting, options, view)
-    again = again_words(args, wanted)
-    return _answer(args, ended, wanted, again, view=view, out=out, err=err)
+    return _answer(args, ended, wanted, view=view, out=out, err=err)
 
 
 def _resume(args: Comparing, out: Printer, err: TextIO) -> int:
     from analysis.errors import UsageError
 
-    named = Path(args.resume) if args.resume else None
     for option in args.given("runs", "sessions", "margin", "open", *["warmup"] * bool(args.warmup)):
         raise UsageError(
             f"{option} is chosen when a comparison begins",
@@ -128,7 +128,7 @@ def _resume(args: Comparing, out: Printer, err: TextIO) -> int:
             f"leave it out, or measure anew with {option}",
         )
     if not args.quiet:
-        which = "the newest comparison" if named is None else str(named)
+        which = args.resume or "the newest comparison"
         cap = "" if args.for_s is None else f", at most about {_time(args.for_s)} more"
         err.write(f"going on with {which}{cap} (Ctrl-C keeps what is there)\n")
         err.flush()
@@ -136,15 +136,14 @@ def _resume(args: Comparing, out: Printer, err: TextIO) -> int:
 
     from ..trial.execution import Options
     from ..trial.sitting import comparison_to_resume, resume_sitting
-    from .compare_campaign import CompareView
+    from .compare_view import CompareView
     from .comparing import stored_commands
 
-    trial = comparison_to_resume(args.dir, named)
-    wanted, again = stored_commands(trial)
+    trial = comparison_to_resume(args.dir, Path(args.resume) if args.resume else None)
+    wanted = stored_commands(trial)
     earlier = read_manifest(trial).sessions
     view = CompareView(err, quiet=args.quiet, verbose=args.verbose)
-    cap_s = args.for_s or CAP_S * len(wanted) / 2
-    view.of(wanted, "", cap_s)
+    view.of(wanted, "", args.for_s or CAP_S * len(wanted) / 2)
     options = Options(folder=args.dir, share=args.share, wait_s=args.wait_for_lock)
     with _by_option_names():
         ended = resume_sitting(
@@ -155,28 +154,25 @@ def _resume(args: Comparing, out: Printer, err: TextIO) -> int:
             least_runs=args.min_runs,
             most_runs=args.max_runs,
         )
-    return _answer(args, ended, wanted, again, view=view, out=out, err=err, earlier=earlier)
+    return _answer(args, ended, wanted, view=view, out=out, err=err, earlier=earlier)
 
 
 def _answer(
     args: Comparing,
     ended: SittingEnding,
     wanted: Sequence[WantedCommand],
-    again: tuple[str, ...],
     *,
     view: CompareView,
     out: Printer,
     err: TextIO,
     earlier: int = 0,
 ) -> int:
-    """Judge what was measured and say it; give the exit code."""
-    from analysis.commands.compared import answered, write_answer, write_files
+    """Judge what was measured and say it; give the exit code. `earlier`: Sessions of the sittings before."""
+    from analysis.commands.compared import answered, write_answer, write_exports
     from analysis.errors import FairtrialError, InsufficientDataError
 
     ending = ended.ending
     code = _INTERRUPTED if ending.status == "interrupted" else 1 if ending.failed else 0
-    default = args.dir == RUNS and not args.resume
-    asked = {"json": args.export_json, "csv": args.export_csv, "markdown": args.export_markdown}
     try:
         answer = answered(
             ending.trial,
@@ -186,40 +182,21 @@ def _answer(
             earlier=earlier,
             exit_codes=view.exit_codes,
             counters=args.counters is not None,
-            again=again,
-            folder="" if default else str(args.dir),
-            units=args.time_unit,
         )
         with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
-            write_answer(
-                answer,
-                out,
-                as_json=args.json,
-                short=args.quiet,
-                width=_columns(),
-                colours=_colours(out),
-            )
-        write_files(answer, {kind: path for kind, path in asked.items() if path is not None})
+            write_answer(answer, out, as_json=args.json, short=args.quiet, width=_columns())
+        write_exports(answer, runs=args.export_json, markdown=args.export_markdown)
     except InsufficientDataError:
         if code != _INTERRUPTED:
             raise
-        here = f"{ending.done} run{'s' * (ending.done != 1)}"
+        here = counted(ending.done, "run")
         err.write(f"stopped by you after {here}, before anything could be said; all are kept\n")
         err.write("next  fairtrial compare --resume    goes on\n")
     except FairtrialError as error:
         if error.exit_code > code:
             raise
-        err.write(
-            f"fairtrial: {error}\n"
-        )  # that runs failed, or that it was interrupted, says more
+        err.write(f"fairtrial: {error}\n")  # failed runs, or an interrupt, say more
     return code
-
-
-def _attempt(args: Comparing, err: TextIO) -> int:
-    """Execute a command once, with what it prints; say how it ended."""
-    from .comparing import attempt
-
-    return attempt(args, err)
 
 
 @contextlib.contextmanager
@@ -232,36 +209,28 @@ def _by_option_names() -> Iterator[None]:
     except HostError as error:
         if error.where != _CPUS_KEY:
             raise
-        fix = (
-            (error.fix or "")
-            .replace(f"under {_CPUS_KEY}", "by --cpus")
-            .replace(_CPUS_KEY, "--cpus")
-        )
-        raise HostError(error.what, "--cpus", fix) from None
+        fix = (error.fix or "").replace(f"under {_CPUS_KEY}", "by --cpus")
+        raise HostError(error.what, "--cpus", fix.replace(_CPUS_KEY, "--cpus")) from None
 
 
 def _first_line(args: Comparing, count: int) -> str:
     what = f"comparing {count} commands" if count > 1 else "measuring 1 command"
+    much = f"at most about {_time(args.for_s or CAP_S * count / 2)}"
     if args.runs is not None:
-        each = " each" if count > 1 else ""
-        much = f"{args.runs} run{'s' * (args.runs != 1)}{each}"
-        much += " a session" if args.sessions is not None else ""
+        much = f"{counted(args.runs, 'run')}{' each' * (count > 1)}"
+        much += " a session" * (args.sessions is not None)
     elif args.sessions is not None:
-        much = f"{args.sessions} session{'s' * (args.sessions != 1)}"
-    else:
-        much = f"at most about {_time(args.for_s or CAP_S * count / 2)}"
+        much = counted(args.sessions, "session")
     return f"{what}, {much} (Ctrl-C keeps what is there)"
 
 
-def _tried(seconds: Sequence[float], shells: Sequence[str], least_s: float, cap_s: float) -> str:
+def _tried(
+    seconds: Sequence[float], wanted: Sequence[WantedCommand], least_s: float, cap_s: float
+) -> str:
     """Say what the tries told; ``CPU`` is filled in once it is known."""
-    if len(seconds) == 1:
-        took = f"takes about {_short(seconds[0])}"
-    elif len(seconds) == 2:
-        took = f"each takes about {_short(seconds[0])} and {_short(seconds[1])}"
-    else:
-        took = f"each takes about {_short(min(seconds))} to {_short(max(seconds))}"
-    parts = [took, "CPU", " and ".join(f"by {one} -c" if one else "no shell" for one in shells)]
+    took = " to ".join(dict.fromkeys((_short(min(seconds)), _short(max(seconds)))))
+    shells = sorted({f"by {one.shell} -c" if one.shell else "no shell" for one in wanted})
+    parts = [f"takes about {took}", "CPU", " and ".join(shells)]
     if least_s > cap_s:
         parts.append(f"at least {_time(least_s)}")
     return " · ".join(parts)
@@ -284,9 +253,3 @@ def _columns() -> int:
     told = os.environ.get("COLUMNS", "")
     columns = shutil.get_terminal_size((80, 24)).columns
     return columns if told.isdecimal() and int(told) else min(80, columns)
-
-
-def _colours(out: Any) -> bool:  # noqa: ANN401 - a Printer, or what a test hands over
-    """Tell whether the answer may be coloured: by a terminal that nobody asked to be plain."""
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return bool(out.isatty()) and not plain

@@ -1,38 +1,48 @@
-"""The one try of each command before anything is measured: whether it works, and how long it takes."""
+"""What ``fairtrial compare`` measures: a small campaign, and the one try of each command before it.
+
+The campaign is stored in the trial like any other. Its description is the command line that measured it, so
+that a later sitting knows the commands as they were typed.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import math
 import os
 import re
 import shlex
-import subprocess
 import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
-from analysis.errors import StoreError, UsageError
+from analysis.errors import CampaignError, StoreError, UsageError
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import RESTORE
 from analysis.record.trial_files import CAMPAIGN
 from analysis.words import shown
 
 from ..campaign.model import Campaign, Isolation
-from ..campaign.resolve import load_campaign
-from ..errors import LaunchError, duration
+from ..campaign.resolve import MAX_SEED, load_campaign
+from ..campaign.scalar_kinds import MAX_SECONDS
+from ..errors import LaunchError
 from ..host.reader import Host
 from ..launch.client import LauncherClient, drain, sink_of, waiting
-from ..launch.commands import base_environment, resolve
+from ..launch.commands import base_environment, check_stdin, resolve
 from ..launch.exchange import Execution, LaunchRequest
 from ..launch.matching import Interrupts, last_output
-from .options import Comparing, WantedCommand, named_variants, wanted_commands
+from .options import EVENTS, Comparing, WantedCommand, named_variants, output_of
 
 _SHORT_S = 0.02  # what takes less is tried once more: the first run in a launcher takes longer
 NOTICED = 1.3  # times as long into a pipe: it notices /dev/null
 _LOOK_S = 0.02  # between two looks at its threads
 _SHOWN = 3  # last lines of what it said
+_LEAST_S = 0.001  # the launcher counts a timeout in milliseconds
+_MOST_CODE = 255
+_CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
+_PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 # What a shell would not take for an argument: outside quotes, or outside single quotes.
 _OPERATOR = re.compile(r"((?:(?<=\s)|^)\d?[<>|&;]+|;+(?=\s|$)|[*?])")
 _EXPANDED = re.compile(r"(\$[\w{(]|`)")
@@ -86,8 +96,21 @@ def shell_sign(command: str) -> str | None:
     return None if sign is None else f"no shell reads '{sign[1]}': add --shell to have one"
 
 
-def check_programs(wanted: Sequence[WantedCommand], folder: Path) -> None:
-    """Refuse commands whose program is not there, by the words that were typed."""
+def manner_of(options: Comparing, wanted: Sequence[WantedCommand], folder: Path) -> Manner:
+    """Check the options about executing, and say how each command is executed in `folder`.
+
+    Raises
+    ------
+    UsageError
+        If an option is out of its bounds, or a text is not UTF-8.
+    LaunchError
+        If a program is not there, or the standard input is none.
+    """
+    _check_texts(options, wanted, folder)
+    codes = tuple(options.exit or (0,))
+    _check_bounds(options, codes)
+    for path in filter(None, {one.stdin: None for one in wanted}):
+        check_stdin(path)
     environment = base_environment(Isolation(), os.environ)
     for one in wanted:
         try:
@@ -95,6 +118,196 @@ def check_programs(wanted: Sequence[WantedCommand], folder: Path) -> None:
         except LaunchError as error:
             sign = None if one.shell else shell_sign(one.command)
             raise LaunchError(error.what, one.command, sign or error.fix) from None
+    return Manner(
+        folder=folder,
+        timeout_s=options.timeout,
+        codes=tuple(range(_MOST_CODE + 1)) if options.ignore_failure else codes,
+        output=output_of(options.output),
+    )
+
+
+def _check_texts(options: Comparing, wanted: Sequence[WantedCommand], folder: Path) -> None:
+    """Refuse what cannot be written to the campaign, which is a UTF-8 text."""
+    texts = [
+        ("--setup", options.setup),
+        ("--cleanup", options.cleanup),
+        *(("the argument", text) for one in wanted for text in (one.command, one.name)),
+        *(("--prepare", one.prepare) for one in wanted),
+        *(("--stdin", str(one.stdin.resolve())) for one in wanted if one.stdin is not None),
+        ("the folder", str(folder)),
+    ]
+    for what, text in texts:
+        try:
+            (text or "").encode("utf-8")
+        except UnicodeEncodeError:
+            # Bytes that are none of UTF-8 come from the command line as lone surrogates.
+            bad = re.compile("[\udc80-\udcff]")
+            raise UsageError(
+                f"{what} is not UTF-8 and cannot be written to a campaign",
+                bad.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", text or ""),
+                "write it in UTF-8: a name of a file or a folder, or a script that holds the command",
+            ) from None
+
+
+def _check_bounds(options: Comparing, codes: Sequence[int]) -> None:
+    seconds = options.timeout
+    if seconds is not None and not (math.isfinite(seconds) and _LEAST_S <= seconds <= MAX_SECONDS):
+        what = (
+            f"a timeout must be from {_LEAST_S:g} s to {MAX_SECONDS:,} s, not {_spelled(seconds)}"
+        )
+        raise UsageError(what, "--timeout", "give seconds such as 60 or 0.5")
+    if options.cpus is not None and not _CPUS.fullmatch(options.cpus):
+        what = f"'{options.cpus}' names no CPUs"
+        raise UsageError(what, "--cpus", "write auto, none, or a list such as 2,3")
+    numbers = [("a seed", "--seed", options.seed, MAX_SEED)]
+    numbers += [("an exit code", "--exit", code, _MOST_CODE) for code in codes]
+    for what, option, number, most in numbers:
+        if not 0 <= number <= most:
+            raise UsageError(f"{what} is a whole number from 0 to {most}, not {number}", option)
+
+
+def _spelled(seconds: float) -> str:
+    """Write a number of seconds as a campaign has it, unrounded."""
+    return repr(float(seconds)).removesuffix(".0")
+
+
+# --- The campaign.
+
+
+def campaign_of(
+    options: Comparing, wanted: Sequence[WantedCommand], manner: Manner, place: Path, *, runs: int
+) -> Campaign:
+    """Make a campaign of one benchmark whose variants are the commands; the first is the baseline.
+
+    `runs` are those of each command in a session.
+    """
+    path = place / "campaign.yaml"
+    path.write_text("\n".join(_yaml(options, wanted, manner, runs)) + "\n", encoding="utf-8")
+    try:
+        campaign = load_campaign(path)
+    except CampaignError as error:  # the file is ours: what it is about is what was typed
+        raise UsageError(error.what, "fairtrial compare", error.fix) from None
+    typed = {one.variant: one.command for one in wanted}
+    cells = tuple(
+        dataclasses.replace(
+            cell, command=dataclasses.replace(cell.command, mark=shlex.quote(typed[cell.variant]))
+        )
+        for cell in campaign.cells
+    )
+    return dataclasses.replace(campaign, cells=cells)
+
+
+def again_words(options: Comparing, wanted: Sequence[WantedCommand]) -> tuple[str, ...]:
+    """Give the words behind ``fairtrial compare`` that measure the same commands in the same way."""
+    words: list[str] = []
+    if any(one.shell for one in wanted):
+        words += [f"--shell={shell}" for shell in _once([one.shell or "none" for one in wanted])]
+    words += [] if options.output is None else [f"--output={options.output}"]
+    words += ["-i"] if options.ignore_failure else []
+    words += [part for code in options.exit or () for part in ("--exit", str(code))]
+    for name in ("prepare", "stdin"):
+        given = _once([getattr(one, name) for one in wanted])
+        words += [part for one in given if one is not None for part in (f"--{name}", str(one))]
+    for name in ("setup", "cleanup", "timeout", "cpus"):
+        value = getattr(options, name)
+        words += [] if value is None else [f"--{name}", str(value)]
+    if options.counters is not None:
+        words += [f"--counters={options.counters}" if options.counters else "--counters"]
+    if all(one.name is not None for one in wanted):
+        words += [part for one in wanted for part in ("-n", one.name or "")]
+    words += ["--"] if any(one.command.startswith("-") for one in wanted) else []
+    return (*words, *(one.command for one in wanted))
+
+
+def _once(given: list[Any]) -> list[Any]:
+    """Give what is the same for all commands once."""
+    return given[:1] if len(set(given)) == 1 else given
+
+
+def _quoted(text: str) -> str:
+    """Write a text as YAML: JSON strings are, and a brace that is none of ours is doubled."""
+    return json.dumps(text.replace("{", "{{").replace("}", "}}"), ensure_ascii=False)
+
+
+def _yaml(
+    options: Comparing, wanted: Sequence[WantedCommand], manner: Manner, runs: int
+) -> Iterator[str]:
+    """Write the campaign, a line each."""
+    folder = manner.folder
+    prepared = _once([one.prepare for one in wanted])
+    inputs = _once([one.stdin for one in wanted])
+    yield "name: compare"
+    words = ("fairtrial", "compare", *again_words(options, wanted))
+    yield f"description: {json.dumps(shlex.join(words), ensure_ascii=False)}"
+    yield f"seed: {options.seed}"
+    yield "variants:"
+    for one in wanted:
+        argv = ", ".join(_quoted(part) for part in argv_of(one))
+        values = f", stdin: {_stdin(one.stdin)}" if len(inputs) > 1 and one.stdin else ""
+        if len(prepared) > 1:
+            values += f", prepare: {json.dumps(one.prepare, ensure_ascii=False)}"
+        yield f"  {json.dumps(one.variant)}: {{command: [{argv}]{values}}}"
+    yield f"baseline: {json.dumps(wanted[0].variant)}"
+    yield "benchmarks:"
+    codes = ", ".join(map(str, manner.codes))
+    stdin = f", stdin: {_stdin(inputs[0])}" if len(inputs) == 1 and inputs[0] else ""
+    output = json.dumps(manner.output or "discard", ensure_ascii=False)
+    yield (
+        f"  command: {{cwd: {_quoted(str(folder))}, stdout: {output}, expect: {{exit: [{codes}]}}{stdin}}}"
+    )
+    yield "protocol:"
+    yield f"  runs: {runs}"
+    yield f"  order: {'drawn-start' if len(wanted) == 2 else 'shuffled'}"
+    yield f"  warmup: {options.warmup or 0}"
+    if options.warmup:
+        yield "  warmup_sessions: first"
+    if options.timeout is not None:
+        yield f"  timeout: {_spelled(options.timeout)}"
+    yield from _hooks(options, folder, prepared, set(wanted[0].parameters))
+    if options.cpus is not None:
+        yield "isolation:"
+        yield f"  cpus: {options.cpus}"
+    if options.counters is not None:
+        events = options.counters or ",".join(EVENTS)
+        yield f"counters: [{', '.join(json.dumps(one.strip()) for one in events.split(','))}]"
+
+
+def _stdin(path: Path) -> str:
+    return _quoted(str(path.resolve()))
+
+
+def _hooks(
+    options: Comparing, folder: Path, prepared: Sequence[str | None], named: set[str]
+) -> Iterator[str]:
+    """Write what is executed around runs and sessions, each in the folder of the commands."""
+    known = {"before": prepared[0], "setup": options.setup, "cleanup": options.cleanup}
+    if any(text is not None for text in known.values()):
+        yield "hooks:"
+    for hook, text in known.items():
+        if text is None:
+            continue
+        places = named & set(_PLACE.findall(text))
+        if hook != "before" and places:
+            raise UsageError(
+                f"--{hook} has the parameter {{{min(places)}}}, but is executed for all commands",
+                f"--{hook}",
+                "use --prepare, which is executed before each run",
+            )
+        begins = f"cd {shlex.quote(str(folder))} || exit\n"
+        each = hook == "before" and len(prepared) > 1
+        line = _quoted(begins)[:-1] + '{prepare}"' if each else _quoted(begins + text)
+        yield f"  {hook}: [{{shell: {line}}}]"
+
+
+# --- What is said, and tried, before anything is measured.
+
+
+def shell_notes(wanted: Sequence[WantedCommand]) -> Iterator[str]:
+    """Say of each command what in it only a shell would understand, where there is none."""
+    for one in wanted:
+        sign = None if one.shell else shell_sign(one.command)
+        if sign:
+            yield f"in {one.command!r}, {sign}"
 
 
 class Tried(NamedTuple):
@@ -202,7 +415,7 @@ def _failed(
         what = f"{command!r} wrote more than {Isolation().output_limit_bytes} bytes to its standard error; nothing measured"
         return LaunchError(what, None, "let it write less: 2>/dev/null with --shell")
     if execution.killed and manner.timeout_s is not None:
-        what = f"{command!r} was ended after {spelled(manner.timeout_s)} s; nothing measured"
+        what = f"{command!r} was ended after {_spelled(manner.timeout_s)} s; nothing measured"
         return LaunchError(what, None, "give it more with --timeout")
     code, signal = execution.exit_code, execution.signal
     ending = f"exit code {code}" if signal is None else f"signal {signal}"
@@ -217,11 +430,6 @@ def _failed(
     return LaunchError(what, None if measured else "--prepare", fix)
 
 
-def spelled(seconds: float) -> str:
-    """Write a number of seconds as a campaign has it, unrounded."""
-    return repr(float(seconds)).removesuffix(".0")
-
-
 def unread_input(stream: TextIO | None) -> bool:
     """Tell whether something was piped to this process."""
     try:
@@ -230,70 +438,35 @@ def unread_input(stream: TextIO | None) -> bool:
         return False
 
 
-# --- Executing a command once where its output is seen, to find out whether it does what one means.
-
-
-def attempt(args: Comparing, err: TextIO) -> int:
-    """Execute ``--try COMMAND`` with the environment and the input of measured runs; give 0, or 1 if it failed.
-
-    Raises
-    ------
-    LaunchError
-        If its program is not there.
-    """
-    (one,) = wanted_commands(Comparing(**vars(args) | {"commands": [args.attempt]}))
-    argv = argv_of(one)
-    environment = base_environment(Isolation(), os.environ)
-    program = resolve(argv[0], Path.cwd(), environment)
-    source = one.stdin or os.devnull
-    began = time.monotonic()
-    with Path(source).open("rb") as stdin:
-        done = subprocess.run(
-            argv, executable=str(program), env=environment, stdin=stdin, check=False
-        )
-    took = time.monotonic() - began
-    ending = (
-        f"exit code {done.returncode}" if done.returncode >= 0 else f"signal {-done.returncode}"
-    )
-    err.write(f"{ending} after {duration(took)}\n")
-    codes = args.exit or (0,)
-    return 0 if args.ignore_failure or done.returncode in codes else 1
-
-
 # --- The commands of a comparison that is stored: its campaign's description is the command
 # line that measured it.
 
 
-def stored_commands(trial: Path) -> tuple[tuple[WantedCommand, ...], tuple[str, ...]]:
-    """Give the commands of a comparison's trial as they were typed, and the words that measure them anew.
+def stored_commands(trial: Path) -> tuple[WantedCommand, ...]:
+    """Give the commands of a comparison's trial as they were typed.
 
     A trial whose description was changed gives its arguments, set as a shell would read them.
     """
     manifest = read_manifest(trial)
     campaign = load_campaign(trial / CAMPAIGN, seed=manifest.seed)
-    words = _words(campaign)
-    typed = _typed(words, len(manifest.variants))
-    if typed is not None and tuple(one.variant for one in typed) == manifest.variants:
-        return typed, words[2:]
+    typed = _typed(campaign.description, len(manifest.variants))
+    if tuple(one.variant for one in typed) == manifest.variants:
+        return typed
     found = {cell.variant: shlex.join(cell.command.argv) for cell in campaign.cells}
     if lacking := [name for name in manifest.variants if name not in found]:
         what = f"its manifest names commands that its campaign has not: {', '.join(map(shown, lacking))}"
         raise StoreError(what, str(trial), RESTORE)
-    wanted = tuple(WantedCommand(command=found[name], variant=name) for name in manifest.variants)
-    return wanted, tuple(one.command for one in wanted)
+    return tuple(WantedCommand(command=found[name], variant=name) for name in manifest.variants)
 
 
-def _words(campaign: Campaign) -> tuple[str, ...]:
+def _typed(description: str, count: int) -> tuple[WantedCommand, ...]:
+    """Take the commands and names from the end of a command line; none where it is none of ours."""
     try:
-        return tuple(shlex.split(campaign.description))
+        words = shlex.split(description)
     except ValueError:
+        words = []
+    if words[:2] != ["fairtrial", "compare"] or len(words) < 2 + count:
         return ()
-
-
-def _typed(words: tuple[str, ...], count: int) -> tuple[WantedCommand, ...] | None:
-    """Take the commands and names from the end of a command line; None where it is none of ours."""
-    if words[:2] != ("fairtrial", "compare") or len(words) < 2 + count:
-        return None
     names = [words[k + 1] for k, word in enumerate(words[:-count]) if word == "-n"]
     given = names if len(names) == count else [None] * count
     commands = words[-count:]

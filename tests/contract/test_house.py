@@ -56,9 +56,9 @@ OPENERS = {
     "analysis/commands/options.py:1 analysis/commands/gate.py:1 "
     "analysis/data/matrix_file.py:1 analysis/data/opening.py:1 "
     "analysis/methods/speedup_test/original_config.py:3 analysis/methods/speedup_test/original_tool.py:1 "
-    "analysis/plots/chart.py:1 analysis/stats/workers.py:1 analysis/verdict/compare_sentences.py:1",
+    "analysis/plots/chart.py:1 analysis/stats/workers.py:1 analysis/commands/compared.py:1",
     "a new file or folder of ours, which nobody else has named yet": "harness/bisect/measuring.py:1 "
-    "harness/commands/compare_campaign.py:1 harness/trial/plan.py:1 harness/trial/profiles.py:1 "
+    "harness/commands/comparing.py:1 harness/trial/plan.py:1 harness/trial/profiles.py:1 "
     "harness/trial/profiles.py:4 analysis/plan/certificate.py:1 analysis/record/fleet.py:1 "
     "analysis/record/manifest.py:2",
     "copies of a bundle, which its gathering opened as plain files": "analysis/artifact/packed_campaign.py:4 "

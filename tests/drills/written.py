@@ -209,8 +209,7 @@ def seed_compared(folder: Path) -> None:
 def read_compared(folder: Path, _name: str) -> None:
     """Go on with a comparison, and show it."""
     trial = folder / "runs" / "c-1"
-    wanted, again = stored_commands(trial)
-    answer = answer_of(read_trial(trial), wanted, seconds=1.0, again=again)
+    answer = answer_of(read_trial(trial), stored_commands(trial), seconds=1.0)
     json.dumps(answer.to_dict(), allow_nan=False)
     str(answer).encode("utf-8", "backslashreplace")
 

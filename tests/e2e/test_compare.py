@@ -9,8 +9,6 @@ import re
 import select
 from pathlib import Path
 
-import pytest
-
 from tests.virtual import Times
 
 ANY = ("--cpus", "none")
@@ -81,15 +79,6 @@ def test_one_line_is_rewritten_and_gone_at_the_end(lab):
     assert seen.endswith("\r\x1b[K")
     assert out.startswith("'sleep 0.01' ")
     assert "\x1b" not in out
-
-
-@pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_a_terminal_sees_the_word_in_colour_unless_it_asked_for_none(lab, variables, coloured):
-    code, seen, _ = on_terminal(
-        lab, "sleep 0.05", "sleep 0.01", *QUICK, answer_too=True, **variables
-    )
-    assert code == 0, seen
-    assert ("\x1b[34m" in seen) == coloured
 
 
 def test_a_plain_terminal_gets_no_escapes(lab):

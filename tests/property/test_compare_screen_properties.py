@@ -17,7 +17,6 @@ NAMES = st.one_of(
     st.text(alphabet="ab -'\"\\\n\t\x1b…%{}", max_size=60),
     st.sampled_from(["sort a", "./sort a", "gzip -6 -k -c data", "x" * 150, "a " * 70]),
 )
-WHY = ("decided", "cap", "depends", "runs", "interrupted", "failures", None)
 # a command to paste is continued between words, and a word is never broken
 PASTED = re.compile(r"^(next  | {6,})")
 
@@ -46,9 +45,6 @@ def screens(draw):
         {
             "seconds": draw(st.floats(0.01, 1e5)),
             "standing": Standing(leader="v0", beside=beside) if count > 2 else None,
-            "stopped_because": draw(st.sampled_from(WHY)),
-            "wanted_s": draw(st.sampled_from([None, 3.0, 1e3, 1e7])),
-            "again": tuple(names),
         },
     )
 

@@ -39,9 +39,9 @@ from analysis.plan.error_rates import CoverageStudy, RejectionStudy
 from analysis.plan.result import HostPlan, RunPlan, SessionPlan
 from analysis.report.page import Report
 from analysis.verdict.compare import CompareAnswer
-from analysis.verdict.compare_sentences import PairTable
 from analysis.verdict.comparison_result import TrialComparison
 from analysis.verdict.gate import Gate
+from analysis.verdict.one_pair import PairTable
 from analysis.verdict.ranking import Ranking
 from analysis.verdict.result import Verdict
 from harness.bisect.expecting import Expected

@@ -13,7 +13,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt.page import hpt_report
 from analysis.methods.resampling.page import resampling_report
 from analysis.stats.arguments import stream
-from analysis.verdict.compare_sentences import pair_table
+from analysis.verdict.one_pair import pair_table
 from harness.cli import main
 
 SPLASH = Path(__file__).parents[3] / "golden" / "hpt_splash2"

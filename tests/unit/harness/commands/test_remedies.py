@@ -13,8 +13,7 @@ import pytest
 
 from analysis.errors import CampaignError, FairtrialError, UsageError
 from harness.campaign.resolve import load_campaign
-from harness.commands.compare_campaign import campaign_of, manner_of
-from harness.commands.comparing import shell_sign, try_commands
+from harness.commands.comparing import campaign_of, manner_of, shell_sign, try_commands
 from harness.commands.options import wanted_commands
 from harness.errors import LaunchError
 from tests.unit.harness.commands.conftest import execute

@@ -26,7 +26,7 @@ def test_it_holds_all_keys_of_the_verdict_with_their_values(compared):
 
 def test_every_key_that_it_adds_is_documented(compared):
     section = PAGE.partition("\n## compare\n")[2].partition("\n## ")[0]
-    found = compared(TWO, counted=("max_rss",))
+    found = compared(TWO, counters=True)
     told, verdict = found.to_dict(), found.verdict.to_dict()
     added = set(told) - set(verdict)
     added |= set(told["candidates"][0]) - set(verdict["candidates"][0])
@@ -48,9 +48,10 @@ def test_a_command_has_its_times_in_seconds(compared):
 
 
 def test_the_sentence_is_that_of_the_screen_and_next_a_line_to_paste(compared):
-    told = compared(TWO).to_dict()
+    found = compared(TWO)
+    told = found.to_dict()
     assert told["sentence"].startswith("'gzip -1 f' takes ")
     assert told["sentence"].endswith(" % less time than 'gzip -6 f'")
-    assert told["next"] == ["fairtrial report -o report.html"]
+    assert told["next"] == [f"fairtrial report {found.verdict.path} -o report.html"]
     assert told["commands"] == ["gzip -6 f", "gzip -1 f"]
     assert np.isfinite(told["measuring_s"])

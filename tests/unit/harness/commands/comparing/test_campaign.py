@@ -9,8 +9,15 @@ import pytest
 
 from analysis.errors import UsageError
 from harness.campaign.defaults import identity_of
-from harness.commands.compare_campaign import again_words, campaign_of, manner_of, shell_notes
-from harness.commands.comparing import NOTICED, try_commands, unread_input
+from harness.commands.comparing import (
+    NOTICED,
+    again_words,
+    campaign_of,
+    manner_of,
+    shell_notes,
+    try_commands,
+    unread_input,
+)
 from harness.commands.options import wanted_commands
 from harness.errors import LaunchError
 from harness.host.reader import Host

@@ -23,7 +23,7 @@ class Answering:
         self.asked: list[object] = []
 
     def answered(self, trial, wanted, look, **known):
-        self.asked.append((wanted, known["again"]))
+        self.asked.append(wanted)
         if self.error is not None:
             raise self.error
         return "the answer"
@@ -68,9 +68,8 @@ def test_standard_output_holds_the_answer_alone(compare, judge):
     assert seen.startswith(
         "comparing 2 commands, at most about 20 s (Ctrl-C keeps what is there)\n"
     )
-    ((wanted, again),) = judge.asked
+    (wanted,) = judge.asked
     assert [one.variant for one in wanted] == ["true", "true-2"]
-    assert again == ("true", "true")
 
 
 @pytest.mark.parametrize(
@@ -154,11 +153,3 @@ def test_what_contradicts_itself_is_refused(compare, words, says):
     code, said, complaint = compare(*words)
     assert (code, said) == (2, "")
     assert says in re.sub(r"\s+", " ", complaint)
-
-
-def test_an_attempt_shows_what_a_command_prints(compare, judge, capfd):
-    assert compare("--try", "sh -c 'echo out; echo err >&2; exit 3'")[:2] == (1, "")
-    shown = capfd.readouterr()
-    assert (shown.out, shown.err.splitlines()[0]) == ("out\n", "err")
-    assert compare("--try", "sh -c 'exit 3'", "--exit", "3")[0] == 0
-    assert judge.asked == []

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from types import SimpleNamespace
 
 import pytest
 
-from analysis.commands.compared import standing_of, told_of, wanted_seconds
+from analysis.commands.compared import look_text, standing_of
 from analysis.verdict.compare import Standing
 
 
@@ -49,23 +48,8 @@ def test_who_leads(found, expected):
 
 def test_what_a_look_tells_of_a_candidate():
     line = SimpleNamespace(speedup=1.25, low=1.1, high=1.4)
-    assert told_of(SimpleNamespace(line=line, word="faster")) == "20 % less time (9 to 29 %)"
+    assert look_text(SimpleNamespace(line=line, word="faster")) == "20 % less time (9 to 29 %)"
     line = SimpleNamespace(speedup=1.0, low=0.9, high=1.1)
-    told = told_of(SimpleNamespace(line=line, word="undecided"))
+    told = look_text(SimpleNamespace(line=line, word="undecided"))
     assert told == "between 10 % less and 12 % more"
-    assert told_of(SimpleNamespace(line=None, word="undecided")) == "no run counts yet"
-
-
-def test_how_many_seconds_would_decide_it():
-    open_ = SimpleNamespace(word="undecided", line=SimpleNamespace(reason=None))
-    held = SimpleNamespace(word="undecided", line=SimpleNamespace(reason="depends"))
-    sure = SimpleNamespace(word="faster", line=SimpleNamespace(reason=None))
-
-    def look_after(needed, *candidates):
-        return SimpleNamespace(needed=needed, sessions=10, candidates=candidates)
-
-    assert wanted_seconds(None, 5.0) is None
-    assert wanted_seconds(look_after(29, open_), 5.0) == pytest.approx(9.5)  # 19 of 0.5 s
-    assert wanted_seconds(look_after(None, open_, sure), 5.0) == math.inf
-    assert wanted_seconds(look_after(None, sure), 5.0) is None
-    assert wanted_seconds(look_after(None, held), 5.0) is None
+    assert look_text(SimpleNamespace(line=None, word="undecided")) == "no run counts yet"
