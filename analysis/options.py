@@ -39,7 +39,7 @@ cancel    harness.commands.submit    end the jobs of a fleet
 judge
 verdict    analysis.commands.verdict    which variants are faster, and by how much
 gate    analysis.commands.gate    stop a build on a proven regression: 'slower>2%'
-diff    analysis.commands.diff    do the conclusions of one trial hold in another?
+diff    analysis.commands.verdict    do the conclusions of one trial hold in another?
 history    analysis.commands.history    many nights: what changed, when, and program or host
 hpt    analysis.commands.hpt    hierarchical performance testing over a suite
 speedup-test    analysis.commands.speedup_protocols    the Speedup-Test: gains of means and medians

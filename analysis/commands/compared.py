@@ -13,15 +13,16 @@ from ..errors import UsageError
 from ..importers.export import write_hyperfine
 from ..importers.export_data import exported_trial
 from ..pages.as_markup import render_markdown
+from ..pages.difference import Difference
 from ..pages.model import page_of
 from ..pages.number_format import counted
 from ..verdict.cautions import shown_cautions
 from ..verdict.compare import Standing, answer_of, screen_of
-from ..verdict.compare_sentences import look_text as look_text, short_names
+from ..verdict.compare_sentences import short_names
 from ..verdict.sides import session_seconds
 
 if TYPE_CHECKING:
-    from ..plan.compare_looks import Look
+    from ..plan.compare_looks import CandidateLook, Look
     from ..record.printer import Printer
     from ..verdict.compare import CompareAnswer
 
@@ -100,6 +101,16 @@ def answered(
             for (variant, code), count in (exit_codes or {}).items()
         ],
     )
+
+
+def look_text(one: CandidateLook) -> str:
+    """Say what a look knows of a candidate: the difference with its interval, or between what it lies."""
+    if one.line is None:
+        return "no run counts yet"
+    found = Difference.of(one.line)
+    if one.word == "undecided":
+        return found.between().removesuffix(" time") or "no interval yet"
+    return f"{found.amount()} ({found.interval()})" if found.interval() else found.amount()
 
 
 def write_answer(

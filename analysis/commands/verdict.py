@@ -1,4 +1,4 @@
-"""The subcommand ``verdict``."""
+"""The subcommands ``verdict`` and ``diff``: one verdict, or those of two trials side by side."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..errors import UsageError
 from ..options import command
 from .gate import allow_missing_words
-from .options import Judging, candidates_of, metrics_of, show
+from .options import Judging, Metric, candidates_of, metrics_of, show
 
 if TYPE_CHECKING:
+    from ..data.number_text import Decimal
+    from ..record.run_numbers import Better
     from ..record.trial_files import Manifest
     from ..verdict.ranking import Ranking
     from ..verdict.result import Verdict
@@ -213,3 +215,44 @@ def _apart(out: TextIO, k: int, *, as_json: bool) -> None:
     """Leave an empty line between the screens of several metrics."""
     if k and not as_json:
         out.write("\n")
+
+
+class _Compared(Metric):
+    better: Better | None
+    decimal: Decimal | None
+    level: str
+    confidence: float
+    margin: float
+
+
+@command("diff")
+def diff(
+    *, first: Path, second: Path, asked: _Compared, exit_code: bool, json: bool, out: TextIO
+) -> int:
+    """Compare two trials: of two nights, of two hosts, or before and after a change.
+
+    The answer shows their campaigns, plans and environments, each speedup in both trials, whether the
+    two differ by more than their uncertainties, and whether the second trial reproduces the
+    conclusions of the first.
+
+    exit code: 0 if they were compared, whatever the answer; with --exit-code: 0 reproduced, 1 partly
+    or not reproduced, 7 undecided
+    """
+    from ..importers.reader import open_trial, trial_and_variant
+    from ..verdict.comparison import compare_trials
+
+    for path in (first, second):
+        named = trial_and_variant(str(path))
+        if named is not None and named[1] is not None:
+            raise UsageError(
+                "whole trials are compared, and not one variant of them",
+                str(path),
+                f"name {named[0]}; 'fairtrial verdict' compares two variants",
+            )
+    old, new = (
+        open_trial(path, asked.level, asked.better, decimal=asked.decimal)
+        for path in (first, second)
+    )
+    answer = compare_trials(old, new, **asked.some("metric", "confidence", "margin"))
+    show(answer, out, as_json=json, metric=None if answer.metric == "wall" else answer.metric)
+    return answer.exit_code if exit_code else 0

@@ -17,7 +17,6 @@ from .next_command import next_of
 from .sentence import REASONS
 
 if TYPE_CHECKING:
-    from ..plan.compare_looks import CandidateLook
     from .compare import CompareAnswer, ComparedCommand
     from .result import Verdict
 
@@ -91,16 +90,6 @@ def _spent(seconds: float) -> str:
         return f"{seconds:.{int(seconds < 9.95)}f} s"
     minutes = seconds / 60
     return f"{minutes:.{int(minutes < 9.95)}f} min"
-
-
-def look_text(one: CandidateLook) -> str:
-    """Say what a look knows of a candidate: the difference with its interval, or between what it lies."""
-    if one.line is None:
-        return "no run counts yet"
-    found = Difference.of(one.line)
-    if one.word == "undecided":
-        return found.between().removesuffix(" time") or "no interval yet"
-    return f"{found.amount()} ({found.interval()})" if found.interval() else found.amount()
 
 
 # --- The sentence, and what it rests on in brackets.
