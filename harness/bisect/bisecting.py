@@ -172,7 +172,6 @@ def question_of(request: Request) -> Question:
 
 
 def _metric(campaign: Campaign, name: str) -> MetricInfo:
-    """Give unit and direction of a metric that the runs of a campaign have."""
     cells = reversed(campaign.cells)  # the first one that has it says what it is
     rules = {k: rule for cell in cells for k, rule in with_quantiles(cell.metrics)}
     if name in rules:
@@ -356,7 +355,6 @@ class _UnderWay(Sessions):
         return next((read_manifest(one).host for one in trials if (one / MANIFEST).exists()), None)
 
     def _counts(self) -> dict[int, tuple[int, int]]:
-        """Count failed runs and all runs of each place, over all trials."""
         from analysis.history.session_value import runs_of_variants
 
         counts: dict[int, tuple[int, int]] = {}

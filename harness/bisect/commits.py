@@ -59,7 +59,6 @@ def without_repository(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _call_of(*words: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Give the command line of a call, and its variables."""
     call = ("git", *asking_git.with_settings(*_SETTINGS), *words)
     return call, without_repository(os.environ) | ALONE
 
@@ -343,7 +342,6 @@ def commits_between(where: Path, good: str, bad: str, *, every: bool = False) ->
 
 
 def _repository_of(where: Path) -> tuple[Path, Path]:
-    """Give the top of the work tree that holds a folder, and its repository."""
     fix = "begin in a work tree of git, or name a campaign that lies in one"
     try:
         top = git(where, "rev-parse", "--show-toplevel").removesuffix("\n")
@@ -357,7 +355,6 @@ def _repository_of(where: Path) -> tuple[Path, Path]:
 
 
 def _resolved(root: Path, name: str, word: str) -> str:
-    """Give the SHA of the commit that a revision names."""
     try:
         if word:
             asked = f"{word}^{{commit}}"
@@ -375,7 +372,6 @@ def _resolved(root: Path, name: str, word: str) -> str:
 
 
 def _listed(root: Path, *words: str) -> list[list[str]]:
-    """Give SHA, parents, tree, subject, author and date of commits."""
     text = git(root, "rev-list", "--encoding=UTF-8", _FORMAT, *words)
     parts = text.split("\0")  # each: the line "commit SHA", then five texts, and an empty line
     return [

@@ -322,7 +322,6 @@ def _flow(value: Value) -> str:
 
 
 def _key(name: str) -> str:
-    """Write a key, without quotes where it is a plain word."""
     return name if _WORD.fullmatch(name) else _flow(str(name))
 
 

@@ -145,7 +145,6 @@ def files_of(cell: Cell) -> Iterator[Path]:
 
 
 def _check(campaign: Campaign, root: Path, cell: Cell) -> None:
-    """Refuse a cell that would be the same program for every commit."""
     program = cell.command.argv[0]
     inside = place_in(campaign, root, cell.cwd) is not None
     if Path(program).is_absolute() and place_in(campaign, root, Path(program)) is not None:
@@ -294,7 +293,6 @@ class _Search:
                 return
 
     def _libraries(self, program: Path, variables: Mapping[str, str]) -> Iterator[Path]:
-        """Give the program's libraries that lie in the tree."""
         own = ":".join([*map(str, self.libraries), *filter(None, [variables.get(SEARCH)])])
         described = describe_target(program, {**variables, SEARCH: own} if own else variables)
         for library in described["libraries"].values():

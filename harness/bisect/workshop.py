@@ -324,7 +324,6 @@ class Workshop:
     def _built(
         self, commit: Commit, key: str, commands: SideCommands, logs: Path
     ) -> Built | NotBuilt:
-        """Build a commit and keep it, or keep why it was not built."""
         began = time.monotonic()
         try:
             self._make(commit, commands, logs)

@@ -92,7 +92,6 @@ def entries(
 
 
 def _refused(faults: Faults, entry: CampaignEntry, other: CampaignEntry | None) -> bool:
-    """Refuse a name that an `other` entry has, or that is none."""
     place = (*entry.path, "matrix") if "matrix" in entry.given else entry.path
     if other is not None:
         what = f"the name {quote(entry.name, 100)} is taken by {other.path[0]}.{other.path[1]}"
@@ -300,7 +299,6 @@ class CellMaker:
     def _bounds(
         self, scope: _Scope, path: Location, given: Mapping[str, Mapping[str, str]]
     ) -> Iterator[Bound]:
-        """Give the bounds of metrics, each in the metric's unit."""
         rules = {name: rule for name, (rule, _) in scope.merged("metrics").items()}
         rules = {
             quantile_metric(name, share): rule

@@ -284,7 +284,6 @@ def read_percentiles(text: str, unit: str) -> Percentiles:
 
 
 def _time(text: str, unit: str) -> float:
-    """Give a time as wrk prints it."""
     minutes = re.fullmatch(r"([0-9.]+)m", text)
     return number_in(f"{minutes[1]}min" if minutes else text, unit)
 

@@ -193,7 +193,6 @@ class Resolver:
         return given
 
     def _commits(self, given: str | Mapping[str, str]) -> dict[str, str]:
-        """Give the commit of each variant by its name; none without the key."""
         if not isinstance(given, str):
             return {}
         found = {}

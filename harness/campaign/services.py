@@ -145,7 +145,6 @@ class ServiceMaker:
         return Ready(port=port, output=said["output"], command=command, timeout_s=said["timeout"])
 
     def _refuse_one_port_for_two(self, made: Sequence[Service]) -> None:
-        """Refuse a fixed port that two services want at the same time."""
         for number, one in enumerate(made):
             for other in made[:number]:
                 apart = "run" in (one.each, other.each) and not (

@@ -135,7 +135,7 @@ class ProcessorTime:
 class CounterReader:
     """Reads counters again and again, with the files kept open: the part of `Host` that is asked between runs."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path = Path("/")) -> None:
         self.root, self._tree = root, Tree(root)
         self._tick_s = 1 / os.sysconf("SC_CLK_TCK")
         self._stat_bytes: int | None = None

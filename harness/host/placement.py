@@ -256,7 +256,6 @@ def with_services(
 def _refuse_cpus(
     plan: CpuPlan, name: str, cpus: tuple[int, ...], usable: tuple[int, ...], *, share: bool
 ) -> None:
-    """Refuse CPUs of a service that this process may not use, or that are measured."""
     where, outside = f"services.{name.partition('/')[0]}.cpus", tuple(set(cpus) - set(usable))
     if outside:
         what = f"the service '{name}' is to run on CPU {format_cpus(outside)}, which this process may not use"

@@ -253,7 +253,6 @@ def _package(name: str) -> str | None:
 
 @functools.cache
 def _version(program: str, arguments: tuple[str, ...]) -> str | None:
-    """Give the first line of what a compiler says about itself; None when it does not answer."""
     try:
         plain = {"LC_ALL": "C", "GOTOOLCHAIN": "local", "RUSTUP_AUTO_INSTALL": "0"}
         process = subprocess.Popen(

@@ -525,7 +525,6 @@ class RunningServices:
         return self._failed(process, what, fix)
 
     def _failed(self, process: ServiceProcess, what: str, fix: str) -> ServiceFailedError:
-        """End a service that is not ready; give the error that says so."""
         with self._interrupts.set_aside():
             process.end()
         return ServiceFailedError(what, process.service.command.mark, fix)

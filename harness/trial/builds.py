@@ -362,7 +362,6 @@ class TrialBuilds:
             trial.store.update(stage=None)
 
     def _built(self, build: Build, session: int, segment: int) -> BuildRecord:
-        """Execute a build, and hash what it made."""
         trial, stem, seed = self._trial, f"build-{build.variant}", None
         if session != ALL_SESSIONS:
             seed = trial.seed_of(build.variant, session)
@@ -394,7 +393,6 @@ class TrialBuilds:
         )
 
     def _artifact(self, build: Build, path: Path, cost: BuildCost) -> Artifact:
-        """Hash a file that a build has made."""
         try:
             return Artifact(sha256=sha256_file(path), bytes=path.stat().st_size)
         except OSError as error:
@@ -406,7 +404,6 @@ class TrialBuilds:
             raise CommandFailedError(what, str(self._trial.campaign.source), fix) from error
 
     def _numbers(self, build: Build, cost: BuildCost, programs: Mapping[str, Path]) -> Numbers:
-        """Read the numbers of a build."""
         trial = self._trial
         try:
             limit = trial.campaign.isolation.output_limit_bytes

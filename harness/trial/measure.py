@@ -204,7 +204,6 @@ class Measurer:
         return [*strange, *left, *told, *(() if dropped is None else (dropped,))]
 
     def _renew(self, what: str) -> None:
-        """Start a new launcher in place of one that died, and say so."""
         self.client.close()
         reason = "the run may have killed it: it is executed once more, under a new launcher"
         self._trial.look([warning("launcher", what, reason=reason)], self._session)

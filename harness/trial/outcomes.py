@@ -178,7 +178,6 @@ def _read(
 def _within_bounds(
     cell: Cell, metrics: Mapping[str, tuple[float, ...]]
 ) -> tuple[Outcome, str | None]:
-    """Hold values against what the campaign expects of them."""
     units = {
         name: "" if rule.unit == "1" else f" {rule.unit}"  # a number without a unit is one alone
         for name, rule in with_quantiles(cell.metrics)
@@ -240,7 +239,6 @@ def _last_words(stderr: Path | None, conceal: Callable[[str], str]) -> str:
 
 
 def _first_words(stdout: Path | None, conceal: Callable[[str], str]) -> str:
-    """Show how an output begins, in one line."""
     if stdout is None or not stdout.stat().st_size:
         return "(empty)"
     with stdout.open("rb") as file:

@@ -362,7 +362,6 @@ class _Tally(RowCounts):
     def _add_gap(
         self, earlier: Mapping[str, Any], later: Mapping[str, Any], seconds: float
     ) -> None:
-        """Count the time between two starts, unless they belong to different sessions."""
         same = all(earlier[key] == later[key] for key in ("session", "segment"))
         if not same or earlier.get("wall_ns") is None:
             return

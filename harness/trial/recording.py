@@ -246,7 +246,6 @@ def of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> C
 
 
 def _runtimes(cells: Iterable[SampledCell], chains: str | None) -> dict[str, str]:
-    """Say for each cell what was seen of an interpreter's functions in any session."""
     found: dict[str, str] = {}
     for cell in cells:
         what, name = runtime_of(cell, chains), cell_name(cell.benchmark, cell.variant)

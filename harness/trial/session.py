@@ -356,7 +356,6 @@ class TrialRun:
         self._record_given_up(records, found, 1)
 
     def _give_up(self, one: GivenUp) -> None:
-        """Record that a session goes on without a cell, and say so."""
         self._record_given_up([one], [finding_of_given_up(one)], one.session)
 
     def _record_given_up(
