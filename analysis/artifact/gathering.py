@@ -82,43 +82,38 @@ class Staging:
             self._accept(name, status.st_size)
             return self._create(name, _pieces(file), executable=bool(status.st_mode & stat.S_IXUSR))
 
-    def copy_if_possible(self, name: str, source: Path, what: str) -> bool:
-        """Put a file into the bundle if it can be, else list it as missing; tell whether it is there."""
-        fault = fault_of_name(name)
-        if fault is not None:
-            self.miss(what, f"it cannot be named in a bundle: {fault}")
-            return False
+    def copy_if_possible(self, name: str, source: Path, what: str) -> None:
+        """Put a file into the bundle if it can be, else list it as missing."""
         try:
             fd, status = _opened(source)
         except StoreError as error:
             self.miss(what, error.what)
-            return False
+            return
         with os.fdopen(fd, "rb") as file:
-            size = status.st_size
-            if self.bytes + size > self.max_bytes:
-                why = f"it is too large: the bundle may have {self.max_bytes:,} bytes (--max-bytes)"
-                self.miss(what, why, sha256=file_hash(source), size=size)
-                return False
-            other = self._taken.clash(name)
-            if other is not None:
-                self.miss(what, f"it cannot be unpacked beside {other} on every system")
-                return False
-            self.bytes += size
-            self._create(name, _pieces(file), executable=bool(status.st_mode & stat.S_IXUSR))
-        return True
+            try:
+                self._accept(name, status.st_size)
+            except StoreError as error:
+                self.miss(what, error.what)
+            except UsageError as error:
+                why = f"it is too large: {error.what} ({error.fix})"
+                self.miss(what, why, sha256=file_hash(source), size=status.st_size)
+            else:
+                executable = bool(status.st_mode & stat.S_IXUSR)
+                self._create(name, _pieces(file), executable=executable)
 
     def _accept(self, name: str, size: int) -> None:
+        """Take a name and so many bytes; raises StoreError for the name, UsageError where it is too much."""
         fault = fault_of_name(name)
-        other = None if fault else self._taken.clash(name)
-        if fault or other:
-            raise StoreError(
-                f"the file cannot be put into a bundle: {fault or f'{other} is there already'}",
-                name,
-                "give it another name",
-            )
+        if fault is not None:
+            what = f"it cannot be named in a bundle: {fault}"
+            raise StoreError(what, name, "give it another name")
         if self.bytes + size > self.max_bytes:
             what = f"the bundle would have more than {self.max_bytes:,} bytes"
             raise UsageError(what, name, "allow more with --max-bytes")
+        other = self._taken.clash(name)
+        if other is not None:
+            what = f"it cannot be unpacked beside {other} on every system"
+            raise StoreError(what, name, "give it another name")
         self.bytes += size
 
     def _create(self, name: str, pieces: Iterator[bytes], *, executable: bool) -> str:

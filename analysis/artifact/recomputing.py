@@ -29,8 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..announcing import doing
 from ..errors import AnalysisError, UsageError
@@ -41,8 +40,7 @@ _CONTENT = "bundle"
 _HOMES = "homes"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passing:
+class Passing(NamedTuple):
     """A folder that is removed at the end."""
 
     content: Path  # an empty folder, for the bundle
@@ -146,12 +144,7 @@ class Commands:
         """Begin; nothing is started yet."""
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End what still runs."""
         self.stop()
 

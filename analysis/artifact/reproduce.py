@@ -36,7 +36,6 @@ from .recomputing import (
     Commands,
     LimitReachedError,
     Limits,
-    Passing,
     fault_of_command,
     passing_folder,
     recompute,
@@ -312,7 +311,11 @@ def reproduce(
             passing_folder() as passing,
             Commands(passing.homes, passing.lock, limits) as commands,
         ):
-            place = _unpacked(archive, folder, passing)
+            place = folder or passing.content  # a folder that is named stays
+            if folder is not None:
+                unpack_bundle(archive, folder)
+            else:
+                unpack_into(archive, place)
             recomputing = _Recomputing(archive, contents, others, place, commands, say)
             results = recomputing.results()
             claims = tuple(recomputing.claims())
@@ -369,15 +372,6 @@ def _cautions(
             f"the bundle says what it lacks: {names}",
             tuple(one.what for one in contents.missing),
         )
-
-
-def _unpacked(archive: Archive, folder: Path | None, passing: Passing) -> Path:
-    """Unpack into a new folder: the one that is named, which stays, or a passing one."""
-    if folder is not None:
-        unpack_bundle(archive, folder)
-        return folder
-    unpack_into(archive, passing.content)
-    return passing.content
 
 
 @dataclass(frozen=True, slots=True)

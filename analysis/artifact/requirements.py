@@ -80,10 +80,10 @@ def wheel_of_this() -> bytes:
     files = {**_code(), **_metadata(), f"{_INFO}/WHEEL": _TAGS.encode()}
     record = f"{_INFO}/RECORD"
     weighed = [weigh(name, of_bytes(data)) for name, data in files.items()]
-    lines = [
-        f"{one.name},sha256={_urlsafe(one.sha256)},{one.bytes}"
-        for one in sorted(weighed, key=lambda one: one.name.encode())
-    ]
+    lines = []
+    for one in sorted(weighed, key=lambda one: one.name.encode()):
+        digest = base64.urlsafe_b64encode(bytes.fromhex(one.sha256)).rstrip(b"=").decode()
+        lines.append(f"{one.name},sha256={digest},{one.bytes}")
     text = "\n".join([*lines, f"{record},,", ""]).encode()
     weighed.append(weigh(record, of_bytes(text)))
     out = io.BytesIO()
@@ -112,23 +112,12 @@ def _metadata() -> Mapping[str, bytes]:
             f"fairtrial {VERSION} is executed, and {said}",
             fix="install it: pip install fairtrial, or pip install -e . in its source",
         )
-    found = {}
-    for name in _COPIED:
-        text = installed.read_text(name)
-        if text is None:
-            raise StoreError(
-                f"fairtrial's installation has no {name}", fix="install fairtrial again"
-            )
-        found[f"{_INFO}/{name}"] = text.encode()
+    found = {f"{_INFO}/{name}": (installed.read_text(name) or "").encode() for name in _COPIED}
     for file in installed.files or ():
         parts = file.parts
         if len(parts) > 2 and parts[0].endswith(".dist-info") and parts[1] == "licenses":
             found["/".join((_INFO, *parts[1:]))] = Path(str(file.locate())).read_bytes()
     return found
-
-
-def _urlsafe(sha256: str) -> str:
-    return base64.urlsafe_b64encode(bytes.fromhex(sha256)).rstrip(b"=").decode()
 
 
 _PEAK = re.compile(rb'"max_rss_bytes":(\d{1,18})')
