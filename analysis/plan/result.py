@@ -344,10 +344,6 @@ class PlannedBenchmark:
     name: str
     session_sd: float
     run_sd: float | None
-    session_sd_candidate: float | None
-    run_sd_candidate: float | None
-    session_sd_baseline: float | None
-    run_sd_baseline: float | None
     width: float | None
     detectable: float | None
 
@@ -361,8 +357,6 @@ class SessionPlan(Sized):
     no numbers up to `max_sessions` and `max_runs` do. `sessions_low` and `sessions_high` are the
     sessions of `runs` runs if the pilot's variance were at its quartiles; None beyond `max_sessions`.
     `seconds` is what the plan takes by the pilot's `costs`, None where they are not known.
-    `needed_benchmarks` is the Speedup-Test's number for its proportion of accelerated benchmarks
-    (here `accelerated`) to be known to `precision`; None where none or all are.
     """
 
     method: ClassVar[str] = "plan-sessions"
@@ -381,13 +375,9 @@ class SessionPlan(Sized):
     table: tuple[PlannedSessions, ...]
     benchmarks: tuple[PlannedBenchmark, ...]
     components: VarianceComponents
-    accelerated: int | None
-    needed_benchmarks: int | None
-    precision: float
     references: tuple[str, ...] = (
         "Kalibera and Jones 2013 (several levels and their costs)",
         "Johnson, Kotz and Balakrishnan 1995, chapter 31 (power by noncentral t)",
-        "Touati, Worms and Briais 2010 (how many benchmarks)",
     )
 
     @property
@@ -427,18 +417,13 @@ def _(plan: SessionPlan) -> Page:
         _BENCHMARK,
         ("sessions", "session_sd", figures.percent),
         ("runs", "run_sd", figures.percent),
-        ("sessions alone", "session_sd_baseline", figures.percent),
-        ("runs alone", "run_sd_baseline", figures.percent),
         _WIDTH,
         _DETECTABLE,
     )
     columns = (
         "sessions, runs: standard deviation of the difference between sessions, and between the runs "
-        f"of one; sessions alone, runs alone: likewise of {shorten(plan.baseline, _NAME)} by itself, "
-        "where a shift that both share does not cancel"
+        "of one"
     )
-    more = f"the Speedup-Test finds {plan.accelerated} benchmarks accelerated; to know that share "
-    more += f"to ± {plan.precision:g} takes {plan.needed_benchmarks} benchmarks"
     protocol = [] if plan.protocol is None else [CommandLine(plan.protocol)]
     answer = f"{head}: {plan.goal(len(plan.benchmarks))} needs {needed}"
     return Page(
@@ -448,7 +433,6 @@ def _(plan: SessionPlan) -> Page:
             section(plans, pilot),
             section(benchmarks, title="what differs in the pilot, and what the plan gives"),
             section(columns),
-            *(() if plan.needed_benchmarks is None else (section(more),)),
         ),
         cautions=plan.cautions,
     )

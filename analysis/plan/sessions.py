@@ -34,7 +34,6 @@ from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial, read_trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.exact import exact_values, identity_needs
-from ..methods.speedup_test.compare import speedup_test_suite
 from ..pages import number_format as figures
 from ..pages.model import Caution, cautions_of
 from ..stats.arguments import checks_arguments, counted
@@ -44,9 +43,7 @@ from .components import (
     WIDTH,
     Goal,
     TrialCosts,
-    component_lines,
     goal_of,
-    values_of,
     variance_components,
 )
 from .result import (
@@ -63,7 +60,6 @@ _FEW = 5  # sessions of a pilot or an earlier trial: with fewer the quartiles of
 _FURTHER = 10  # times the pilot's runs
 _SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)  # sessions that the table shows
 _MOST = 10_000  # sessions, and runs of each
-_PRECISION = 0.05  # of the Speedup-Test's proportion
 ASSUMED = (0.01, 0.02, 0.05)  # spreads of a session's log ratio, where none was measured
 _POWER = 0.8
 _ALPHA = 0.05
@@ -233,28 +229,12 @@ def _factors(freedom: int, power: float, alpha: float) -> tuple[float, float]:
 
 
 def benchmark_lines(
-    found: VarianceComponents,
-    candidate: PerformanceMatrix,
-    baseline: PerformanceMatrix,
-    plan: tuple[int, int] | None,
-    goal: Goal,
+    found: VarianceComponents, plan: tuple[int, int] | None, goal: Goal
 ) -> Iterator[PlannedBenchmark]:
     """Give each benchmark, and last the mean over these, with its spreads and what a plan brings."""
-    lines = [*found.benchmarks, *([found.suite] if found.suite else [])]
-    sides = []
-    for matrix in (candidate, baseline):
-        own, suite = component_lines(values_of(matrix.select([x.name for x in found.benchmarks])))
-        sides.append([*own, suite])
-    for line, ours, theirs in zip(lines, *sides, strict=False):  # without a suite of differences
-        width, detectable = None, None
-        if plan is not None:
-            width, detectable = brought((spread_of(line),), goal, plan)
-        spreads = *_sds(line), *_sds(ours), *_sds(theirs)
-        yield PlannedBenchmark(line.name, *spreads, width, detectable)
-
-
-def _sds(line: ComponentLine | None) -> tuple[Any, Any]:
-    return (None, None) if line is None else (line.session_sd, line.run_sd)
+    for line in (*found.benchmarks, *((found.suite,) if found.suite else ())):
+        ends = (None, None) if plan is None else brought((spread_of(line),), goal, plan)
+        yield PlannedBenchmark(line.name, line.session_sd, line.run_sd, *ends)
 
 
 @checks_arguments
@@ -335,12 +315,6 @@ def plan_sessions(
         None if best is None else outlook.sessions_at(tail, best[1], most=max_sessions)
         for tail in (0.25, 0.75)
     )
-    try:
-        sides: dict[str, Any] = {"baseline": baseline, "candidate": candidate}
-        share = speedup_test_suite(**sides, precision=_PRECISION).proportion_median
-        accelerated, needed = share.accelerated, share.needed_benchmarks
-    except AnalysisError:  # it cannot say how many benchmarks its proportion needs
-        accelerated, needed = None, None
     return SessionPlan(
         candidate=candidate.name,
         baseline=baseline.name,
@@ -361,11 +335,8 @@ def plan_sessions(
         max_runs=max_runs,
         costs=costs,
         table=tuple(outlook.row(s, least[s - 2]) for s in sorted(shown)),
-        benchmarks=tuple(benchmark_lines(found, candidate, baseline, best, goal)),
+        benchmarks=tuple(benchmark_lines(found, best, goal)),
         components=found,
-        accelerated=accelerated,
-        needed_benchmarks=needed,
-        precision=_PRECISION,
         cautions=(*found.cautions, *session_cautions(lines, best=best, costs=costs)),
     )
 

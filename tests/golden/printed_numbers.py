@@ -330,7 +330,7 @@ def planned(d, table):
 
 SPREADS = "| n:runs | n:effective | %:spread | %:session_sd | d2:lag_1 | %1:ties | n:far"
 PASSES = "| s4:minimum | s4:q1 | s4:median | s4:q3 | s4:maximum | s4:observed | %:iqr"
-PILOT = "| %:session_sd | %:run_sd | %:session_sd_baseline | %:run_sd_baseline | s3:width | d4:detectable"
+PILOT = "| %:session_sd | %:run_sd | s3:width | d4:detectable"
 OVERALL = "| %.2:gain | x:speedup | %.2:gain_accelerated | x:speedup_accelerated"
 TABLES = {
     ("verdict", "benchmarks"): verdict,

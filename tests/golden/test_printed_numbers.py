@@ -363,10 +363,6 @@ SAID = {
         ),
         (r"as well as .*", quartiles),
         (r"^from \d+ (?:sessions|hosts).*", costs),
-        (
-            r"finds \d+ benchmarks? accelerated; .*",
-            "n:accelerated d2:precision n:needed_benchmarks",
-        ),
     ],
     "diagnose": [
         (
