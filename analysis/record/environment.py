@@ -100,29 +100,20 @@ def commit_of(about: object) -> str | None:
     return commit if isinstance(commit, str) and PLACEHOLDER.fullmatch(commit) is None else None
 
 
-def commits_of(record: Mapping[str, Any]) -> dict[str, str | None]:
-    """Give the commit of each variant that an environment record names; None for one that is not known.
-
-    It is not known of trials before version 0.3.0, nor where names were taken out of a bundle.
-    """
-    found: dict[str, set[str | None]] = {}
-    for name, about in whole_targets(record.get("targets")).items():
-        found.setdefault(name.rpartition("/")[2], set()).add(commit_of(about))
-    return {
-        variant: next(iter(commits)) if len(commits) == 1 else None
-        for variant, commits in found.items()
-    }
-
-
 def commits_of_all(records: Iterable[Mapping[str, Any]]) -> dict[str, str | None]:
     """Give the commit of each variant of a trial from its environment records.
 
-    Records that do not know it say nothing of it; where others name several it is not known.
+    Records that do not know it say nothing of it: those before version 0.3.0, or where names were taken out of a bundle. Where
+    others name several it is not known.
     """
     found: dict[str, set[str]] = {}
     for record in records:
-        for variant, commit in commits_of(record).items():
-            found.setdefault(variant, set()).update(() if commit is None else (commit,))
+        mine: dict[str, set[str | None]] = {}
+        for name, about in whole_targets(record.get("targets")).items():
+            mine.setdefault(name.rpartition("/")[2], set()).add(commit_of(about))
+        for variant, commits in mine.items():
+            one = next(iter(commits)) if len(commits) == 1 else None
+            found.setdefault(variant, set()).update(() if one is None else (one,))
     return {
         variant: next(iter(commits)) if len(commits) == 1 else None
         for variant, commits in found.items()
@@ -146,61 +137,10 @@ class Change(Stored):
     identity: bool = False
 
 
-# Keys in words. What is not named here is named by its own key.
-_WORDS: Mapping[tuple[str, ...], str] = {
-    ("host", "name"): "the host's name",
-    ("host", "virtual"): "the hypervisor",
-    ("host", "container"): "the container",
-    ("host", "cpu_quota"): "the CPU quota",
-    ("cpu", "microcode"): "the microcode",
-    ("cpu", "online"): "the list of online CPUs",
-    ("cpu", "cores"): "the number of cores",
-    ("cpu", "packages"): "the number of processors",
-    ("cpu", "nodes"): "the NUMA nodes",
-    ("cpu", "siblings"): "the threads that share a core",
-    ("cpu", "smt"): "SMT",
-    ("cpu", "turbo"): "turbo",
-    ("cpu", "isolated"): "the list of isolated CPUs",
-    ("cpu", "nohz_full"): "the list of CPUs without timer ticks",
-    ("cpu", "driver"): "the frequency driver",
-    ("cpu", "governor"): "the governor",
-    ("cpu", "preference"): "the energy preference",
-    ("cpu", "lowest_khz"): "the lower frequency limit in kHz",
-    ("cpu", "highest_khz"): "the upper frequency limit in kHz",
-    ("cpu", "hardware_highest_khz"): "the hardware's highest frequency in kHz",
-    ("memory", "total_bytes"): "the memory in bytes",
-    ("memory", "swap_total_bytes"): "the swap space in bytes",
-    ("memory", "swappiness"): "the swappiness",
-    ("memory", "thp"): "transparent huge pages",
-    ("memory", "thp_defrag"): "the defragmentation for huge pages",
-    ("memory", "numa_balancing"): "NUMA balancing",
-    ("kernel", "release"): "the kernel",
-    ("kernel", "build"): "the kernel's build",
-    ("kernel", "architecture"): "the architecture",
-    ("kernel", "distribution"): "the distribution",
-    ("kernel", "boot_arguments"): "the list of boot arguments",
-    ("kernel", "aslr"): "ASLR (randomize_va_space)",
-    ("kernel", "clocksource"): "the clock source",
-    ("kernel", "perf_rate"): "the limit on perf samples",
-    ("kernel", "rt_runtime_us"): "the limit on real-time work in µs",
-    ("tools", "fairtrial"): "fairtrial",
-    ("tools", "python"): "Python",
-    ("tools", "python_implementation"): "the Python implementation",
-    ("tools", "libc"): "the C library of fairtrial's Python",
-    ("process", "cwd"): "the working directory",
-    ("process", "umask"): "the umask",
-    ("process", "affinity"): "fairtrial's CPU affinity",
-    ("process", "nice"): "fairtrial's nice value",
-}
-_GROUPS: Mapping[tuple[str, str], str] = {
-    ("kernel", "mitigations"): "the mitigation of {}",
-    ("tools", "compilers"): "the compiler {}",
-    ("tools", "packages"): "the Python package {}",
-    ("process", "limits"): "the resource limit {}",
-}
+# of these each item is a value of its own
+_GROUPS = {"kernel.mitigations", "tools.compilers", "tools.packages", "process.limits"}
 _SECTIONS = ("host", "cpu", "memory", "kernel", "tools", "process", "counters")
-_SPECIAL = {("host", "boot_id"), ("host", "machine_id_sha256"), ("cpu", "model")}
-_SPECIAL_FLAGS = ("cpu", "flags_sha256")
+_SPECIAL = {"host.boot_id", "host.machine_id_sha256", "cpu.model", "cpu.flags_sha256"}
 # What a terminal or a login sets anew each time, without meaning for a program that is measured.
 _FLEETING = frozenset(
     {"_", "SHLVL", "OLDPWD", "COLUMNS", "LINES", "WINDOWID", "SSH_TTY", "TMUX", "TMUX_PANE", "STY"}
@@ -267,59 +207,50 @@ def findings_of(changes: tuple[Change, ...]) -> tuple[Finding, ...]:
 
 
 def _identity(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
-    old, new = _at(a, "host", "machine_id_sha256"), _at(b, "host", "machine_id_sha256")
-    if old != new:
-        known = old is not None and new is not None
-        what = "this is another machine: its machine id differs"
-        if not known:
-            what = "the machine id could be read only once: whether it is the same machine is open"
-        yield _changed("host.machine_id_sha256", what, old, new, identity=known)
-    old, new = _at(a, "cpu", "model"), _at(b, "cpu", "model")
-    if old != new:
-        known = old is not None and new is not None
-        what = _sentence("the processor", old, new)
-        yield _changed("cpu.model", what, old, new, identity=known)
-    old, new = _at(a, "host", "boot_id"), _at(b, "host", "boot_id")
+    for key, what, open_ in (
+        (
+            "host.machine_id_sha256",
+            "this is another machine: its machine id differs",
+            "the machine id could be read only once: whether it is the same machine is open",
+        ),
+        ("cpu.model", None, None),
+    ):
+        old, new = _at(a, key), _at(b, key)
+        if old != new:
+            known = None not in (old, new)
+            said = what if known else open_
+            yield _changed(
+                key, said or _sentence("the processor", old, new), old, new, identity=known
+            )
+    old, new = _at(a, "host.boot_id"), _at(b, "host.boot_id")
     if old != new and None not in (old, new):
         yield _changed("host.boot_id", "the host was rebooted", old, new)
-    old, new = _at(a, *_SPECIAL_FLAGS), _at(b, *_SPECIAL_FLAGS)
+    old, new = _at(a, "cpu.flags_sha256"), _at(b, "cpu.flags_sha256")
     if old != new:
         yield _changed("cpu.flags_sha256", "the processor's feature flags changed", old, new)
 
 
-def _changed(
-    key: str,
-    what: str,
-    old: Any,  # noqa: ANN401 - JSON types
-    new: Any,  # noqa: ANN401 - JSON types
-    *,
-    identity: bool = False,
-) -> Change:
+def _changed(key: str, what: str, old: object, new: object, *, identity: bool = False) -> Change:
     kind = key.partition(".")[0]
     return Change(kind=kind, what=what, key=key, old=old, new=new, identity=identity)
 
 
-def _at(record: Mapping[str, Any], section: str, name: str) -> Any:  # noqa: ANN401 - JSON types
+def _at(record: Mapping[str, Any], key: str) -> Any:  # noqa: ANN401 - JSON types
+    section, _, name = key.partition(".")
     return (record.get(section) or _MISSING).get(name)
 
 
 def _section(section: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
-    for name in a:
-        if name not in b:
-            continue  # one of the two is of a version of fairtrial that does not write it
-        if (section, name) in _SPECIAL or (section, name) == _SPECIAL_FLAGS:
-            continue
-        old, new = a[name], b[name]
-        group = _GROUPS.get((section, name))
-        if group is not None:
-            old, new = old or _MISSING, new or _MISSING
-            for item in dict.fromkeys((*old, *new)):
-                subject, key = group.format(item), f"{section}.{name}.{item}"
-                if (was := old.get(item)) != (now := new.get(item)):
-                    yield _changed(key, _sentence(subject, was, now), was, now)
-        elif old != new:
-            subject = _WORDS.get((section, name), f"{section}.{name}")
-            yield _changed(f"{section}.{name}", _sentence(subject, old, new), old, new)
+    # what one of the two lacks is of a version of fairtrial that does not write it
+    for name in (name for name in a if name in b):
+        key, pairs = f"{section}.{name}", {f"{section}.{name}": (a[name], b[name])}
+        if key in _GROUPS:
+            old, new = a[name] or _MISSING, b[name] or _MISSING
+            items = dict.fromkeys((*old, *new))
+            pairs = {f"{key}.{one}": (old.get(one), new.get(one)) for one in items}
+        for one, (was, now) in pairs.items():
+            if was != now and one not in _SPECIAL:
+                yield _changed(one, _sentence(one, was, now), was, now)
 
 
 def _variables(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
@@ -366,15 +297,10 @@ def _lasting(name: str) -> bool:
 def _targets(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     before, after = whole_targets(a.get("targets")), whole_targets(b.get("targets"))
     shared = [name for name in before if name in after]
-    for name in dict.fromkeys((*before, *after)):
-        if name not in shared:
-            gone = name in before
-            what = f"{name} is {'no longer' if gone else 'now'} among the targets"
-            old, new = before.get(name), after.get(name)
-            yield _changed(f"targets.{name}", what, old, new)
-            continue
+    yield from _gone_or_new("targets", before, after)
+    for name in shared:
         if not (of_one_session(before[name]) or of_one_session(after[name])):
-            yield from _binary(name, before[name], after[name])
+            yield from _program("targets", name, f"the executable of {name}", before, after)
     yield from _commits(before, after)
     # A library that many targets use is one change, not many.
     users: dict[tuple[str, str, str | None, str | None], list[str]] = {}
@@ -389,75 +315,76 @@ def _targets(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
                     users.setdefault((part, file, old, new), []).append(name)
     for (part, file, old, new), names in users.items():
         used = names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
-        verb = (
-            "is new for" if old is None else "is gone from" if new is None else "changed, used by"
-        )
+        verb = "changed, used by"
+        if None in (old, new):
+            verb = "is new for" if old is None else "is gone from"
         what = f"{'the library' if part == 'libraries' else 'the interpreter'} {file} {verb} {used}"
         yield _changed(f"targets.{names[0]}.{part}.{file}", what, old, new)
+
+
+def _gone_or_new(
+    section: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[Change]:
+    for name in dict.fromkeys((*before, *after)):
+        if name not in before or name not in after:
+            what = f"{name} is {'no longer' if name in before else 'now'} among the {section}"
+            yield _changed(f"{section}.{name}", what, before.get(name), after.get(name))
+
+
+def _program(
+    section: str, name: str, called: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[Change]:
+    """Compare a program: with another one it is another trial."""
+    a, b = before[name], after[name]
+    place = b.get("resolved") or b.get("path") or a.get("path")
+    old, new = _hash(a), _hash(b)
+    if old != new:
+        what = f"{called} is another one than before: {place}"
+        if new is None:
+            what = f"{called} cannot be read any more: {place}"
+        yield _changed(f"{section}.{name}.sha256", what, old, new, identity=True)
+    elif a.get("resolved") != b.get("resolved"):
+        old, new = a.get("resolved"), b.get("resolved")
+        what = _sentence(f"the place of {called}", old, new) + " (same content)"
+        yield _changed(f"{section}.{name}.resolved", what, old, new)
 
 
 def _inputs(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     before, after = a.get("inputs"), b.get("inputs")
     if before is None or after is None:
         return  # one of the two is of a version of fairtrial that does not write them
-    for name in dict.fromkeys((*before, *after)):
-        if name not in before or name not in after:
-            what = f"{name} is {'no longer' if name in before else 'now'} among the inputs"
-            old, new = before.get(name), after.get(name)
-            yield _changed(f"inputs.{name}", what, old, new)
-            continue
+    yield from _gone_or_new("inputs", before, after)
+    for name in (name for name in before if name in after):
         old, new = _hash(before[name]), _hash(after[name])
         if old != new:
-            what = f"the input {name} has changed: sha256 {_start(old)} is now {_start(new)}"
+            was, now = (
+                f"{digest[:12]}…" if digest else "unknown, as it cannot be read"
+                for digest in (old, new)
+            )
+            what = f"the input {name} has changed: sha256 {was} is now {now}"
             yield _changed(f"inputs.{name}", what, old, new, identity=True)
 
 
 def _services(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     """Compare the programs of services: another server is another trial, as another program is."""
     before, after = a.get("services") or _MISSING, b.get("services") or _MISSING
-    for label in before:
-        if label not in after or of_one_session(before[label]) or of_one_session(after[label]):
-            continue
-        old, new = _hash(before[label]), _hash(after[label])
-        if old != new:
-            place = after[label].get("path") or before[label].get("path")
-            what = f"the program of the service {label} is another one than before: {place}"
-            if new is None:
-                what = f"the program of the service {label} cannot be read any more: {place}"
-            yield _changed(f"services.{label}.sha256", what, old, new, identity=True)
-
-
-def _start(digest: str | None) -> str:
-    return "unknown, as it cannot be read" if digest is None else f"{digest[:12]}…"
-
-
-def _binary(name: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
-    place = b.get("resolved") or b.get("path")
-    if a.get("sha256") != b.get("sha256"):
-        what = f"the executable of {name} is another one than before: {place}"
-        if b.get("sha256") is None:
-            what = f"the executable of {name} cannot be read any more: {place}"
-        old, new = a.get("sha256"), b.get("sha256")
-        yield _changed(f"targets.{name}.sha256", what, old, new, identity=True)
-    elif a.get("resolved") != b.get("resolved"):
-        old, new = a.get("resolved"), b.get("resolved")
-        what = _sentence(f"the place of {name}'s executable", old, new) + " (same content)"
-        yield _changed(f"targets.{name}.resolved", what, old, new)
+    for label in (label for label in before if label in after):
+        if not (of_one_session(before[label]) or of_one_session(after[label])):
+            called = f"the program of the service {label}"
+            yield from _program("services", label, called, before, after)
 
 
 def _commits(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     """Compare the commits of what each session builds: they are its identity, and hashes are not."""
     told = set()
-    for name in a:
-        if name not in b or not (of_one_session(a[name]) or of_one_session(b[name])):
-            continue
+    for name in (name for name in a if name in b):
         variant = name.rpartition("/")[2]
         old, new = commit_of(a[name]), commit_of(b[name])
-        if None in (old, new) or old == new or (variant, old, new) in told:
-            continue
-        told.add((variant, old, new))
-        what = f"{variant} is built from another commit than before: {old} is now {new}"
-        yield _changed(f"targets.{name}.commit", what, old, new, identity=True)
+        built = of_one_session(a[name]) or of_one_session(b[name])
+        if built and None not in (old, new) and old != new and (variant, old, new) not in told:
+            told.add((variant, old, new))
+            what = f"{variant} is built from another commit than before: {old} is now {new}"
+            yield _changed(f"targets.{name}.commit", what, old, new, identity=True)
 
 
 def _hash(entry: Any) -> str | None:  # noqa: ANN401 - a library's entry, or an interpreter's hash
@@ -485,20 +412,12 @@ def _show(value: Any) -> str:  # noqa: ANN401 - JSON types
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-# --- Which neighbours of a series of variants are one program: the same bytes are executed,
-# asked in the same way.
+# --- Which neighbours of a series of variants are one program: the same bytes are executed, asked in the same way.
 #
-# Two are one where the hashes of program, loader and libraries are the same in every
-# record, and the commands differ
-# in the program's path at most, of which only a compiled program's may differ: a script
-# finds its modules beside
-# itself. Working folder, inputs and variables must be the same too, and nothing be executed
-# around the runs.
+# Two are one where the hashes of program, loader and libraries are the same in every record, and the commands differ
+# in the program's path at most, of which only a compiled program's may differ: a script finds its modules beside
+# itself. Working folder, inputs and variables must be the same too, and nothing be executed around the runs.
 # What the build of a session makes is another program in each session, and never one with a neighbour.
-
-
-_ASKED = ("cwd", "stdin", "inputs", "env", "stdout")
-_HOOKS = ("before", "after")  # they are told which variant it is, and may do anything
 
 
 def neighbours_of_one_program(
@@ -517,69 +436,56 @@ def neighbours_of_one_program(
             by_variant.setdefault(str(cell["variant"]), {})[str(cell["benchmark"])] = cell
     groups: list[list[str]] = []
     for name in variants:
-        if groups and _same(groups[-1][-1], name, by_variant, programs):
+        a = by_variant.get(groups[-1][-1], {}) if groups else {}
+        b = by_variant.get(name, {})
+        if a and a.keys() == b.keys() and all(_same_cell(a[k], b[k], programs) for k in a):
             groups[-1].append(name)
         else:
             groups.append([name])
     return tuple(map(tuple, groups))
 
 
-def _same(
-    one: str,
-    other: str,
-    cells: Mapping[str, Mapping[str, Mapping[str, Any]]],
-    programs: Sequence[Mapping[str, Any]],
-) -> bool:
-    a, b = cells.get(one, {}), cells.get(other, {})
-    return bool(a) and a.keys() == b.keys() and all(_same_cell(a[k], b[k], programs) for k in a)
-
-
 def _same_cell(
     a: Mapping[str, Any], b: Mapping[str, Any], programs: Sequence[Mapping[str, Any]]
 ) -> bool:
-    if any(a.get(key) != b.get(key) for key in _ASKED):
-        return False
-    if any(cell.get(key) for cell in (a, b) for key in _HOOKS):
+    # hooks are told which variant it is, and may do anything
+    asked = ("cwd", "stdin", "inputs", "env", "stdout")
+    if any(a.get(key) != b.get(key) for key in asked) or any(
+        cell.get(key) for cell in (a, b) for key in ("before", "after")
+    ):
         return False
     alike = a["command"] == b["command"]
-    if not alike and (not (words := _arguments(a)) or words != _arguments(b)):
-        return False
+    if not alike:
+        words = [
+            cell["command"].get("argv") for cell in (a, b) if isinstance(cell["command"], dict)
+        ]
+        if len(words) < 2 or not all(isinstance(one, list) for one in words):
+            return False  # a shell's line
+        if words[0][1:] != words[1][1:]:
+            return False
     for row in programs:
         ours, theirs = (row.get(f"{cell['benchmark']}/{cell['variant']}") for cell in (a, b))
         if not (isinstance(ours, dict) and isinstance(theirs, dict)):
             return False
-        if _of_one_session(ours) or _of_one_session(theirs):
-            return False
-        if not ours.get("sha256") or _bytes(ours) != _bytes(theirs):
-            return False
-        if not alike and ours.get("kind") != "elf":
+        made, other = _bytes(ours), _bytes(theirs)
+        if made is None or made != other or not (alike or ours.get("kind") == "elf"):
             return False
     return bool(programs)
 
 
-def _arguments(cell: Mapping[str, Any]) -> list[Any] | None:
-    """Give what stands behind the program, in a list of its own; None of a shell's line."""
-    command = cell["command"]
-    words = command.get("argv") if isinstance(command, dict) else None
-    return [words[1:]] if isinstance(words, list) else None
-
-
-def _of_one_session(target: Mapping[str, Any]) -> bool:
+def _bytes(target: Mapping[str, Any]) -> str | None:
+    """Give what a program is made of: its hash, its loader's, and each library's; None of what a session builds, or unknown."""
     libraries = target.get("libraries")
-    parts = libraries.values() if isinstance(libraries, dict) else ()
-    return any(map(of_one_session, (target, *parts)))
-
-
-def _bytes(target: Mapping[str, Any]) -> str:
-    """Give what a program is made of: its hash, its loader's, and each library's."""
-    libraries = target.get("libraries")
+    libraries = libraries if isinstance(libraries, dict) else {}
+    if not target.get("sha256") or any(map(of_one_session, (target, *libraries.values()))):
+        return None
     told = {
         name: about.get("sha256") if isinstance(about, dict) else about
-        for name, about in (libraries.items() if isinstance(libraries, dict) else ())
+        for name, about in libraries.items()
     }
     loader = target.get("interpreter")
     hashes = sorted(map(str, loader.values())) if isinstance(loader, dict) else loader
-    return json.dumps([target.get("sha256"), hashes, told], sort_keys=True, default=str)
+    return json.dumps([target["sha256"], hashes, told], sort_keys=True, default=str)
 
 
 def same_in_all(manifests: Iterable[Manifest]) -> Mapping[str, str]:

@@ -143,7 +143,7 @@ def test_a_host_that_changed_is_told(history, nights, tmp_path):
     for series in told["series"]:
         (one,) = series["intervals"]
         assert one["cause"] == "both"
-        assert "the kernel changed from 6.1.0 to 6.12.0" in one["environment"]
+        assert "kernel.release changed from 6.1.0 to 6.12.0" in one["environment"]
 
 
 def test_one_trial_of_ordered_variants_is_a_series(history, tmp_path):

@@ -12,7 +12,7 @@ from analysis.data.merging import Offsets, merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
 from analysis.importers.export_data import exported_trial
-from analysis.record.environment import commits_of
+from analysis.record.environment import commits_of_all
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import encode_checked
 from analysis.record.trial_files import (
@@ -326,7 +326,7 @@ def test_nights_of_other_commits_are_of_one_campaign(night, tmp_path):
     plain = {"campaign": CAMPAIGN, "environment": of({"a": None})["environment"]}
     nights = [night(k, **one) for k, one in enumerate((first, second, plain), 1)]
     merge_trials(nights, tmp_path / "all")
-    stored = [commits_of(line) for line in lines(tmp_path / "all" / "environment.jsonl")]
+    stored = [commits_of_all([line]) for line in lines(tmp_path / "all" / "environment.jsonl")]
     assert [one.get("b") for one in stored] == ["4f0c2a1"] * 2 + ["9b77e02"] * 2 + [None] * 2
     found = {line["check"] for line in lines(tmp_path / "all" / "findings.jsonl")}
     assert "drift" not in found  # one program under two commits
@@ -411,8 +411,8 @@ def changed(section, **values):
 def test_every_difference_of_environment_is_said_and_stored(night, tmp_path):
     other = changed("cpu", governor="powersave") | {"kernel": {"release": "6.2"}}
     merged = merge_trials([night(1), night(2, environment=other)], tmp_path / "all")
-    assert "the governor changed from performance to powersave" in str(merged)
-    assert "the kernel changed from 6.1 to 6.2" in str(merged)
+    assert "cpu.governor changed from performance to powersave" in str(merged)
+    assert "kernel.release changed from 6.1 to 6.2" in str(merged)
     (pair,) = merged.to_dict()["pairs"]
     assert {change["key"] for change in pair["changes"]} == {"cpu.governor", "kernel.release"}
     found = [row for row in lines(tmp_path / "all/findings.jsonl") if row["when"] == "merge"]

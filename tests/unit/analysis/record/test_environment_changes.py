@@ -55,10 +55,10 @@ def test_another_machine_is_another_trial_and_an_unknown_one_is_not():
 @pytest.mark.parametrize(
     ("kind", "about", "what"),
     [
-        ("kernel", {"clocksource": "hpet"}, "the clock source changed from tsc to hpet"),
-        ("kernel", {"clocksource": None}, "the clock source is unknown now; it was tsc"),
-        ("tools", {"compilers": {"gcc": "13"}}, "the compiler gcc changed from 12 to 13"),
-        ("tools", {"compilers": {"gcc": "12", "cc": "9"}}, "the compiler cc is now 9; it was unknown"),
+        ("kernel", {"clocksource": "hpet"}, "kernel.clocksource changed from tsc to hpet"),
+        ("kernel", {"clocksource": None}, "kernel.clocksource is unknown now; it was tsc"),
+        ("tools", {"compilers": {"gcc": "13"}}, "tools.compilers.gcc changed from 12 to 13"),
+        ("tools", {"compilers": {"gcc": "12", "cc": "9"}}, "tools.compilers.cc is now 9; it was unknown"),
         ("variable-key", {"key": "other"}, "whether values of variables changed that are not stored is open: another key"),
         ("variables", {"hashes": {"TOKEN": "2"}}, "the variable TOKEN changed (its value is not stored)"),
     ],
@@ -76,5 +76,5 @@ def test_what_makes_it_another_trial_stands_first():
         "this is no longer the same trial:",
         "  the processor changed from M 1 to M 2",
         "also changed:",
-        "  the clock source changed from tsc to hpet",
+        "  kernel.clocksource changed from tsc to hpet",
     ]

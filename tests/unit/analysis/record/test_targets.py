@@ -7,7 +7,6 @@ import json
 from hypothesis import given, strategies as st
 
 from analysis.record.environment import (
-    commits_of,
     commits_of_all,
     diff,
     packed_targets,
@@ -69,14 +68,14 @@ def test_the_commits_of_a_record_are_by_variant():
     told["y/a"] = told["x/a"]
     cells = {"x/a": "/bin/one", "x/b": "/bin/one", "y/a": "/bin/two", "x/c": "/bin/two"}
     record = {"targets": packed_targets(cells, DESCRIBED, told)}
-    assert commits_of(record) == {"a": "4f0", "b": None, "c": None}
-    assert commits_of({}) == commits_of({"targets": 3}) == {}
+    assert commits_of_all([record]) == {"a": "4f0", "b": None, "c": None}
+    assert commits_of_all([{}]) == commits_of_all([{"targets": 3}]) == {}
     # one of a version before, one that is damaged, one whose names were taken out
-    assert commits_of({"targets": packed_targets(cells, DESCRIBED)}) == dict.fromkeys("abc")
+    assert commits_of_all([{"targets": packed_targets(cells, DESCRIBED)}]) == dict.fromkeys("abc")
     odd = {"x/a": 3, "x/b": {"commit": 7}, "x/c": {"commit": "redacted-commit-1"}}
-    assert commits_of({"targets": odd}) == dict.fromkeys("abc")
+    assert commits_of_all([{"targets": odd}]) == dict.fromkeys("abc")
     several = {"x/a": {"commit": "4f0"}, "y/a": {"commit": "9b7"}}
-    assert commits_of({"targets": several}) == {"a": None}
+    assert commits_of_all([{"targets": several}]) == {"a": None}
 
 
 def test_a_trial_has_the_commit_that_its_records_agree_on():

@@ -390,11 +390,11 @@ def test_a_compiler_that_hangs_is_killed_and_left_out(tmp_path, monkeypatch, pro
 @pytest.mark.parametrize(
     ("path", "value", "what", "identity"),
     [
-        (("kernel", "release"), "6.1.1", "the kernel changed from 6.1.0 to 6.1.1", False),
+        (("kernel", "release"), "6.1.1", "kernel.release changed from 6.1.0 to 6.1.1", False),
         (("cpu", "governor"), {"0-3": "powersave", "4-7": "performance"},
-         "the governor changed from performance (0-7) to powersave (0-3), performance (4-7)", False),
-        (("cpu", "turbo"), True, "turbo changed from off to on", False),
-        (("cpu", "turbo"), None, "turbo is unknown now; it was off", False),
+         "cpu.governor changed from performance (0-7) to powersave (0-3), performance (4-7)", False),
+        (("cpu", "turbo"), True, "cpu.turbo changed from off to on", False),
+        (("cpu", "turbo"), None, "cpu.turbo is unknown now; it was off", False),
         (("host", "boot_id"), "x", "the host was rebooted", False),
         (("host", "machine_id_sha256"), "x", "this is another machine: its machine id differs", True),
         (("cpu", "model"), "Intel", "the processor changed from AMD EPYC 7443P 24-Core Processor " "to Intel", True),
@@ -402,7 +402,7 @@ def test_a_compiler_that_hangs_is_killed_and_left_out(tmp_path, monkeypatch, pro
         (("cpu", "flags_sha256"), "x", "the processor's feature flags changed", False),
         (("variables", "LANG"), "de", "the variable LANG changed from C to de", False),
         (("variables", "NEW"), "1", "the variable NEW is new: 1", False),
-        (("tools", "compilers"), {"gcc": "gcc 13"}, "the compiler gcc is now gcc 13; it was unknown", False),
+        (("tools", "compilers"), {"gcc": "gcc 13"}, "tools.compilers.gcc is now gcc 13; it was unknown", False),
         (("process", "limits", "stack"), [8, None], None, False),
     ],
 )  # fmt: skip
@@ -473,5 +473,8 @@ def test_identity_comes_first_in_what_a_person_reads(record):
     text = describe_changes(diff(record, other))
     assert text.splitlines()[0] == "this is no longer the same trial:"
     assert "text/b" in text.splitlines()[1]
-    assert text.splitlines()[2:] == ["also changed:", "  the kernel changed from 6.1.0 to 6.1.1"]
+    assert text.splitlines()[2:] == [
+        "also changed:",
+        "  kernel.release changed from 6.1.0 to 6.1.1",
+    ]
     assert all(json.dumps(change.to_dict()) for change in diff(record, other))

@@ -219,7 +219,7 @@ def test_what_has_drifted_is_refused_and_the_trial_stays_as_it_was(
         stage.tree({"etc/machine-id": "f" * 32})
     elif what == "kernel":
         stage.tree({"proc/sys/kernel/osrelease": "6.2.0\n"})
-        says = "the kernel"
+        says = "kernel.release"
     else:
         path = stage.trial / "plan.jsonl"
         path.write_text(path.read_text().replace('"variant":"a"', '"variant":"b"', 1))

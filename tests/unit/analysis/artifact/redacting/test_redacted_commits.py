@@ -8,7 +8,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.data.trial import read_trial
-from analysis.record.environment import commits_of
+from analysis.record.environment import commits_of_all
 from analysis.record.trial_files import ENVIRONMENT
 from analysis.verdict.judging import judge
 from tests.examples import examples
@@ -42,7 +42,7 @@ def test_commits_go_with_the_paths(folder):
     for row in rows:  # what was one commit still is one, and nobody takes it for a name
         told = {name.partition("/")[2]: one["commit"] for name, one in row["targets"].items()}
         assert sorted(told.values()) == ["redacted-commit-1", "redacted-commit-2"]
-        assert commits_of(row) == {"gzip-1": None, "gzip-6": None}
+        assert commits_of_all([row]) == {"gzip-1": None, "gzip-6": None}
     campaign = yaml.safe_load(folder.read("trials/sample/campaign.yaml"))
     assert campaign["commit"] == told["gzip-6"]
     resolved = json.loads(folder.read("trials/sample/resolved.json"))

@@ -78,7 +78,7 @@ def test_a_changed_boot_argument_is_told_without_the_arguments(tmp_path):
         "when": "before",
         "check": "environment",
         "status": "warn",
-        "what": "the list of boot arguments changed from quiet addr=10.0.0.1 to quiet",
+        "what": "kernel.boot_arguments changed from quiet addr=10.0.0.1 to quiet",
         "where": "kernel.boot_arguments",
     }
     (tmp_path / FINDINGS).write_text(json.dumps(finding) + "\n")

@@ -55,8 +55,8 @@ def test_changes_of_the_hosts_of_a_fleet_name_them(fleet_night, night, tmp_path)
     fleet_night(2, {"n1": 1.0, "n2": 1.0}, environment={"kernel": {"release": "7"}})
     first, second = read_nights([tmp_path / "runs"]).series[0].nights
     assert [change.what for change in host_changes(first, second)] == [
-        "on n1: the kernel changed from 6.1 to 7",
-        "on n2: the kernel changed from 6.1 to 7",
+        "on n1: kernel.release changed from 6.1 to 7",
+        "on n2: kernel.release changed from 6.1 to 7",
     ]
     # the same again is no change
     assert host_changes(first, first) == ()

@@ -202,10 +202,10 @@ def test_what_changed_on_the_host_is_what_a_merge_calls_environment(night, tmp_p
     night(3, environment={"kernel": {"release": "6.12", "boot_arguments": "quiet secret=2"}})
     first, second, third = of(read_nights([tmp_path / "runs"]))[0].nights
     told = [change.what for change in host_changes(first, second)]
-    assert told[0] == "the kernel changed from 6.1 to 6.12"
+    assert told[0] == "kernel.release changed from 6.1 to 6.12"
     assert len(told) == 2
     assert "secret" not in str(first.host_facts)  # boot arguments name infrastructure
-    assert "boot arguments" in told[1]
+    assert "boot_arguments" in told[1]
     assert host_changes(second, third) == ()  # the candidate's program is no host
     assert [*first.host_facts["targets"]] == ["x/v1"]
 

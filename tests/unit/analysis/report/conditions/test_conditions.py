@@ -66,7 +66,7 @@ def test_infrastructure_is_nowhere_in_the_chapter(subject, recorded):
         "when": "before",
         "check": "environment",
         "status": "warn",
-        "what": "the list of boot arguments changed from lab=10.0.0.1 to lab=10.0.0.2",
+        "what": "kernel.boot_arguments changed from lab=10.0.0.1 to lab=10.0.0.2",
         "where": "kernel.boot_arguments",
     }
     found = subject(records, [note])
