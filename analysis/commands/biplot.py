@@ -111,7 +111,7 @@ def _read(args: Systems) -> _Systems:
 
 
 def _table(path: Path, args: Systems) -> _Systems:
-    from ..data.systems_table import read_systems
+    from ..data.matrix_file import read_systems
 
     for option in args.not_for_tables():
         raise UsageError(

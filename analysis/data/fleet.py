@@ -44,53 +44,44 @@ _NAMED = 6
 
 def host_cautions(hosts: Sequence[HostProgress]) -> Iterator[Caution]:
     """Say which hosts are missing, failed or unfinished, and whether there is one to judge only."""
-    by_state: dict[str, list[HostProgress]] = {}
-    for one in hosts:
-        by_state.setdefault(one.state, []).append(one)
-    if missing := by_state.get("missing"):
-        names = _names(missing)
-        yield Caution(
-            "host-missing",
-            f"missing: {figures.listed(names, _NAMED)}: no run was measured there, and nothing is "
-            f"claimed about {'it' if len(names) == 1 else 'them'}",
-            names,
+    names = {
+        code: tuple(one.host for one in hosts if one.state in states)
+        for code, states in (
+            ("host-missing", ("missing",)),
+            ("host-failed", ("failed",)),
+            ("host-unfinished", ("running", "partial")),
         )
-    if failed := by_state.get("failed"):
-        told = figures.listed([f"{one.host} ({one.why})" for one in failed], 3, mark="; ")
-        yield Caution(
-            "host-failed",
-            f"failed: {told}: left out, and nothing is claimed about "
-            f"{'it' if len(failed) == 1 else 'them'}",
-            _names(failed),
-        )
-    if unfinished := [*by_state.get("running", []), *by_state.get("partial", [])]:
+    }
+    by_name = {one.host: one for one in hosts}
+    if missing := names["host-missing"]:
+        told = figures.listed(missing, _NAMED)
+        said = f"missing: {told}: no run was measured there, and nothing is claimed about it"
+        yield Caution("host-missing", said, missing)
+    if failed := names["host-failed"]:
+        told = figures.listed([f"{name} ({by_name[name].why})" for name in failed], 3, mark="; ")
+        said = f"failed: {told}: left out, and nothing is claimed about it"
+        yield Caution("host-failed", said, failed)
+    if unfinished := names["host-unfinished"]:
+        those = [by_name[name] for name in unfinished]
         told = figures.listed(
-            [f"{one.host} {one.state} ({one.done} of {_planned(one)} runs)" for one in unfinished],
+            [
+                f"{one.host} {one.state} ({one.done} of "
+                f"{'an unknown number of' if one.planned is None else one.planned} runs)"
+                for one in those
+            ],
             3,
         )
-        some = any(one.counting for one in unfinished)
-        yield Caution(
-            "host-unfinished",
-            f"not finished: {told}: "
-            f"{'what is there is judged' if some else 'no run counts there yet'}",
-            _names(unfinished),
-        )
-    if len(hosts) and sum(one.counting > 0 for one in hosts) == 1:
-        only = next(one.host for one in hosts if one.counting > 0)
+        some = any(one.counting for one in those)
+        what = "what is there is judged" if some else "no run counts there yet"
+        yield Caution("host-unfinished", f"not finished: {told}: {what}", unfinished)
+    counting = [one.host for one in hosts if one.counting > 0]
+    if len(counting) == 1:
         yield Caution(
             "one-host",
-            f"one host only ({only}): nothing is claimed about other hosts, and its peculiarities "
+            f"one host only ({counting[0]}): nothing is claimed about other hosts, and its peculiarities "
             "cannot be separated from those of the programs",
-            (only,),
+            (counting[0],),
         )
-
-
-def _names(hosts: Sequence[HostProgress]) -> tuple[str, ...]:
-    return tuple(one.host for one in hosts)
-
-
-def _planned(one: HostProgress) -> str:
-    return "an unknown number of" if one.planned is None else str(one.planned)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

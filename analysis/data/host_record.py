@@ -74,17 +74,13 @@ def read_environments(trial: Path) -> tuple[SessionEnvironment, ...]:
             sections["variables"] = kept
         if isinstance(containment := row.get("containment"), str):
             sections.setdefault("process", {})["containment"] = containment
-        at = at if isinstance(at, str) else ""
         still = {name: section for name, section in sections.items() if name != "moment"}
         for place in places_of(row, most):
             own = place == (session, segment)
+            at = at if own and isinstance(at, str) else ""
+            said = sections if own else still
             found.append(
-                SessionEnvironment(
-                    session=place[0],
-                    segment=place[1],
-                    at=at if own else "",
-                    sections=sections if own else still,
-                )
+                SessionEnvironment(session=place[0], segment=place[1], at=at, sections=said)
             )
     return tuple(found)
 
@@ -190,10 +186,8 @@ def read_host_record(trial: Path) -> HostRecord:
 
 def _notes(path: Path) -> Iterator[HostNote]:
     for row in readable_rows(path):
-        texts = [row.get(key) for key in ("when", "check", "status", "what")]
-        when, check, status, what = (text if isinstance(text, str) else "" for text in texts)
-        where = row.get("where")
-        where = where if isinstance(where, str) else None
+        texts = [row.get(key) for key in ("when", "check", "status", "what", "where")]
+        when, check, status, what, where = (one if isinstance(one, str) else "" for one in texts)
         if where == BOOT_ARGUMENTS:
             what = "the list of boot arguments changed"
         yield HostNote(
@@ -202,7 +196,7 @@ def _notes(path: Path) -> Iterator[HostNote]:
             check=check,
             status=status,
             what=what.splitlines()[0].rstrip(":") if what else "what is not said",
-            where=where,
+            where=where if isinstance(texts[-1], str) else None,
         )
 
 
@@ -256,15 +250,12 @@ def question_of(trials: Sequence[Runs]) -> str:
 
 def not_judged(declared: Sequence[str]) -> Caution:
     """Caution that benchmarks declare metrics, and none of them is what was judged."""
-    said = (
-        f"declares {figures.listed(declared, _NAMED)}; judged is {_JUDGED}: --metric {declared[0]}"
-    )
     first = declared[0]
+    said = f"declares {figures.listed(declared, _NAMED)}; judged is {_JUDGED}: --metric {first}"
     short = f"judged is {_JUDGED}, although {first} is declared: --metric {first}"
     if len(short) > LONGEST:
         short = f"judged is {_JUDGED}, although others are declared: --metric names one"
-    told = ShortSentence.of(plain(short))
-    return Caution(NOT_ASKED, said, short=told)
+    return Caution(NOT_ASKED, said, short=ShortSentence.of(plain(short)))
 
 
 def refuse_unasked(declared: Iterable[str], where: str) -> None:

@@ -103,11 +103,7 @@ def read_text(
             _require_no_groups(lines, source)
         found = _as_matrix(rows, source, layout, mark)
     if decimal is None and mark != ",":
-        commas = commas_of(cell.text for row in found.grid for cell in row)
-        if commas.decimal is None:
-            cell = next(c for row in found.grid for c in row if c.text == commas.example)
-            _refuse_cell(source, cell, f"{cell.text!r} may be {two_readings(cell.text)}", SAY)
-        decimal = "comma" if commas.decimal == "comma" else None
+        decimal = _decimal_of(found.grid, source)
     return TextTable(
         samples=_samples(source, found, decimal),
         dress=found.dress,
@@ -372,15 +368,11 @@ def table_in(text: str, source: str, layout: Layout | None, decimal: Decimal | N
     )
 
 
-def _fail(source: str, cell: PlacedText, what: str) -> NoReturn:
-    raise AnalysisError(what, f"{source}:{cell.line}:{cell.column}")
-
-
 def _positive(source: str, cell: PlacedText, value: float | None) -> float:
     if value is None:
-        _fail(source, cell, f"{shown(cell.text)} is not a number")
+        _refuse_cell(source, cell, f"{shown(cell.text)} is not a number")
     if not (math.isfinite(value) and value > 0):
-        _fail(source, cell, f"{shown(cell.text)} is not a positive finite number")
+        _refuse_cell(source, cell, f"{shown(cell.text)} is not a positive finite number")
     return value
 
 
@@ -581,3 +573,95 @@ def _json_value(source: str, cell: Any, bench: str) -> float:  # noqa: ANN401 - 
     if not isinstance(cell, PlacedText):
         raise AnalysisError(f"benchmark {bench!r} must be a flat list of numbers", source)
     return _positive(source, cell, number_in(cell.text))
+
+
+# --- A table with a row for each system, a column for each benchmark, and one value in each cell.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemsTable:
+    """`values` holds one row for each of `systems`, with one number for each of `benchmarks`."""
+
+    cautions: tuple[Caution, ...]
+    systems: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    values: list[list[float]]
+
+
+def read_systems(path: Path, decimal: Decimal | None = None) -> SystemsTable:
+    """Read a ``.csv`` or ``.txt`` table with headings and a first column of names.
+
+    Cells are separated by commas, semicolons, tabs or blanks, whichever the headings hold first in
+    this order; lines that start with ``#`` are comments. The heading over the names may be missing.
+    Where no comma separates, it is the decimal sign if it can be nothing else, or as `decimal` says.
+    """
+    source = str(path)
+    if path.suffix.lower() not in (".csv", ".txt"):
+        raise UsageError(
+            f"a table of systems ends in .csv or .txt, not in {path.suffix!r}",
+            source,
+            "name two sources or more to compare matrix files, one for each system",
+        )
+    lines = list(lines_of(utf8_text(path)))
+    if len(lines) < 2:
+        what = "a table of systems has a line of headings and a line for each system"
+        raise AnalysisError(what, source)
+    mark = next((sign for sign in ",;\t" if sign in lines[0][1]), "")
+    heads, *rows = (cells_of(line, number, mark) for number, line in lines)
+    _require_short(rows, source)
+    heads = heads[1:] if len(heads) == len(rows[0]) else heads
+    _require_names(source, heads, "the benchmark {} is in the headings twice", "a heading is empty")
+    names = [row[0] for row in rows]
+    _require_names(source, names, "the system {} stands here a second time", "a system has no name")
+    for name, row in zip(names, rows, strict=True):
+        if len(row) - 1 != len(heads):
+            what = f"this line has {len(row) - 1} values for {len(heads)} benchmarks"
+            fix = "give a name and one value for each benchmark"
+            raise AnalysisError(what, f"{source}:{name.line}", fix)
+    cells = [row[1:] for row in rows]
+    sign = decimal if decimal is not None or mark == "," else _decimal_of(cells, source)
+    cautions: tuple[Caution, ...] = ()
+    if all(re.fullmatch(r"[-+]?[\d.]+([eE][-+]?\d+)?", one.text) for one in heads):
+        if not all(one.text.isdigit() for one in heads):
+            raise AnalysisError(
+                "the first line holds measurements, and must name the benchmarks",
+                f"{source}:{lines[0][0]}",
+                "add a line of headings; to compare matrix files, name two sources or more",
+            )
+        said = f"the numbers of line {lines[0][0]} were taken as the benchmarks' names"
+        cautions = (Caution("numbers-as-names", said),)
+    values = []
+    for row in cells:
+        numbers = [number_in(cell.text, sign) for cell in row]
+        for cell, value in zip(row, numbers, strict=True):
+            if value is None or not math.isfinite(value):
+                what = (
+                    f"{cell.text!r} is not a finite number" if cell.text else "a value is missing"
+                )
+                fix = "leave the system or the benchmark out where it was not measured"
+                _refuse_cell(source, cell, what, fix)
+        values.append(cast("list[float]", numbers))
+    return SystemsTable(
+        systems=tuple(one.text for one in names),
+        benchmarks=tuple(one.text for one in heads),
+        values=values,
+        cautions=cautions,
+    )
+
+
+def _require_names(source: str, names: Sequence[PlacedText], twice: str, empty: str) -> None:
+    seen = set()
+    for name in names:
+        if not name.text or name.text in seen:
+            what = twice.format(repr(name.text)) if name.text else empty
+            raise AnalysisError(what, f"{source}:{name.line}", "give each a name of its own")
+        seen.add(name.text)
+
+
+def _decimal_of(grid: _Rows, source: str) -> Decimal | None:
+    """Tell the decimal sign of cells that no comma separates: a comma only where it can be nothing else."""
+    commas = commas_of(cell.text for row in grid for cell in row)
+    if commas.decimal is None:
+        cell = next(c for row in grid for c in row if c.text == commas.example)
+        _refuse_cell(source, cell, f"{cell.text!r} may be {two_readings(cell.text)}", SAY)
+    return "comma" if commas.decimal == "comma" else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import re
 import shlex
@@ -41,7 +40,6 @@ from ..record.trial_files import (
     PlannedRun,
     RowShape,
     SessionEnd,
-    Stored,
     layouts_by_session,
     questions_of,
     read_builds,
@@ -74,24 +72,22 @@ class StatedCampaign:
     @classmethod
     def of(cls, manifest: Manifest, resolved: Mapping[str, Any] | None) -> StatedCampaign:
         """Take it from a trial; `resolved` is what its campaign came to, None where that is unknown."""
-        leaves = None if resolved is None else dict(setting_leaves(dict(resolved)))
-        return cls(
-            identity=(manifest.campaign_identity, manifest.campaign_sha256),
-            stated={name: _stated(manifest, name) for name in _STATED},
-            settings=leaves and {key: leaves[key] for key in leaves if not is_free_setting(key)},
-        )
+        leaves = {} if resolved is None else dict(setting_leaves(dict(resolved)))
+        settings = {key: value for key, value in leaves.items() if not is_free_setting(key)}
+        data = manifest.to_dict()
+        stated = {name: data[name] for name in _STATED}
+        # which metrics of meters can be had is the host's, that day
+        stated["metrics"] = {k: one for k, one in data["metrics"].items() if "source" not in one}
+        identity = (manifest.campaign_identity, manifest.campaign_sha256)
+        return cls(identity=identity, stated=stated, settings=settings if leaves else None)
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types, of which `from_dict` makes one that is as this one."""
-        return {
-            "identity": list(self.identity),
-            "stated": {name: _plain(value) for name, value in self.stated.items()},
-            "settings": None if self.settings is None else dict(self.settings),
-        }
+        return {"identity": list(self.identity), "stated": self.stated, "settings": self.settings}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> StatedCampaign:
-        """Make one of JSON types; compare it with others that were made so."""
+        """Make one of JSON types; raises KeyError, TypeError or ValueError where they are none."""
         rule, digest = data["identity"]
         stated = {name: data["stated"][name] for name in _STATED}
         settings = data["settings"]
@@ -119,18 +115,6 @@ def campaign_differences(a: StatedCampaign, b: StatedCampaign) -> Iterator[str]:
         elif a.settings[key] != b.settings[key]:
             old, new = _apart(a.settings[key], b.settings[key])
             yield f"{key} is {_said(old)} and {_said(new)}"
-
-
-def _stated(manifest: Manifest, name: str) -> object:
-    """Give a field; of the metrics without those of meters: which can be had is the host's, that day."""
-    value = getattr(manifest, name)
-    if name != "metrics":
-        return value
-    return {key: info for key, info in value.items() if "source" not in info}
-
-
-def _plain(value: object) -> Any:  # noqa: ANN401 - JSON types
-    return json.loads(json.dumps(value.to_dict() if isinstance(value, Stored) else value))
 
 
 def _apart(a: object, b: object) -> Sequence[object]:
@@ -291,13 +275,8 @@ class MergedPart:
         return frozenset({part.trial for part in self.manifest.merged_from} or own)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seam:
-    """Where a part follows another one, and what differs between their environments."""
-
-    before: MergedPart
-    after: MergedPart
-    changes: tuple[Change, ...]
+# where a part follows another one: both, and what differs between their environments
+Seam = tuple[MergedPart, MergedPart, tuple[Change, ...]]
 
 
 def read_parts(paths: Sequence[Path]) -> tuple[MergedPart, ...]:
@@ -326,8 +305,7 @@ def require_distinct(parts: Sequence[MergedPart]) -> None:
 def seams(parts: Sequence[MergedPart]) -> tuple[Seam, ...]:
     """Compare the last environment of each part with the first of the one that follows."""
     return tuple(
-        Seam(before=a, after=b, changes=diff(a.environments[-1], b.environments[0]))
-        for a, b in itertools.pairwise(parts)
+        (a, b, diff(a.environments[-1], b.environments[0])) for a, b in itertools.pairwise(parts)
     )
 
 
@@ -495,9 +473,7 @@ def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = Fa
         sessions=manifest.sessions,
         runs=manifest.needed,
         merged_from=manifest.merged_from,
-        seams=tuple(
-            (one.before.manifest.trial, one.after.manifest.trial, one.changes) for one in between
-        ),
+        seams=tuple((a.manifest.trial, b.manifest.trial, changes) for a, b, changes in between),
     )
 
 
@@ -514,12 +490,12 @@ def _refuse_planned_looks(path: Path) -> None:
 
 def _refuse(between: Iterable[Seam], *, accept: bool) -> None:
     """Stop where a program or an input is another one, unless that is accepted."""
-    for seam in between:
-        found = [change.what for change in seam.changes if change.identity]
+    for before, after, changes in between:
+        found = [change.what for change in changes if change.identity]
         if found and not accept:
             raise StoreError(
                 "\n".join(found),
-                f"{seam.before.path} and {seam.after.path}",
+                f"{before.path} and {after.path}",
                 "compare the trials side by side, or put them together all the same with "
                 "--accept-drift (the change is then recorded in the new trial)",
             )
@@ -589,14 +565,14 @@ def _findings(
     """Give the findings of all parts, then what was found when they were put together."""
     for place, part in both:
         yield from place.lines(part.path / FINDINGS, Finding)
-    for (place, part), seam in zip(both[1:], between, strict=True):
+    for (place, part), (_, _, changes) in zip(both[1:], between, strict=True):
         head = {"at": at, "session": place.sessions + 1, "when": "merge"}
         said = Finding(
             check="merge",
             status="ok",
             what=f"session {place.sessions + 1} is the first of trial {part.manifest.trial}",
         )
-        for finding in (said, *findings_of(seam.changes)):
+        for finding in (said, *findings_of(changes)):
             yield encode(head | finding.to_dict()) + b"\n"
     for finding in _layouts(part for _, part in both):
         yield encode({"at": at, "session": None, "when": "merge"} | finding.to_dict()) + b"\n"

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import StoreError, UsageError
 from ..pages import number_format as figures
-from ..record.environment import commit_of, of_one_session
 from ..record.fleet import (
     FLEET,
     Fleet,
@@ -31,43 +29,7 @@ from .columns import verify_files
 from .merging import MergedPart, merge_trials, read_part, require_distinct, require_one_campaign
 from .trial import read_trial
 
-
-def other_programs(hosts: Mapping[str, Sequence[MergedPart]]) -> dict[str, tuple[str, ...]]:
-    """Compare the executables of each benchmark and variant over the hosts.
-
-    They are known by their hashes; what each session builds by its commit, where that is known.
-    """
-    found: dict[str, dict[str, str]] = {}  # cell -> host -> hash
-    for host, parts in hosts.items():
-        for part in parts:
-            for cell, digest in _hashes(part).items():
-                found.setdefault(cell, {}).setdefault(host, digest)
-    told: dict[str, list[str]] = {}
-    for cell, digests in found.items():
-        usual, _ = Counter(digests.values()).most_common(1)[0]
-        for host, digest in digests.items():
-            if digest != usual:
-                told.setdefault(host, []).append(cell)
-    return {host: tuple(told[host]) for host in hosts if host in told}
-
-
-def _hashes(part: MergedPart) -> dict[str, str]:
-    first = part.environments[0] if part.environments else {}
-    targets = first.get("targets")
-    if not isinstance(targets, Mapping):
-        return {}
-    return {str(cell): name for cell, about in targets.items() if (name := _name_of(about))}
-
-
-def _name_of(about: object) -> str | None:
-    if of_one_session(about):
-        return commit_of(about)
-    digest = about.get("sha256") if isinstance(about, Mapping) else None
-    return digest if isinstance(digest, str) else None
-
-
 Way = Literal["sessions", "fleet"]
-_CELLS, _ODD = 3, 8  # of what is told of other programs
 _UNKNOWN = "unknown"  # the id of a host whose machine id could not be read
 
 
@@ -94,23 +56,14 @@ class MergedHost(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedFleet:
-    """A fleet that was put together.
-
-    `other_programs` names the hosts that did not execute what most of them did, with the benchmarks and
-    variants.
-    """
+    """A fleet that was put together."""
 
     fleet: Path
     hosts: tuple[MergedHost, ...]
-    other_programs: Mapping[str, tuple[str, ...]]
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        return {
-            "fleet": str(self.fleet),
-            "hosts": [one.to_dict() for one in self.hosts],
-            "other_programs": {host: list(cells) for host, cells in self.other_programs.items()},
-        }
+        return {"fleet": str(self.fleet), "hosts": [one.to_dict() for one in self.hosts]}
 
     def __str__(self) -> str:
         """Write it for a person."""
@@ -121,15 +74,6 @@ class MergedFleet:
                 f"  {one.host:<18} {figures.counted(one.sessions, 'session')}, "
                 f"{one.runs} runs{made}"
             )
-        if self.other_programs:
-            lines.append(
-                "not the same programs on all hosts, by their SHA-256 or commits; otherwise than most:"
-            )
-            for host, cells in [*self.other_programs.items()][:_ODD]:
-                lines.append(f"  {host:<18} {figures.listed(cells, _CELLS)}")
-            more = len(self.other_programs) - _ODD
-            if more > 0:
-                lines.append(f"  and {more} more host{'s' * (more > 1)} (--json)")
         return "\n".join([*lines, *next_lines(("fairtrial", "verdict", str(self.fleet)))])
 
 
@@ -155,7 +99,7 @@ def _of_fleet(path: Path) -> Iterator[NamedTrial]:
             manifest = read_manifest(trial)
             own = _own_name(manifest)
             # as a merge called it: further trials of the host are then found to be of the same one
-            labels = {_folder_name(name) for name in (own, _with_id(own, manifest.host_id))}
+            labels = {_folder_name(name) for name in (own, f"{own}-{manifest.host_id[:8]}")}
             label = host.host if own in labels else re.sub(r"(-2)+$", "", host.host)
             name = own if label in labels else host.host
             yield NamedTrial(path=trial, host=name, host_id=manifest.host_id)
@@ -164,10 +108,6 @@ def _of_fleet(path: Path) -> Iterator[NamedTrial]:
 def _own_name(manifest: Manifest) -> str:
     """Name a trial's host: nodes of one machine, or of cloned images, as the scheduler calls them."""
     return manifest.node or manifest.host
-
-
-def _with_id(host: str, host_id: str) -> str:
-    return f"{host}-{host_id[:8]}"
 
 
 def way_of(trials: Sequence[NamedTrial], *, asked: Way | None, fleets: bool) -> Way:
@@ -227,14 +167,17 @@ def merge_hosts(
                     runs=rows,
                 )
             )
-        write_fleet(fresh, _record(parts, [one.host for one in hosts]))
-    return MergedFleet(
-        fleet=folder,
-        hosts=tuple(hosts),
-        other_programs=other_programs(
-            {label: [by_path[one.path] for one in those] for label, those in groups.items()}
-        ),
-    )
+        identity, *others = dict.fromkeys(part.manifest.campaign_sha256 for part in parts)
+        fleet = Fleet(
+            campaign=parts[0].manifest.campaign_name,
+            identity=identity,
+            submitted_at=None,
+            script=None,
+            hosts=tuple(FleetHost(host=label, jobs=(), trial=label) for label in groups),
+            identities=tuple(others),
+        )
+        write_fleet(fresh, fleet)
+    return MergedFleet(fleet=folder, hosts=tuple(hosts))
 
 
 def _readable(one: NamedTrial) -> MergedPart:
@@ -263,7 +206,7 @@ def _groups(trials: Sequence[NamedTrial]) -> dict[str, list[NamedTrial]]:
                 " and ".join(str(one.path) for one in trials if one.host == host),
                 "leave out all but one of them",
             )
-        label = _folder_name(_with_id(host, host_id) if several else host)
+        label = _folder_name(f"{host}-{host_id[:8]}" if several else host)
         while label in found:
             label += "-2"
         found[label] = those
@@ -298,16 +241,3 @@ def _held(place: Path, parts: Sequence[MergedPart]) -> tuple[int, int]:
         return parts[0].sessions, parts[0].rows
     trial = read_trial(place)
     return trial.sessions, len(trial)
-
-
-def _record(parts: Sequence[MergedPart], hosts: Sequence[str]) -> Fleet:
-    found: Mapping[str, None] = dict.fromkeys(part.manifest.campaign_sha256 for part in parts)
-    first, *more = found
-    return Fleet(
-        campaign=parts[0].manifest.campaign_name,
-        identity=first,
-        submitted_at=None,
-        script=None,
-        hosts=tuple(FleetHost(host=host, jobs=(), trial=host) for host in hosts),
-        identities=tuple(more),
-    )

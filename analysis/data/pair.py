@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from ..record.run_numbers import Better
     from .matrix import PerformanceMatrix
 
-_NAME = 40  # columns for a variant's name in a sentence
-
 
 def apart(a: PerformanceMatrix, b: PerformanceMatrix) -> bool:
     """Tell whether two matrices are known to stem from different trials."""
@@ -42,10 +40,11 @@ def apart(a: PerformanceMatrix, b: PerformanceMatrix) -> bool:
 
 def pair_cautions(a: PerformanceMatrix, b: PerformanceMatrix) -> Iterator[Caution]:
     """Say where two sides that are compared are the same runs, or of different trials."""
-    if a.name == b.name and a.trial == b.trial and _same_runs(a, b):
+    alike = a.name == b.name and a.trial == b.trial and a.benchmarks == b.benchmarks
+    if alike and all(map(np.array_equal, a.samples, b.samples)):
         yield Caution(
             "one-variant-twice",
-            f"{shorten(a.name, _NAME)!r} is compared with itself: both sides hold the same "
+            f"{shorten(a.name, 40)!r} is compared with itself: both sides hold the same "
             "runs, and nothing can differ",
             (a.name,),
             ShortSentence.of("both sides hold the same runs: nothing can differ"),
@@ -69,12 +68,6 @@ def trial_cautions(matrices: Sequence[PerformanceMatrix]) -> Iterator[Caution]:
         ShortSentence.of(
             f"what else differed between the {len(trials)} trials is in the difference"
         ),
-    )
-
-
-def _same_runs(a: PerformanceMatrix, b: PerformanceMatrix) -> bool:
-    return a.benchmarks == b.benchmarks and all(
-        np.array_equal(x, y) for x, y in zip(a.samples, b.samples, strict=True)
     )
 
 
@@ -171,9 +164,7 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
     cautions = tuple(
         Caution(
             OF_ONE_SIDE,
-            f"left out, because only {matrix.name!r} has it: {figures.listed(rest, 8)}"
-            if len(rest) == 1
-            else f"{len(rest)} benchmarks left out, because only {matrix.name!r} has them: "
+            f"left out, because only {matrix.name!r} has {'it' if len(rest) == 1 else 'them'}: "
             f"{figures.listed(rest, 8)}",
             (matrix.name, *rest),
             ShortSentence.of(plain(f"only {matrix.name} has {figures.listed(rest, 3)}: left out")),

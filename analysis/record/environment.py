@@ -456,12 +456,10 @@ def _same_cell(
         return False
     alike = a["command"] == b["command"]
     if not alike:
-        words = [
-            cell["command"].get("argv") for cell in (a, b) if isinstance(cell["command"], dict)
-        ]
-        if len(words) < 2 or not all(isinstance(one, list) for one in words):
-            return False  # a shell's line
-        if words[0][1:] != words[1][1:]:
+        commands = (cell["command"] for cell in (a, b))
+        words = [one.get("argv") if isinstance(one, dict) else None for one in commands]
+        behind = [one[1:] if isinstance(one, list) else None for one in words]
+        if None in behind or behind[0] != behind[1]:  # None: a shell's line
             return False
     for row in programs:
         ours, theirs = (row.get(f"{cell['benchmark']}/{cell['variant']}") for cell in (a, b))

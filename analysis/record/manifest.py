@@ -41,11 +41,9 @@ from .trial_files import (
 
 # --- Quantiles of the values of one run: their names, how many values they need, and their one definition.
 #
-# The quantile of a share q is the smallest of the values that at least that share of them
-# does not exceed: the inverse of
-# their empirical distribution (Hyndman & Fan, 1996, definition 1). It is a value that was
-# measured, and the one that a
-# histogram gives; nothing is made up between two modes of a latency. Standard library only.
+# The quantile of a share q is the smallest of the values that at least that share of them does not exceed: the inverse of
+# their empirical distribution (Hyndman & Fan, 1996, definition 1). It is a value that was measured, and the one that a
+# histogram gives; nothing is made up between two modes of a latency.
 
 
 SOURCE: Final = "quantiles"  # of these metrics, in the manifest
@@ -242,132 +240,108 @@ def manifest_of(data: dict[str, Any], path: Path) -> Manifest:
         )
     try:
         manifest = shaped(Manifest, data)
-        _check(manifest)
+        for what in _wrong(manifest):
+            raise ShapeError(what)
     except ShapeError as error:
         raise StoreError(f"the manifest is damaged: {error}", str(path), RESTORE) from None
     return manifest
 
 
-def _check(manifest: Manifest) -> None:
+def _wrong(manifest: Manifest) -> Iterator[str]:
     """Hold the parts of a manifest against each other: readers count and divide by them."""
-    sessions, most = manifest.sessions, manifest.runs
-    bounds = manifest.stop.to_dict().values() if manifest.stop else ()
-    ends = manifest.session_ends
-    given_up = manifest.given_up
     asked = (metric for one in manifest.judge for metric in one.metrics)
     names = (manifest.trial, manifest.campaign_name, *manifest.benchmarks, *manifest.variants)
-    names = (*names, *manifest.metrics, *asked)
-    imported = manifest.origin == "imported"  # nothing was planned
-    for what, right in (
-        ("there are no benchmarks", manifest.benchmarks),
-        ("there are no variants", manifest.variants),
-        ("a benchmark is there twice", _distinct(manifest.benchmarks)),
-        ("a variant is there twice", _distinct(manifest.variants)),
-        ("a name is not text that can be written", is_writable(*names)),
-        ("the baseline is none of the variants", manifest.baseline in manifest.variants),
-        (
-            "a metric has no unit, or no direction",
-            all(
-                "unit" in metric and metric.get("better") in get_args(Better)
-                for metric in manifest.metrics.values()
-            ),
-        ),
-        (
-            "the warm-up or the quantile of a metric cannot be read",
-            all(map(_means_something, manifest.metrics.values())),
-        ),
-        (f"sessions is {sessions}", 1 <= sessions <= _MANY),
-        (f"runs is {most}", 1 <= most <= _MANY),
-        (f"warmup is {manifest.warmup}", manifest.warmup >= 0),
-        (f"planned is {manifest.planned}", manifest.planned >= (0 if imported else sessions)),
-        ("a bound of its stopping rule is not positive", all(b is None or b > 0 for b in bounds)),
-        ("a session ended twice", _distinct([end.session for end in ends])),
-        ("a session ended that was not planned", all(1 <= end.session <= sessions for end in ends)),
-        (
-            "an ended session has more runs than were planned, or none",
-            all(1 <= end.runs <= most for end in ends),
-        ),
-        (
-            "a cell was given up that is none, or in a session that was not planned",
-            all(
-                one.benchmark in manifest.benchmarks
-                and one.variant in manifest.variants
-                and 1 <= one.session <= sessions
-                and (0 if one.never_ok else 1) <= one.runs <= most
-                and one.warmups >= 0
-                for one in given_up
-            ),
-        ),
-        (
-            "a cell was given up twice in a session",
-            _distinct([(one.session, one.benchmark, one.variant) for one in given_up]),
-        ),
-        (
-            "sessions were appended, or merged, that were not planned",
-            all(
-                1 <= first <= last <= sessions
-                for first, last in (
-                    *((one.first, one.last) for one in manifest.appended),
-                    *((one.first, one.last) for one in manifest.merged_from),
-                )
-            ),
-        ),
-        (
-            "an idle power is none, or of a session that was not planned",
-            all(
-                1 <= idle.session <= sessions
-                and idle.when in get_args(When)
-                and min(idle.watts, idle.error_w) >= 0
-                for idle in manifest.idle_power
-            ),
-        ),
-        (
-            "an idle power is there twice",
-            _distinct([(one.session, one.segment, one.when) for one in manifest.idle_power]),
-        ),
-        (
-            "why a session ended is not said",
-            all(end.why in get_args(StopReason) for end in ends),
-        ),
-        *(() if manifest.looks_plan is None else _about_looks(manifest.looks_plan, manifest)),
+    if not manifest.benchmarks or not manifest.variants:
+        yield f"there are no {'variants' if manifest.benchmarks else 'benchmarks'}"
+    if not _distinct(manifest.benchmarks) or not _distinct(manifest.variants):
+        yield f"a {'variant' if _distinct(manifest.benchmarks) else 'benchmark'} is there twice"
+    if not is_writable(*names, *manifest.metrics, *asked):
+        yield "a name is not text that can be written"
+    if manifest.baseline not in manifest.variants:
+        yield "the baseline is none of the variants"
+    for about in manifest.metrics.values():
+        if "unit" not in about or about.get("better") not in get_args(Better):
+            yield "a metric has no unit, or no direction"
+        try:
+            warmup_of(about)
+            quantile_said(about)
+        except ValueError:
+            yield "the warm-up or the quantile of a metric cannot be read"
+    yield from _wrong_counts(manifest)
+    yield from _wrong_sessions(manifest)
+    if (plan := manifest.looks_plan) is not None:
+        yield from _wrong_looks(plan, manifest)
+
+
+def _wrong_counts(manifest: Manifest) -> Iterator[str]:
+    fewest = 0 if manifest.origin == "imported" else manifest.sessions  # there nothing was planned
+    for name, least, greatest in (
+        ("sessions", 1, _MANY),
+        ("runs", 1, _MANY),
+        ("warmup", 0, None),
+        ("planned", fewest, None),
     ):
-        if not right:
-            raise ShapeError(what)
+        count = getattr(manifest, name)
+        if count < least or (greatest is not None and count > greatest):
+            yield f"{name} is {count}"
+    bounds = manifest.stop.to_dict().values() if manifest.stop else ()
+    if any(bound is not None and bound <= 0 for bound in bounds):
+        yield "a bound of its stopping rule is not positive"
 
 
-def _about_looks(plan: LooksPlan, manifest: Manifest) -> Iterator[tuple[str, bool]]:
-    """Hold the plan of looks against itself and the trial."""
+def _wrong_sessions(manifest: Manifest) -> Iterator[str]:
+    most, ends, given_up = manifest.runs, manifest.session_ends, manifest.given_up
+    planned = range(1, manifest.sessions + 1)
+    if not _distinct([end.session for end in ends]):
+        yield "a session ended twice"
+    if any(end.session not in planned for end in ends):
+        yield "a session ended that was not planned"
+    if any(not 1 <= end.runs <= most for end in ends):
+        yield "an ended session has more runs than were planned, or none"
+    if any(end.why not in get_args(StopReason) for end in ends):
+        yield "why a session ended is not said"
+    if any(
+        one.benchmark not in manifest.benchmarks
+        or one.variant not in manifest.variants
+        or one.session not in planned
+        or not (0 if one.never_ok else 1) <= one.runs <= most
+        or one.warmups < 0
+        for one in given_up
+    ):
+        yield "a cell was given up that is none, or in a session that was not planned"
+    if not _distinct([(one.session, one.benchmark, one.variant) for one in given_up]):
+        yield "a cell was given up twice in a session"
+    parts = [(one.first, one.last) for one in manifest.appended]
+    parts += [(one.first, one.last) for one in manifest.merged_from]
+    if any(not 1 <= first <= last <= manifest.sessions for first, last in parts):
+        yield "sessions were appended, or merged, that were not planned"
+    idle = manifest.idle_power
+    if any(
+        one.session not in planned
+        or one.when not in get_args(When)
+        or min(one.watts, one.error_w) < 0
+        for one in idle
+    ):
+        yield "an idle power is none, or of a session that was not planned"
+    if not _distinct([(one.session, one.segment, one.when) for one in idle]):
+        yield "an idle power is there twice"
+
+
+def _wrong_looks(plan: LooksPlan, manifest: Manifest) -> Iterator[str]:
     ordered = all(one < other for one, other in itertools.pairwise(plan.looks))
-    yield "its rule of looks is not known", plan.rule in get_args(LooksPlanRule)
-    yield (
-        "its looks are not numbers of sessions in their order",
-        bool(plan.looks) and plan.looks[0] >= 1 and ordered,
-    )
-    yield (
-        "the risk of its looks lies not between 0 and 1, or the margin below 0",
-        0 < plan.risk < 1 and plan.margin >= 0,
-    )
-    yield "its looks are at no candidate", plan.candidates >= 1
-    yield (
-        "a variant left that is none, or in a session that there is not",
-        all(
-            name in manifest.variants and name != manifest.baseline and last >= 1
-            for name, last in plan.left.items()
-        ),
-    )
-    yield (
-        "why its looks ended is not known",
-        plan.stopped_because is None or plan.stopped_because in get_args(StoppedBecause),
-    )
-
-
-def _means_something(about: Mapping[str, str]) -> bool:
-    try:
-        warmup_of(about)
-        quantile_said(about)
-    except ValueError:
-        return False
-    return True
+    others = set(manifest.variants) - {manifest.baseline}
+    if plan.rule not in get_args(LooksPlanRule):
+        yield "its rule of looks is not known"
+    if not plan.looks or plan.looks[0] < 1 or not ordered:
+        yield "its looks are not numbers of sessions in their order"
+    if not 0 < plan.risk < 1 or plan.margin < 0:
+        yield "the risk of its looks lies not between 0 and 1, or the margin below 0"
+    if plan.candidates < 1:
+        yield "its looks are at no candidate"
+    if any(name not in others or last < 1 for name, last in plan.left.items()):
+        yield "a variant left that is none, or in a session that there is not"
+    if plan.stopped_because not in (None, *get_args(StoppedBecause)):
+        yield "why its looks ended is not known"
 
 
 def _distinct(items: Sequence[object]) -> bool:

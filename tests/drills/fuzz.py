@@ -51,8 +51,8 @@ from written import (
 )
 
 from analysis.data.matrix import PerformanceMatrix
+from analysis.data.matrix_file import read_systems
 from analysis.data.opening import open_foreign
-from analysis.data.systems_table import read_systems
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
 from analysis.importers.gathering import gather

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data.systems_table import read_systems
+from analysis.data.matrix_file import read_systems
 from analysis.methods.resampling.biplot import biplot
 
 FOLDER = Path(__file__).parent / "irving_bigdata"

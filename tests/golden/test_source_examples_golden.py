@@ -20,8 +20,8 @@ import pytest
 from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
+from analysis.data.matrix_file import read_systems
 from analysis.data.pair import suite_mean
-from analysis.data.systems_table import read_systems
 from analysis.diagnose.normality import normal_curves
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.page import hpt_context

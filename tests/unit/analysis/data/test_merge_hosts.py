@@ -87,24 +87,8 @@ def test_what_each_session_builds_is_told_apart_by_its_commit(trial, tmp_path, c
         for k in (1, 2, 3)
     ]
     fleet = merge_hosts(named_trials(paths), tmp_path / "fleet")
-    assert tuple(fleet.other_programs) == odd
     told = [one for one in judge_fleet(fleet.fleet).cautions if one.code == "binary-differs"]
     assert [one.about for one in told] == ([odd] if odd else [])
-
-
-def test_a_host_that_executed_another_program_is_said(trial, tmp_path):
-    hosts = (("one", "lab1", "a"), ("two", "lab2", "b"), ("three", "lab3", "c"))
-    paths = [trial(*one, program="2" if one[1] == "lab2" else "1") for one in hosts]
-    code, told, _ = merge(*paths, "-o", tmp_path / "fleet")
-    assert code == 0
-    assert "not the same programs on all hosts" in told
-    (line,) = (line for line in told.splitlines() if "x/new" in line)
-    assert line.split() == ["lab2", "x/new"]
-    code, told, _ = merge(*paths, "-o", tmp_path / "again", "--json")
-    assert json.loads(told)["other_programs"] == {"lab2": ["x/new"]}
-    alike = [paths[0], trial("four", "lab4", "d", program="1"), trial("five", "lab5", "e")]
-    code, told, _ = merge(*alike, "-o", tmp_path / "alike", "--json")
-    assert json.loads(told)["other_programs"] == {}  # and what is unknown is not compared
 
 
 def test_two_trials_of_a_host_become_its_sessions_in_the_fleet(trial, tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.data.systems_table import read_systems
+from analysis.data.matrix_file import read_systems
 from analysis.errors import AnalysisError, UsageError
 
 
@@ -55,9 +55,9 @@ def test_numbers_as_names(write):
         ("machine,a,\nm1,1,2\n", ":1", "a heading is empty"),
         ("machine,a,b\nm1,1,2\nm2,3\n", ":3", "1 values for 2 benchmarks"),
         ("machine,a,b\nm1,1,2\nm1,3,4\n", ":3", "'m1' stands here a second time"),
-        ("machine,a,b\nm1,1,2\n\nm2,3,\n", ":4, cell 3", "a value is missing"),
-        ("machine,a,b\nm1,1,x2\n", ":2, cell 3", "'x2' is not a finite number"),
-        ("machine,a,b\nm1,1,nan\n", ":2, cell 3", "'nan' is not a finite number"),
+        ("machine,a,b\nm1,1,2\n\nm2,3,\n", ":4:6", "a value is missing"),
+        ("machine,a,b\nm1,1,x2\n", ":2:6", "'x2' is not a finite number"),
+        ("machine,a,b\nm1,1,nan\n", ":2:6", "'nan' is not a finite number"),
     ],
 )
 def test_faults_are_placed(write, text, where, words):
@@ -80,7 +80,7 @@ def test_files_that_cannot_be_read(write, tmp_path):
 def test_a_cell_that_no_reader_holds_is_an_error_with_its_line(write):
     # the attacks on 0.1.0, B7
     path = write("machine,a\nm 1," + "1" * 140_000 + "\n")
-    with pytest.raises(AnalysisError, match="the line cannot be read: field larger") as error:
+    with pytest.raises(AnalysisError, match="a cell has 140,000 characters") as error:
         read_systems(path)
     assert error.value.where == f"{path}:2"
 
