@@ -79,7 +79,7 @@ PAGES = {
 # a chapter of the report, in the order of the page -> the module of its function ``chapter``
 CHAPTERS = {
     "answer": "analysis.report.answer",
-    "benchmarks": "analysis.report.benchmarks.chapter",
+    "benchmarks": "analysis.report.benchmarks",
     "distribution": "analysis.report.distribution",
     "iterations": "analysis.report.iterations",
     "why": "analysis.report.why",

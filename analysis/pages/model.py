@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ..registry import PAGES, load
 from ..words import command_line, shorten, shown
@@ -258,6 +258,8 @@ def table_of(name: str, things: Iterable[Any], *columns: tuple[Any, ...] | None)
 class Figure:
     """A picture: what it shows in words, and what draws it when it is wanted."""
 
+    unlisted: ClassVar[frozenset[str]] = frozenset({"draw"})  # by JSON
+
     name: str
     alt: str
     draw: Callable[[], Any]  # a picture of `analysis.plots`, which knows pages
@@ -265,18 +267,20 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks that belong together, with or without a title."""
+    """Blocks that belong together, with or without a title; `anchor` is the id of their place on a page."""
 
     blocks: tuple[Block, ...]
     title: str = ""
+    anchor: str = ""
 
 
 Block = Sentence | CommandLine | Note | Next | Table | Figure | Section
 
 
-def section(*blocks: Block | str, title: str = "") -> Section:
+def section(*blocks: Block | str, title: str = "", anchor: str = "") -> Section:
     """Make a section of its blocks; a text stands for a sentence."""
-    return Section(tuple(Sentence(one) if isinstance(one, str) else one for one in blocks), title)
+    told = (Sentence(one) if isinstance(one, str) else one for one in blocks)
+    return Section(tuple(told), title, anchor)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,288 +1,282 @@
-"""The first screen: the verdict in words, the forest of speedups, the cautions that matter."""
+"""The first screen: the verdict in words, what was measured, the forest of speedups, the table of them."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import date
+from typing import TYPE_CHECKING
 
-from ..pages import number_format as figures
-from ..pages.model import Column, Section, Sentence, Table, Value
-from ..verdict.cautions import shown_cautions
-from ..words import shortened, shown
-from . import answer_forest as drawing
-from .answer_forest import DENSE, NOTHING, columns_of
-from .answer_headline import about, headline, level, measured, reading, text_of
-from .page import Chapter
-from .subject import Name, abridging, names_of
-from .written import few_sessions
+from ..errors import AnalysisError, StoreError
+from ..methods.multilevel.page import looks_text
+from ..pages.model import Section, section
+from ..pages.number_format import is_time, outcome_word
+from ..record.shapes import ShapeError, opened, parse
+from ..record.trial_files import RESOLVED
+from ..verdict.hosts import like_these_text
+from ..verdict.result import layouts_sentences
+from ..verdict.sentence import amount_on_hosts, sentence_of
+from ..words import shorten, shortened, shown
+from .page import Chapter, picture_of
+from .subject import level_of, metric_said, standing_of
+from .written import brief_of, brief_sections, column_of, few_sessions, level_text, written
 
 if TYPE_CHECKING:
-    from ..pages.model import Caution
+    from ..data.trial import Trial
+    from ..methods.multilevel.result import Multilevel
+    from ..verdict.result import Verdict
     from .subject import Subject
 
-__all__ = ["chapter"]
+__all__ = ["chapter", "headline"]
 
-_SOURCE = 36  # characters of a source's name
-_BESIDE = 3  # candidates that stand beside each other
-_FAILED = {
-    *("failed-left-out", "failures-without-sessions"),
-    *("fails-more", "fails-always", "fails-in-one-session"),
+_WIDE = 110.0  # mm
+_LONG_NAME = 28  # as on a screen
+_DESCRIPTION = 200  # characters of a campaign's description
+_ORDERS = {
+    "shuffled": "interleaved, each block in a new order",
+    "interleaved": "interleaved, each block in the same order",
+    "alternating": "interleaved, the order turned round from block to block",
+    "drawn-start": "interleaved, the order turned round from block to block, the first drawn",
+    "sequential": "one variant after the other",
 }
-_HAPPENED = {  # the chapter on the trial as it happened shows them
-    *("waited-for-cpu", "waited-unequally", "suspended-runs"),
-    *("disturbed-runs", "drift-within-sessions", "dependent-runs", "first-run-apart"),
-    *("environment-changed", "input-changed", "sessions-left-out", "sessions-missing"),
-}
-_HOSTS = {
-    *("hosts-disagree", "one-host", "binary-differs", "few-hosts"),
-    *("host-missing", "host-failed", "host-unfinished", "host-left-out"),
-}
-_SILENT = {"one-variant"}  # the headline says it
-_FEW = 3  # benchmarks of which each is marked, however few there are
+_RULES = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
 
 
 def chapter(subject: Subject) -> Chapter:
-    """Give the first screen."""
-    verdict = subject.verdict
-    spoken = headline(verdict)
-    lines = (
-        line.name
-        for one in subject.candidates
-        if one.multilevel
-        for line in one.multilevel.benchmarks
-    )
-    names = names_of(tuple(dict.fromkeys((*subject.order, *lines))))
-    variants = names_of((subject.baseline, *(one.variant for one in subject.candidates)))
-    columns = columns_of(subject, names, variants, _marked(subject))
-    form = "alone"
-    if columns:
-        form = "columns" if len(columns) <= _BESIDE else "matrix"
-    rows = [row for one in columns for row in (*one["rows"], *one["suite"]) if "counts" not in row]
-    cautions = _cautions(subject)
-    values: dict[str, Any] = {
-        "headline": text_of(spoken),
-        "spoken": spoken,
-        "kicker": about(subject),
-        "deck": measured(subject),
-        "baseline": variants[subject.baseline] if columns else None,
-        "metric": verdict.metric,
-        "form": form,
-        "dense": len(subject.order) > DENSE,
-        "columns": columns,
-        "alone": _alone(subject, names),
-        "sources": _sources(subject),
-        "level": level(verdict),
-        "order": _order(subject),
-        "reading": reading(verdict, rows, beside=len(columns) if form == "columns" else 1),
-        "doubts": cautions,
-        "shown": len(shown_cautions(verdict).cautions),
-        "certificate": "" if verdict.certificate is None else verdict.certificate.sentence,
-        "panel": subject.anchor("panel") if any(one.panel for one in subject.candidates) else "",
-    }
-    anchor = subject.anchor("answer")
+    """Give the first screen; what it is about stands in `lead`, the line above the headline."""
     return Chapter(
         name="answer",
-        folder="answer",
-        anchor=anchor,
+        anchor=subject.anchor("answer"),
         title="",
-        values=values,
-        sections=lambda: tuple(_sections(anchor, values)),
-        drawn=lambda: {
-            "cell": partial(drawing.cell, dense=values["dense"]),
-            "axis": drawing.axis,
-            "key": drawing.key(strokes=any(row["sessions"] for row in rows)),
-            # the first stands last: where another is the target, it hides the one after it
-            "fulls": (*columns[1:], *columns[:1]),
-        },
-        headline=values["headline"],
+        headline=headline(subject.verdict),
+        lead=_about(subject),
+        sections=lambda: tuple(_sections(subject)),
     )
 
 
-def _alone(subject: Subject, names: Mapping[str, Name]) -> list[dict[str, Any]]:
-    """Give the times of the only variant; none where variants are compared."""
+def headline(verdict: Verdict) -> str:
+    """Say the verdict's sentence, of a fleet also what holds on hosts like these."""
+    names = [verdict.baseline, *(one.variant for one in verdict.candidates)]
+    said = sentence_of(verdict, shortened(names, _LONG_NAME).__getitem__)
+    first = verdict.candidates[0] if len(verdict.candidates) == 1 else None
+    if first is None or first.hosts is None:
+        return said
+    return f"{said}; on hosts like these: {like_these_text(first, verdict)}"
+
+
+def _sections(subject: Subject) -> Iterator[Section]:
     verdict = subject.verdict
-    found = []
-    for one in verdict.alone:
-        ends = (one.mean, one.low, one.high, one.minimum, one.maximum)
-        mean, low, high, lowest, highest = (_quantity(value, verdict.unit) for value in ends)
-        by = f"{one.unit}s of one {verdict.outermost}"
-        found.append(
-            {
-                "name": names.get(one.benchmark)
-                or Name(one.benchmark, *2 * (shown(one.benchmark),)),
-                "link": subject.anchor("benchmark", one.benchmark),
-                "mean": mean,
-                "low": low,
-                "high": high,
-                "half": NOTHING if few_sessions(verdict) else _half(one.low, one.high),
-                "lowest": lowest,
-                "highest": highest,
-                "runs": Value(f"{one.runs}", one.runs),
-                "by": f"{one.sessions} {verdict.outermost}s" if one.unit == "session" else by,
-            }
-        )
-    return found
+    again = [headline(verdict)] * bool(subject.prefix)
+    yield section(*again, *_measured(subject))
+    with suppress(AnalysisError):  # nothing is compared
+        yield section(picture_of("forest", subject, width=_WIDE))
+    yield from brief_sections(brief_of(subject))
+    yield section(*filter(None, [" ".join(_reading(verdict))]))
+    if verdict.certificate is not None:
+        yield section(verdict.certificate.sentence)
 
 
-def _quantity(value: float | None, unit: str) -> Value:
-    return NOTHING if value is None else Value(figures.quantity(value, unit), value)
+# ---- above and below the headline
 
 
-def _half(low: float | None, high: float | None) -> Value:
-    """Give half the width of an interval that is symmetric in logs, in percent of its middle."""
-    if low is None or high is None:
-        return NOTHING
-    half = 100 * (math.sqrt(high / low) - 1)
-    return Value(f"±\N{NO-BREAK SPACE}{figures.significant(half, 2)}\N{NO-BREAK SPACE}%", half)
+def _about(subject: Subject) -> str:
+    """Say what the report is about, and when, what and how much was measured."""
+    verdict = subject.verdict
+    metric = metric_said(verdict.metric, verdict.better)
+    parts = (
+        "fairtrial report",
+        shown(subject.title),
+        _days(subject.trials),
+        metric,
+        _hosts(subject),
+    )
+    return " · ".join(filter(None, (*parts, _sessions(subject))))
 
 
-def _sources(subject: Subject) -> list[Name]:
-    """Give two sources, the candidate's first; none where the variants' names say it."""
-    given = subject.sources
-    called = {subject.baseline, *(one.variant for one in subject.candidates)}
-    if len(given) != 2 or set(given) <= called:
-        return []
-    return list(names_of(given, _SOURCE, narrow=24).values())
+def _days(trials: Sequence[Trial]) -> str:
+    """Give the day on which each trial began, as the trial says; an imported one does not know it."""
+    started = (trial.manifest.started for trial in trials if trial.manifest.origin != "imported")
+    return " and ".join(filter(None, dict.fromkeys(map(_day, started))))
 
 
-def _order(subject: Subject) -> str:
-    """Say by what the lines are sorted; "" where there is one, or none is compared."""
-    compared = subject.candidates
-    if len(subject.order) < 2 or not compared or compared[0].multilevel is None:
+def _day(started: str) -> str:
+    try:
+        found = date.fromisoformat(started[:10])
+    except ValueError:
         return ""
-    if len(compared) == 1:
-        return "Sorted by speedup."
-    first = compared[0].variant
-    name = shortened([one.variant for one in compared], 24)[first]
-    return f"Sorted by the speedup of {name}, in each column alike."
+    return f"{found.day} {found:%B %Y}"
 
 
-# ---- in all forms but HTML
+def _hosts(subject: Subject) -> str:
+    level = level_of(subject.verdict)
+    if level is not None:
+        return amount_on_hosts(level, subject.verdict.session_runs)
+    hosts = {trial.manifest.host_id or trial.manifest.host for trial in subject.trials}
+    if subject.verdict.outermost == "host" or not hosts:  # hosts are counted with the runs
+        return ""
+    return "one host" if len(hosts) == 1 else f"{len(hosts)} hosts"
 
 
-def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
-    """Give one table for each candidate, all benchmarks in it."""
-    told = [Sentence(values["headline"])] if anchor != "answer" else []
-    told += [Sentence(text_of(paragraph)) for paragraph in values["deck"]]
-    for side, name in zip(("candidate", "baseline"), values["sources"], strict=False):
-        told.append(Sentence(f"{side}: {name.text}"))
-    yield Section(tuple(told))
-    if values["alone"]:
-        numbers = ("mean", "low", "high", "half-width", "lowest", "highest", "runs")
-        rows = (
-            (
-                one["name"].whole,
-                *(one[number.removesuffix("-width")] for number in numbers),
-                one["by"],
-            )
-            for one in values["alone"]
-        )
-        yield Section((_table(f"{anchor}-alone", ("", *numbers, "by"), rows, left={0, 8}),))
-    for column in values["columns"]:
-        yield _column(column, "" if values["baseline"] is None else values["baseline"].whole)
-    if values["certificate"]:
-        yield Section((Sentence(values["certificate"]),))
+def _sessions(subject: Subject) -> str:
+    verdict = subject.verdict
+    known = any(one.sessions is not None for one in subject.matrices.values())
+    if level_of(verdict) is not None or not known or not verdict.sessions:
+        return ""
+    return _many(verdict.sessions, verdict.outermost)
 
 
-def _column(column: Mapping[str, Any], base: str) -> Section:
-    name = column["candidate"].whole
-    if column["axis"] is None:
-        return Section((), title=f"{name}: {column['over']}")
-    answer = f"{column['lead']['word']} " if column["lead"] else ""
-    numbers = ("baseline", "candidate", "speedup", "low", "high", "word")
-    rows = (
-        (
-            row["name"].whole,
-            *(row[number] for number in numbers),
-            "; ".join(text for text in (row["note"], row["advice"]) if text),
-        )
-        for row in (*(column["every"] or column["rows"]), *column["suite"])
-    )
-    headings = ("", base, name, "speedup", "low", "high", "", "")
-    table = _table(column["anchor"], headings, rows, left={0, 6, 7})
-    remark = (Sentence(column["remark"]),) if column["remark"] else ()
-    return Section((table, *remark), title=f"{name} against {base}: {answer}{column['over']}")
+def _measured(subject: Subject) -> Iterator[str]:
+    """Say what was measured, and what the intervals rest on."""
+    verdict = subject.verdict
+    description = " ".join(_stored(subject.trial, "description").split()).rstrip(" .:")
+    amount = _amount(subject)
+    if description:
+        yield f"{shorten(shown(description), _DESCRIPTION)}: {amount}"
+    else:
+        yield f"{amount[0].upper()}{amount[1:]}"
+    if verdict.candidates:
+        yield _rests_on(verdict)
+        yield from _on_these(verdict)
+    yield from (text if text.endswith(".") else f"{text}." for text in standing_of(verdict))
+    if verdict.trial is not None and not verdict.finished:
+        yield "The trial is not finished: this is what its runs say so far."
 
 
-def _table(
-    name: str, headings: Sequence[str], rows: Iterator[tuple[str | Value, ...]], left: set[int]
-) -> Table:
-    columns = (
-        Column(heading, "left" if k in left else "right") for k, heading in enumerate(headings)
-    )
-    return Table(name=name, columns=tuple(columns), rows=tuple(rows))
+def _stored(trial: Trial | None, *keys: str) -> str:
+    """Give a text of the campaign as the trial stores it; "" where there is none."""
+    if trial is None:
+        return ""
+    try:
+        with opened(trial.path / RESOLVED) as file:
+            found = parse(file.read())["campaign"]
+        for key in keys:
+            found = found[key]
+    except (OSError, StoreError, ShapeError, KeyError, TypeError):
+        return ""
+    return found if isinstance(found, str) else ""
 
 
-# ---- cautions
-
-
-def _cautions(subject: Subject) -> list[dict[str, Any]]:
-    """Give the cautions with their numbers, the gravest first, and the place that shows each."""
-    names = (subject.baseline, *(one.variant for one in subject.candidates), *subject.order)
-    brief = abridging(names)
-
-    def written(text: str) -> str:
-        return _sentence(shown(brief(text)).replace(" %", "\N{NO-BREAK SPACE}%"), names)
-
-    whole = {one: written(one.text) for one in subject.verdict.cautions}
-    found = []
-    for number, one in enumerate(_told(subject), 1):
-        link, look = _leads_to(subject, one)
-        doubt = {"number": number, "code": one.code, "text": written(one.text)}
-        found.append({**doubt, "whole": whole[one], "link": link, "look": look})
-    return found
-
-
-def _marked(subject: Subject) -> Mapping[tuple[str, str], tuple[int, ...]]:
-    """Give the numbers that a line bears: under (candidate, benchmark), or ("", benchmark).
-
-    A caution about most benchmarks touches no line more than another, and marks none. What names no
-    candidate stands at the benchmark's name, under "".
-    """
-    found: dict[tuple[str, str], tuple[int, ...]] = {}
-    candidates = {one.variant for one in subject.candidates}
-    for number, one in enumerate(_told(subject), 1):
-        for variant in [name for name in one.about if name in candidates] or [""]:
-            for bench in _benchmarks(subject, one):
-                found[variant, bench] = (*found.get((variant, bench), ()), number)
-    return found
-
-
-def _told(subject: Subject) -> list[Caution]:
-    """Give those of a first screen in their short words, then all others."""
-    first = shown_cautions(subject.verdict).cautions
-    return [
-        *first,
-        *(x for x in subject.verdict.cautions if x not in first and x.code not in _SILENT),
+def _amount(subject: Subject) -> str:
+    """Count what was measured."""
+    verdict = subject.verdict
+    order = _stored(subject.trial, "protocol", "order")
+    parts = [
+        f"{_many(verdict.runs, 'run')} of {_many(len(subject.matrices), 'variant')} on "
+        f"{_many(len(subject.order), 'benchmark')}"
     ]
+    level = level_of(verdict)
+    if level is not None:
+        parts.append(amount_on_hosts(level, verdict.session_runs))
+    elif sessions := _sessions(subject):
+        where, of = ("on", "with") if verdict.outermost == "host" else ("in", "of")
+        each = _each(_runs_each(subject), blocks=order in _ORDERS and order != "sequential")
+        parts.append(f"{where} {sessions}{f' {of} {each}' if each else ''}")
+    if order in _ORDERS:
+        parts.append(_ORDERS[order])
+    if verdict.failed:
+        verb = "is" if verdict.failed == 1 else "are"
+        parts[-1] += f"; {_many(verdict.failed, 'more run')} failed and {verb} left out"
+    return f"{', '.join(parts)}."
 
 
-def _benchmarks(subject: Subject, caution: Caution) -> tuple[str, ...]:
-    """Give the benchmarks that a caution marks."""
-    known = set(subject.order)
-    about = tuple(name for name in caution.about if name in known)
-    return about if len(about) <= max(_FEW, len(known) // 2) and len(about) < len(known) else ()
+def _runs_each(subject: Subject) -> tuple[int, int]:
+    """Give the fewest and the most runs of a cell in a session; zeros where nobody knows."""
+    quantile = subject.verdict.quantile
+    if quantile is None or quantile.level != "session":
+        return subject.verdict.session_runs or (0, 0)
+    # a session has one value then, of all its runs
+    manifest = None if subject.trial is None else subject.trial.manifest
+    return (0, 0) if manifest is None or manifest.sequential else (manifest.runs, manifest.runs)
 
 
-def _leads_to(subject: Subject, caution: Caution) -> tuple[str, str]:
-    """Give the id of the place that shows it, and the words of the link; both "" for none."""
-    if subject.verdict.hosts and caution.code in _HOSTS:
-        return subject.anchor("conditions").removeprefix(subject.prefix), "see the hosts"
-    if caution.code in _FAILED and subject.trials:
-        return subject.anchor("failed"), "see the failed runs"
-    benches = _benchmarks(subject, caution)
-    if caution.code not in _HAPPENED and benches:
-        return subject.anchor("benchmark", benches[0]), "look at the runs"
-    if (caution.code.startswith("host-") or caution.code in _HAPPENED) and subject.trials:
-        return subject.anchor("happened"), "see when"
-    return "", ""
+def _each(runs: tuple[int, int], *, blocks: bool) -> str:
+    """Say how many runs of a cell a session holds: in blocks there is one of each."""
+    low, high = runs
+    if not high:
+        return ""
+    s = "s" * (high != 1)
+    if low != high:
+        return f"{low} to {high} run{s} a cell"
+    return f"{low} block{s}" if blocks else f"{low} run{s} a cell"
 
 
-def _sentence(text: str, names: tuple[str, ...]) -> str:
-    """Begin with a capital, unless the first word is a name; the full stop is the page's."""
-    first = text.split(" ", 1)[0]
-    capital = first.isalpha() and first.islower() and first not in names
-    text = text.rstrip(".")
-    return f"{text[:1].upper()}{text[1:]}" if capital else text
+def _rests_on(verdict: Verdict) -> str:
+    """Say what the intervals come from, and what counts as no difference."""
+    results = _results(verdict)
+    if not results:
+        return f"Nothing can be said of a difference from {verdict.baseline}."
+    designs = {result.design: _design(result, verdict) for result in reversed(results)}
+    told = ", or ".join(dict.fromkeys(reversed(designs.values())))
+    within = f"{'' if few_sessions(verdict) else '±'}{100 * verdict.margin:g} %"
+    none = "" if set(designs) == {"confounded"} else f"; differences within {within} count as none"
+    what, better = (
+        ("Speedups", "")
+        if results[0].timed
+        else ("Ratios", ", above 1 where the candidate is better")
+    )
+    return f"{what} are over {verdict.baseline}{better}, {told}{none}."
+
+
+def _design(result: Multilevel, verdict: Verdict) -> str:
+    intervals, noun = f"with {level_text(verdict)} intervals", result.outermost
+    if result.design == "paired":
+        return f"{intervals} from the {_many(result.sessions, noun)}"
+    if result.design == "separate":
+        return (
+            f"{intervals} from {result.sessions_candidate} {noun}s of the candidate and "
+            f"{result.sessions_baseline} of the baseline, measured apart"
+        )
+    if result.design == "hosts":
+        hosts = max(line.sessions for line in result.benchmarks)
+        return f"{intervals} for hosts like these, from {_many(hosts, 'host')}"
+    if result.design.startswith("one session"):
+        unit = result.design.rpartition(" ")[2]
+        return f"{intervals} from the {unit} of one {noun}, so of that {noun} only"
+    return f"without intervals, because {noun} and variant cannot be told apart"
+
+
+def _on_these(verdict: Verdict) -> Iterator[str]:
+    """Say of each candidate what holds on these hosts, where that is not all of the claim."""
+    for one in verdict.candidates:
+        if one.multilevel is None or one.hosts is None:
+            continue
+        line = one.hosts.these or one.hosts.benchmarks[0]
+        known = len(one.multilevel.benchmarks) - len(one.hosts.left_out)
+        over = line.name if one.hosts.these is None else f"these {known}"
+        told = written(line, column_of(one.multilevel))
+        word = outcome_word(line.outcome, timed=one.multilevel.timed)
+        numbers = f"{told.speedup.text}x {told.interval}".rstrip()
+        hosts = len(one.hosts.hosts)
+        yield f"On these {hosts} hosts alone, over {over}: {one.variant} {numbers}, {word}."
+
+
+# ---- below the forest
+
+
+def _reading(verdict: Verdict) -> Iterator[str]:
+    """Say how the forest is read."""
+    results = _results(verdict)
+    if not results:
+        return
+    what = "times" if is_time(verdict.unit) else "values"
+    yield f"Dot: ratio of the geometric means of the {what}; line: {level_text(verdict)} interval."
+    yield "Hollow: undecided. Small strokes: what it rests on."
+    judged = (verdict.baseline, *(one.variant for one in verdict.candidates))
+    if layouts := layouts_sentences(verdict.layouts, judged):
+        yield f"{' '.join(layouts)}."
+    if verdict.always_valid:
+        yield "Intervals hold however often one looks."
+    elif told := looks_text(verdict):
+        yield f"{told[0].upper()}{told[1:]}."
+    most = max(sum(line.low is not None for line in one.benchmarks) for one in results)
+    if most > 1 and verdict.correction in _RULES:
+        rule = _RULES[verdict.correction]
+        yield f"Words hold after {rule} correction for {most} benchmarks; intervals are not corrected."
+
+
+def _results(verdict: Verdict) -> list[Multilevel]:
+    return [one.multilevel for one in verdict.candidates if one.multilevel is not None]
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"

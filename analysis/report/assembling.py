@@ -7,8 +7,9 @@ import hashlib
 import marshal
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from functools import cache
 from html import escape
 from importlib.util import MAGIC_NUMBER
@@ -20,18 +21,19 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from ..announcing import doing
-from ..pages.model import Value, merged
+from ..pages.model import CommandLine, Figure, Section, Sentence, Table, Value, merged
 from ..plots.marks import DARK, LIGHT, PRINT
 from ..registry import CHAPTERS, load, shipped
 from ..verdict.cautions import host_cautions_in, shown_cautions
 from ..version import VERSION
 from ..words import shown
 from .methods_text import name_html, sentence_html, spoken_html
-from .page import Report
+from .page import Report, abridged
+from .subject import abridging
 from .written import brief_of
 
 if TYPE_CHECKING:
-    from ..pages.model import Caution, Table
+    from ..pages.model import Caution
     from ..verdict.result import Verdict
     from .page import Chapter
     from .subject import Subject
@@ -101,6 +103,7 @@ def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
 
 _HERE = shipped("analysis/report")
 _NESTED = 3  # parts of the path of a sheet in a folder of folders
+_LONG = 12  # rows of a table that is not folded
 _MANY = 5  # parts: up to so many a page has no table of contents
 
 
@@ -117,7 +120,7 @@ def html_page(report: Report) -> str:
         f"@media (prefers-color-scheme:dark){{:root{{{DARK.css()}}}}}"
         f"@media print{{:root{{{PRINT.css()}}}}}"
     )
-    groups = list(_groups(report))
+    groups, brief = list(_groups(report)), abridging(report.names)
     parts = sum(chapter.count(" data-jump=") for _, chapters in groups for chapter in chapters)
     page = _templates().get_template("page.html.jinja")
     return page.render(
@@ -127,8 +130,15 @@ def html_page(report: Report) -> str:
         policy=f"sha256-{digest}",
         style=Markup(colours + "".join(styles)),  # noqa: S704 - our own files
         groups=groups,
+        cautions=[sentence_html(sentence(brief(one.text))) for one in _cautions(report)],
+        shown=len(report.shown),
         contents=_contents(report) if parts > _MANY or len(groups) > 1 else (),
     )
+
+
+def _cautions(report: Report) -> tuple[Caution, ...]:
+    """Give those that a first screen shows, in their short words, then all others."""
+    return merged(report.shown, report.cautions)
 
 
 def _sheets(report: Report) -> list[Path]:
@@ -155,18 +165,85 @@ def _groups(report: Report) -> Iterator[tuple[str, list[Markup]]]:
     """Give each metric and its chapters: ids of a second metric begin with its place."""
     for number, metric in enumerate(report.metrics):
         chapters = (one for one in report.chapters if _number(one) == number)
-        yield shown(metric), [_with_links(chapter_html(one)) for one in chapters]
+        yield shown(metric), [_with_links(chapter_html(one, report.names)) for one in chapters]
 
 
-def chapter_html(chapter: Chapter) -> Markup:
-    """Set a chapter with its template: one ``section`` element with its anchor as id."""
-    page = _templates().get_template(f"{chapter.folder}/chapter.html.jinja")
-    text = page.render(chapter=chapter, **chapter.values, **chapter.drawn())
-    return Markup(text)  # noqa: S704 - the template escapes
+def chapter_html(chapter: Chapter, names: Sequence[str] = ()) -> Markup:
+    """Set a chapter: one ``section`` element with its anchor as id, in which long `names` are short."""
+    if chapter.folder:
+        page = _templates().get_template(f"{chapter.folder}/chapter.html.jinja")
+        text = page.render(chapter=chapter, **chapter.values, **chapter.drawn())
+        return Markup(text)  # noqa: S704 - the template escapes
+    brief = abridging(names)
+    said = Markup("").join(
+        part for one in chapter.sections() for part in _section_html(abridged(one, brief), brief)
+    )
+    if chapter.headline:
+        level = "h2" if _OF_METRIC.match(chapter.anchor) else "h1"
+        return Markup(
+            '<section id="{0}" class="said answer"><p class="about">{1}</p><{2}>{3}</{2}>{4}</section>'
+        ).format(chapter.anchor, brief(chapter.lead), level, sentence_html(chapter.headline), said)
+    heading = Markup("<h2>{}</h2>").format(brief(shown(chapter.title)))
+    if not chapter.lead:
+        return Markup('<section id="{}" class="said">{}{}</section>').format(
+            chapter.anchor, heading, said
+        )
+    return Markup(
+        '<section id="{}" class="said folded"><details class="chapter"><summary>{} '
+        '<span class="second sans">{}</span></summary>{}</details></section>'
+    ).format(chapter.anchor, heading, brief(shown(chapter.lead)), said)
+
+
+def _section_html(section: Section, brief: Callable[[str], str]) -> Iterator[Markup]:
+    if section.anchor:
+        yield Markup('<section id="{}" data-jump="{}">').format(section.anchor, section.title)
+    if section.title:
+        title = shown(section.title) if section.anchor else sentence(section.title)
+        yield Markup("<h3>{}</h3>").format(title)
+    for block in section.blocks:
+        match block:
+            case Section():
+                yield from _section_html(block, brief)
+            case Table():
+                yield _folded(block, section.title or block.name)
+            case Figure():
+                yield picture_html(block, brief)
+            case CommandLine(line=line):
+                yield Markup('<pre class="typed copyable">{}</pre>').format(shown(line))
+            case Sentence(text=text):
+                yield Markup("<p>{}</p>").format(sentence_html(sentence(brief(text))))
+    if section.anchor:
+        yield Markup("</section>")
+
+
+def _folded(table: Table, caption: str) -> Markup:
+    """Set a table; a long one is folded."""
+    told = table_html(table, caption, "sortable")
+    if len(table.rows) <= _LONG:
+        return told
+    return Markup("<details><summary>{} in {} rows</summary>{}</details>").format(
+        caption, len(table.rows), told
+    )
+
+
+def picture_html(figure: Figure, brief: Callable[[str], str] = str) -> Markup:
+    """Set a picture in the page's colours, and below it what it shows in words."""
+    svg = figure.draw().svg()
+    for role in fields(PRINT):
+        svg = svg.replace(f'"{getattr(PRINT, role.name)}"', f'"var(--{role.name})"')
+    svg = re.sub(r'("|#)clip(?=\d)', rf"\1{figure.name}-clip", svg)  # ids of one page
+    named = svg.replace('role="img"', f'role="img" aria-label="{escape(figure.name)}"', 1)
+    return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(
+        Markup(named),  # noqa: S704 - the picture escapes
+        sentence_html(sentence(brief(figure.alt))),
+    )
+
+
+_OF_METRIC = re.compile(r"metric-(\d+)-")  # behind the first
 
 
 def _number(chapter: Chapter) -> int:
-    found = re.match(r"metric-(\d+)-", chapter.anchor)
+    found = _OF_METRIC.match(chapter.anchor)
     return int(found[1]) - 1 if found else 0
 
 

@@ -1,4 +1,4 @@
-"""How the values behind a judged quantile are distributed: by variant their quantiles, and their distribution functions.
+"""How the values behind a judged quantile are distributed: by variant their quantiles and distribution functions.
 
 Both axes of a picture are logarithmic: values to the right, and up the share that lies above, each step a tenth of the one before. A
 curve ends where its values are too few for a quantile.
@@ -8,42 +8,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from markupsafe import Markup
 
-from .. import plots
 from ..data.session_quantiles import Pooled, pooled
 from ..errors import AnalysisError
-from ..pages.model import Section, Sentence, Value
+from ..pages.model import Block, Figure, Sentence, Value, section, table_of, value_of
 from ..pages.number_format import quantity
-from ..plots.axes import quantity_scale, quantity_ticks
+from ..plots.axes import Axes, Key, Scale, Tick, quantity_axis, quantity_scale
+from ..plots.chart import Sheet, arranged
+from ..plots.marks import COLOURS
 from ..record.manifest import needed, quantile_said
 from ..verdict.sentence import quantile_sentences
-from ..words import shortened, shown
-from .figures.panels import word_styles
-from .page import Chapter, table_of
-from .runs import Area, Label, labels_of, shares, up_labels
+from ..words import shown
+from .page import Chapter
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
-    from ..pages.model import Block, Table
-    from ..plots.marks import Mark
+    from ..plots.paper import Picture
+    from ..stats.samples import Array
     from .subject import Subject
 
 __all__ = ["chapter"]
 
 _DRAWN = 6  # benchmarks
-_CANDIDATES = 4
+_CURVES = 5  # of variants in a picture
 _USUAL = (0.5, 0.9, 0.99, 0.999)
 _POINTS = 160  # of a curve
-_NAME = 40  # letters
-_HIGH, _BELOW = 190.0, 20.0  # pixels of a picture and of its axis
-_LEAST_UP = 1.0  # factors of ten, up
-_AREA = Area(top=0.0, height=_HIGH)
+_SHEET, _HIGH = Sheet(width=85.0), 62.0  # mm
 
-Values = Mapping[str, Any]
 Cells = Mapping[str, Mapping[str, Pooled]]  # by benchmark and variant
 
 
@@ -55,40 +49,17 @@ def chapter(subject: Subject) -> Chapter | None:
     cells = _cells(subject, trial, basis.metric)
     if not cells:
         return None
-    asked = {
-        said[1]
-        for about in trial.manifest.metrics.values()
-        if (said := quantile_said(about)) is not None and said[0] == basis.metric
-    }
-    title = f"Distribution of {shown(basis.metric)}"
+    declared = map(quantile_said, trial.manifest.metrics.values())
+    asked = {said[1] for said in declared if said is not None and said[0] == basis.metric}
     most = max(one.total for found in cells.values() for one in found.values())
-    usual = {share for share in _USUAL if needed(share) <= most}
-    columns = sorted(asked | usual)
-    values: dict[str, Any] = {
-        "metric": basis.metric,
-        "lead": " ".join((*quantile_sentences(subject.verdict.metric, basis), "")).strip(),
-        "shares": columns,
-        "cells": [
-            _row(bench, name, one, columns, subject.verdict.unit)
-            for bench, found in cells.items()
-            for name, one in found.items()
-        ],
-    }
-    anchor = subject.anchor("distribution")
+    asked |= {share for share in _USUAL if needed(share) <= most}
+    lead = " ".join(quantile_sentences(subject.verdict.metric, basis))
     return Chapter(
         name="distribution",
-        folder="distribution",
-        anchor=anchor,
-        title=title,
-        values=values,
-        sections=lambda: (Section(tuple(_blocks(values, anchor)), title=title),),
-        drawn=lambda: {
-            "brief": shortened([*cells, *subject.matrices], _NAME),
-            "table_of_cells": _table(values, anchor),
-            "pictures_of": [
-                (bench, list(_pictures(subject, bench, found))) for bench, found in cells.items()
-            ],
-        },
+        anchor=subject.anchor("distribution"),
+        title=f"Distribution of {shown(basis.metric)}",
+        lead=lead,
+        sections=lambda: (section(lead, *_blocks(subject, cells, sorted(asked))),),
     )
 
 
@@ -111,95 +82,63 @@ def _cells(subject: Subject, trial: Trial, metric: str) -> dict[str, dict[str, P
     return found
 
 
-def _row(benchmark: str, variant: str, one: Pooled, asked: Sequence[float], unit: str) -> Values:
-    """Give a cell's line as texts and numbers; a quantile of too few values is None."""
-    told = [one.quantile(share) for share in asked]
-    return {
-        "benchmark": benchmark,
-        "variant": variant,
-        "values": Value(f"{one.total:,}", one.total),
-        "quantiles": [Value("-" if x is None else quantity(x, unit), x) for x in told],
-        "most": Value(quantity(float(one.values[-1]), unit), float(one.values[-1])),
-    }
+def _blocks(subject: Subject, cells: Cells, asked: Sequence[float]) -> Iterator[Block]:
+    unit = subject.verdict.unit
+
+    def quantile(share: float) -> tuple[object, ...]:
+        def of(row: tuple[str, str, Pooled]) -> Value:
+            return value_of(row[2].quantile(share), lambda value: quantity(value, unit))
+
+        return _percent(share), of
+
+    yield table_of(
+        f"{subject.anchor('distribution')}-cells",
+        [(bench, name, one) for bench, found in cells.items() for name, one in found.items()],
+        ("<benchmark", lambda row: shown(row[0])),
+        ("<variant", lambda row: shown(row[1])),
+        ("values", lambda row: Value(f"{row[2].total:,}", row[2].total)),
+        *map(quantile, asked),
+        ("largest", lambda row: row[2].at(row[2].total), lambda value: quantity(value, unit)),
+    )
+    for bench, found in cells.items():
+        few = dict(list(found.items())[:_CURVES])
+        yield Figure(
+            name=subject.anchor("distribution", bench),
+            alt=f"{bench}: {'; '.join(_told(name, one, unit) for name, one in few.items())}",
+            draw=lambda few=few: _picture(few, unit),  # type: ignore[misc]
+        )
+    yield Sentence(
+        "Up stands the share of the values that are at most so large; both axes are logarithmic, and a "
+        "curve ends where its values do."
+    )
 
 
 def _percent(share: float) -> str:
     return f"p{100 * share:.10g}"
 
 
-# --- as sentences and tables
-
-
-def _blocks(values: Values, anchor: str) -> Iterator[Block]:
-    yield Sentence(values["lead"])
-    yield _table(values, anchor)
-
-
-def _table(values: Values, anchor: str) -> Table:
-    headings = "; ".join(map(_percent, values["shares"]))
-    return table_of(
-        f"{anchor}-cells",
-        f"<benchmark; <variant; values; {headings}; largest",
-        (
-            (
-                shown(one["benchmark"]),
-                shown(one["variant"]),
-                one["values"],
-                *one["quantiles"],
-                one["most"],
-            )
-            for one in values["cells"]
-        ),
-    )
-
-
-# --- as pictures
-
-
-def _pictures(
-    subject: Subject, benchmark: str, found: Mapping[str, Pooled]
-) -> Iterator[tuple[list[tuple[str, str]], Markup]]:
-    """Give each candidate's picture, the baseline's curve in it too, after the names in it with their roles."""
-    styles = word_styles(subject, benchmark)
-    base = {name: one for name, one in found.items() if name == subject.baseline}
-    others = [name for name in found if name not in base]
-    for name in others[:_CANDIDATES] or list(base):
-        those = {**base, name: found[name]}
-        named = [(one, styles[one]) for one in those]
-        yield named, _picture(benchmark, those, styles, subject.verdict.unit)
-
-
-def _picture(
-    benchmark: str, found: Mapping[str, Pooled], styles: Mapping[str, str], unit: str
-) -> Markup:
-    """Draw the distribution function of each variant as far up as its values allow."""
-    curves = {name: _curve(one) for name, one in found.items()}
-    scale = quantity_scale(end for x, _ in curves.values() for end in (x[0], x[-1]))
-    top = max(_LEAST_UP, *(float(up[-1]) for _, up in curves.values()))
-    ticks = labels_of(quantity_ticks(scale, unit, 5), scale)
-    ups = [Label(f"{100 * (1 - 10.0**-k):.10g} %", k / top) for k in range(math.floor(top) + 1)]
-    marks: list[Mark] = [
-        plots.segments([(0.0, one.at, 1.0, one.at) for one in ups], "grid", **_AREA),
-        *up_labels(ups, _HIGH),
-        *(plots.stroke(tick.at, _HIGH, _HIGH + 4, "one") for tick in ticks),
-        *(plots.label(tick.at, _HIGH + 16, tick.text, "", anchor=tick.anchor) for tick in ticks),
-    ]
-    for name, (x, up) in curves.items():
-        points = list(zip(shares(x, scale).tolist(), (up / top).tolist(), strict=True))
-        marks.append(plots.curve(points, f"{styles[name]} line", **_AREA))
-    told = "; ".join(_told(name, one, unit) for name, one in found.items())
-    return plots.plot(_HIGH + _BELOW, marks, shown(f"{benchmark}: {told}"))
-
-
 def _told(name: str, one: Pooled, unit: str) -> str:
-    known = {share: one.quantile(share) for share in _USUAL}
-    said = ", ".join(
-        f"{_percent(q)} {quantity(x, unit)}" for q, x in known.items() if x is not None
+    known = ((share, one.quantile(share)) for share in _USUAL)
+    said = (f"{_percent(share)} {quantity(x, unit)}" for share, x in known if x is not None)
+    return f"{name}, {one.total:,} values: {', '.join(said) or 'too few'}"
+
+
+def _picture(found: Mapping[str, Pooled], unit: str) -> Picture:
+    """Draw the distribution function of each variant as far up as its values allow."""
+    curves = [_curve(one) for one in found.values()]
+    top = max(1, *(math.ceil(up[-1]) for _, up in curves))
+    axes = Axes(
+        y=Scale(0.0, top + 0.1),
+        y_ticks=[Tick(float(k), f"{100 * (1 - 10.0**-k):.10g} %") for k in range(top + 1)],
     )
-    return f"{name}, {one.total:,} values: {said or 'too few'}"
+    quantity_axis(axes, "x", quantity_scale(end for x, _ in curves for end in (x[0], x[-1])), unit)
+    for k, (x, up) in enumerate(curves):
+        axes.curve(x, up, f"c{k % len(COLOURS)} d{k} curve")
+    axes.keys = [Key(name, f"c{k} d{k} curve") for k, name in enumerate(found)]
+    return arranged(_SHEET, [[axes]], _HIGH)
 
 
-def _curve(one: Pooled) -> tuple[Any, Any]:
+def _curve(one: Pooled) -> tuple[Array, Array]:
     """Give values and how many factors of ten below 1 the share above them lies, up to one value in all."""
     top = math.log10(max(one.total, 2))
     up = np.linspace(0.0, top, _POINTS)

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..pages.model import Block, Page, Section, Sentence, Table, columns_of, page_of
+from ..pages.model import Block, Figure, Page, Section, Table, columns_of, page_of, section
 from ..pages.result import Result, cautions_to_dict, plain
+from ..plots.chart import Sheet
 from ..verdict.sentence import with_whole_interval
+from .figures.kinds import draw
 from .subject import abridging
 from .written import brief_sections
 
 if TYPE_CHECKING:
     from ..pages.model import Caution, Cell
+    from .subject import Subject
     from .written import Brief
 
-__all__ = ["Chapter", "Report", "brief_page", "data_page", "narrow_page", "table_of"]
+__all__ = [
+    "Chapter",
+    "Report",
+    "abridged",
+    "brief_page",
+    "data_page",
+    "picture_of",
+    "table_of",
+]
 
-# --- A chapter of the report: plain values, and the two ways in which it is set.
-#
-# A chapter is a folder with a function and a template. The function, in ``chapter.py``, takes a subject
-# with its results and gives a `Chapter`: the values that JSON shows, those that the template takes, the
-# sections of all other forms. The template, ``chapter.html.jinja``, sets them;
-# ``chapter.css`` is its style.
+# --- A chapter: what is said of one metric under one heading, in sentences, tables and pictures.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,16 +43,18 @@ class Chapter:
     ----------
     name : str
         Its key in JSON.
-    folder : str
-        Where its template lies: a folder of the report's.
     anchor : str
-        The id of its HTML element, unique on the page; a permalink bears it.
+        The id of its HTML element, unique on the page.
     title : str
         Its heading; "" for the first chapter, whose heading is the page's.
-    values : mapping of str to object
-        What it says, as JSON shows it: texts, numbers, `Value`, frozen dataclasses and sequences of these.
     sections : callable
-        Gives the same as sentences, tables and commands, for all forms but HTML.
+        Gives its sentences, tables, pictures and commands.
+    lead : str
+        What stands beside its heading while it is folded; "" for a chapter that stands open.
+    values : mapping of str to object
+        What JSON shows in the place of the sections.
+    folder : str
+        Where the template lies of a chapter that has one; "" where the sections are set as they are.
     drawn : callable
         Gives what the template takes beside `values`: pictures, above all. Called for HTML alone.
     headline : str
@@ -54,11 +62,12 @@ class Chapter:
     """
 
     name: str
-    folder: str
     anchor: str
     title: str
-    values: Mapping[str, Any]
     sections: Callable[[], tuple[Section, ...]]
+    lead: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    folder: str = ""
     drawn: Callable[[], Mapping[str, Any]] = dict
     headline: str = ""
 
@@ -66,8 +75,23 @@ class Chapter:
         return self.values[name]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give its values as JSON types."""
-        return {"anchor": self.anchor, "title": self.title, **plain(self.values)}
+        """Give its values, or its sections, as JSON types."""
+        told = plain(self.values) if self.folder else {"sections": plain(self.sections())}
+        return {"anchor": self.anchor, "title": self.title, **told}
+
+
+def picture_of(
+    kind: str, subject: Subject, benchmark: str | None = None, *, width: float = 85.0
+) -> Figure:
+    """Draw what `fairtrial plot` draws, `width` mm wide: by default as wide as a telephone's page.
+
+    Raises
+    ------
+    AnalysisError
+        If these sources have nothing that the kind shows.
+    """
+    found = draw(kind, subject, Sheet(width=width), benchmark=benchmark)
+    return Figure(name=found.name, alt=found.alt, draw=lambda: found.picture)
 
 
 def table_of(name: str, headings: str, rows: Iterable[tuple[Cell, ...]]) -> Table:
@@ -125,31 +149,15 @@ class Report(Result):
 
 @page_of.register(Report)
 def _report_page(report: Report) -> Page:
-    """Give the whole report to be read: long names are short where the page has them so."""
-    return _read(report, narrow=False)
+    """Give the whole report to be read: long names are short in tables and titles."""
+    return data_page(report, abridging(report.names))
 
 
-def narrow_page(report: Report) -> Page:
-    """Give the whole report for columns of paper: long names are short in all tables and titles."""
-    return _read(report, narrow=True)
-
-
-def _read(report: Report, *, narrow: bool) -> Page:
-    brief = abridging(report.names)
-    chapters = (
-        _abridged(section, brief) if narrow or chapter.name == "answer" else section
-        for chapter, section in _chapters(report)
-    )
-    return Page(
-        title=report.headline, sections=(*_brief(report), *chapters), cautions=report.cautions
-    )
-
-
-def data_page(report: Report) -> Page:
-    """Give the whole report for what takes its tables as data: names are whole."""
+def data_page(report: Report, brief: Callable[[str], str] = str) -> Page:
+    """Give the whole report for what takes its tables as data: names are whole, unless `brief` shortens them."""
     return Page(
         title=report.headline,
-        sections=(*_brief(report, whole=True), *(section for _, section in _chapters(report))),
+        sections=tuple(abridged(section, brief) for section in _chapters(report)),
         cautions=report.cautions,
     )
 
@@ -158,39 +166,42 @@ def brief_page(report: Report) -> Page:
     """Give the answer and the compact table alone, with the first cautions and how many more there are."""
     hidden = len(report.cautions) - len(report.shown)
     more = f"{hidden} more caution{'s' * (hidden > 1)}: in every other form of the report"
+    brief = abridging(report.names)
+    answer = [section(with_whole_interval(report.headline))]
+    for told in report.briefs:
+        answer += [section(told["heading"])] if told["heading"] else []
+        answer += [abridged(one, brief) for one in brief_sections(told)]
     return Page(
         title=report.headline,
-        sections=(Section((Sentence(with_whole_interval(report.headline)),)), *_brief(report)),
+        sections=tuple(answer),
         cautions=report.shown,
-        following=(Section((Sentence(more),)),) if hidden > 0 else (),
+        following=(section(more),) if hidden > 0 else (),
     )
 
 
-def _brief(report: Report, *, whole: bool = False) -> tuple[Section, ...]:
-    """Give one section: what is seen before anything is unfolded."""
-    found = tuple(
-        section for brief in report.briefs for section in brief_sections(brief, whole=whole)
-    )
-    return (found[0] if len(found) == 1 else Section(found),) if found else ()
-
-
-def _chapters(report: Report) -> Iterator[tuple[Chapter, Section]]:
-    """Give each chapter, and all that it says as one section under its title."""
+def _chapters(report: Report) -> Iterator[Section]:
+    """Give each chapter, and all that it says as one section under its title, without its pictures."""
     for chapter in report.chapters:
-        found = chapter.sections()
+        found = tuple(_without_pictures(chapter.sections()))
         title = chapter.title or "The answer"
         if len(found) == 1 and found[0].title in {"", title}:
-            yield chapter, Section(found[0].blocks, title)
+            yield Section(found[0].blocks, title)
         elif found:
-            yield chapter, Section(found, title)
+            yield Section(found, title)
 
 
-def _abridged(section: Section, brief: Callable[[str], str]) -> Section:
+def _without_pictures(sections: Iterable[Section]) -> Iterator[Section]:
+    for one in sections:
+        if blocks := tuple(block for block in one.blocks if not isinstance(block, Figure)):
+            yield replace(one, blocks=blocks)
+
+
+def abridged(section: Section, brief: Callable[[str], str]) -> Section:
     """Shorten names in titles and tables: no cell needs more room than on the screen."""
 
     def fit(block: Block) -> Block:
         if isinstance(block, Section):
-            return _abridged(block, brief)
+            return abridged(block, brief)
         if not isinstance(block, Table):
             return block
         return replace(
@@ -203,4 +214,4 @@ def _abridged(section: Section, brief: Callable[[str], str]) -> Section:
             notes=tuple(map(brief, block.notes)),
         )
 
-    return Section(tuple(map(fit, section.blocks)), brief(section.title))
+    return replace(section, blocks=tuple(map(fit, section.blocks)), title=brief(section.title))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..data.fleet import open_fleet, trials_apart
 from ..diagnose.modes import sources
 from ..errors import InsufficientDataError, UsageError
-from ..pages.model import Block, CommandLine, Figure, Section, Sentence, Table, merged, page_of
+from ..pages.model import Block, CommandLine, Section, Table, merged, page_of, section
 from ..record.fleet import is_fleet
 from ..record.manifest import asked_words
 from ..stats.arguments import stream
@@ -67,36 +66,22 @@ def chapter(subject: Subject) -> Chapter | None:
 
 def chapter_of(found: Sources, anchor: str, command: str) -> Chapter:
     """Set the sources as a chapter; `command` gives them alone."""
+    page = page_of(found)
+
+    def own(block: Block) -> Block:
+        """Name a table so that those of two metrics differ."""
+        if isinstance(block, Section):
+            return replace(block, blocks=tuple(map(own, block.blocks)))
+        return replace(block, name=f"{anchor}-{block.name}") if isinstance(block, Table) else block
 
     def sections() -> tuple[Section, ...]:
-        page = page_of(found)
-        doubts = tuple(Sentence(caution.text) for caution in page.cautions)
+        doubts = section(*(one.text for one in page.cautions), title="What this cannot show")
         return (
-            *(Section(tuple(_blocks(one, anchor)), one.title) for one in page.sections),
-            *((Section(doubts, "What this cannot show"),) if doubts else ()),
-            Section((CommandLine(command),), "The same alone"),
+            *(replace(one, blocks=tuple(map(own, one.blocks))) for one in page.sections),
+            *((doubts,) if page.cautions else ()),
+            section(CommandLine(command), title="The same alone"),
         )
 
     return Chapter(
-        name="variation",
-        folder="variation",
-        anchor=anchor,
-        title="Where the variation comes from",
-        values={"found": found, "command": command},
-        sections=sections,
-        drawn=lambda: {"sections": sections()},
+        name="variation", anchor=anchor, title="Where the variation comes from", sections=sections
     )
-
-
-def _blocks(section: Section, anchor: str) -> Iterator[Block]:
-    """Give a section's blocks, pictures in words; two metrics may have a table of one name."""
-    for block in section.blocks:
-        if isinstance(block, Table):
-            yield replace(block, name=f"{anchor}-{block.name}")
-        elif isinstance(block, Figure):
-            yield Sentence(block.alt)
-        elif isinstance(block, Section):
-            yield from (Sentence(block.title),) if block.title else ()
-            yield from _blocks(block, anchor)
-        else:
-            yield block

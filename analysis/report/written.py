@@ -7,16 +7,18 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from ..methods.multilevel.result import BenchmarkLine
 from ..pages import number_format as figures
 from ..pages.as_markup import escaped
-from ..pages.model import Cell, Column, Section, Sentence, Table, Value
+from ..pages.model import Section, Table, Value, section, table_of, value_of
 from ..pages.number_format import significant
 from ..verdict.judging import judge_alone
-from ..verdict.one_candidate import advice, word
+from ..verdict.one_candidate import advice, suite_lines, word
 from ..verdict.sentence import heading
-from ..words import shorten, shortened, shown
+from ..words import shorten, shown
 
 if TYPE_CHECKING:
     from ..methods.multilevel.result import Line, Multilevel
@@ -31,6 +33,7 @@ __all__ = [
     "column_of",
     "decimals_of",
     "few_sessions",
+    "level_text",
     "macros_of",
     "written",
     "written_of",
@@ -163,30 +166,29 @@ def _value(number: float | None, digits: int) -> Value:
     return Value(f"{number:.{digits}f}", number)
 
 
-# --- The answer as a table of one line a benchmark: for a terminal, a pull request and a paper.
-#
-# Its strings are those of the page. A brief is a mapping as JSON has it; ``docs/json.md``
-# explains its keys.
+# --- The answer as a table of one line a benchmark, in all forms; ``docs/json.md`` explains the keys of a brief.
 
 
-_NAME = 24
 _ADVICE = 48
 _NONE = Value("", None)
 _NO_SIDE = {"mean": _NONE, "half": _NONE}
 Brief = Mapping[str, Any]
-Halves = Mapping[str, float | None]
+
+
+def level_text(verdict: Verdict) -> str:
+    """Give the level of the printed intervals at this look, in percent."""
+    return f"{100 * (1 - verdict.look_alpha):.4g}\N{NO-BREAK SPACE}%"
 
 
 def brief_of(subject: Subject) -> Brief:
     """Give the compact table of one metric."""
     verdict = subject.verdict
-    level = 1 - verdict.look_alpha
-    few = few_sessions(verdict)
-    halves: dict[str, Halves] = {}
+    level, few = 1 - verdict.look_alpha, few_sessions(verdict)
+    halves: dict[tuple[str, str], float | None] = {}  # by variant and benchmark
     units = set()
     for name, matrix in () if few else subject.matrices.items():
         found = judge_alone(matrix, confidence=level)
-        halves[name] = {one.benchmark: _half(one.low, one.high) for one in found.alone}
+        halves |= {(name, one.benchmark): _half(one.low, one.high) for one in found.alone}
         # a host where each host was taken as one session
         each = {one.unit for one in found.alone if one.low is not None}
         units |= {found.outermost if unit == "session" else unit for unit in each}
@@ -195,18 +197,22 @@ def brief_of(subject: Subject) -> Brief:
         "metric": verdict.metric,
         "unit": verdict.unit,
         "baseline": verdict.baseline,
-        "level": Value(f"{100 * level:.4g}\N{NO-BREAK SPACE}%", level),
+        "level": Value(level_text(verdict), level),
         "rests_on": f"{units.pop()}s" if len(units) == 1 else "",
         "candidates": [
-            {"variant": one.variant, "rows": _rows(subject, one, halves)}
+            {"variant": one.variant, "rows": list(_rows(subject, one, halves))}
             for one in verdict.candidates
         ],
         "alone": [
-            (
-                one.benchmark,
-                _side(one.mean, None if few else _half(one.low, one.high), verdict.unit),
-                Value(f"{one.runs}", one.runs),
-            )
+            {
+                "benchmark": one.benchmark,
+                **_side(one.mean, None if few else _half(one.low, one.high), verdict.unit),
+                **{
+                    end: value_of(number, lambda value: figures.quantity(value, verdict.unit), "")
+                    for end, number in (("low", one.low), ("high", one.high))
+                },
+                "runs": Value(f"{one.runs}", one.runs),
+            }
             for one in verdict.alone
         ],
     }
@@ -218,122 +224,98 @@ def _half(low: float | None, high: float | None) -> float | None:
 
 
 def _rows(
-    subject: Subject, one: CandidateVerdict, halves: Mapping[str, Halves]
-) -> list[dict[str, Any]]:
+    subject: Subject, one: CandidateVerdict, halves: Mapping[tuple[str, str], float | None]
+) -> Iterator[dict[str, Any]]:
     """Give a row for each benchmark as the report lists them, then the suite's lines."""
     found, unit = one.multilevel, subject.verdict.unit
     if found is None:
-        return []
+        return
     column = column_of(found)
+    texts = {id(line): told for line, told in zip(column, all_written(column), strict=True)}
     lines = {line.name: line for line in found.benchmarks}
-    listed = [(lines[name], name) for name in subject.order if name in lines]
-    suite = (
-        (found.these, f"these\N{NO-BREAK SPACE}{len(lines)}"),
-        (found.similar, "others like them"),
-    )
-    listed += [(line, label) for line, label in suite if line is not None]  # type: ignore[misc]
-    texts = {id(line): text for line, text in zip(column, all_written(column), strict=True)}
-    rows = []
-    for line, label in listed:
+    listed: list[tuple[str, Line]] = [
+        (name, lines[name]) for name in subject.order if name in lines
+    ]
+    for label, line in (*listed, *suite_lines(found)):
         told = texts[id(line)]
-        ours: dict[str, Any] = {"candidate": None, "baseline": None}
-        if label in lines and line is lines[label]:
+        sides: dict[str, Any] = {"candidate": None, "baseline": None}
+        if isinstance(line, BenchmarkLine):
             for side, name in (("candidate", one.variant), ("baseline", subject.baseline)):
-                half = halves.get(name, {}).get(line.name)
-                ours[side] = _side(getattr(line, f"mean_{side}"), half, unit)
-        numbers: dict[str, Any] = {"speedup": told.speedup, "low": told.low, "high": told.high}
-        said: dict[str, Any] = {
+                mean = getattr(line, f"mean_{side}")
+                sides[side] = _side(mean, halves.get((name, line.name)), unit)
+        yield {
+            "name": line.name,
+            "label": shown(label),
+            **sides,
+            "speedup": told.speedup,
+            "low": told.low,
+            "high": told.high,
             "outcome": line.outcome,
             "word": word(line, unit),
             "advice": advice(line, found),
         }
-        rows.append({"name": line.name, "label": shown(label)} | ours | numbers | said)
-    return rows
 
 
 def _side(mean: float | None, half: float | None, unit: str) -> dict[str, Value]:
     """Write one side on one benchmark: its geometric mean, and half of its own interval."""
     share = "" if half is None else f"{figures.significant(100 * half, 2)}\N{NO-BREAK SPACE}%"
-    return {
-        "mean": _NONE if mean is None else Value(figures.quantity(mean, unit), mean),
-        "half": Value(share, half),
-    }
+    written = value_of(mean, lambda value: figures.quantity(value, unit), "")
+    return {"mean": written, "half": Value(share, half)}
 
 
-# ---- in words and cells
-
-
-def brief_sections(brief: Brief, *, whole: bool = False) -> tuple[Section, ...]:
-    """Give the heading, and a table for each candidate, or of one side alone.
-
-    Names are shortened as on the page, or `whole` for what takes tables as data.
-    """
-    head = (Sentence(brief["heading"]),) if brief["heading"] else ()
-    base = brief["baseline"]
-    if not brief["candidates"]:
-        return (Section((*head, _alone(brief, whole=whole), *_half_said(brief))),)
-    names = _names([base, *(one["variant"] for one in brief["candidates"])], whole=whole)
-    tables: list[Section | Sentence] = []
-    for number, one in enumerate(brief["candidates"], 1):
-        name = names[one["variant"]]
+def brief_sections(brief: Brief) -> tuple[Section, ...]:
+    """Give a table for each candidate, or of one side alone."""
+    base, compared = shown(brief["baseline"]), brief["candidates"]
+    found: list[Section] = []
+    if not compared:
+        found.append(section(_alone(brief)))
+    for number, one in enumerate(compared, 1):
+        name = shown(one["variant"])
         if one["rows"]:
-            table = _against(brief, one["rows"], (names[base], name), number, whole=whole)
-            tables.append(Section((table,), f"{name} against {names[base]}"))
+            title = f"{name} against {base}" if len(compared) > 1 else ""
+            found.append(section(_against(brief, one["rows"], (base, name), number), title=title))
         else:
-            tables.append(Sentence(f"{name}: nothing could be compared with {names[base]}"))
-    compared = any(one["rows"] for one in brief["candidates"])
-    return (Section((*head, *tables, *(_half_said(brief) if compared else ()))),)
+            found.append(section(f"{name}: nothing could be compared with {base}"))
+    if brief["rests_on"]:
+        found.append(section(_half_said(brief)))
+    return tuple(found)
 
 
-def _names(names: Sequence[str], *, whole: bool) -> Mapping[str, str]:
-    return {name: shown(name) for name in names} if whole else shortened(names, _NAME)
-
-
-def _half_said(brief: Brief) -> tuple[Sentence, ...]:
+def _half_said(brief: Brief) -> str:
     """Say what a bare ± would leave open."""
-    on = brief["rests_on"]
-    if not on:
-        return ()
-    each = "each side's" if brief["candidates"] else "its"
+    on, compared = brief["rests_on"], bool(brief["candidates"])
+    each = "each side's" if compared else "its"
     text = f"±: half the width of {each} own {brief['level'].text} interval, over its {on}"
-    if brief["candidates"] and on in ("sessions", "hosts"):
+    if compared and on in ("sessions", "hosts"):
         text += f"; what {on} do to both sides alike is no part of the speedup's interval"
-    return (Sentence(text),)
+    return text
 
 
-def _against(
-    brief: Brief, rows: Sequence[Brief], names: tuple[str, str], number: int, *, whole: bool
-) -> Table:
+def _against(brief: Brief, rows: Sequence[Brief], names: tuple[str, str], number: int) -> Table:
     """Set a candidate's rows as a table; without any half-width it has no columns for them."""
-    labels = _names([row["label"] for row in rows], whole=whole)
-    sides = [[row[side] or _NO_SIDE for side in ("baseline", "candidate")] for row in rows]
-    keys = ["mean", "half"] if any(one["half"].text for row in sides for one in row) else ["mean"]
-    columns = [Column("", "left")]
-    for name in names:
-        columns += [Column(name), Column("±")][: len(keys)]
-    columns += [Column("speedup"), Column(f"{brief['level'].text} from"), Column("to")]
-    columns += [Column("word", "left"), Column("to decide", "left")]
-    cells: list[tuple[Cell, ...]] = [
-        (
-            labels[row["label"]],
-            *(one[key] for one in side for key in keys),
-            *(row[key] for key in ("speedup", "low", "high", "word")),
-            shorten(row["advice"], _ADVICE),
-        )
-        for row, side in zip(rows, sides, strict=True)
-    ]
-    return Table(name=f"speedups-{number}", columns=tuple(columns), rows=tuple(cells))
+    columns: list[Any] = [("<", itemgetter("label"))]
+    for side, name in zip(("baseline", "candidate"), names, strict=True):
+        sides = [row[side] or _NO_SIDE for row in rows]
+        columns.append((name, lambda row, side=side: (row[side] or _NO_SIDE)["mean"]))
+        if any(one["half"].text for one in sides):
+            columns.append(("±", lambda row, side=side: (row[side] or _NO_SIDE)["half"]))
+    headings = ("speedup", f"{brief['level'].text} from", "to", "<word")
+    columns += zip(headings, map(itemgetter, ("speedup", "low", "high", "word")), strict=True)
+    columns.append(("<to decide", lambda row: shorten(row["advice"], _ADVICE)))
+    return table_of(f"speedups-{number}", rows, *columns)
 
 
-def _alone(brief: Brief, *, whole: bool) -> Table:
-    alone = brief["alone"]
-    names = _names([brief["baseline"], *(name for name, _, _ in alone)], whole=whole)
-    keys = ["mean", "half"] if any(side["half"].text for _, side, _ in alone) else ["mean"]
-    headings = [names[brief["baseline"]], "±"][: len(keys)]
-    return Table(
-        name="alone",
-        columns=(Column("", "left"), *map(Column, headings), Column("runs")),
-        rows=tuple((names[name], *(side[key] for key in keys), runs) for name, side, runs in alone),
+def _alone(brief: Brief) -> Table:
+    halves = any(one["half"].text for one in brief["alone"])
+    return table_of(
+        "alone",
+        brief["alone"],
+        ("<", itemgetter("benchmark")),
+        (shown(brief["baseline"]), itemgetter("mean")),
+        ("±", itemgetter("half")) if halves else None,
+        (f"{brief['level'].text} from", itemgetter("low")),
+        ("to", itemgetter("high")),
+        ("runs", itemgetter("runs")),
     )
 
 
@@ -373,10 +355,10 @@ def _commands(brief: Brief) -> Iterator[tuple[str, str, str]]:
     yield "Baseline", escaped(brief["baseline"]), "the side that all others are compared with"
     level = brief["level"].text.removesuffix("\N{NO-BREAK SPACE}%")
     yield "Level", level, "of each interval, in percent"
-    for name, side, runs in brief["alone"]:
-        of = _letters(name)
-        yield from _quantity(f"Mean{of}", side["mean"], f"{name}: geometric mean")
-        yield f"Runs{of}", runs.text, f"{name}: runs that count"
+    for one in brief["alone"]:
+        of, about = _letters(one["benchmark"]), one["benchmark"]
+        yield from _quantity(f"Mean{of}", one["mean"], f"{about}: geometric mean")
+        yield f"Runs{of}", one["runs"].text, f"{about}: runs that count"
     for one in brief["candidates"]:
         for row in one["rows"]:
             if row["candidate"] is not None:

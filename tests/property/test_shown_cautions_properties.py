@@ -21,7 +21,7 @@ from analysis.errors import FairtrialError
 from analysis.importers.reader import Reading
 from analysis.pages.model import Note, Page, page_of
 from analysis.record.trial_files import FINDINGS, GivenUp
-from analysis.report.answer import chapter
+from analysis.report.assembling import assemble
 from analysis.report.subject import subject_of
 from analysis.verdict.cautions import shown_cautions
 from analysis.verdict.gate import gate_verdict
@@ -124,10 +124,10 @@ def notes_of(page: Page) -> list[str]:
     return [text for text in plain if not text.startswith("and ")]
 
 
-def reported(path: Path, metric: str) -> list[tuple[str, str]]:
-    """Give the cautions that stand open on the report's first screen."""
-    values = chapter(subject_of([str(path)], Reading(metric=metric), explain=False)).values
-    return [(one["code"], one["whole"]) for one in values["doubts"][: values["shown"]]]
+def reported(path: Path, metric: str) -> list[str]:
+    """Give the codes of the cautions that stand open on the report's first screen."""
+    subject = subject_of([str(path)], Reading(metric=metric), explain=False)
+    return [caution.code for caution in assemble([subject]).shown]
 
 
 def names_shown(verdict: Verdict) -> set[str]:
@@ -176,4 +176,4 @@ def test_four_screens_say_the_same_of_what_they_show(
         assert notes_of(page_of(gated)) == own + texts
     if not asked:
         codes = [one.code for one in told.cautions]
-        assert [code for code, _ in reported(path, metric)] == codes
+        assert reported(path, metric) == codes

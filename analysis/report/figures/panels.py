@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import InsufficientDataError
 from ...plots.axes import Axes
 from ...plots.chart import POINT, arranged
 from ...plots.marks import COLOURS, style_of
 from ...plots.svg import wide
+from ...stats.classical import normal_positions
+from ...stats.quantiles import Shift, shift_of
 from ...words import shortened
-from ..runs import Cell, cells_of
 
 if TYPE_CHECKING:
-    from ...methods.multilevel.result import BenchmarkLine
+    from ...data.matrix import PerformanceMatrix
+    from ...methods.multilevel.result import BenchmarkLine, Multilevel
     from ...plots.chart import Sheet
     from ...plots.paper import Picture
     from ..subject import Subject
@@ -137,3 +142,112 @@ def few_of(
     few = [name for name in every if name in kept]
     out = len(every) - len(few)
     return few, [f"{out} benchmarks between the first and the last are not drawn"]
+
+
+# --- The runs of one benchmark, by variant and session.
+
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+_LEAST = 3  # runs that are held against a normal law
+_ROUNDING = 1e-12  # runs whose logs differ by less are equal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cell:
+    """One variant's runs of a benchmark, in the order in which they were measured."""
+
+    values: Floats
+    labels: tuple[str, ...]  # the sessions; one, "", where they are not known
+    session: Integers  # the place of each run's session in `labels`
+    block: NDArray[Any] | None = None  # the id of each run's block; None where blocks are not known
+
+    def of(self, place: int) -> Floats:
+        """Give the runs of one session."""
+        found: Floats = self.values[self.session == place]
+        return found
+
+    @property
+    def by_session(self) -> tuple[Floats, ...]:
+        """The runs of each session."""
+        return tuple(self.of(k) for k in range(len(self.labels)))
+
+    @property
+    def positive(self) -> bool:
+        """Whether every run has a logarithm."""
+        return bool(self.values.min() > 0)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest run."""
+        return float(self.values.min()), float(self.values.max())
+
+
+def mean_of(runs: Floats, *, log: bool) -> float:
+    """Give the geometric mean, or the arithmetic one where the axis is linear."""
+    return float(np.exp(np.log(runs).mean())) if log else float(runs.mean())
+
+
+def cells_of(subject: Subject, benchmark: str) -> dict[str, Cell]:
+    """Give each variant's runs of a benchmark, the baseline's first; of runs of 0 too."""
+    return {
+        name: _cell(one, one.benchmarks.index(benchmark))
+        for name, matrix in subject.matrices.items()
+        for one in (matrix, matrix.with_zeros)
+        if one is not None and benchmark in one.benchmarks
+    }
+
+
+def _cell(matrix: PerformanceMatrix, k: int) -> Cell:
+    values = matrix.samples[k]
+    unknown = np.full(values.size, "")
+    labels, session = _numbered(unknown if matrix.sessions is None else matrix.sessions[k])
+    block = None if matrix.blocks is None else matrix.blocks[k]
+    return Cell(values=values, labels=labels, session=session, block=block)
+
+
+def _numbered(given: NDArray[Any]) -> tuple[tuple[str, ...], Integers]:
+    """Give sessions their numbers: whole ones in their order, names as they are first met."""
+    if given.dtype.kind in "iu":
+        labels, session = np.unique(given, return_inverse=True)
+        return tuple(map(str, labels.tolist())), session.reshape(-1).astype(np.int64)
+    names = given.tolist()
+    places = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    return tuple(places), np.array([places[name] for name in names], dtype=np.int64)
+
+
+def distribution(cell: Cell) -> Floats:
+    """Give the runs from the least on, each with the share of runs up to it."""
+    count = cell.values.size
+    return np.column_stack((np.sort(cell.values), np.arange(1, count + 1) / count))
+
+
+def normal_quantiles(cell: Cell) -> Floats:
+    """Give what a normal law expects, and the runs less their session's mean: of logs where possible.
+
+    Both in standard deviations; none of too few or equal runs.
+    """
+    values = np.log(cell.values) if cell.positive else cell.values
+    counts = np.bincount(cell.session, minlength=len(cell.labels))
+    means = np.bincount(cell.session, weights=values) / np.maximum(counts, 1)
+    rest = np.sort((values - means[cell.session])[counts[cell.session] > 1])
+    if rest.size < _LEAST:
+        return np.empty((0, 2))
+    sd = float(np.sqrt((rest**2).sum() / max(1, rest.size - int((counts > 1).sum()))))
+    if not sd > _ROUNDING:
+        return np.empty((0, 2))
+    return np.column_stack((normal_positions(rest.size), rest / sd))
+
+
+def shift_between(result: Multilevel, ours: Cell, theirs: Cell) -> Shift | None:
+    """Give the log speedups at quantiles; of sessions that both sides have where these are paired."""
+    paired = result.design in ("paired", "hosts")
+    sides = [ours.by_session, theirs.by_session]
+    if paired:
+        common = [label for label in ours.labels if label in theirs.labels]
+        sides = [
+            tuple(side.of(side.labels.index(label)) for label in common) for side in (ours, theirs)
+        ]
+    if result.better == "lower":
+        sides.reverse()
+    return shift_of(*sides, paired=paired, confidence=1 - result.look_alpha)

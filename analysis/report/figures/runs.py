@@ -29,16 +29,20 @@ from ...plots.chart import POINT, arranged
 from ...plots.marks import COLOURS
 from ...stats.arguments import stream
 from ...stats.samples import bandwidth_of, kernel_density
-from ..runs import Cell, distribution, mean_of, normal_quantiles, shift_between
 from .panels import (
+    Cell,
     Drawing,
     Number,
     cells_and_styles,
+    distribution,
     in_columns,
     line_of,
+    mean_of,
     name_of,
     names_of,
+    normal_quantiles,
     rows_high,
+    shift_between,
 )
 
 if TYPE_CHECKING:

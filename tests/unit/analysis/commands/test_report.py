@@ -100,7 +100,7 @@ def test_a_folder_takes_a_file_for_each_table(trial, tmp_path):
     assert code == 0
     names = sorted(path.name for path in folder.iterdir())
     assert sorted(out.split()) == [str(folder / name) for name in names]
-    assert {"speedups-1.csv", "answer-1.csv", "cautions.csv"} <= set(names)
+    assert {"speedups-1.csv", "cautions.csv"} <= set(names)
     rows = list(csv.DictReader(io.StringIO((folder / "speedups-1.csv").read_text("utf-8"))))
     assert [row["name"] for row in rows][-1] == "others like them"
     assert float(rows[0]["speedup"]) == pytest.approx(float(rows[0]["speedup (text)"]), rel=0.01)
@@ -136,8 +136,7 @@ def test_names_of_100_letters_are_short_in_latex_and_whole_in_csv(synthetic, tmp
     assert not [line for line in (*rows, *titles[1:]) if re.search("x{30}|v{30}", line)]
     _, table, _ = execute(trial, "--format", "csv")
     told = list(csv.DictReader(io.StringIO(table)))
-    for one in ("speedups-1", "answer-1"):
-        assert {row["row"] for row in told if row["table"] == one} >= set(names)
+    assert {row["row"] for row in told if row["table"] == "speedups-1"} >= set(names)
 
 
 REFUSED = [
@@ -217,9 +216,8 @@ def test_two_sides_and_one_variant_of_a_trial(synthetic, tmp_path):
     trial = synthetic(data, sessions=2).write(tmp_path / "t")
     _, both, _ = execute(f"{trial}:new", f"{trial}:slow", "--format", "txt")
     assert both.startswith("new is 3.2 times as fast as slow on x (3.1 to 3.3)\n\n")
-    assert "\n\nnew against slow" in both
     _, one, _ = execute(f"{trial}:new", "--format", "txt")
-    assert "new against old" in one
+    assert "than old on x" in one
     assert "slow" not in one
 
 

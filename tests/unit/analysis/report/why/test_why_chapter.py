@@ -22,7 +22,7 @@ from analysis.pages.model import page_of
 from analysis.record.manifest import read_manifest
 from analysis.record.profiles import PROFILE, profiles_of, read_profile
 from analysis.report.assembling import assemble, html_page
-from analysis.report.page import brief_page, data_page, narrow_page
+from analysis.report.page import brief_page, data_page
 from analysis.report.subject import subject_of, subjects_of
 from analysis.report.why import chapter, rows_of
 from tests.profiled import CALLS, profile_beside
@@ -99,7 +99,7 @@ def test_the_rows_are_those_of_explain_in_every_form(profiled):
     forms = {
         "csv": as_csv.render(data_page(report)),
         "md": as_markup.render_markdown(page_of(report)),
-        "latex": as_markup.render_latex(narrow_page(report)),
+        "latex": as_markup.render_latex(page_of(report)),
         "html": page.replace("\N{MINUS SIGN}", "-"),
     }
     for form, text in forms.items():
