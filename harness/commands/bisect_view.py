@@ -1,7 +1,7 @@
 """What a person watches while commits are searched: a page that grows downwards, and one line that is rewritten.
 
-The page has a line for each look, probe and skipped commit. On a terminal the line of a probe is replaced while the
-same commit is probed again, and the last line says what is being built or measured; elsewhere each event is a line.
+The page has a line for each look, probe and skipped commit. On a terminal the last line says what is being built or
+measured.
 """
 
 from __future__ import annotations
@@ -64,9 +64,7 @@ def why_of(found: Bisection, err: TextIO, *, quiet: bool, verbose: bool, wait_s:
 
 _REDRAW_S = 0.2
 _SURE = 0.95  # of the places that are left
-_NUMBERS = 29  # columns of the three numbers behind a commit
-_LEAST_NAME = 18  # columns of place and SHA, before the numbers
-_UP = "\x1b[1A\r\x1b[K"  # takes the line above away
+_NAME = WIDTH - 29  # columns of a commit, before its three numbers
 
 
 class BisectView(PartView, OneLineView):
@@ -86,8 +84,6 @@ class BisectView(PartView, OneLineView):
         self._phase: Phase | None = None
         self._searched: tuple[int, int] | None = None  # the ends whose heading stands already
         self._told: set[int] = set()  # places whose failed build was said
-        self._waiting: list[str] = []
-        self._probe: int | None = None  # the place whose line is the last one
         self._probed: dict[int, int] = {}
         self._doing = ""
         self._building = False
@@ -126,8 +122,8 @@ class BisectView(PartView, OneLineView):
         why = getattr(found, "why", None)
         if why is not None:
             self._told.add(found.commit.place)
-            self._waiting.append(self._skipped_line(found.commit.place, str(why)))
-            self._waiting.append(f"{'':8}{getattr(found, 'log', '')}".rstrip())
+            self._put(self._skipped_line(found.commit.place, str(why)))
+            self._put(f"{'':8}{getattr(found, 'log', '')}".rstrip())
 
     def phase(self, phase: Phase) -> None:
         """Begin a part of the page, where the next sessions are for something else."""
@@ -135,17 +131,14 @@ class BisectView(PartView, OneLineView):
         if phase.kind == "search":
             ends = (phase.lower, phase.upper)
             if self._searched != ends:
-                self._blank()
-                behind = (
-                    f"search behind {self._short(phase.lower)} up to {self._short(phase.upper)}"
-                )
-                head = "search" if ends == (0, len(self._commits) - 1) else behind
-                head = f"{head:{self._name_width()}}"
-                self._put(f"{head}{'sessions':>9}{'slow already':>14}{'left':>6}")
+                self._put("")
+                behind = f" behind {self._short(phase.lower)} up to {self._short(phase.upper)}"
+                head = f"search{behind * (ends != (0, len(self._commits) - 1))}"
+                self._put(f"{head:{_NAME}}{'sessions':>9}{'slow already':>14}{'left':>6}")
                 self._searched = ends
             return
         self._searched = None
-        self._blank()
+        self._put("")
         if phase.kind == "step0":
             self._put("is there a difference?")
             return
@@ -156,11 +149,10 @@ class BisectView(PartView, OneLineView):
     def session(
         self, places: tuple[int, ...], values: Mapping[int, float], posterior: Posterior | None
     ) -> None:
-        """Write the line of a probe, in the place of the one before of the same commit."""
+        """Write the line of a probe."""
         del values
         self.sessions += 1
         self._doing = ""
-        self._say_waiting()
         if posterior is None or self._phase is None:
             return
         inner = [one for one in places if posterior.lower < one < posterior.upper]
@@ -169,7 +161,9 @@ class BisectView(PartView, OneLineView):
             first, last, _ = posterior.shortest(_SURE)
             slow, left = posterior.slow_already(place), last - first + 1
             numbers = f"{self._probed[place]:>9}{slow:>14.2f}{left:>6}"
-            self._line(f"{self._commit(place, self._name_width())}{numbers}", place)
+            about = f"{place:6d}  {self._short(place)}  {shown(self._commits[place].subject)}"
+            text = cut(about, _NAME - 1)
+            self._put(f"{text}{' ' * (_NAME - cells(text))}{numbers}")
 
     def word(self, phase: Phase, word: PairWord) -> None:
         """Say what a look at a pair says."""
@@ -177,21 +171,20 @@ class BisectView(PartView, OneLineView):
 
         later = self._ends[1] if phase.kind == "step0" else self._short(phase.upper)
         told = told_word(word, later, *self._metric)
-        self._line(f"  {counted(word.sessions, 'session')}: {told}")
+        self._put(cut(f"  {counted(word.sessions, 'session')}: {told}", WIDTH))
 
     def skipped(self, place: int) -> None:
         """Say of a commit that it is skipped, where its build has not said so."""
         if place not in self._told:
             self._told.add(place)
-            self._line(self._skipped_line(place, "fails in every run"))
+            self._put(self._skipped_line(place, "fails in every run"))
 
     def close(self) -> None:
         """Take the moving line away, and set what follows apart."""
         self._clear()
-        self._say_waiting()
         self._doing = ""
         if self.sessions:
-            self._blank()
+            self._put("")
 
     # ---- what the trial of a session tells
 
@@ -205,7 +198,7 @@ class BisectView(PartView, OneLineView):
 
     def _put(self, text: str) -> None:
         """Write a line of the page."""
-        self._probe = None
+        self._clear()
         super().say(text)
 
     def begin(self, total: int, done: int, sessions: int) -> None:  # noqa: ARG002 - a Watcher's
@@ -238,7 +231,7 @@ class BisectView(PartView, OneLineView):
             self._drawn = now
             runs = f": {self._runs} of {self._planned} runs" if self._planned else ""
             text = f"  {self._doing}{runs}, {clock(now - self._since)}"
-            self._paint(cut(text, self._width()))
+            self._paint(cut(text, min(WIDTH, shutil.get_terminal_size().columns - 1)))
 
     def end(self) -> None:
         """Take the moving line away."""
@@ -251,45 +244,12 @@ class BisectView(PartView, OneLineView):
         self._doing, self._since, self._drawn = what, time.monotonic(), 0.0
         self.tick()
 
-    def _line(self, text: str, probe: int | None = None) -> None:
-        """Write a line of the page; that of a probe takes the place of its last one."""
-        self._clear()
-        if self._moving and probe is not None and probe == self._probe:
-            self._err.paint(_UP)
-        self._put(cut(text, self._page_width()))
-        self._probe = probe
-
-    def _say_waiting(self) -> None:
-        """Say which builds failed, below the heading of the sessions that they were for."""
-        for text in self._waiting:
-            self._put(text)
-        self._waiting = []
-
-    def _blank(self) -> None:
-        self._put("")
-
     def _short(self, place: int) -> str:
         return self._commits[place].short
-
-    def _commit(self, place: int, width: int) -> str:
-        """Give place, SHA and subject in just so many columns."""
-        about = f"{place:6d}  {self._short(place)}  {shown(self._commits[place].subject)}"
-        text = cut(about, width - 1)
-        return text + " " * (width - cells(text))
 
     def _skipped_line(self, place: int, why: str) -> str:
         text = f"{place:6d}  {self._short(place)}  skipped: {' '.join(shown(why).split())}"
         return cut(text, WIDTH)
-
-    def _page_width(self) -> int:
-        """Give the columns of a line that may have to be taken away again: it must not be broken by the terminal."""
-        return self._width() if self._moving else WIDTH
-
-    def _name_width(self) -> int:
-        return max(_LEAST_NAME, self._page_width() - _NUMBERS)
-
-    def _width(self) -> int:
-        return min(WIDTH, shutil.get_terminal_size().columns - 1)
 
 
 def _name(word: str, commit: Commit) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -112,21 +111,6 @@ def test_each_number_is_that_of_the_search() -> None:
         ]
         assert last.split()[-3:-1] == [str(sessions), f"{slow:.2f}"]
     assert f"proof 1, fresh sessions: {asked[found.culprits[0].upto].commit[:7]} against " in text
-
-
-def test_on_a_terminal_a_probe_has_one_line_until_the_next_comes() -> None:
-    screen = Terminal()
-    watched(screen)
-    shown = played(screen.getvalue())
-    probes = [line.split()[0] for line in shown if re.match(r" +\d+  [0-9a-f]{7}  change", line)]
-    assert all(a != b for a, b in itertools.pairwise(probes))
-    assert all(
-        re.search(r" [01]\.\d\d +\d+$", line) for line in shown if "  change " in line
-    )  # the numbers are never cut
-    plain = io.StringIO()
-    watched(plain)
-    assert len(shown) - 1 < len(plain.getvalue().splitlines())
-    assert not any("session 1" in line or "building" in line for line in shown)
 
 
 def played(text: str) -> list[str]:
