@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 # What is in order comes first, what is to mend last: on a terminal the end is what one sees.
 _ORDER: tuple[CheckStatus, ...] = ("ok", "unknown", "warn", "fail")
-_COLOURS: Mapping[CheckStatus, str] = {"ok": "32", "unknown": "36", "warn": "33", "fail": "31"}
 _STATUS, _NAME, _LABEL = 9, 13, 6
 _LEFT = " " * 6
 _COMMAND = ("sudo ", " | ")  # what only commands hold
@@ -49,21 +47,14 @@ class Checkup:
     strict: bool
     for_campaign: bool
 
-    def text(
-        self,
-        *,
-        width: int = WIDTH,
-        verbose: bool = False,
-        colour: bool = False,
-        quiet: bool = False,
-    ) -> str:
+    def text(self, *, width: int = WIDTH, verbose: bool = False, quiet: bool = False) -> str:
         """Write the doctor's screen; `quiet` leaves only what is not in order."""
         shown = [
             line
             for status in _ORDER[quiet:]
             for finding in self.findings
             if finding.status == status
-            for line in _finding(finding, width, verbose=verbose, colour=colour)
+            for line in _finding(finding, width, verbose=verbose)
         ]
         if quiet:
             return "\n".join(shown) + "\n" * bool(shown)
@@ -146,7 +137,7 @@ def headline(state: HostState) -> str:
     return " · ".join(parts)
 
 
-def _finding(finding: Finding, width: int, *, verbose: bool, colour: bool) -> list[str]:
+def _finding(finding: Finding, width: int, *, verbose: bool) -> list[str]:
     indent = " " * (2 + _STATUS + _NAME)
     label = f"  {finding.status:<{_STATUS}}{finding.check:<{_NAME}}"
     lines = _wrapped(finding.what, label, indent, width)
@@ -158,10 +149,6 @@ def _finding(finding: Finding, width: int, *, verbose: bool, colour: bool) -> li
         head = f"{indent}{name:<{_LABEL}}"
         if value:
             lines += _detail(value, head, indent + " " * _LABEL, width)
-    if colour:
-        code = _COLOURS[finding.status]
-        painted = f"  \x1b[{code}m{finding.status}\x1b[0m{' ' * (_STATUS - len(finding.status))}"
-        lines[0] = painted + lines[0][2 + _STATUS :]
     return lines
 
 

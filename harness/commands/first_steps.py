@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TextIO
 
 from analysis.options import command
-from analysis.record.printer import printer_on
 from analysis.words import next_lines
 
 from .options import Talk, write_json
@@ -83,9 +82,8 @@ def doctor(
     if talk.json:
         write_json(checkup.to_dict(), out)
     else:
-        screen = printer_on(out)
-        text = checkup.text(colour=screen.isatty(), verbose=talk.verbose, quiet=talk.quiet)
-        screen.paint(text + "\n" * (not talk.quiet))  # its parts are clean
+        text = checkup.text(verbose=talk.verbose, quiet=talk.quiet)
+        out.write(text + "\n" * (not talk.quiet))
     return 3 if checkup.fatal else 0
 
 

@@ -149,14 +149,6 @@ def test_the_last_line_says_what_becomes_of_a_campaign(statuses, fatal, last, st
     assert text.splitlines()[-1] == last
 
 
-def test_colour_only_repeats_what_words_say():
-    state, findings, plan = examine("intel_pstate")
-    plain = checkup_text(state, findings, plan=plan)
-    painted = checkup_text(state, findings, plan=plan, colour=True)
-    assert painted != plain
-    assert re.sub(r"\x1b\[\d+m", "", painted) == plain
-
-
 @pytest.mark.parametrize("status", ["ok", "unknown", "warn", "fail"])
 def test_why_it_matters_is_said_of_what_is_to_mend(status):
     state, _, _ = examine("amd")
