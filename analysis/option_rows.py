@@ -423,7 +423,6 @@ commands [COMMAND...]
     a program with arguments
 --style STYLE
 --sort SORT
--u, --time-unit UNIT
 
 [compare: what is compared]
 --baseline COMMAND
@@ -432,6 +431,12 @@ commands [COMMAND...]
     what a command is called; one for each (default: the command itself)
 -L, --parameter-list NAME VALUES...
     fill {NAME} with each of the values, such as 1,6,9; given twice: all combinations
+-P, --parameter-scan NAME FIRST LAST...
+    fill {NAME} with the numbers from FIRST to LAST
+-D, --parameter-step-size STEP
+    the step of -P (default: 1)
+attempt --try COMMAND
+    execute it once, and show what it prints
 
 [compare: how much is measured]
 for_s --for TIME  duration
@@ -485,8 +490,12 @@ no_shell -N
     count too, and show memory (default: instructions,cycles,branch-misses,page-faults)
 
 [compare: the answer]
+-u, --time-unit UNIT  unit
+    of the table: s, ms or us
 --export-json FILE
     also write hyperfine's JSON
+--export-csv FILE
+    also write hyperfine's CSV
 --export-markdown FILE
     also write the answer as Markdown
 

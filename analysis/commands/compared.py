@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +64,7 @@ def answered(
     earlier: int = 0,
     exit_codes: Mapping[tuple[str, int], int] | None = None,
     counters: bool = False,
+    units: str | None = None,
 ) -> CompareAnswer:
     """Judge the trial of a sitting.
 
@@ -81,6 +84,8 @@ def answered(
         How many runs of a variant counted that ended with a code other than 0.
     counters : bool
         Whether what was counted, and memory, are columns.
+    units : {"s", "ms", "us"}, optional
+        Of times in the table; by default each row has the unit of its mean.
 
     Raises
     ------
@@ -94,6 +99,7 @@ def answered(
         commands,
         seconds=measured_s + session_seconds(trial, earlier),
         counters=counters,
+        units=units,
         standing=standing_of(look, trial.manifest.baseline),
         notes=[
             f"{counted(count, 'run')} of {called[variant]} ended with exit code {code}, and "
@@ -133,37 +139,52 @@ def write_answer(
     out.write(f"{screen_of(answer, width, notes, short=short)}\n")
 
 
-def write_exports(answer: CompareAnswer, *, runs: str | None, markdown: str | None) -> None:
-    """Write the runs in hyperfine's JSON, each command by what was typed, and the answer as Markdown.
+def write_exports(answer: CompareAnswer, files: Mapping[str, str]) -> None:
+    """Write files: kind (``json``, ``csv``, ``markdown``) -> path.
 
     Raises
     ------
     UsageError
-        If a file cannot be written; the trial is kept in any case.
+        If one cannot be written; the trial is kept in any case.
     """
-    data: dict[str, str] = {}
-    if markdown is not None:
-        data[markdown] = render_markdown(page_of(answer))
-    if runs is not None:
-        assert answer.verdict.path is not None
-        exported = exported_trial(read_trial(answer.verdict.path))
-        typed = {one.variant: one for one in answer.commands}
-        samples = tuple(
-            replace(one, variant=typed[one.variant].command) for one in exported.samples
-        )
-        told = json.loads(write_hyperfine(replace(exported, samples=samples)).data)
-        filled = {one.command: dict(one.parameters) for one in answer.commands}
-        for result in told["results"]:
-            result.pop("parameters")
-            if values := filled.get(result["command"]):
-                result["parameters"] = values
-        data[runs] = json.dumps(told, indent=2, ensure_ascii=False)
-    for path, text in data.items():
+    for kind, path in files.items():
         try:
-            Path(path).write_bytes(f"{text}\n".encode())
+            Path(path).write_bytes(_KINDS[kind](answer).encode())
         except OSError as error:
             raise UsageError(
                 f"the file cannot be written: {error.strerror}",
                 path,
                 "name another one; 'fairtrial export' writes it from the trial, which is kept",
             ) from None
+
+
+def _json(answer: CompareAnswer) -> str:
+    """Give all runs as hyperfine writes them, each command by what was typed."""
+    assert answer.verdict.path is not None
+    exported = exported_trial(read_trial(answer.verdict.path))
+    typed = {one.variant: one.command for one in answer.commands}
+    samples = tuple(replace(one, variant=typed[one.variant]) for one in exported.samples)
+    told = json.loads(write_hyperfine(replace(exported, samples=samples)).data)
+    filled = {one.command: dict(one.parameters) for one in answer.commands}
+    for result in told["results"]:
+        result.pop("parameters")
+        if values := filled.get(result["command"]):
+            result["parameters"] = values
+    return f"{json.dumps(told, indent=2, ensure_ascii=False)}\n"
+
+
+def _csv(answer: CompareAnswer) -> str:
+    """Give a row for each command with the columns of hyperfine, in seconds."""
+    text = io.StringIO()
+    table = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    table.writerows(json.loads(_json(answer))["results"])
+    return text.getvalue()
+
+
+_COLUMNS = ("command", "mean", "stddev", "median", "user", "system", "min", "max")
+_KINDS: Mapping[str, Callable[[CompareAnswer], str]] = {
+    "json": _json,
+    "csv": _csv,
+    "markdown": lambda answer: f"{render_markdown(page_of(answer))}\n",
+}

@@ -125,6 +125,8 @@ class CompareAnswer(Result):
         Of measuring, in all sittings.
     notes : tuple of str
         Sentences about how it was measured, such as exit codes that counted.
+    units : str or None
+        The unit of time in the table, ``s``, ``ms`` or ``us``; chosen row by row where None.
     """
 
     method: ClassVar[str] = "compare"
@@ -138,6 +140,7 @@ class CompareAnswer(Result):
     looked_at: tuple[int, ...] = ()
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    units: str | None = None
 
     @property
     def base(self) -> ComparedCommand:
@@ -196,6 +199,7 @@ def answer_of(
     counters: bool = False,
     standing: Standing | None = None,
     notes: Sequence[str] = (),
+    units: str | None = None,
 ) -> CompareAnswer:
     """Judge a comparison's trial, and put beside it what its commands took.
 
@@ -213,6 +217,8 @@ def answer_of(
         Who leads of three and more.
     notes : sequence of str
         Sentences about how it was measured.
+    units : str, optional
+        As of a `CompareAnswer`.
 
     Raises
     ------
@@ -257,6 +263,7 @@ def answer_of(
         looked_at=tuple(look for look in plan.looks if look <= trial.sessions) if plan else (),
         seconds=seconds,
         notes=tuple(notes),
+        units=units,
         cautions=verdict.cautions,
         references=verdict.references,
     )

@@ -68,10 +68,12 @@ class RowUnit(NamedTuple):
         return f"{' … '.join(numbers)} {self.name}" if len(numbers) == len(seconds) else "-"
 
 
-def row_unit(mean: float | None) -> RowUnit:
-    """Choose the unit of a row by its mean, and as many digits as that deserves."""
+def row_unit(mean: float | None, wanted: str | None = None) -> RowUnit:
+    """Choose the unit of a row by its mean, or take ``s``, ``ms`` or ``us``; as many digits as that deserves."""
     value = 0.0 if mean is None else mean
-    name, factor = next((one for one in _UNITS if value >= _ROUND * one[1]), _UNITS[-1])
+    fitting = [one for one in _UNITS if wanted is None and value >= _ROUND * one[1]]
+    fitting += [one for one in _UNITS if one[0].replace("µ", "u") == wanted]
+    name, factor = (*fitting, _UNITS[-1])[0]
     number = value / factor
     if number >= 20 or not number:
         return RowUnit(name, factor, 0)
@@ -336,7 +338,7 @@ def _columns(answer: CompareAnswer) -> dict[str, list[str]]:
     headings = ("mean", "spread", "user", "system", _RANGE, *metrics)
     rows = []
     for one in answer.commands:
-        times, unit = one.times, row_unit(one.times.mean)
+        times, unit = one.times, row_unit(one.times.mean, answer.units)
         rows.append(
             (
                 f"{'≥ ' * bool(times.cut)}{unit.time(times.mean)}",

@@ -45,6 +45,10 @@ def compare(*, args: Comparing, out: Printer, err: TextIO) -> int:
     """
     from analysis.errors import UsageError
 
+    if args.attempt is not None:
+        from .comparing import attempt
+
+        return attempt(args, err)
     if args.resume is not None:
         if len(args.commands) > (not args.resume):  # one word is the trial: --resume TRIAL
             what = "--resume goes on with the commands of its trial, so there is none to name"
@@ -182,10 +186,12 @@ def _answer(
             earlier=earlier,
             exit_codes=view.exit_codes,
             counters=args.counters is not None,
+            units=args.time_unit,
         )
         with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
             write_answer(answer, out, as_json=args.json, short=args.quiet, width=_columns())
-        write_exports(answer, runs=args.export_json, markdown=args.export_markdown)
+        asked = {"json": args.export_json, "csv": args.export_csv, "markdown": args.export_markdown}
+        write_exports(answer, {kind: path for kind, path in asked.items() if path is not None})
     except InsufficientDataError:
         if code != _INTERRUPTED:
             raise

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ..trial.preparation import Prepared
     from .options import WantedCommand
 
-_REDRAW_S, _PLAIN_S = 0.1, 30.0  # between two lines, on a terminal and elsewhere
+_REDRAW_S = 0.1
+_PLAIN_S = 5.0  # until the first line elsewhere than on a terminal; the next at doubling times
 _WIDTH = 79  # columns of the line at the most
 _NAME = 20
 _MARK = " · "
@@ -46,6 +47,7 @@ class CompareView(OneLineView):
         self._look: Look | None = None
         self._looked_s = 0.0
         self._began = time.monotonic()
+        self._next_plain_s = _PLAIN_S
         self._on = self._started_runs = False
         self.exit_codes: Counter[tuple[str, int]] = Counter()
 
@@ -111,15 +113,16 @@ class CompareView(OneLineView):
     def tick(self) -> None:
         """Draw the line anew where it is time."""
         now = time.monotonic()
-        wait_s = _REDRAW_S if self._moving else _PLAIN_S
-        if not self._on or self._quiet or now - self._drawn < wait_s:
+        passed = now - self._began
+        if not self._on or self._quiet:
             return
-        self._drawn = now
-        line = self.line(now - self._began)
-        if self._moving:
-            self._paint(line)
-        else:
-            self.say(f"compare: {line}")
+        if self._moving and now - self._drawn >= _REDRAW_S:
+            self._drawn = now
+            self._paint(self.line(passed))
+        elif not self._moving and passed >= self._next_plain_s:
+            while self._next_plain_s <= passed:
+                self._next_plain_s *= 2
+            self.say(f"compare: {counted(self._runs, 'run')}, {passed:.0f} s, {self._so_far()}")
 
     def end(self) -> None:
         """Take the line away."""
@@ -152,6 +155,12 @@ class CompareView(OneLineView):
         if open_:
             return max(open_, key=_width)
         return next((one for one in known if one.variant == look.leader), known[0])
+
+    def _so_far(self) -> str:
+        found = () if self._look is None else self._look.candidates
+        if len(found) < 2:
+            return f"{found[0].word} so far" if found else "measuring"
+        return f"{sum(one.word == 'undecided' for one in found)} of {len(found)} undecided so far"
 
     def _left(self, passed: float) -> str:
         """Say when it ends: at the look that decides with a chance of 80 %, or at the cap."""

@@ -12,7 +12,9 @@ import math
 import os
 import re
 import shlex
+import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,13 +29,13 @@ from analysis.words import shown
 from ..campaign.model import Campaign, Isolation
 from ..campaign.resolve import MAX_SEED, load_campaign
 from ..campaign.scalar_kinds import MAX_SECONDS
-from ..errors import LaunchError
+from ..errors import LaunchError, duration
 from ..host.reader import Host
 from ..launch.client import LauncherClient, drain, sink_of, waiting
 from ..launch.commands import base_environment, check_stdin, resolve
 from ..launch.exchange import Execution, LaunchRequest
 from ..launch.matching import Interrupts, last_output
-from .options import EVENTS, Comparing, WantedCommand, named_variants, output_of
+from .options import EVENTS, Comparing, WantedCommand, named_variants, output_of, wanted_commands
 
 _SHORT_S = 0.02  # what takes less is tried once more: the first run in a launcher takes longer
 NOTICED = 1.3  # times as long into a pipe: it notices /dev/null
@@ -436,6 +438,36 @@ def unread_input(stream: TextIO | None) -> bool:
         return stream is not None and not stream.isatty() and waiting(stream.fileno()) > 0
     except (OSError, ValueError):  # it is closed, or nothing that can be read
         return False
+
+
+# --- Executing a command once where its output is seen, to find out whether it does what one means.
+
+
+def attempt(args: Comparing, err: TextIO) -> int:
+    """Execute ``--try COMMAND`` with the environment and the input of measured runs; give 0, or 1 if it failed.
+
+    Raises
+    ------
+    LaunchError
+        If its program is not there.
+    """
+    (one,) = wanted_commands(Comparing(**vars(args) | {"commands": [args.attempt]}))
+    argv = argv_of(one)
+    environment = base_environment(Isolation(), os.environ)
+    program = resolve(argv[0], Path.cwd(), environment)
+    source = one.stdin or os.devnull
+    began = time.monotonic()
+    with Path(source).open("rb") as stdin:
+        done = subprocess.run(
+            argv, executable=str(program), env=environment, stdin=stdin, check=False
+        )
+    took = time.monotonic() - began
+    ending = (
+        f"exit code {done.returncode}" if done.returncode >= 0 else f"signal {-done.returncode}"
+    )
+    err.write(f"{ending} after {duration(took)}\n")
+    codes = args.exit or (0,)
+    return 0 if args.ignore_failure or done.returncode in codes else 1
 
 
 # --- The commands of a comparison that is stored: its campaign's description is the command

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -86,15 +87,12 @@ _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s|m|min|h)?")
 ELSEWHERE: Mapping[str, str] = {
     "--export-asciidoc": "not here; --export-markdown FILE, or fairtrial report --format md",
     "--export-orgmode": "not here; --export-markdown FILE, or fairtrial report --format md",
-    "--export-csv": "not here; --export-json FILE, or fairtrial export --to long-csv",
-    "--show-output": "not here; to see it once, execute the command",
-    "--parameter-scan": "not here; -L NAME $(seq -s, FIRST STEP LAST)",
+    "--show-output": "not here; to see it once: fairtrial compare --try COMMAND",
     "--reference": "here it is --baseline COMMAND",
 }
 # options of hyperfine that are accepted, and have nothing to do
 _IGNORED: Mapping[str, str] = {
     "style": "--style: not needed; -q prints the answer only",
-    "time_unit": "--time-unit: not needed; each row has the unit of its mean",
     "sort": "--sort: not needed; commands stand as they were typed",
 }
 
@@ -106,6 +104,9 @@ class Comparing(Placed, Talk):
     baseline: str | None
     name: list[str] | None
     parameter_list: list[list[str]] | None
+    parameter_scan: list[list[str]] | None
+    parameter_step_size: str | None
+    attempt: str | None
     for_s: float | None
     margin: float | None
     open: bool
@@ -130,6 +131,7 @@ class Comparing(Placed, Talk):
     counters: str | None
     time_unit: str | None
     export_json: str | None
+    export_csv: str | None
     export_markdown: str | None
     style: str | None
     sort: str | None
@@ -181,6 +183,18 @@ def input_file(text: str) -> Path:
     if text == "-":
         raise argparse.ArgumentTypeError("each run reads anew, '-' once: cat > FILE, --stdin FILE")
     return Path(text)
+
+
+def unit(text: str) -> str:
+    """Read a unit of time."""
+    known = {
+        **dict.fromkeys(("s", "second", "seconds"), "s"),
+        **dict.fromkeys(("ms", "millisecond", "milliseconds"), "ms"),
+        **dict.fromkeys(("us", "µs", "microsecond", "microseconds"), "us"),
+    }
+    if text not in known:
+        raise argparse.ArgumentTypeError(f"must be s, ms or us, not {text!r}")
+    return known[text]
 
 
 # --- Which commands a comparison measures: those that were typed, with each value of their parameters.
@@ -237,23 +251,26 @@ def wanted_commands(args: Comparing) -> tuple[WantedCommand, ...]:
     for name in parameters:
         if not any(f"{{{name}}}" in text for text in (*args.commands, *(args.prepare or ()))):
             fix = f"write it where its values belong: 'gzip -{{{name}}} file'"
-            raise UsageError(f"no command has the parameter {{{name}}}", "-L", fix)
+            raise UsageError(f"no command has the parameter {{{name}}}", "-L, -P", fix)
     if len(found) > MOST_COMMANDS:
         what = f"that makes {len(found)} commands, more than {MOST_COMMANDS}"
-        raise UsageError(what, "-L", "name fewer values, or write a campaign: fairtrial init")
+        raise UsageError(what, "-L, -P", "name fewer values, or write a campaign: fairtrial init")
     return _baseline_first(named_variants(_named(found, args.name or ())), args.baseline)
 
 
 def _parameters(args: Comparing) -> Iterator[tuple[str, list[str]]]:
     seen: set[str] = set()
-    for name, values in args.parameter_list or ():
-        if not _PARAMETER.fullmatch(name):
-            what = f"{name!r} cannot be the name of a parameter"
-            raise UsageError(what, "-L", "use letters, digits and _: -L level 1,6,9")
-        if name in seen:
-            raise UsageError(f"the parameter {name!r} is given twice", "-L", "name it once")
-        seen.add(name)
-        yield name, _listed(values)
+    for option, given in (("-L", args.parameter_list), ("-P", args.parameter_scan)):
+        for name, *values in given or ():
+            if not _PARAMETER.fullmatch(name):
+                what = f"{name!r} cannot be the name of a parameter"
+                raise UsageError(what, option, "use letters, digits and _: -L level 1,6,9")
+            if name in seen:
+                raise UsageError(f"the parameter {name!r} is given twice", option, "name it once")
+            seen.add(name)
+            yield name, _listed(values[0]) if option == "-L" else _scanned(values, args, name)
+    if args.parameter_step_size is not None and not args.parameter_scan:
+        raise UsageError("-D says the step of -P, which is missing", "-D", "add -P NAME FIRST LAST")
 
 
 def _listed(text: str) -> list[str]:
@@ -263,6 +280,32 @@ def _listed(text: str) -> list[str]:
     if doubled:
         raise UsageError(f"the value {doubled[0]!r} stands twice in {text!r}", "-L", "name it once")
     return values
+
+
+def _scanned(values: Sequence[str], args: Comparing, name: str) -> list[str]:
+    """Give the numbers from the first to the last, by steps of ``-D``, exactly as decimals."""
+    first, last = (_decimal(value, "-P") for value in values)
+    step = Decimal(1)
+    if args.parameter_step_size is not None:
+        step = _decimal(args.parameter_step_size, "-D")
+    if step <= 0 or last < first:
+        what = f"{name} goes from {first} to {last} by steps of {step}: that is no value"
+        raise UsageError(what, "-P, -D", "name the smaller number first, and a step above 0")
+    count = int((last - first) / step) + 1
+    if count > MOST_COMMANDS:
+        what = f"{name} has {count} values, more than {MOST_COMMANDS}"
+        raise UsageError(what, "-P", "take a larger step: -D")
+    return [str(first + k * step) for k in range(count)]
+
+
+def _decimal(text: str, option: str) -> Decimal:
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        value = Decimal("nan")
+    if not value.is_finite():
+        raise UsageError(f"{text!r} is not a number", option, "write it like -P threads 1 8")
+    return value
 
 
 def _combinations(parameters: Mapping[str, list[str]]) -> Iterator[dict[str, str]]:

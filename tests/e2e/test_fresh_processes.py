@@ -41,9 +41,10 @@ TABLE = """
 0   run c.yaml --only one:a
 0   compare true 'exit 0' --shell -n a -n b --runs 1 --sessions 2 --warmup 0 --timeout 99 --stdin old.csv --prepare true --exit 0 --cpus none --seed 3 --dir compared --wait-for-lock=9 --share --json -v
 2   compare true true -q --runs 0
-0,1 compare true 'sleep 0.001' --baseline true --cpus none --wait-for-lock=60 --for 1s --margin 5% --open -i -N -u ms -m 2 -M 60 --setup true --cleanup true --style basic --output null --sort command --export-json h.json --export-markdown h.md --dir timed -q
+0,1 compare true 'sleep 0.001' --baseline true --cpus none --wait-for-lock=60 --for 1s --margin 5% --open -i -N -u ms -m 2 -M 60 --setup true --cleanup true --style basic --output null --sort command --export-json h.json --export-csv h.csv --export-markdown h.md --dir timed -q
 0   compare -L n 1,2 'echo {n}' -S sh -r 2 --cpus none --wait-for-lock=60 --dir timed -q
-0   compare -L n 1,2,3 'echo {n}' --counters -r 2 --cpus none --wait-for-lock=60 --dir timed -q
+0   compare --try true
+0   compare -P n 1 3 -D 1 'echo {n}' --counters -r 2 --cpus none --wait-for-lock=60 --dir timed -q
 2   compare --resume --for 1s --dir nowhere -q
 2   bisect v1 v2 --campaign c.yaml --benchmark one --metric wall --warmup-iterations 3 --variant a --margin 0.01 --risk 0.05 --looks 6,12 --sessions-max 9 --all --dir runs --work-dir w --dry-run --strict --why --wait-for-lock=9 --share --json -v
 2   bisect --resume --dir runs --format md -q

@@ -649,9 +649,10 @@ MEASURING: tuple[Row, ...] = (
         "~compare {}",
         (
             "--runs 2 --sessions 2 -L n 1,2 'true {n}' --baseline 'true 2' -i --min-runs 1",
-            "--runs 2 --sessions 2 -L n 1,3,5 'true {n}' -S sh -N --setup true --cleanup true",
+            "--runs 2 --sessions 2 -P n 1 5 -D 2 'true {n}' -S sh -N --setup true --cleanup true",
             "true 'sleep 0.02' --for 1s --margin 3% --open --min-runs 2 --max-runs 20 -u ms",
-            "true true --runs 2 --sessions 2 --export-json a --export-markdown c",
+            "true true --runs 2 --sessions 2 --export-json a --export-csv b --export-markdown c",
+            "--try 'echo seen'",
             "true --runs 2 --sessions 2 --counters",
             "true true --for 1s && compare --resume --for 1s",
             "--resume",

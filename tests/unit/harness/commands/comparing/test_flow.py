@@ -153,3 +153,11 @@ def test_what_contradicts_itself_is_refused(compare, words, says):
     code, said, complaint = compare(*words)
     assert (code, said) == (2, "")
     assert says in re.sub(r"\s+", " ", complaint)
+
+
+def test_an_attempt_shows_what_a_command_prints(compare, judge, capfd):
+    assert compare("--try", "sh -c 'echo out; echo err >&2; exit 3'")[:2] == (1, "")
+    shown = capfd.readouterr()
+    assert (shown.out, shown.err.splitlines()[0]) == ("out\n", "err")
+    assert compare("--try", "sh -c 'exit 3'", "--exit", "3")[0] == 0
+    assert judge.asked == []

@@ -49,27 +49,31 @@ def test_hyperfines_short_options(compare_line):
         "clean",
         "-n",
         "a",
+        "-u",
+        "ms",
         "-N",
         "-L",
         "x",
         "1,2",
     ]
     args = compare_line(*words, "do {x}")
-    assert (args.warmup, args.runs, args.ignore_failure) == (3, 10, True)
+    assert (args.warmup, args.runs, args.ignore_failure, args.time_unit) == (3, 10, True, "ms")
     assert (args.prepare, args.setup, args.cleanup) == (["prep"], "setup", "clean")
     assert args.name == ["a"]
-    args = compare_line("-m", "5", "-M", "50", "-S", "zsh", "true")
+    args = compare_line(
+        *["-m", "5", "-M", "50", "-S", "zsh", "-P", "x", "1", "3", "-D", "1"], "do {x}"
+    )
     assert (args.min_runs, args.max_runs, args.shell) == (5, 50, ["zsh"])
+    assert args.parameter_step_size == "1"
     long = "--warmup 1 --runs 2 --min-runs 1 --max-runs 3 --command-name n --input f -i"
     assert compare_line(*long.split(), "true").name == ["n"]
 
 
 def test_what_has_nothing_to_do_is_said(compare_line):
-    words = ("--style", "full", "--sort", "command", "-u", "ms", "-N", "true")
+    words = ("--style", "full", "--sort", "command", "-N", "true")
     assert list(remarks(compare_line(*words))) == [
         "-N: no shell is started anyway",
         "--style: not needed; -q prints the answer only",
-        "--time-unit: not needed; each row has the unit of its mean",
         "--sort: not needed; commands stand as they were typed",
     ]
     assert list(remarks(compare_line("true"))) == []
@@ -80,9 +84,7 @@ def test_what_has_nothing_to_do_is_said(compare_line):
     [
         ("--export-orgmode=f", "--export-markdown FILE"),
         ("--export-asciidoc=f", "--export-markdown FILE"),
-        ("--show-output", "execute the command"),
-        ("--export-csv=f", "--export-json FILE"),
-        ("--parameter-scan=n", "-L NAME"),
+        ("--show-output", "fairtrial compare --try COMMAND"),
         ("--reference=x", "--baseline"),
         ("--marign", "did you mean --margin?"),
     ],

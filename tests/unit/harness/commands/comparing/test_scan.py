@@ -38,6 +38,19 @@ def test_a_comma_behind_a_backslash_is_none(wanted):
     assert [command for command, _ in wanted("-L", "x", r"a\,b,c", "do {x}")] == ["do a,b", "do c"]
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("-P", "n", "1", "3"), ["1", "2", "3"]),
+        (("-P", "n", "1", "8", "-D", "3"), ["1", "4", "7"]),
+        (("-P", "n", "0.1", "0.5", "-D", "0.2"), ["0.1", "0.3", "0.5"]),  # exact decimals
+        (("-P", "n", "5", "5"), ["5"]),
+    ],
+)
+def test_a_scan_goes_by_steps(wanted, words, expected):
+    assert [command for command, _ in wanted(*words, "do {n}")] == [f"do {n}" for n in expected]
+
+
 def test_several_commands_with_parameters_are_named_by_themselves(wanted):
     assert wanted("-L", "n", "1,2", "a {n}", "b {n}")[1] == ("a 2", None)
 
@@ -65,9 +78,14 @@ def test_the_baseline_comes_first_and_the_others_keep_their_order(wanted, baseli
     [
         (("-L", "level", "1,2", "gzip -1 f"), "no command has the parameter {level}"),
         (("-L", "n", "1,1", "do {n}"), "stands twice"),
-        (("-L", "n", "1,2", "-L", "n", "1,2", "do {n}"), "given twice"),
+        (("-L", "n", "1,2", "-P", "n", "1", "2", "do {n}"), "given twice"),
         (("-L", "1n", "1,2", "do {1n}"), "cannot be the name"),
+        (("-P", "n", "1", "100", "do {n}"), "100 values, more than 50"),
         (("-L", "a", "1,2,3,4,5,6,7,8", "-L", "b", "1,2,3,4,5,6,7", "do {a} {b}"), "56 commands"),
+        (("-P", "n", "3", "1", "do {n}"), "no value"),
+        (("-P", "n", "1", "3", "-D", "0", "do {n}"), "no value"),
+        (("-P", "n", "one", "3", "do {n}"), "not a number"),
+        (("-D", "2", "do"), "-P, which is missing"),
         (("--baseline", "c", "a", "b"), "no command is 'c'"),
         (("-p", "x", "-p", "y", "a", "b", "c"), "2 --prepare for 3 commands"),
         (("-S", "sh", "-S", "sh", "-S", "sh", "a", "b"), "3 -S for 2 commands"),

@@ -127,15 +127,15 @@ def test_what_is_said_meanwhile_stands_in_its_place(clock):
     assert screen.getvalue().endswith("\r\x1b[Kwaiting for another trial\n")
 
 
-def test_without_a_terminal_a_line_stands_every_half_minute(clock):
+def test_without_a_terminal_a_line_stands_after_5_s_and_at_doubling_times(clock):
     screen = io.StringIO()
     view = watching(screen)
-    view.looked(look(candidate()), 40, 5.0)
-    for _ in range(700):
+    view.looked(look(candidate(word="undecided")), 40, 5.0)
+    for _ in range(450):
         clock.at += 0.1
         view.tick()
-    times = re.findall(r"^compare: gzip .* · 40 runs · (\d+) s", screen.getvalue(), re.M)
-    assert times == ["30", "60"]
+    times = re.findall(r"^compare: 40 runs, (\d+) s, undecided so far$", screen.getvalue(), re.M)
+    assert times == ["5", "10", "20", "40"]
     assert "\x1b" not in screen.getvalue()
 
 
@@ -153,11 +153,11 @@ def test_a_plain_terminal_gets_no_escapes(clock, monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
     screen = Terminal()
     view = watching(screen)
-    clock.at += 31
+    clock.at += 6
     view.tick()
     view.end()
     assert "\x1b" not in screen.getvalue()
-    assert screen.getvalue().startswith("compare: measuring, 31 s")
+    assert screen.getvalue().startswith("compare: 0 runs, 6 s")
 
 
 def test_a_command_that_a_terminal_would_obey_is_written_out(clock):
