@@ -103,7 +103,7 @@ def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
 
 _HERE = shipped("analysis/report")
 _NESTED = 3  # parts of the path of a sheet in a folder of folders
-_LONG = 12  # rows of a table that is not folded
+_LONG = 20  # rows of a table that is not folded
 _MANY = 5  # parts: up to so many a page has no table of contents
 
 
@@ -120,7 +120,7 @@ def html_page(report: Report) -> str:
         f"@media (prefers-color-scheme:dark){{:root{{{DARK.css()}}}}}"
         f"@media print{{:root{{{PRINT.css()}}}}}"
     )
-    groups, brief = list(_groups(report)), abridging(report.names)
+    groups = list(_groups(report))
     parts = sum(chapter.count(" data-jump=") for _, chapters in groups for chapter in chapters)
     page = _templates().get_template("page.html.jinja")
     return page.render(
@@ -130,15 +130,18 @@ def html_page(report: Report) -> str:
         policy=f"sha256-{digest}",
         style=Markup(colours + "".join(styles)),  # noqa: S704 - our own files
         groups=groups,
-        cautions=[sentence_html(sentence(brief(one.text))) for one in _cautions(report)],
+        cautions=list(_cautions(report)),
         shown=len(report.shown),
         contents=_contents(report) if parts > _MANY or len(groups) > 1 else (),
     )
 
 
-def _cautions(report: Report) -> tuple[Caution, ...]:
+def _cautions(report: Report) -> Iterator[Markup]:
     """Give those that a first screen shows, in their short words, then all others."""
-    return merged(report.shown, report.cautions)
+    brief = abridging(report.names)
+    for one in merged(report.shown, report.cautions):
+        named = re.split("[ ,:]", one.text, maxsplit=1)[0] in report.names
+        yield sentence_html(brief(one.text) if named else sentence(brief(one.text)))
 
 
 def _sheets(report: Report) -> list[Path]:
@@ -211,7 +214,7 @@ def _section_html(section: Section, brief: Callable[[str], str]) -> Iterator[Mar
             case CommandLine(line=line):
                 yield Markup('<pre class="typed copyable">{}</pre>').format(shown(line))
             case Sentence(text=text):
-                yield Markup("<p>{}</p>").format(sentence_html(sentence(brief(text))))
+                yield Markup("<p>{}</p>").format(sentence_html(brief(text)))
     if section.anchor:
         yield Markup("</section>")
 
@@ -221,8 +224,8 @@ def _folded(table: Table, caption: str) -> Markup:
     told = table_html(table, caption, "sortable")
     if len(table.rows) <= _LONG:
         return told
-    return Markup("<details><summary>{} in {} rows</summary>{}</details>").format(
-        caption, len(table.rows), told
+    return Markup("<details><summary>all {} rows in numbers</summary>{}</details>").format(
+        len(table.rows), told
     )
 
 
@@ -235,7 +238,7 @@ def picture_html(figure: Figure, brief: Callable[[str], str] = str) -> Markup:
     named = svg.replace('role="img"', f'role="img" aria-label="{escape(figure.name)}"', 1)
     return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(
         Markup(named),  # noqa: S704 - the picture escapes
-        sentence_html(sentence(brief(figure.alt))),
+        sentence_html(brief(figure.alt)),
     )
 
 

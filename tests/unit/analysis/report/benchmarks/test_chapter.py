@@ -82,6 +82,9 @@ def test_a_sentence_says_how_sessions_agree(matrix, subject, factor: float, said
     new = dataclasses.replace(matrix("new", {"x": factor}), name="new")
     (told,) = (one.text for one in blocks(subject(new, old), Sentence))
     assert told.startswith(said)
+    assert f"<p>{said}" in chapter_html(chapter(subject(new, old))).replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
 
 
 def test_sessions_that_do_not_agree_are_counted(matrix, subject) -> None:
