@@ -121,7 +121,7 @@ _STDOUT = "-"
 
 def every_target() -> str:
     """Name the formats, and the endings that name them."""
-    from ..importers.targets import TARGETS
+    from ..importers.export import TARGETS
 
     named = ", ".join(target.name for target in TARGETS)
     endings = ", ".join(target.endings[0] for target in TARGETS if target.endings)
@@ -150,7 +150,7 @@ def export(
 
     from ..importers.export_data import read_exported
     from ..importers.reader import Reading
-    from ..importers.targets import target_for
+    from ..importers.export import target_for
 
     target = target_for(output, to)
     if json and output == _STDOUT:
@@ -161,7 +161,6 @@ def export(
     if not json:
         for kind, said in (
             ("caution", [one.text for one in cautions]),
-            ("note", [one.text for one in made.notes]),
             ("cannot be held", [one.text for one in made.lost]),
         ):
             for text in said:
@@ -176,7 +175,6 @@ def export(
             "bytes": len(made.data),
             "cannot_hold": [one.text for one in made.lost],
             "cannot_hold_codes": [one.code for one in made.lost],
-            "notes": [one.text for one in made.notes],
         }
         out.write(dumps(told, indent=2, allow_nan=False) + "\n")
     elif refused:

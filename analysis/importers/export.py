@@ -1,143 +1,382 @@
-"""Files for other tools: text for benchstat, the JSON of hyperfine and pyperf, a long CSV, and Parquet.
+"""Files for other tools: a long CSV, Parquet, the JSON of hyperfine and pyperf, and text for benchstat.
 
-For benchstat, the k-th runs of all benchmarks stand together and end with ``PASS``, as one execution of a test
-binary does. Several variants are told apart by the configuration key ``variant`` (``benchstat -col variant``).
+Each target is a row of `TARGETS`, and a function that gives the bytes and what they cannot hold.
 
 In hyperfine's file times of failed runs stand among the others, as hyperfine has them; its means here are
-without them. Benchmark and variant stand in ``parameters``, as those of a parameter list would.
+without them. Benchmark and variant stand in ``parameters``, as those of a parameter list would. For benchstat, the
+k-th runs of all benchmarks stand together and end with ``PASS``, as one execution of a test binary does; the
+configuration key ``variant`` tells variants apart (``benchstat -col variant``).
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 import statistics
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import UsageError, library_needed
 from ..pages import number_format as figures
 from ..pages.model import Caution, cautions_of
-from .export_data import ExportedCell, ExportedData, ExportedProcess, Metric
-from .targets import (
-    MEANS,
-    WALL,
-    Written,
-    json_bytes,
-    lost,
-    mean_of,
-    names_lost,
-    one_variant,
-    renamed,
-    time_of,
-)
+
+if TYPE_CHECKING:
+    from .export_data import ExportedCell, ExportedData, ExportedProcess, Metric
+
+_TABLE = "write a table: --to long-csv"
+_LONGEST = 1e100  # s; squares of longer times, and their nanoseconds, are beyond all numbers
+# names of a wall time, and of a size of memory: read back, each is the tool's own name of it
+_NAMES = {"s": ("wall", "time", "real_time", "value", "elapsed"), "B": ("memory",)}
 
 
-class Nanoseconds:
-    """Gives nanoseconds, and counts the values that no number of nanoseconds gives back exactly."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A file: its bytes, and what the source holds and they cannot (``--strict`` refuses that)."""
 
-    rounded = 0
+    data: bytes
+    lost: tuple[Caution, ...] = ()
 
-    def of(self, seconds: float) -> float:
-        """Give the number that, divided by 1e9, is `seconds` again, or the nearest."""
-        near = seconds * 1e9
-        if near == math.inf:
+
+# --- What targets cannot hold, and names that they change.
+
+
+def lost(
+    exported: ExportedData, *written: str, failed: int | None = None, means: bool = False
+) -> tuple[Caution, ...]:
+    """Say what a file loses that holds processes of the `written` metrics.
+
+    `failed`: How many of the failed runs are not in it, all by default. `means`: Whether it has one value a process.
+    """
+    runs = [run for one in exported.samples for run in one.runs]
+    out = sum(len(one.failed) for one in exported.samples) if failed is None else failed
+    cut = sum(run.outcome.startswith("timeout") for run in runs)
+    warmups = sum(run.warmup for run in runs)
+    sessions = len({run.session for run in runs})
+    several = any(len(of) > 1 for one in exported.samples for of in one.processes(written[0]))
+    rest = tuple(one.name for one in exported.metrics if one.name not in written)
+    return cautions_of(
+        {
+            "failed-lost": out > 0 and f"{figures.counted(out, 'run')} that failed: left out",
+            "limits-lost": cut > 0 and f"that {figures.counted(cut, 'run')} ended at a time limit",
+            "warm-ups-lost": warmups > 0
+            and f"{figures.counted(warmups, 'run')} that warmed up: left out",
+            "sessions-lost": sessions > 1
+            and f"which run belongs to which of the {sessions} sessions",
+            "blocks-lost": len({run.block for run in runs} - {None}) > 1
+            and "which runs belong to one block",
+            "processes-lost": means
+            and several
+            and "the iterations of each process: their mean is written",
+            "metrics-lost": rest != () and f"the metrics {figures.listed(rest)}: left out",
+        }
+    )
+
+
+def _held(names: Iterable[str], change: Callable[[str], str], where: str) -> dict[str, str]:
+    """Give each name as the file holds it; two that would be one are refused."""
+    found = {name: change(name) for name in names}
+    firsts: dict[str, str] = {}
+    for name, told in found.items():
+        if (first := firsts.setdefault(told, name)) != name:
             raise UsageError(
-                f"{seconds:.3g} s are too many for nanoseconds",
-                fix="write a table, such as --to long-csv",
+                f"the file would hold {first!r} and {name!r} under one name, {told!r}",
+                where,
+                f"rename one of them, or {_TABLE}",
             )
-        for tried in (near, math.nextafter(near, 0), math.nextafter(near, math.inf)):
-            if tried / 1e9 == seconds:
-                return tried
-        self.rounded += 1
-        return near
+    return found
 
-    def lost(self) -> Iterator[Caution]:
-        """Say how many values were rounded."""
-        if self.rounded:
-            told = figures.counted(self.rounded, "value")
-            yield Caution(
-                "values-rounded",
-                f"the last binary digit of {told}: the file's times are nanoseconds",
-            )
 
+def _changed(why: str, *held: Mapping[str, str]) -> tuple[Caution, ...]:
+    told = [
+        f"{ours!r} becomes {theirs!r}"
+        for names in held
+        for ours, theirs in names.items()
+        if ours != theirs
+    ]
+    text = f"names, {why}: {figures.listed(told, 3)}"
+    return cautions_of({"names-changed": told != [] and text})
+
+
+def _first(exported: ExportedData, said: str, units: tuple[str, ...]) -> Metric:
+    """Give the metric for a file of one, which it must be able to hold."""
+    first = exported.metrics[0]
+    if first.unit not in units or first.better != "lower":
+        raise UsageError(
+            f"{said} holds times{' and sizes' if 'B' in units else ' in seconds'}; {first.name!r} has the unit "
+            f"{first.unit or 'none'!r}, {first.better} is better",
+            exported.name,
+            f"name another --metric, or {_TABLE}",
+        )
+    return first
+
+
+def _refuse_endless(exported: ExportedData, metric: Metric) -> None:
+    every = (
+        v for one in exported.samples for process in one.processes(metric.name) for v in process
+    )
+    if metric.unit == "s" and (longest := max(every, default=0.0)) > _LONGEST:
+        what = f"{longest:.3g} s are too long to compute with"
+        raise UsageError(what, exported.name, f"is the value right? {_TABLE}")
+
+
+def _name_lost(metric: Metric) -> tuple[Caution, ...]:
+    text = f"that the values are {metric.name!r}: the file knows only their unit"
+    return cautions_of({"metric-name-lost": metric.name not in _NAMES[metric.unit] and text})
+
+
+def _json(whole: object, indent: int | None = 2) -> bytes:
+    text = json.dumps(whole, indent=indent, allow_nan=False, ensure_ascii=False)
+    return f"{text}\n".encode()
+
+
+# --- Tables, which hold everything.
+
+HEADINGS = (
+    "benchmark", "variant", "session", "block", "run", "iteration", "metric", "value", "unit",
+    "better", "outcome", "warmup",
+)  # fmt: skip
+_WHOLE = ("block", "run", "iteration")
+
+
+def rows_of(exported: ExportedData) -> Iterator[tuple[Any, ...]]:
+    """Give the rows, sample by sample; a failed run without values has one for each metric, with the value None."""
+    for one in exported.samples:
+        for run in one.runs:
+            for metric in exported.metrics:
+                values: tuple[float | None, ...] = run.values.get(metric.name, ())
+                for k, value in enumerate(values or (None,) * (not run.ok), 1):
+                    yield (
+                        *(one.benchmark, one.variant, run.session, run.block, run.number, k),
+                        *(metric.name, value, metric.unit, metric.better, run.outcome, run.warmup),
+                    )
+
+
+def write_long_csv(exported: ExportedData) -> Written:
+    """Make the file: UTF-8, one newline a row, numbers with every digit."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(HEADINGS)
+    writer.writerows((*row[:-1], "true" if row[-1] else "false") for row in rows_of(exported))
+    return Written(data=out.getvalue().encode())
+
+
+def write_parquet(exported: ExportedData) -> Written:
+    """Make the file."""
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        fix = "pip install 'fairtrial[parquet]', or write --to long-csv"
+        raise library_needed("writing Parquet", "pyarrow", error, fix=fix) from None
+    kinds = {"value": pa.float64(), "warmup": pa.bool_()} | dict.fromkeys(_WHOLE, pa.int64())
+    columns = dict(zip(HEADINGS, map(list, zip(*rows_of(exported), strict=True)), strict=True))
+    columns["session"] = [None if one is None else str(one) for one in columns["session"]]
+    table = pa.table({k: pa.array(of, kinds.get(k, pa.string())) for k, of in columns.items()})
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink)
+    return Written(data=sink.getvalue().to_pybytes())
+
+
+# --- hyperfine.
+
+_MEMORY = "max_rss"
+
+
+def write_hyperfine(exported: ExportedData) -> Written:
+    """Make the file."""
+    metric = _first(exported, "hyperfine's JSON", ("s",))
+    _refuse_endless(exported, metric)
+    listed = {
+        (one.benchmark, one.variant): [
+            run for run in one.runs if not run.warmup and run.values.get(metric.name)
+        ]
+        for one in exported.samples
+    }
+    sizes = [run.values.get(_MEMORY, ()) for runs in listed.values() for run in runs]
+    is_size = any(one.name == _MEMORY and one.unit == "B" for one in exported.metrics[1:])
+    memory = is_size and all(len(of) == 1 and of[0].is_integer() for of in sizes)
+    results = [
+        _result(one, runs, metric.name, memory=memory, alone=len(exported.benchmarks) == 1)
+        for one in exported.samples
+        if (runs := listed[one.benchmark, one.variant])
+    ]
+    untimed = sum(not run.values.get(metric.name) for one in exported.samples for run in one.failed)
+    written = (metric.name, *((_MEMORY,) if memory else ()))
+    return Written(
+        data=_json({"results": results}),
+        lost=(*lost(exported, *written, failed=untimed, means=True), *_name_lost(metric)),
+    )
+
+
+def _result(
+    one: ExportedCell, runs: list[ExportedProcess], metric: str, *, memory: bool, alone: bool
+) -> dict[str, Any]:
+    times = [_mean(run.values[metric]) for run in runs]
+    good = [time for time, run in zip(times, runs, strict=True) if run.ok] or times
+    counted = [run for run in runs if run.ok] or runs
+    sizes = [int(run.values[_MEMORY][0]) for run in runs] if memory else []
+    return {
+        "command": one.variant if alone else f"{one.variant} {one.benchmark}",
+        "mean": statistics.fmean(good),
+        "stddev": statistics.stdev(good) if len(good) > 1 else None,
+        "median": statistics.median(good),
+        "user": _mean_of_known([run.user for run in counted]),
+        "system": _mean_of_known([run.system for run in counted]),
+        "min": min(good),
+        "max": max(good),
+        "times": times,
+        **({"memory_usage_byte": sizes} if memory else {}),
+        # null: a signal ended it
+        "exit_codes": [0 if run.ok else run.exit_code or None for run in runs],
+        "parameters": {"benchmark": one.benchmark, "variant": one.variant},
+    }
+
+
+def _mean(values: tuple[float, ...]) -> float:
+    first = values[0]  # added to the first value: equal iterations have exactly it as the mean
+    return first + sum(value - first for value in values) / len(values)
+
+
+def _mean_of_known(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known and len(known) == len(values) else None
+
+
+# --- pyperf.
+
+
+def write_pyperf(exported: ExportedData) -> Written:
+    """Make the file; pyperf refuses values of 0, which are left out."""
+    if len(exported.variants) > 1:
+        raise UsageError(
+            f"pyperf's JSON holds one variant, and here are {len(exported.variants)}",
+            exported.name,
+            f"write a file for each: SOURCE:VARIANT, with {', '.join(exported.variants)}",
+        )
+    metric = _first(exported, "pyperf's JSON", ("s", "B"))
+    names = _held(exported.benchmarks, _clean, exported.name)
+    processes = {one.benchmark: one.processes(metric.name) for one in exported.samples}
+    zeros = sum(of.count(0) for every in processes.values() for of in every)
+    benchmarks = [
+        {
+            "metadata": {"name": names[bench]},
+            "runs": [
+                {"metadata": {}, "values": values}
+                for of in every
+                if (values := [value for value in of if value])
+            ],
+        }
+        for bench, every in processes.items()
+        if any(map(any, every))
+    ]
+    if not benchmarks:
+        what = f"all values of {metric.name!r} are 0, which pyperf refuses"
+        raise UsageError(what, exported.name, f"name another --metric, or {_TABLE}")
+    about = {"hostname": exported.host, "cpu_model_name": exported.cpu_model}
+    shared = {
+        "unit": "second" if metric.unit == "s" else "byte",
+        "variant": _clean(exported.variants[0]),
+        **{key: told for key, told in about.items() if told},
+    }
+    text = f"{figures.counted(zeros, 'value')} of 0, which pyperf refuses: left out"
+    return Written(
+        # pyperf's own version of the layout
+        data=_json({"version": "1.0", "metadata": shared, "benchmarks": benchmarks}, None),
+        lost=(
+            *cautions_of({"zeros-lost": zeros > 0 and text}),
+            *lost(exported, metric.name),
+            *_name_lost(metric),
+            *_changed("which are one line without spaces around it", names),
+        ),
+    )
+
+
+def _clean(name: str) -> str:
+    return re.sub(r"[\r\n]+", " ", name).strip() or "-"
+
+
+# --- Text for benchstat.
 
 _ENDING = re.compile(r"-\d+$")
-_OWN = {"B/op", "allocs/op", "MB/s"}  # units that go names itself
+_OWN = ("B/op", "allocs/op", "MB/s")  # units that go names itself
 
 
 def write_go_bench(exported: ExportedData) -> Written:
     """Make the file."""
-    names = renamed(exported.benchmarks, _name, exported.name)
-    variants = renamed(exported.variants, _one_line, exported.name)
-    units = _units(exported.metrics)
-    renamed(units, units.__getitem__, exported.name)
+    for metric in exported.metrics:
+        _refuse_endless(exported, metric)
+    names = _held(exported.benchmarks, _go_name, exported.name)
+    variants = _held(exported.variants, _one_line, exported.name)
+    wall = [m.name for m in exported.metrics if m.unit == "s" and m.name in _NAMES["s"]][:1]
+    timed = {m.name for m in exported.metrics if m.unit == "s" and not m.name.endswith("-ns/op")}
+    words = {name: f"{_one_word(name)}-ns/op" for name in timed} | dict.fromkeys(wall, "ns/op")
+    units = _held(
+        (m.name for m in exported.metrics),
+        lambda name: words.get(name, _one_word(name)),
+        exported.name,
+    )
     endings = {found[0] if (found := _ENDING.search(name)) else "" for name in names.values()}
     # what all names end with is taken for GOMAXPROCS, and cut
     ending = "-1" if len(endings) == 1 and "" not in endings else ""
-    shown = {bench: f"{name}{ending}" for bench, name in names.items()}
-    times = Nanoseconds()
-    lines: list[str] = []
+    lines = []
     for variant in exported.variants:
-        mine = [one for one in exported.samples if one.variant == variant]
-        lines += _variant(exported, variants[variant], mine, (shown, units), times)
+        lines.append(f"pkg: {re.sub(r'[^A-Za-z0-9_./-]+', '_', exported.name) or 'exported'}")
+        lines.append(f"variant: {variants[variant]}")
+        lines += [f"cpu: {_one_line(exported.cpu_model)}"] if exported.cpu_model else []
+        runs = (
+            [
+                [f"{names[one.benchmark]}{ending}\t1\t{pairs}" for pairs in own]
+                for run in one.counted
+                if (own := list(_pairs(run, exported.metrics, units)))
+            ]
+            for one in exported.samples
+            if one.variant == variant
+        )
+        for together in zip_longest(*runs, fillvalue=()):
+            lines += [line for own in together for line in own]
+            lines.append("PASS")
+    unsaid = [m.name for m in exported.metrics if m.unit != "s" and m.name not in _OWN]
+    text = f"unit and direction of {figures.listed(unsaid)}: go knows the name only"
+    spelt = {m.name: _one_word(m.name) for m in exported.metrics}
     return Written(
-        data=("\n".join(lines) + "\n").encode(),
-        lost=tuple(_lost(exported, names, variants, times)),
+        data="".join(f"{line}\n" for line in lines).encode(),
+        lost=(
+            *lost(exported, *units),
+            *_changed("which begin with Benchmark and have no spaces", names, variants, spelt),
+            *cautions_of({"units-lost": unsaid != [] and text}),
+        ),
     )
 
 
-def _variant(
-    exported: ExportedData,
-    variant: str,
-    samples: Sequence[ExportedCell],
-    words: tuple[dict[str, str], dict[str, str]],
-    times: Nanoseconds,
+def _pairs(
+    run: ExportedProcess, metrics: tuple[Metric, ...], units: Mapping[str, str]
 ) -> Iterator[str]:
-    shown, units = words
-    yield f"pkg: {re.sub(r'[^A-Za-z0-9_./-]+', '_', exported.name) or 'exported'}"
-    yield f"variant: {variant}"
-    if exported.cpu_model:
-        yield f"cpu: {_one_line(exported.cpu_model)}"
-    # a run without one of the metrics keeps its own values together
-    names = [metric.name for metric in exported.metrics]
-    runs = [[run for run in one.counted if any(map(run.values.get, names))] for one in samples]
-    for process in range(max(map(len, runs))):
-        for sample, own in zip(samples, runs, strict=True):
-            if process >= len(own):
-                continue
-            values_of = own[process].values
-            mine = [
-                (metric, of) for metric in exported.metrics if (of := values_of.get(metric.name))
-            ]
-            for value in range(max((len(values) for _, values in mine), default=0)):
-                pairs = [
-                    f"{times.of(values[value]) if metric.unit == 's' else values[value]!r} "
-                    f"{units[metric.name]}"
-                    for metric, values in mine
-                    if value < len(values)
-                ]
-                yield "\t".join((shown[sample.benchmark], "1", *pairs))
-        yield "PASS"
+    """Give the values of each iteration with their units."""
+    columns = (
+        [
+            f"{_nanoseconds(value) if metric.unit == 's' else value!r} {units[metric.name]}"
+            for value in run.values.get(metric.name, ())
+        ]
+        for metric in metrics
+    )
+    for cells in zip_longest(*columns):
+        yield "\t".join(filter(None, cells))
 
 
-def _units(metrics: Sequence[Metric]) -> dict[str, str]:
-    """Give the word behind each metric's values; the first wall time is go's own."""
-    found: dict[str, str] = {}
-    for metric in metrics:
-        word = _one_word(metric.name)
-        if metric.unit != "s" or word.endswith("-ns/op"):
-            found[metric.name] = word
-        elif metric.name in WALL and "ns/op" not in found.values():
-            found[metric.name] = "ns/op"
-        else:
-            found[metric.name] = f"{word}-ns/op"
-    return found
+def _nanoseconds(seconds: float) -> float:
+    """Give the number that, divided by 1e9, is `seconds` again, or the nearest."""
+    near = seconds * 1e9
+    every = (near, math.nextafter(near, 0), math.nextafter(near, math.inf))
+    return next((one for one in every if one / 1e9 == seconds), near)
 
 
-def _name(bench: str) -> str:
+def _go_name(bench: str) -> str:
     word = _one_word(bench)
     if word.startswith("Benchmark") and not word[9:10].islower():
         return word
@@ -152,239 +391,46 @@ def _one_line(text: str) -> str:
     return " ".join(text.split()) or "-"
 
 
-def _lost(
-    exported: ExportedData, names: dict[str, str], variants: dict[str, str], times: Nanoseconds
-) -> Iterator[Caution]:
-    yield from lost(exported, exported.metrics[0].name, "processes")
-    words = {one.name: _one_word(one.name) for one in exported.metrics}
-    yield from names_lost("which begin with Benchmark and have no spaces", names, variants, words)
-    yield from times.lost()
-    unsaid = tuple(
-        metric.name for metric in exported.metrics if metric.unit != "s" and metric.name not in _OWN
-    )
-    if unsaid:
-        text = f"unit and direction of {figures.listed(unsaid)}: go knows the name only"
-        yield Caution("units-lost", text)
+# --- The targets.
+
+STDOUT = "-"
 
 
-_HYPERFINE_SAID = "hyperfine's JSON"
-_MEMORY = "max_rss"
+class Target(NamedTuple):
+    """A target: its name for ``--to``, how a sentence calls it, what makes the file, and the endings that mean it."""
+
+    name: str
+    said: str
+    writer: Callable[[ExportedData], Written]
+    endings: tuple[str, ...] = ()
+    binary: bool = False
+    also: str = ""  # another name for --to
+
+    def write(self, exported: ExportedData) -> Written:
+        """Make the file; what no target can hold is told with what this one cannot."""
+        made = self.writer(exported)
+        return replace(made, lost=(*made.lost, *exported.beyond))
 
 
-def write_hyperfine(exported: ExportedData) -> Written:
-    """Make the file."""
-    metric, renamed = time_of(exported, _HYPERFINE_SAID)
-    memory = _MEMORY if _has_memory(exported, metric.name) else None
-    alone = len(exported.benchmarks) == 1
-    results = [
-        _result(sample, metric.name, memory, alone=alone)
-        for sample in exported.samples
-        if _timed(sample, metric.name)
-    ]
-    untimed = sum(
-        not run.values.get(metric.name) for sample in exported.samples for run in sample.failed
-    )
-    text = f"{figures.counted(untimed, 'run')} that failed and have no time: left out"
-    several = any(len(of) > 1 for one in exported.samples for of in one.processes(metric.name))
-    written = (metric.name, *((memory,) if memory else ()))
-    return Written(
-        data=json_bytes({"results": results}),
-        lost=(
-            *cautions_of(
-                {"failed-lost": untimed > 0 and text, "processes-lost": several and MEANS}
-            ),
-            *lost(exported, metric.name, "failed", "processes", metrics=written),
-            *renamed,
-        ),
-        notes=cautions_of(
-            {
-                "cpu-time-unknown": any(one["user"] is None for one in results)
-                and "user and system time are null: they were not measured"
-            }
-        ),
-    )
+TARGETS = (
+    Target("hyperfine", "hyperfine's JSON", write_hyperfine),
+    Target("pyperf", "pyperf's JSON", write_pyperf),
+    Target("go-bench", "text for benchstat", write_go_bench, (".txt",), also="benchstat"),
+    Target("long-csv", "a CSV, one value a row", write_long_csv, (".csv",)),
+    Target("parquet", "Parquet", write_parquet, (".parquet",), binary=True),
+)
 
 
-def _has_memory(exported: ExportedData, metric: str) -> bool:
-    """Tell whether every run that is listed has its memory as one whole number of bytes."""
-    if not any(one.name == _MEMORY and one.unit == "B" for one in exported.metrics[1:]):
-        return False
-    found = [
-        run.values.get(_MEMORY, ()) for sample in exported.samples for run in _timed(sample, metric)
-    ]
-    return all(len(values) == 1 and values[0].is_integer() for values in found)
-
-
-def _result(
-    sample: ExportedCell, metric: str, memory: str | None, *, alone: bool
-) -> dict[str, Any]:
-    runs = _timed(sample, metric)
-    times = [mean_of(run.values[metric]) for run in runs]
-    good = [time for time, run in zip(times, runs, strict=True) if run.ok] or times
-    counted = [run for run in runs if run.ok] or runs
-    result: dict[str, Any] = {
-        "command": sample.variant if alone else f"{sample.variant} {sample.benchmark}",
-        "mean": statistics.fmean(good),
-        "stddev": statistics.stdev(good) if len(good) > 1 else None,
-        "median": statistics.median(good),
-        "user": _mean_of([run.user for run in counted]),
-        "system": _mean_of([run.system for run in counted]),
-        "min": min(good),
-        "max": max(good),
-        "times": times,
-    }
-    if memory is not None:
-        result["memory_usage_byte"] = [int(run.values[memory][0]) for run in runs]
-    # null: a signal ended it
-    result["exit_codes"] = [0 if run.ok else run.exit_code or None for run in runs]
-    result["parameters"] = {"benchmark": sample.benchmark, "variant": sample.variant}
-    return result
-
-
-def _timed(sample: ExportedCell, metric: str) -> list[ExportedProcess]:
-    """Give the runs that hyperfine would list: also those that failed."""
-    return [run for run in sample.runs if not run.warmup and run.values.get(metric)]
-
-
-def _mean_of(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known and len(known) == len(values) else None
-
-
-_PYPERF_SAID = "pyperf's JSON"
-_UNITS = {"s": "second", "B": "byte"}
-_READ_AS = {"B": "memory"}
-
-
-def write_pyperf(exported: ExportedData) -> Written:
-    """Make the file."""
-    variant = one_variant(exported, _PYPERF_SAID)
-    metric = exported.metrics[0]
-    if metric.unit not in _UNITS or metric.better != "lower":
-        raise UsageError(
-            f"{_PYPERF_SAID} holds times and sizes; {metric.name!r} has the unit {metric.unit or 'none'!r}, "
-            f"{metric.better} is better",
-            exported.name,
-            "name another --metric, or write a table: --to long-csv",
-        )
-    names = renamed(exported.benchmarks, _clean, exported.name)
-    zeros = sum(
-        value == 0
-        for sample in exported.samples
-        for process in sample.processes(metric.name)
-        for value in process
-    )
-    benchmarks = [
-        {
-            "metadata": {"name": names[sample.benchmark]},
-            "runs": [
-                {"metadata": {}, "values": values}
-                for process in sample.processes(metric.name)
-                if (values := [value for value in process if value])
-            ],
-        }
-        for sample in exported.samples
-        if any(map(any, sample.processes(metric.name)))
-    ]
-    if not benchmarks:
-        raise UsageError(
-            f"all values of {metric.name!r} are 0, which pyperf refuses",
-            exported.name,
-            "name another --metric, or write a table: --to long-csv",
-        )
-    shared: dict[str, Any] = {"unit": _UNITS[metric.unit], "variant": _clean(variant)}
-    if exported.host:
-        shared["hostname"] = exported.host
-    if exported.cpu_model:
-        shared["cpu_model_name"] = exported.cpu_model
-    # pyperf's own version of the layout; metadata that all share stand at the top
-    whole = {"version": "1.0", "metadata": shared, "benchmarks": benchmarks}
-    said = f"{figures.counted(zeros, 'value')} of 0, which pyperf refuses: left out"
-    is_named = metric.name in (WALL if metric.unit == "s" else {_READ_AS[metric.unit]})
-    text = f"that the values are {metric.name!r}: the file knows only their unit"
-    return Written(
-        data=json_bytes(whole, None),
-        lost=(
-            *cautions_of({"zeros-lost": zeros > 0 and said}),
-            *lost(exported, metric.name, "processes", metrics=(metric.name,)),
-            *cautions_of({"metric-name-lost": not is_named and text}),
-            *names_lost("which are one line without spaces around it", names),
-        ),
-    )
-
-
-def _clean(name: str) -> str:
-    return re.sub(r"[\r\n]+", " ", name).strip() or "-"
-
-
-HEADINGS = (
-    "benchmark", "variant", "session", "block", "run", "iteration", "metric", "value", "unit",
-    "better", "outcome", "warmup",
-)  # fmt: skip
-
-Row = tuple[
-    str, str, int | str | None, int | None, int, int, str, float | None, str, str, str, bool
-]
-
-
-def rows_of(exported: ExportedData) -> Iterator[Row]:
-    """Give the rows, sample by sample.
-
-    A failed run without values has one row for each metric, with the value None.
-    """
-    for sample in exported.samples:
-        for run in sample.runs:
-            for metric in exported.metrics:
-                values: tuple[float | None, ...] = run.values.get(metric.name, ())
-                if not values and not run.ok:
-                    values = (None,)
-                for k, value in enumerate(values, 1):
-                    yield (
-                        sample.benchmark,
-                        sample.variant,
-                        run.session,
-                        run.block,
-                        run.number,
-                        k,
-                        metric.name,
-                        value,
-                        metric.unit,
-                        metric.better,
-                        run.outcome,
-                        run.warmup,
-                    )
-
-
-def write_long_csv(exported: ExportedData) -> Written:
-    """Make the file: UTF-8, one newline a row, numbers with every digit."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADINGS)
-    said = {True: "true", False: "false"}
-    for row in rows_of(exported):
-        writer.writerow((*row[:-1], said[row[-1]]))
-    return Written(data=out.getvalue().encode())
-
-
-def write_parquet(exported: ExportedData) -> Written:
-    """Make the file."""
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError as error:
-        fix = "pip install 'fairtrial[parquet]', or write --to long-csv"
-        raise library_needed("writing Parquet", "pyarrow", error, fix=fix) from None
-    kinds = (
-        pa.string(), pa.string(), pa.string(), pa.int64(), pa.int64(), pa.int64(), pa.string(),
-        pa.float64(), pa.string(), pa.string(), pa.string(), pa.bool_(),
-    )  # fmt: skip
-    columns = [list(column) for column in zip(*rows_of(exported), strict=True)]
-    place = HEADINGS.index("session")
-    columns[place] = [None if one is None else str(one) for one in columns[place]]
-    table = pa.table(
-        [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)],
-        names=list(HEADINGS),
-    )
-    sink = pa.BufferOutputStream()
-    parquet.write_table(table, sink)
-    return Written(data=sink.getvalue().to_pybytes())
+def target_for(output: str, name: str | None = None) -> Target:
+    """Find the target of a file, by its name or by the file's ending."""
+    known = ", ".join(target.name for target in TARGETS)
+    ending = PurePath(output.removesuffix(".gz")).suffix.lower()
+    for target in TARGETS:
+        if name in (target.name, target.also) if name else ending in target.endings:
+            return target
+    if name is not None:
+        raise UsageError(f"there is no target {name!r}", fix=f"known: {known}")
+    what = f"the ending {ending!r} names no format" if ending else "the name has no ending"
+    if output == STDOUT:
+        what = "the standard output has no ending that names a format"
+    raise UsageError(what, output, f"add --to ({known})")

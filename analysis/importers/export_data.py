@@ -13,6 +13,8 @@ import numpy as np
 from ..data.matrix import cut_of
 from ..data.variant_runs import cut_rows
 from ..errors import AnalysisError, UsageError
+from ..pages.model import Caution, cautions_of
+from ..pages.number_format import counted, listed
 from .parsing import writable
 from .reader import Reading, open_trial, read_sources, trial_and_variant
 
@@ -21,9 +23,7 @@ if TYPE_CHECKING:
 
     from ..data.matrix import PerformanceMatrix
     from ..data.trial import Trial
-    from ..pages.model import Caution
     from ..record.run_numbers import Better
-    from ..record.trial_files import Manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +89,7 @@ class ExportedCell:
 class ExportedData:
     """All samples of one source; the first metric is the one that targets of one metric take.
 
-    `unjudged` counts the rows of repeated runs that no method takes: they do not leave. `appended` is how
-    often sessions were put behind those of a complete trial, `looks` how many looks were taken by a plan of
-    several, and `hosts` says that they are those of several. `warmup_iterations` names the metrics of which the first
-    iterations of a run are not judged, each with how many, and `never_ok` counts the cells of which no run was ever ok.
-    `stored` counts the runs of which the mean stands for values that are too many for a row.
+    `beyond`: What no target has a place for, and a verdict on the file cannot know.
     """
 
     name: str
@@ -101,13 +97,7 @@ class ExportedData:
     samples: tuple[ExportedCell, ...]
     host: str | None = None
     cpu_model: str | None = None
-    unjudged: int = 0
-    appended: int = 0
-    looks: int = 0
-    hosts: bool = False
-    warmup_iterations: tuple[str, ...] = ()
-    never_ok: int = 0
-    stored: int = 0
+    beyond: tuple[Caution, ...] = ()
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -142,20 +132,17 @@ def exported_trial(
         for name in names
     )
     rows = _runs(trial, names)
-    kept = frozenset(variants or known)
-    mine = np.isin(trial.variant, [manifest.variants.index(name) for name in kept])
     samples = tuple(
         ExportedCell(
             benchmark=writable(bench), variant=writable(variant), runs=tuple(rows[bench, variant])
         )
         for variant in known
-        if variant in kept
+        if variant in (variants or known)
         for bench in manifest.benchmarks
         if (bench, variant) in rows
     )
-    first = found[0].name if found else ""
-    if not any(sample.processes(first) for sample in samples):
-        what = f"no run that counts has a value of {first!r}"
+    if not any(sample.processes(names[0]) for sample in samples):
+        what = f"no run that counts has a value of {names[0]!r}"
         raise AnalysisError(what, str(trial.path), "name another --metric")
     return ExportedData(
         name=writable(manifest.trial),
@@ -163,32 +150,52 @@ def exported_trial(
         samples=samples,
         host=manifest.host if manifest.host != "unknown" else None,
         cpu_model=manifest.cpu_model,
-        unjudged=int((mine & ~trial.chosen).sum()),
-        appended=len(manifest.appended),
-        looks=_looks(manifest),
-        hosts=any(one.code == "sessions-of-hosts" for one in trial.cautions),
-        warmup_iterations=tuple(
-            f"{name}: {judged.setting}"
-            for name in names
-            if (judged := trial.judged_iterations(name)) is not None and judged.setting != 0
-        ),
-        stored=sum(
-            bool(mine[row] and trial.chosen[row])
-            for row in {row for name in names for row in trial.stored.get(name, ())}
-        ),
-        never_ok=len(
-            {(one.benchmark, one.variant) for one in manifest.given_up if one.never_ok}
-            & {(bench, variant) for bench in manifest.benchmarks for variant in kept}
-        ),
+        beyond=_beyond(trial, names, variants or known),
     )
 
 
-def _looks(manifest: Manifest) -> int:
-    """Count the looks that were taken by a plan of several."""
-    plan = manifest.looks_plan
-    if plan is None or plan.rule == "planned":
-        return 0
-    return sum(n <= manifest.sessions for n in plan.looks)
+def _beyond(trial: Trial, names: Sequence[str], variants: Sequence[str]) -> tuple[Caution, ...]:
+    """Say what no target can hold of these metrics and variants of a trial."""
+    manifest, plan = trial.manifest, trial.manifest.looks_plan
+    mine = np.isin(trial.variant, [manifest.variants.index(name) for name in variants])
+    appended = len(manifest.appended)
+    looks = (
+        0
+        if plan is None or plan.rule == "planned"
+        else sum(n <= manifest.sessions for n in plan.looks)
+    )
+    cut = tuple(
+        f"{name}: {judged.setting}"
+        for name in names
+        if (judged := trial.judged_iterations(name)) is not None and judged.setting != 0
+    )
+    never = {(one.benchmark, one.variant) for one in manifest.given_up if one.never_ok}
+    never &= {(bench, variant) for bench in manifest.benchmarks for variant in variants}
+    repeated = int((mine & ~trial.chosen).sum())
+    stored = {row for name in names for row in trial.stored.get(name, ())}
+    means = sum(bool(mine[row] and trial.chosen[row]) for row in stored)
+    return cautions_of(
+        {
+            "looks-lost": (
+                f"that sessions were appended, {counted(appended, 'time')}: a verdict on the file takes it for the "
+                "first look"
+                if appended
+                else looks > 0
+                and f"that the trial ended when it was decided, looked at by a plan ({counted(looks, 'look')} taken, "
+                "rule repeated): a verdict on the file takes it for the only look, and is wrong more often"
+            ),
+            "hosts-lost": any(one.code == "sessions-of-hosts" for one in trial.cautions)
+            and "which session was measured on which host",
+            "warmup-lost": cut != ()
+            and f"which iterations of a run are not judged ({listed(cut, 3)}): a verdict on the file judges all",
+            "never-ok-lost": len(never) > 0
+            and f"that {counted(len(never), 'cell')} never ended well, and why",
+            "single-values-lost": means > 0
+            and f"the single values of {counted(means, 'run')}, which stand in samples/: a mean stands for them",
+            "repeats-lost": repeated > 0
+            and f"{counted(repeated, 'run')} that no method takes, because disturbed ones were repeated: left out",
+        }
+    )
 
 
 def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[ExportedProcess]]:

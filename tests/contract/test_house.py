@@ -23,7 +23,7 @@ import pytest
 import analysis
 from analysis import registry
 from analysis.importers.registry import TOOLS
-from analysis.importers.targets import TARGETS
+from analysis.importers.export import TARGETS
 from analysis.pages.model import page_of
 from analysis.report.figures.kinds import KINDS
 

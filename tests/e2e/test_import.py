@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.importers.targets import TARGETS
+from analysis.importers.export import TARGETS
 from harness.cli import main
 
 

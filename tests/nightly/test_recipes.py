@@ -46,19 +46,13 @@ def read_tally(opened: Opened) -> ForeignFile:
     cell = ForeignCell(benchmark="all", processes=(values,))
     return ForeignFile(format="tally", source=opened.source, cells=(cell,))
 '''
-TALLY_WRITE = '''"""The files of a tally that never was, written."""
-
-from __future__ import annotations
-
-from analysis.importers.export_data import ExportedData
-from analysis.importers.targets import Written, lost
-
-
-def write_tally(exported: ExportedData) -> Written:
+TALLY_WRITE = '''def write_tally(exported: ExportedData) -> Written:
     metric = exported.metrics[0].name
     values = [v for one in exported.samples for process in one.processes(metric) for v in process]
     data = "tally:" + ";".join(map(repr, values))
-    return Written(data=data.encode(), lost=tuple(lost(exported, metric)))
+    return Written(data=data.encode(), lost=lost(exported, metric))
+
+
 '''
 
 
@@ -72,7 +66,6 @@ def after(line: str, new: str) -> tuple[str, str]:
 
 NEW = {
     "analysis/importers/tools/tally.py": TALLY_READ,
-    "analysis/importers/exports/tally.py": TALLY_WRITE,
 }
 # recipe -> the files that it edits by hand: the line found there, and what becomes of it
 STEPS = {
@@ -81,10 +74,10 @@ STEPS = {
             "TOOLS: tuple[Tool, ...] = (\n",
             '    Tool(name="tally", said="tally", module="analysis.importers.tools.tally"),\n',
         ),
-        "analysis/importers/targets.py": after(
-            "TARGETS: tuple[Target, ...] = (\n",
-            '    Target(name="tally", said="a tally", endings=(".tally",), '
-            'module="analysis.importers.exports.tally"),\n',
+        "analysis/importers/export.py": (
+            "TARGETS = (\n",
+            TALLY_WRITE
+            + 'TARGETS = (\n    Target("tally", "a tally", write_tally, (".tally",)),\n',
         ),
     },
     "a key of the campaign": {

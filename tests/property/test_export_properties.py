@@ -27,7 +27,7 @@ from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import tool_of
-from analysis.importers.targets import TARGETS
+from analysis.importers.export import TARGETS
 from tests.examples import examples
 
 READ_BACK = tuple(one.name for one in TARGETS)
@@ -184,7 +184,7 @@ def _compare(name, cell, sample, processes, runs, metric, lost):
     else:
         expected = [list(one) for one in processes]
     actual = [list(one) for one in cell.processes]
-    if "values-rounded" in lost or "processes-lost" in lost:
+    if name == "go-bench" or "processes-lost" in lost:  # nanoseconds may differ in the last digit
         assert [len(one) for one in actual] == [len(one) for one in expected]
         flat = zip(chain(*actual), chain(*expected), strict=True)
         assert all(math.isclose(a, b, rel_tol=4e-16, abs_tol=0) for a, b in flat)

@@ -62,7 +62,7 @@ from .own_shapes import OWN
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _STUDIES = {"normality": NormalityStudy, "estimators": EstimatorSpread, "clt": CentralLimitStudy}
 _EXPORTED = (
-    {"output": str | None, "format": str, "bytes": int, "notes": tuple[str, ...]}
+    {"output": str | None, "format": str, "bytes": int}
     | {name: tuple[str, ...] for name in ("cannot_hold", "cannot_hold_codes")}
 )  # fmt: skip
 

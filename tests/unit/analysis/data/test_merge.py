@@ -212,8 +212,8 @@ def test_a_cell_that_was_never_ok_in_a_night_stays_so(night, tmp_path):
     assert "runs-missing" not in {caution.code for caution in whole.cautions}
     assert alone.matrix("b").failed_by_session == {"x": {1: 1}}
     assert whole.matrix("b").failed_by_session == {"x": {3: 1}}
-    assert exported_trial(alone).never_ok == 1
-    assert exported_trial(alone, variants=["a"]).never_ok == 0
+    lost = [{c.code for c in exported_trial(alone, variants=of).beyond} for of in ([], ["a"])]
+    assert ["never-ok-lost" in codes for codes in lost] == [True, False]
     (told,) = (
         one for one in whole.cautions if one.code == "given-up"
     )  # the first night has ok runs
@@ -236,8 +236,11 @@ def test_iterations_that_are_not_judged_are_the_campaigns(night, tmp_path):
     merge_trials(nights, tmp_path / "all")
     whole = read_trial(tmp_path / "all")
     np.testing.assert_allclose(whole.values("t"), whole.values("wall"), rtol=1e-12)
-    assert exported_trial(whole).warmup_iterations == ("t: 2",)
-    assert exported_trial(whole, ["wall"]).warmup_iterations == ()
+    told, nothing = (
+        [c.text for c in exported_trial(whole, of).beyond if c.code == "warmup-lost"]
+        for of in ([], ["wall"])
+    )
+    assert ("(t: 2)" in told[0], nothing) == (True, [])
     other = night(3, change=printing("auto"))
     with pytest.raises(StoreError, match="warmup_iterations"):
         merge_trials([nights[0], other], tmp_path / "none")

@@ -16,7 +16,6 @@ from analysis.data.merging import merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.importers.export_data import exported_trial
-from analysis.importers.targets import never_held
 from analysis.methods.multilevel.law import Looks
 from analysis.methods.multilevel.page import looks_text
 from analysis.plan.compare_looks import look_at
@@ -224,7 +223,7 @@ def test_a_trial_that_ended_when_it_was_decided_is_not_merged_and_an_export_says
     one = compared({"old": 0.0, "new": -0.01}, 6, PLAN)
     with pytest.raises(UsageError, match="decided when it ended"):
         merge_trials([one.path, one.path], tmp_path / "both")
-    (said,) = [c.text for c in never_held(exported_trial(one)) if c.code == "looks-lost"]
+    (said,) = [c.text for c in exported_trial(one).beyond if c.code == "looks-lost"]
     assert "4 looks taken, rule repeated" in said
 
 

@@ -24,7 +24,6 @@ from analysis.errors import AnalysisError, StoreError
 from analysis.history.night_values import trial_values
 from analysis.importers.export_data import exported_trial
 from analysis.importers.reader import Reading
-from analysis.importers.targets import never_held
 from analysis.record.manifest import about_quantile, judging_with, quantile_metric, quantile_of
 from analysis.record.shapes import StoredSamples, packed, sample_file
 from analysis.verdict.comparison import compare_trials
@@ -229,7 +228,7 @@ def test_merged_trials_have_the_files_of_all_under_their_new_positions(made, tmp
 @pytest.mark.usefixtures("unread")
 def test_an_export_holds_means_and_says_so(made):
     exported = exported_trial(read_trial(made()))
-    lost = {one.code: one.text for one in never_held(exported)}
+    lost = {one.code: one.text for one in exported.beyond}
     assert "single values of 10 runs, which stand in samples/" in lost["single-values-lost"]
 
 

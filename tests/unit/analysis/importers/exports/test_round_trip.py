@@ -19,7 +19,7 @@ from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, FairtrialError
 from analysis.importers.export_data import exported_trial
 from analysis.importers.reader import Reading, open_trial, read_sources
-from analysis.importers.targets import TARGETS
+from analysis.importers.export import TARGETS
 from analysis.verdict.judging import judge
 from tests.examples import examples
 
@@ -130,21 +130,6 @@ def test_one_session_of_blocks_keeps_its_design(synthetic, tmp_path) -> None:
     )
     (tmp_path / "u.csv").write_text(without)  # the negative control
     assert "one session, blocks" not in conclusions(open_trial(tmp_path / "u.csv")).values()
-
-
-def test_what_no_table_holds_is_said_to_be_lost(synthetic, tmp_path) -> None:
-    made = synthetic({"old": {"b": [1.0, 1.1]}, "new": {"b": [1.0, 1.2]}})
-    exported = exported_trial(read_trial(made.write(tmp_path / "one")))
-    for change, code in (
-        ({"appended": 1}, "looks-lost"),
-        ({"hosts": True}, "hosts-lost"),
-        ({"warmup_iterations": ("t: 20",)}, "warmup-lost"),
-        ({"never_ok": 1}, "never-ok-lost"),
-    ):
-        for target in TARGETS:
-            if target in TABLES:
-                lost = target.write(replace(exported, **change)).lost
-                assert {one.code for one in lost} == {code}
 
 
 LOST = {

@@ -15,7 +15,7 @@ from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign
-from analysis.importers.targets import TARGETS
+from analysis.importers.export import TARGETS
 
 FILES = (
     "hyperfine/two-commands.json",
