@@ -148,9 +148,9 @@ def export(
     """
     from json import dumps
 
+    from ..importers.export import target_for
     from ..importers.export_data import read_exported
     from ..importers.reader import Reading
-    from ..importers.export import target_for
 
     target = target_for(output, to)
     if json and output == _STDOUT:

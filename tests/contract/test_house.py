@@ -22,8 +22,8 @@ import pytest
 
 import analysis
 from analysis import registry
-from analysis.importers.registry import TOOLS
 from analysis.importers.export import TARGETS
+from analysis.importers.registry import TOOLS
 from analysis.pages.model import page_of
 from analysis.report.figures.kinds import KINDS
 

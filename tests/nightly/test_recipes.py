@@ -46,14 +46,14 @@ def read_tally(opened: Opened) -> ForeignFile:
     cell = ForeignCell(benchmark="all", processes=(values,))
     return ForeignFile(format="tally", source=opened.source, cells=(cell,))
 '''
-TALLY_WRITE = '''def write_tally(exported: ExportedData) -> Written:
+TALLY_WRITE = """def write_tally(exported: ExportedData) -> Written:
     metric = exported.metrics[0].name
     values = [v for one in exported.samples for process in one.processes(metric) for v in process]
     data = "tally:" + ";".join(map(repr, values))
     return Written(data=data.encode(), lost=lost(exported, metric))
 
 
-'''
+"""
 
 
 def before(line: str, new: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from hypothesis import assume, given, settings, strategies as st
 from analysis.data.opening import Opened
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
+from analysis.importers.export import TARGETS
 from analysis.importers.export_data import (
     ExportedCell,
     ExportedData,
@@ -27,7 +28,6 @@ from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import tool_of
-from analysis.importers.export import TARGETS
 from tests.examples import examples
 
 READ_BACK = tuple(one.name for one in TARGETS)

@@ -10,12 +10,12 @@ import pytest
 from analysis.data.opening import Opened
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
+from analysis.importers.export import TARGETS
 from analysis.importers.export_data import exported_trial
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign
-from analysis.importers.export import TARGETS
 
 FILES = (
     "hyperfine/two-commands.json",

@@ -16,6 +16,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
+from analysis.importers.export import TARGETS, target_for
 from analysis.importers.export_data import (
     ExportedCell,
     ExportedData,
@@ -25,7 +26,6 @@ from analysis.importers.export_data import (
     exported_trial,
 )
 from analysis.importers.registry import read_foreign
-from analysis.importers.export import TARGETS, target_for
 
 TIME = Metric(name="wall", unit="s", better="lower")
 RATE = Metric(name="MB/s", unit="MB/s", better="higher")
