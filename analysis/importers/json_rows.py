@@ -11,87 +11,73 @@ from typing import TYPE_CHECKING, Any
 
 from ..record.json_paths import Place
 from . import json_rows_managed, json_rows_native
-from .json_tools import JsonTool, Take, asked, base_of, entries_with, from_one_process
-from .parsing import object_of, objects_in, one_process, text_of, texts_of, within
+from .json_tools import JsonTool, Take, asked, base_of
+from .parsing import single, text_of, texts_of
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
 
 
 def _parameters(place: Place) -> dict[str, Any]:
-    return {
-        key: value.get("value") if isinstance(value, dict) else value
-        for key, value in object_of(place.value.get("parameters")).items()
-    }
+    given = place.value["parameters"].items()
+    return {key: one["value"] if isinstance(one, dict) else one for key, one in given}
 
 
-def _hyperfine_names(place: Place) -> tuple[str | None, str]:
+def _hyperfine_names(place: Place) -> tuple[str | None, Any]:
     """Give benchmark and variant: a list of parameters of these two names says which is which."""
-    found = _parameters(place)
+    found = asked(place, _parameters) or {}
     if {"benchmark", "variant"} <= found.keys():
         return str(found["benchmark"]), str(found["variant"])
-    command = place.value.get("command")
-    return None, text_of(place.value.get("name")) or command if isinstance(command, str) else ""
+    command = place.value["command"]
+    return None, (text_of(place.value.get("name")) or command) if isinstance(command, str) else ""
 
 
 def _failed_codes(place: Place) -> list[bool] | None:
     """Tell which runs failed; null stands for a run that a signal ended."""
-    runs = objects_in(place.value.get("measurements"))
-    codes = place.value.get("exit_codes")
-    if any("exit_code" in run for run in runs):
+    codes, runs = place.value.get("exit_codes"), place.value.get("measurements")
+    if runs and any("exit_code" in run for run in runs):
         codes = [run.get("exit_code") for run in runs]
-    return [code != 0 or code is False for code in codes] if isinstance(codes, list) else None
+    return codes and [code != 0 or code is False for code in codes]
 
 
 _HYPERFINE = JsonTool(
     name="hyperfine",
     said="hyperfine's JSON",
-    knows=lambda data: (
-        data == {"results": []}
-        or any(
-            "command" in one and one.keys() & {"times", "mean", "measurements"}
-            for one in objects_in(within(data, "results"))
-        )
+    knows=(
+        "results[*].command & results[*].times",
+        "results[*].command & results[*].mean",
+        "results[*].command & results[*].measurements",
     ),
-    mentions=(("results", "command", "mean"), ("results", "command", "measurements")),
-    summary=(
-        re.compile(
-            r"^command,(?:\w+,)*?(?:\w+_)?mean,"  # CSV
-            r"|^\|\s*Command\s*\|[^\n]*(?:Mean|Time|Memory|Relative)"  # Markdown, Org
-            r"|^\|===\s*\n\|\s*Command\s*\n\|"  # AsciiDoc
-            r"|^Benchmark (?:#?\d+): .*\n\s+\w",  # the terminal
-            re.MULTILINE,
-        ),
-        "this export of hyperfine holds summaries only, no runs",
+    summary=re.compile(
+        r"^command,(?:\w+,)*?(?:\w+_)?mean,"  # CSV
+        r"|^\|\s*Command\s*\|[^\n]*(?:Mean|Time|Memory|Relative)"  # Markdown, Org
+        r"|^\|===\s*\n\|\s*Command\s*\n\|"  # AsciiDoc
+        r"|^Benchmark (?:#?\d+): .*\n\s+\w",  # the terminal
+        re.MULTILINE,
     ),
-    thing="a result",
-    nothing="there is no result in the file",
-    fix="export it again with --export-json",
-    empty="no command has a run",
-    kept=(
-        "the result of {!r} holds a summary only, no 'times'",
-        "export with --export-json FILE instead",
-    ),
+    keeps="export with --export-json FILE",
     each="results[*]",
     benchmark=lambda place: _hyperfine_names(place)[0],
     variant=lambda place: _hyperfine_names(place)[1],
+    rule="the command",
     stem=True,
     keys=("command", "name", _parameters),
     inner=lambda _: 1,
     fails=_failed_codes,
     session="measurements[0]^.metadata.start_time | $.metadata.start_time",
-    rule="the command",
     takes=(
         Take(
-            value="times | measurements[*].time_wall_clock.value",
+            "times | measurements[*].time_wall_clock.value",
             unit="measurements[*].time_wall_clock.unit | 's'",
             runs="each",
         ),
-        Take(value="memory_usage_byte", metric="'max_rss'", unit="'B'", runs="each", needed=False),
+        Take("memory_usage_byte", "'max_rss'", "'B'", runs="each", needed=False),
         Take(
+            "measurements[*][{}].value",
+            unit="measurements[*][{}].unit",
             names=lambda place: [
                 key
-                for run in objects_in(place.value.get("measurements"))
+                for run in place.value["measurements"]
                 for key in run
                 if key not in ("time_wall_clock", "exit_code")
             ],
@@ -101,8 +87,6 @@ _HYPERFINE = JsonTool(
                 "time_system": ("time_system", None, "lower"),
                 "memory_peak_resident": ("max_rss", None, "lower"),
             },
-            value="measurements[*][{}].value",
-            unit="measurements[*][{}].unit",
             runs="each",
             needed=False,
         ),
@@ -119,28 +103,16 @@ _HYPERFINE = JsonTool(
 
 
 def _pytest_way(place: Place) -> str:
-    way = texts_of(place.value.get("params"))
-    way["timer"] = text_of(within(place.value, "options", "timer")) or ""
+    way = texts_of(place.value.get("params")) | {"timer": asked(place, "options.timer")}
     return ", ".join(f"{key}={text}" for key, text in way.items() if text)
 
 
 _PYTEST = JsonTool(
     name="pytest-benchmark",
     said="pytest-benchmark's JSON",
-    knows=lambda data: (
-        any(isinstance(one.get("stats"), dict) for one in objects_in(within(data, "benchmarks")))
-        or (within(data, "benchmarks") == [] and "machine_info" in data)
-    ),
-    mentions=(("machine_info",),),
-    summary=(
-        re.compile(r"\Aname,.*(?:\bmin,max,mean,stddev\b|\boutliers\b|\brounds,iterations\b)"),
-        "pytest-benchmark's CSV holds summaries only, no rounds",
-    ),
-    fix="was every test deselected?",
-    kept=(
-        "the benchmark {!r} holds a summary only, no rounds",
-        "export with --benchmark-json=FILE, or save with --benchmark-save-data",
-    ),
+    knows=("benchmarks[*].stats.data", "benchmarks[*].stats.mean", "benchmarks & machine_info"),
+    summary=re.compile(r"\Aname,.*(?:\bmin,max,mean,stddev\b|\boutliers\b|\brounds,iterations\b)"),
+    keeps="export with --benchmark-json=FILE, or save with --benchmark-save-data",
     each="benchmarks[*]",
     benchmark="fullname | name",
     session="$.datetime",
@@ -158,119 +130,82 @@ _PYTEST = JsonTool(
     ),
     takes=(
         Take(
-            value="stats.data",
-            metric=lambda place: (
+            "stats.data",
+            lambda place: (
                 "cpu_time"
-                if within(place.value, "options", "timer")
-                in ("process_time", "thread_time", "clock")
+                if asked(place, "options.timer") in ("process_time", "thread_time", "clock")
                 else "time"
             ),
         ),
     ),
     losses={
-        "one-process": from_one_process("rounds of {} iterations, all from one process"),
         "failed-unknown": "a test that failed after its benchmark is in the file like any other; a test that failed within its benchmark is not",
     },
-    lost="no-sessions warm-ups-unknown",
+    lost="one-process no-sessions warm-ups-unknown",
     facts={
         "host": "machine_info.node",
         "cpu_model": "machine_info.cpu.brand_raw | machine_info.cpu.brand",
     },
 )
 
-_COUNTERS = (
-    "instructions",
-    "cpucycles",
-    "branchinstructions",
-    "branchmisses",
-    "pagefaults",
-    "contextswitches",
-)
+_COUNTERS = "instructions cpucycles branchinstructions branchmisses pagefaults contextswitches"
 
 
 def _nanobench(opened: Opened) -> Any:  # noqa: ANN401 - JSON
     """Name the counters that could be read: the others are 0 in the whole file."""
     data = opened.json()
-    rows = [
-        row
-        for one in objects_in(within(data, "results"))
-        for row in objects_in(one.get("measurements"))
-    ]
-    return object_of(data) | {
-        "counters": [name for name in _COUNTERS if any(row.get(name) for row in rows)]
-    }
+    rows = [row for one in data["results"] for row in one.get("measurements") or ()]
+    there = (
+        name for name in _COUNTERS.split() if any(isinstance(r, dict) and r.get(name) for r in rows)
+    )
+    return data | {"counters": [*there]}
 
 
 _NANOBENCH = JsonTool(
     name="nanobench",
     said="nanobench's JSON",
-    knows=lambda data: any(
-        "median(elapsed)" in one or {"measurements", "batch", "epochs"} <= one.keys()
-        for one in objects_in(within(data, "results"))
+    knows=(
+        'results[*]["median(elapsed)"]',
+        "results[*].measurements & results[*].batch & results[*].epochs",
     ),
-    mentions=(("results", "median(elapsed)"),),
-    summary=(
-        re.compile(r'^"title";"name";"unit";"batch";"elapsed";', re.MULTILINE),
-        "nanobench's CSV holds medians only, no measurements",
-    ),
-    nothing="there is no result in the file",
-    kept=(
-        "{!r} holds medians only, no measurements",
-        "render with ankerl::nanobench::templates::json(), which writes all measurements",
-    ),
-    thing="a result",
+    summary=re.compile(r'^"title";"name";"unit";"batch";"elapsed";', re.MULTILINE),
+    keeps="render with ankerl::nanobench::templates::json(), which writes all measurements",
     unwrap=_nanobench,
     each="results[*]",
     benchmark=lambda place: (
-        place.value.get("name")
+        place.value["name"]
         if place.value.get("title") in (None, "", "benchmark")  # of those who gave none
-        else f"{place.value['title']}/{place.value.get('name')}"
+        else f"{place.value['title']}/{place.value['name']}"
     ),
     keys=("title", "name", "unit", "batch", "complexityN"),
     inner="measurements[*].iterations",
     takes=(
-        Take(value="measurements[*].elapsed"),
-        Take(
-            names="$.counters[*]",
-            value="measurements[*][{}]",
-            unit="''",
-            needed=False,
-        ),
+        Take("measurements[*].elapsed"),
+        Take("measurements[*][{}]", unit="''", names="$.counters[*]", needed=False),
     ),
     losses={
-        "one-process": lambda read: one_process(
-            f"epochs of {'single' if (most := max(cell.inner or 1 for cell in read.cells)) == 1 else f'up to {most}'} iterations, all from one process"
-        ),
         "whole-batches": lambda read: (
             any(cell.keys.get("batch", "1") not in ("1", "1.0") for cell in read.cells)
             and "times are those of an iteration, which does 'batch' units of work"
         ),
     },
-    lost="no-sessions warm-ups-unknown failed-unknown",
+    lost="one-process no-sessions warm-ups-unknown failed-unknown",
 )
-
 
 _KRUN = JsonTool(
     name="krun",
     said="krun's JSON",
-    knows=lambda data: (
-        isinstance(within(data, "wallclock_times"), dict)
-        and bool({"audit", "eta_estimates"} & data.keys())
-    ),
-    mentions=(("wallclock_times", "audit"),),
+    knows=("wallclock_times & audit", "wallclock_times & eta_estimates"),
     each="wallclock_times[*]",
     benchmark=lambda place: str(place.entries[-1].key).partition(":")[0],
     variant=lambda place: str(place.entries[-1].key).partition(":")[2] or None,
+    rule="the VM and its variant",
     keys=("key=@",),
     entry=list,
     inner=lambda _: 1,
     fails=lambda place: sum(not one for one in place.value),
-    takes=(Take(value="[*]", runs="lists"),),
-    rule="the VM and its variant",
-    losses={
-        "warm-up-within": "the first iterations of a process may be its warm-up: they are not told apart",
-    },
-    lost="no-sessions",
+    takes=(Take("[*]", runs="lists"),),
+    lost="warm-up-within no-sessions",
 )
 
 _LLAMA_MEASURED = re.compile(
@@ -280,80 +215,54 @@ _LLAMA_MEASURED = re.compile(
 
 def _llama_name(place: Place) -> str:
     """Name the model, the lengths, and the settings that differ in the file."""
-    first, own = object_of(place.entries[0].value[0]), texts_of(place.value)
-    others = [object_of(one) for one in place.entries[0].value]
-    model = own.get("model_type") or own.get("model_filename", "")
+    own, every = texts_of(place.value), place.entries[0].value
     differ = [
         f"{key}={text}"
         for key, text in own.items()
         if not _LLAMA_MEASURED.match(key)
         and key != "model_type"
-        and any(one.get(key) != first.get(key) for one in others)
+        and any(one.get(key) != every[0].get(key) for one in every)
     ]
     lengths = [
         f"{word}{own[key]}"
         for word, key in (("pp", "n_prompt"), ("tg", "n_gen"))
         if own.get(key, "0") != "0"
     ]
+    model = own.get("model_type") or own.get("model_filename", "")
     return " ".join([model, *lengths, *differ]).strip()
 
 
 _LLAMA = JsonTool(
     name="llama-bench",
     said="llama-bench's JSON",
-    knows=entries_with(None, "samples_ns", "n_prompt"),
-    mentions=(("samples_ns", "n_prompt"),),
+    knows=("[*].samples_ns & [*].n_prompt",),
     each="[*]",
     benchmark=_llama_name,
     keys=(lambda place: place.value,),
     session="test_time",
     inner=lambda _: 1,
     takes=(
-        Take(value="samples_ns", unit="'ns'"),
-        Take(
-            value="samples_ts",
-            metric="'throughput'",
-            unit="'tokens/s'",
-            better="'higher'",
-            needed=False,
-        ),
+        Take("samples_ns", unit="'ns'"),
+        Take("samples_ts", "'throughput'", "'tokens/s'", "'higher'", needed=False),
     ),
-    losses={
-        "one-process": one_process("all samples of a test are from one process"),
-        "no-sessions": "each test is an occasion of its own",
-    },
-    lost="warm-ups-unknown failed-unknown",
+    losses={"no-sessions": "each test is an occasion of its own"},
+    lost="one-process warm-ups-unknown failed-unknown",
     facts={"commit": "[0].build_commit", "date": "[0].test_time", "cpu_model": "[0].cpu_info"},
 )
 
 _LNT = JsonTool(
     name="lnt",
     said="LNT's report",
-    knows=lambda data: (
-        isinstance(within(data, "machine"), dict) and entries_with("tests", "name")(data)
-    ),
-    mentions=(("format_version", "machine", "tests"),),
+    knows=("machine & tests[*].name",),
     each="tests[*]",
     benchmark="name",
-    takes=tuple(
-        Take(
-            value=key,
-            metric=f"'{metric}'",
-            unit=f"'{unit}'",
-            better=f"'{better}'",
-            runs="each",
-            needed=False,
-            lone=True,
-        )
-        for key, metric, unit, better in (
-            ("execution_time", "time", "s", "lower"),
-            ("compile_time", "compile_time", "s", "lower"),
-            ("mem_bytes", "memory", "B", "lower"),
-            ("code_size", "code_size", "B", "lower"),
-            ("score", "score", "", "higher"),
-        )
+    takes=(
+        Take("execution_time", runs="each", needed=False),
+        Take("compile_time", "'compile_time'", runs="each", needed=False),
+        Take("mem_bytes", "'memory'", "'B'", runs="each", needed=False),
+        Take("code_size", "'code_size'", "'B'", runs="each", needed=False),
+        Take("score", "'score'", "''", "'higher'", runs="each", needed=False),
     ),
-    empty="no test has a value",
     lost="no-sessions warm-ups-unknown failed-unknown",
     facts={
         "host": "machine.name",
@@ -362,37 +271,37 @@ _LNT = JsonTool(
     },
 )
 
+_LNT_KINDS = {
+    "exec": ("time", "s", "lower"),
+    "compile": ("compile_time", "s", "lower"),
+    "mem_bytes": ("mem_bytes", "B", "lower"),
+    "score": ("score", "", "higher"),
+}
+
 
 def _lnt_kind(place: Place) -> str:
-    return str(place.value.get("Name")).rpartition(".")[2]
+    return str(place.value["Name"].rpartition(".")[2])
+
+
+def _lnt_meaning(place: Place) -> tuple[str, str, str]:
+    return _LNT_KINDS.get(kind := _lnt_kind(place), (kind, "", "lower"))
 
 
 _LNT_1 = replace(
     _LNT,
-    knows=lambda data: (
-        isinstance(within(data, "Machine"), dict) and entries_with("Tests", "Name", "Data")(data)
-    ),
-    mentions=(("Machine", "Tests", "Data"),),
+    knows=("Machine & Tests[*].Name & Tests[*].Data",),
     each="Tests[*]",
     benchmark=lambda place: re.sub(
-        r"\.(exec|compile|score|code_size|mem_bytes)$", "", str(place.value.get("Name"))
+        r"\.(exec|compile|score|code_size|mem_bytes)$", "", place.value["Name"]
     ),
     skips=lambda place: _lnt_kind(place) in ("status", "hash"),
     keys=("Info",),
     takes=(
         Take(
-            value="Data",
-            lone=True,
-            metric=lambda place: {"exec": "time", "compile": "compile_time"}.get(
-                kind := _lnt_kind(place), kind
-            ),
-            unit=lambda place: {
-                "exec": "s",
-                "compile": "s",
-                "mem_bytes": "B",
-                "code_size": "B",
-            }.get(_lnt_kind(place), ""),
-            better=lambda place: {"score": "higher", "hash": None}.get(_lnt_kind(place), "lower"),
+            "Data",
+            lambda place: _lnt_meaning(place)[0],
+            lambda place: _lnt_meaning(place)[1],
+            lambda place: _lnt_meaning(place)[2],
             runs="each",
         ),
     ),
@@ -402,20 +311,12 @@ _LNT_1 = replace(
 _RENAISSANCE = JsonTool(
     name="renaissance",
     said="Renaissance's JSON",
-    knows=lambda data: any(
-        entries_with("results", "duration_ns")(one)
-        for one in object_of(within(data, "data")).values()
-    ),
-    mentions=(("duration_ns", "uptime_ns"),),
+    knows=("data[*].results[*].duration_ns",),
     each="data[*]",
     benchmark="@",
     inner=lambda _: 1,
-    takes=(Take(value="results[*].duration_ns", unit="'ns'"),),
-    losses={
-        "one-process": one_process("all repetitions of a file are from one process"),
-        "warm-up-within": "the first repetitions of a process may be its warm-up: they are not told apart",
-    },
-    lost="no-sessions failed-unknown",
+    takes=(Take("results[*].duration_ns", unit="'ns'"),),
+    lost="one-process warm-up-within no-sessions failed-unknown",
 )
 
 _COLLECTED = re.compile(r"\A\s*window\.BENCHMARK_DATA\s*=\s*")
@@ -431,7 +332,7 @@ def _collected(opened: Opened) -> Any:  # noqa: ANN401 - JSON
 
 def _collected_better(place: Place) -> str | None:
     """Give the direction as the action's tools write their units: times are lower, rates higher."""
-    unit = str(place.value.get("unit"))
+    unit = str(place.value["unit"])
     if base_of(unit)[1] in ("s", "B", "B/op"):
         return "lower"
     return "higher" if unit.endswith(("/s", "/sec", "/second")) or unit == "x" else None
@@ -440,35 +341,27 @@ def _collected_better(place: Place) -> str | None:
 _ACTION = JsonTool(
     name="github-action-benchmark",
     said="github-action-benchmark's data.js",
-    knows=lambda data: any(
-        entries_with(None, "commit", "benches")(one)
-        for one in object_of(within(data, "entries")).values()
-    ),
+    knows=("entries[*][*].commit & entries[*][*].benches",),
     begins=_COLLECTED,
     unwrap=_collected,
     each="entries[*][*].benches[*]",
     benchmark=lambda place: " ".join(
         [f"{place.entries[1].key}:"] * (len(place.entries[0].value["entries"]) > 1)
-        + [str(place.value.get("name"))]
+        + [str(place.value["name"])]
     ),
     variant="^.commit.id",
-    session=lambda place: (
-        text_of(asked(place, "^.commit.timestamp")) or text_of(asked(place, "^.date"))
-    ),
+    rule="the commit",
+    session="^.commit.timestamp | ^.date",
     keys=("commit=^.commit.id", lambda place: {"suite": place.entries[1].key}),
     takes=(
         Take(
-            value="value",
-            lone=True,
-            metric=lambda place: (
-                "time" if base_of(str(place.value.get("unit")))[1] == "s" else "value"
-            ),
-            unit="unit",
-            better=_collected_better,
+            "value",
+            lambda place: "time" if base_of(str(place.value["unit"]))[1] == "s" else "value",
+            "unit",
+            _collected_better,
         ),
     ),
-    rule="the commit",
-    losses={"single": "one number for each benchmark and commit: its variation is not in the file"},
+    losses={"single": single("there is", "the action keeps no runs")},
 )
 
 ROWS = (

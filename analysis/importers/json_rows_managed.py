@@ -14,107 +14,73 @@ from typing import TYPE_CHECKING, Any
 
 from ..pages.model import Caution
 from ..record.json_paths import Entry, Place
-from .json_tools import JsonTool, Read, Take, asked, entries_with, from_one_process
-from .parsing import count_of, object_of, objects_in, one_process, text_of, texts_of, within
+from .json_tools import JsonTool, Read, Take, asked
+from .parsing import object_of, one_process, text_of, texts_of, within
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
 
 
-def _samples(read: Read) -> str:
-    most = max(cell.inner or 1 for cell in read.cells)
-    return one_process(
-        f"{f'means of up to {most} calls' if most > 1 else 'samples'}, all from one process"
-    )
-
-
-def _js_losses(library: str) -> dict[str, Any]:
-    return {
-        "one-process": _samples,
-        "order-unknown": library != "Benchmark.js"
-        and f"{library} sorts its samples: the order of measurement is not in the file",
-        "trimmed": lambda read: (
-            library == "mitata"
-            and any(len(cell.values) > 8 for cell in read.cells)
-            and "mitata leaves out the two slowest and the two fastest of more than 12 samples"
-        ),
-    }
-
-
-_KEPT = "the samples of {!r} were not kept"
-_LOOKED = 1000  # entries of a list, which may be a long table
-
-
 def _mitata_group(place: Place) -> str | None:
-    groups = objects_in(place.entries[0].value.get("layout"))
-    number = count_of(place.entries[-2].value.get("group"))
-    return (
-        text_of(groups[number].get("name")) if number is not None and number < len(groups) else None
-    )
+    whole, bench = place.entries[0].value, place.entries[-2].value
+    return text_of(whole["layout"][bench["group"]].get("name"))
 
 
 def _mitata_name(place: Place) -> str:
-    alias = text_of(place.entries[-2].value.get("alias")) or ""
+    alias = str(place.entries[-2].value.get("alias"))
     args = texts_of(place.value.get("args")).items()
     own = [f"{key}={value}" for key, value in args if f"${key}" not in alias]
-    return _within(_mitata_group(place), " ".join([text_of(place.value.get("name")) or "", *own]))
+    return _within(asked(place, _mitata_group), " ".join([place.value["name"], *own]))
 
 
 def _within(group: str | None, name: str) -> str:
     return f"{group} > {name}" if group and name else name
 
 
-def _batch(place: Place) -> int | None:
-    calls, samples = count_of(asked(place, "stats.ticks")), within(place.value, "stats", "samples")
-    return (
-        max(1, calls // len(samples)) if calls and isinstance(samples, list) and samples else None
-    )
-
-
 _MITATA = JsonTool(
     name="js",
     said="JSON of mitata, Benchmark.js, tinybench or Vitest",
-    knows=lambda data: any(
-        "name" in run and ("stats" in run or "error" in run)
-        for one in objects_in(within(data, "benchmarks"))
-        for run in objects_in(one.get("runs"))
+    knows=(
+        "benchmarks[*].runs[*].name & benchmarks[*].runs[*].stats",
+        "benchmarks[*].runs[*].name & benchmarks[*].runs[*].error",
     ),
-    mentions=(("layout", "benchmarks", "runs"),),
-    kept=(_KEPT, "run({ format: { json: { samples: true, debug: false } } }) keeps them"),
+    keeps="run({ format: { json: { samples: true, debug: false } } }) keeps them",
     each="benchmarks[*].runs[*]",
     benchmark=_mitata_name,
     keys=("args", lambda place: {"group": _mitata_group(place)}, "name="),
     session="$.context.now",
-    inner=_batch,
+    inner=lambda place: max(
+        1, place.value["stats"]["ticks"] // len(place.value["stats"]["samples"])
+    ),
     fails=lambda place: place.value.get("stats") is None and place.value.get("error") is not None,
-    takes=(Take(value="stats.samples", unit="'ns'"),),
-    losses=_js_losses("mitata"),
-    lost="no-sessions warm-ups-unknown",
+    takes=(Take("stats.samples", unit="'ns'"),),
+    losses={
+        "trimmed": lambda read: (
+            any(len(cell.values) > 8 for cell in read.cells)
+            and "mitata leaves out the two slowest and the two fastest of more than 12 samples"
+        ),
+    },
+    lost="one-process order-unknown no-sessions warm-ups-unknown",
     facts={"cpu_model": "context.cpu.name"},
 )
 
 
-def _is_benchmarkjs(one: Any) -> bool:  # noqa: ANN401 - JSON
-    stats = within(one, "stats")
-    return isinstance(stats, dict) and "rme" in stats and bool({"sample", "moe"} & stats.keys())
-
-
-def _suite(data: Any) -> Any:  # noqa: ANN401 - JSON
+def _suite(opened: Opened) -> Any:  # noqa: ANN401 - JSON
     """Give the benchmarks of a list, of a suite, whose keys are numbers, or the only one."""
-    if isinstance(data, dict) and "stats" not in data:
-        return {key: one for key, one in data.items() if key.isdecimal()}
-    return [data] if isinstance(data, dict) else data[:_LOOKED] if isinstance(data, list) else []
+    data = opened.json()
+    if isinstance(data, dict):
+        suite = {key: one for key, one in data.items() if key.isdecimal()}
+        return [data] if "stats" in data else suite
+    return data
 
 
 _BENCHMARKJS = replace(
     _MITATA,
-    knows=lambda data: any(
-        map(_is_benchmarkjs, found.values() if isinstance(found := _suite(data), dict) else found)
+    knows=tuple(
+        f"{at}stats.rme & {at}stats.{key}" for at in ("[*].", "") for key in ("sample", "moe")
     ),
-    mentions=(("stats", "sample", "rme"),),
-    kept=(_KEPT, "write stats.sample of each benchmark too"),
-    unnamed="write its name next to its result",
-    unwrap=lambda opened: data if isinstance(data := opened.json(), list) else _suite(data),
+    keeps="write stats.sample of each benchmark, and its name next to its result",
+    unwrap=_suite,
     each="[*]",
     benchmark="name",
     keys=("name",),
@@ -124,38 +90,30 @@ _BENCHMARKJS = replace(
         place.value.get("error") is not None
         or (within(place.value, "stats", "sample") == [] and not place.value.get("cycles"))
     ),
-    takes=(Take(value="stats.sample"),),
-    losses=_js_losses("Benchmark.js"),
+    takes=(Take("stats.sample"),),
+    losses={},
+    lost="one-process no-sessions warm-ups-unknown",
     facts={},
 )
 
-
-def _tinybench(one: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    return object_of(one.get("result", one))
-
-
 _TINYBENCH = replace(
     _BENCHMARKJS,
-    knows=lambda data: (
-        isinstance(data, list)
-        and any(
-            isinstance(_tinybench(one).get("latency"), dict)
-            or ("result" in one and {"samples", "rme"} <= _tinybench(one).keys())
-            for one in objects_in(data[:_LOOKED])
-        )
+    knows=(
+        "[*].result.latency.mean",
+        "[*].result.latency.samples",
+        "[*].latency.mean",
+        "[*].latency.samples",
+        "[*].result.samples & [*].result.rme",
     ),
-    mentions=(("result", "latency", "throughput"),),
-    kept=(
-        _KEPT,
-        "new Bench({ retainSamples: true }) keeps them; write tasks.map(({ name, result }) => ({ name, result }))",
-    ),
+    keeps="new Bench({ retainSamples: true }) keeps them; write tasks.map(({ name, result }) => ({ name, result })): write its name",
     unwrap=None,
     inner=lambda _: 1,
     fails=lambda place: (
-        "error" in (found := _tinybench(place.value)) or found.get("state") == "errored"
+        "error" in (found := object_of(place.value.get("result", place.value)))
+        or found.get("state") == "errored"
     ),
-    takes=(Take(value="result.latency.samples | latency.samples | result.samples", unit="'ms'"),),
-    losses=_js_losses("tinybench"),
+    takes=(Take("result.latency.samples | latency.samples | result.samples", unit="'ms'"),),
+    lost="one-process order-unknown no-sessions warm-ups-unknown",
 )
 
 
@@ -165,34 +123,18 @@ def _title(place: Place) -> str | None:
 
 _VITEST = replace(
     _TINYBENCH,
-    knows=lambda data: any(
-        isinstance(group.get("benchmarks"), list)
-        for file in objects_in(within(data, "files"))
-        for group in objects_in(file.get("groups"))
-    ),
-    mentions=(("files", "groups", "benchmarks", "filepath"),),
-    kept=(
-        _KEPT,
-        "Vitest's --outputJson never has them: set benchmark.includeSamples and let a reporter of "
-        "your own write the whole task.result.benchmark of each task, in a list",
-    ),
+    knows=("files[*].groups[*].benchmarks",),
+    keeps="Vitest's --outputJson never has them: set benchmark.includeSamples, and let a reporter of your own write "
+    "the whole task.result.benchmark of each task, in a list",
     each="files[*].groups[*].benchmarks[*]",
-    benchmark=lambda place: _within(_title(place), text_of(place.value.get("name")) or ""),
+    benchmark=lambda place: _within(_title(place), place.value["name"]),
     keys=(lambda place: {"group": _title(place)}, "name="),
     fails=lambda place: "mean" not in place.value,
-    takes=(Take(value="samples", unit="'ms'"),),
-    losses=_js_losses("Vitest"),
+    takes=(Take("samples", unit="'ms'"),),
 )
 _VITEST_TASKS = replace(
     _VITEST,
-    knows=lambda data: (
-        isinstance(data, list)
-        and any(
-            "result" not in one and {"samples", "rme"} <= one.keys()
-            for one in objects_in(data[:_LOOKED])
-        )
-    ),
-    mentions=(),
+    knows=("[*].samples & [*].rme",),
     each="[*]",
     benchmark="name",
     keys=("name",),
@@ -200,16 +142,22 @@ _VITEST_TASKS = replace(
 )
 
 _SUMMARIES = ("TrialEstimate", "TrialRatio", "TrialJudgement")
-_JULIA_FIX = "save the results of run(...) as they are, not their median or minimum"
+_JULIA_KEEPS = "save the results of run(...) as they are, not their median or minimum"
 
 
 def _julia(opened: Opened) -> Any:  # noqa: ANN401 - JSON
     """Give the values of BenchmarkTools, which PkgBenchmark writes as a text in its own."""
-    data = opened.json()
+    data, where, about = opened.json(), "", {}
     if isinstance(text := within(data, "benchmarkgroup"), str):
-        inner = replace(opened, data=text.encode(), encoding="utf-8").json()
-        return data | {"values": _julia_values(inner, "benchmarkgroup")}
-    return {"values": _julia_values(data, "")}
+        where, about = "benchmarkgroup", data
+        data = replace(opened, data=text.encode(), encoding="utf-8").json()
+    found = _julia_values(data, where)
+    if "Trial" not in found:
+        kind = next((kind for kind in _SUMMARIES if kind in found), None)
+        raise opened.fail(
+            f"it holds a {kind}, no samples" if kind else "it holds no trial", _JULIA_KEEPS
+        )
+    return about | {"values": found}
 
 
 def _julia_values(data: Any, where: str) -> dict[str, list[Place]]:  # noqa: ANN401 - JSON
@@ -228,42 +176,23 @@ def _julia_values(data: Any, where: str) -> dict[str, list[Place]]:  # noqa: ANN
         kind = str(value[0]).removeprefix("BenchmarkTools.")
         entry = Entry("/".join(names), value[1], f"{at}[1]")
         found.setdefault(kind, []).append(Place(value[1], entry.where, (entry,)))
-        inner = value[1].get("data")
-        if kind == "BenchmarkGroup" and isinstance(inner, dict):
-            waiting[:0] = [
-                (one, (*names, key), f"{at}[1].data.{key}") for key, one in inner.items()
-            ]
+        inner = object_of(value[1].get("data") if kind == "BenchmarkGroup" else None)
+        waiting[:0] = [(one, (*names, key), f"{at}[1].data.{key}") for key, one in inner.items()]
     return found
 
 
-def _estimates(whole: Place) -> list[str]:
-    return [kind for kind in _SUMMARIES for _ in whole.value["values"].get(kind, [])]
+def _julia_notes(read: Read) -> list[Caution]:
+    left = sum(len(read.whole.value["values"].get(kind, ())) for kind in _SUMMARIES)
+    return [Caution("left-out", f"{left} summaries are left out: no samples")] * (left > 0)
 
 
 _JULIA = JsonTool(
     name="julia",
     said="BenchmarkTools.jl's or PkgBenchmark.jl's JSON",
-    knows=lambda data: (
-        isinstance(within(data, "benchmarkgroup"), str)
-        or (
-            isinstance(data, list)
-            and len(data) == 2
-            and isinstance(data[0], dict)
-            and "BenchmarkTools" in data[0]
-            and isinstance(data[1], list)
-        )
-    ),
-    mentions=(("Julia", "BenchmarkTools"), ("benchmarkgroup",)),
+    knows=("benchmarkgroup", "[0].BenchmarkTools"),
     unwrap=_julia,
-    each=lambda whole: whole.value["values"].get("Trial", []),
-    nothing=lambda whole: (
-        f"it holds a {found[0]}, no samples"
-        if (found := _estimates(whole))
-        else "it holds no trial"
-    ),
-    fix=_JULIA_FIX,
-    kept=("the trial {!r} has no times", _JULIA_FIX),
-    thing="a trial",
+    each=lambda whole: whole.value["values"]["Trial"],
+    keeps=_JULIA_KEEPS,
     benchmark="@",
     stem=True,
     keys=(
@@ -273,20 +202,11 @@ _JULIA = JsonTool(
     ),
     inner="params[1].evals",
     takes=(
-        Take(value="times", unit="'ns'"),
-        Take(value="gctimes", metric="'gctime'", unit="'ns'", zeros=False, needed=False),
+        Take("times", unit="'ns'"),
+        Take("gctimes", "'gctime'", "'ns'", zeros=False, needed=False),
     ),
-    losses={
-        "one-process": from_one_process("samples of {} evaluations, all from one process"),
-        "order-unknown": "samples are sorted: their order of measurement is not in the file",
-        "no-sessions": "when a trial was executed is not in the file",
-    },
-    lost="warm-ups-unknown failed-unknown",
-    notes=lambda read: (
-        [Caution("left-out", f"{len(found)} summaries are left out: no samples")]
-        if (found := _estimates(read.whole))
-        else []
-    ),
+    lost="one-process order-unknown no-sessions warm-ups-unknown failed-unknown",
+    notes=_julia_notes,
     facts={"commit": "commit", "date": "date"},
 )
 
@@ -297,69 +217,53 @@ _MODES = {
     "sample": ("sample_time", "lower"),
     "ss": ("single_shot", "lower"),
 }
-_JMH_SUMMARY = re.compile(
-    r'^"Benchmark"[,;]"Mode"[,;]"Threads"[,;]"Samples"[,;]"Score"'  # -rf csv, scsv
-    r"|^Benchmark +(?:\([^)]*\) +)*Mode +(?:Cnt|Samples) +Score"  # -rf text
-)
 _BROKEN = re.compile(r"([,\[\]{}])\s*\n\s*")  # JMH breaks its text into lines, within names too
 _RAW = ("rawDataHistogram", "rawData")
 
 
 def _jmh_parameters(place: Place) -> dict[str, str]:
-    return {
-        key: _BROKEN.sub(r"\1", text) for key, text in texts_of(place.value.get("params")).items()
-    }
+    given = texts_of(place.value.get("params")).items()
+    return {key: _BROKEN.sub(r"\1", text) for key, text in given}
 
 
-def _jmh_name(place: Place) -> str | None:
-    if not isinstance(name := place.value.get("benchmark"), str):
-        return None
+def _jmh_name(place: Place) -> str:
     settings = (f"{key}={value}" for key, value in _jmh_parameters(place).items())
-    return " ".join([_BROKEN.sub(r"\1", name), *settings])
+    return " ".join([_BROKEN.sub(r"\1", place.value["benchmark"]), *settings])
 
 
-def _jmh_mode(place: Place) -> tuple[str, str | None]:
-    mode = text_of(place.entries[-1].value.get("mode")) or "value"
+def _jmh_mode(place: Place) -> str:
+    return text_of(place.entries[-1].value.get("mode")) or "value"
+
+
+def _jmh_meaning(place: Place) -> tuple[str, str | None]:
+    mode = _jmh_mode(place)
     return _MODES.get(mode, (mode, None))
+
+
+def _jmh_planned(place: Place) -> int:
+    return max(1, place.value["forks"])
 
 
 def _jmh_missing(place: Place) -> int | None:
     """Count the forks that are missing; None where there is none."""
-    forks = count_of(place.value.get("forks"))
     raw = asked(place, " | ".join(f"primaryMetric.{key}" for key in _RAW))
-    forks_of = raw if isinstance(raw, list) else []
-    found = [one for one in forks_of if isinstance(one, list) and any(x != [] for x in one)]
-    return None if forks is None or len(found) >= max(1, forks) else max(1, forks) - len(found)
-
-
-def _jmh_warmups(place: Place) -> int | None:
-    forks, warmups = (
-        count_of(place.value.get("forks")),
-        count_of(place.value.get("warmupIterations")),
-    )
-    return None if warmups is None or forks is None else warmups * max(1, forks)
+    found = [one for one in raw if isinstance(one, list) and any(x != [] for x in one)]
+    return max(0, _jmh_planned(place) - len(found)) or None
 
 
 def _jmh_definition(place: Place) -> str:
     """Say with how many threads, which arguments of the machine and how long iterations were measured."""
-    said = {
-        key: text_of(place.value.get(key))
-        for key in ("threads", "measurementTime", "measurementBatchSize")
-    }
-    arguments = place.value.get("jvmArgs")
-    said["jvmArgs"] = " ".join(map(str, arguments)) if isinstance(arguments, list) else ""
+    keys = ("threads", "measurementTime", "measurementBatchSize")
+    said = {key: text_of(place.value.get(key)) for key in keys}
+    said["jvmArgs"] = " ".join(map(str, place.value.get("jvmArgs") or ()))
     return ", ".join(f"{key}={text}" for key, text in said.items() if text)
 
 
 def _jmh_forks(opened: Opened, place: Place, factor: float) -> dict[str, tuple[float, ...]]:
     """Give the values of each fork, which has a number; each mode of a benchmark has forks of its own."""
     kind = next((key for key in _RAW if within(place.value, key) is not None), "rawData")
-    raw = within(place.value, kind)
-    if not isinstance(raw, list) or not any(raw):
-        fix = "execute JMH without -Djmh.json.rawData=false"
-        raise opened.fail("the raw data of the iterations were left out", fix, at=place.where)
     found = {}
-    for f, fork in enumerate(raw):
+    for f, fork in enumerate(within(place.value, kind) or ()):
         at = f"{place.where}.{kind}[{f}]"
         opened.require(isinstance(fork, list), "a fork is not a list", at=at)
         if kind == "rawData":
@@ -369,41 +273,38 @@ def _jmh_forks(opened: Opened, place: Place, factor: float) -> dict[str, tuple[f
                 _mean(opened, one, f"{at}[{k}]", factor) for k, one in enumerate(fork) if one != []
             )
         if values:
-            found[f"{text_of(place.entries[-1].value.get('mode')) or 'value'} {f + 1}"] = values
-    opened.require(
-        found != {}, "no iteration has a value", "give the iterations more time", at=place.where
-    )
+            found[f"{_jmh_mode(place)} {f + 1}"] = values
+    if not found:
+        fix = "execute JMH without -Djmh.json.rawData=false, and give iterations time for one operation"
+        raise opened.fail("there are no raw data of the iterations", fix, at=place.where)
     return found
 
 
-def _mean(opened: Opened, pairs: object, at: str, factor: float) -> float:
-    if not isinstance(pairs, list):
-        raise opened.fail("the histogram is not a list", at=at)
+def _mean(opened: Opened, pairs: list[Any], at: str, factor: float) -> float:
     total = weight = 0.0
     for k, pair in enumerate(pairs):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise opened.fail("an entry of the histogram is not a pair", at=at)
+        good = isinstance(pair, list) and len(pair) == 2
+        opened.require(good, "an entry of the histogram is not a pair", at=at)
         count = opened.value(pair[1], f"{at}[{k}]")
         total += opened.value(pair[0], f"{at}[{k}]", factor=factor) * count
         weight += count
-    if not weight or not math.isfinite(total / weight):
-        raise opened.fail("the histogram has no mean", at=at)
+    good = weight > 0 and math.isfinite(total / weight)
+    opened.require(good, "the histogram has no mean", at=at)
     return total / weight
 
 
 _JMH = JsonTool(
     name="jmh",
     said="JMH's JSON",
-    knows=entries_with(None, "primaryMetric", "benchmark"),
-    mentions=(("benchmark", "primaryMetric"), ("benchmark", "warmupIterations")),
-    summary=(_JMH_SUMMARY, "this output of JMH holds summaries only"),
-    nothing="there is no result in the file",
-    fix="write it again with -rf json",
-    kept=("the result of {!r} has no primary metric", "execute JMH with -rf json -rff FILE"),
-    thing="a result",
+    knows=("[*].primaryMetric & [*].benchmark",),
+    summary=re.compile(
+        r'^"Benchmark"[,;]"Mode"[,;]"Threads"[,;]"Samples"[,;]"Score"'  # -rf csv, scsv
+        r"|^Benchmark +(?:\([^)]*\) +)*Mode +(?:Cnt|Samples) +Score"  # -rf text
+    ),
+    keeps="execute JMH with -rf json -rff FILE",
     each="[*]",
     benchmark=_jmh_name,
-    warmups=_jmh_warmups,
+    warmups=lambda place: place.value["warmupIterations"] * _jmh_planned(place),
     fails=_jmh_missing,
     definition=_jmh_definition,
     keys=(
@@ -420,20 +321,20 @@ _JMH = JsonTool(
     ),
     takes=(
         Take(
-            value="primaryMetric",
-            metric=lambda place: _jmh_mode(place)[0],
-            better=lambda place: _jmh_mode(place)[1],
-            unit="primaryMetric.scoreUnit",
+            "primaryMetric",
+            lambda place: _jmh_meaning(place)[0],
+            "primaryMetric.scoreUnit",
+            lambda place: _jmh_meaning(place)[1],
             read=_jmh_forks,
         ),
         Take(
+            "secondaryMetrics[{}]",
+            unit="secondaryMetrics[{}].scoreUnit",
             names=lambda place: [
                 key
-                for key, one in object_of(place.value.get("secondaryMetrics")).items()
+                for key, one in place.value["secondaryMetrics"].items()
                 if isinstance(one, dict) and not one.keys().isdisjoint(_RAW)
             ],
-            value="secondaryMetrics[{}]",
-            unit="secondaryMetrics[{}].scoreUnit",
             read=_jmh_forks,
             needed=False,
         ),
@@ -446,33 +347,27 @@ _JMH = JsonTool(
         ),
         "one-process": lambda read: (
             (alone := sum(one.value.get("forks") == 0 for (one,) in read.groups)) > 0
-            and f"{alone} of {len(read.groups)} results had no forks: their iterations stem from one process, and variation between processes cannot be estimated"
+            and one_process(f"{alone} of {len(read.groups)} results had no forks")
         ),
     },
     lost="no-sessions failed-unknown",
     notes=lambda read: [
-        Caution("forks-missing", f"{_jmh_name(one)!r} has {forks - missing} of its {forks} forks")
+        Caution(
+            "forks-missing", f"{_jmh_name(one)!r} has {planned - missing} of its {planned} forks"
+        )
         for (one,) in read.groups
-        if (missing := _jmh_missing(one)) and (forks := max(1, one.value["forks"]))
+        if (missing := asked(one, _jmh_missing)) and (planned := _jmh_planned(one))
     ],
 )
-
-_HEADINGS = re.compile(
-    r"^\|? *\"?Method\"? *[,;|](?=.*\bMean\b)(?=.*\bError\b)", re.MULTILINE
-)  # of CSV and Markdown
-_DOTNET_FIX = "export with --exporters json, or [JsonExporterAttribute.Full]"
 
 
 def _dotnet(opened: Opened) -> Any:  # noqa: ANN401 - JSON
     """Name the variants: the jobs, where there are several, in short if that tells them apart."""
     data = opened.json()
-    jobs = [_job(bench) for bench in objects_in(within(data, "Benchmarks"))]
-    short = {job: _short(job) for job in jobs}
+    short = {job: _short(job) for bench in data["Benchmarks"] if (job := _job(bench)) is not None}
     if len(set(short.values())) < len(short):
-        short = {job: job for job in jobs}
-    return object_of(data) | {
-        "variants": {job: name if len(short) > 1 else None for job, name in short.items()}
-    }
+        short = {job: job for job in short}
+    return data | {"variants": short if len(short) > 1 else {}}
 
 
 def _job(bench: dict[str, Any]) -> str:
@@ -489,23 +384,16 @@ def _short(job: str) -> str:
     return settings.removesuffix(")") if name.startswith("Job-") and settings else name or job
 
 
-def _stage(mode: str, stage: str | None) -> str:
-    """Give the stage of the program's own iterations in the words of today, "" for all others."""
-    if stage is None:
-        return {"Result": "Result", "MainTarget": "Actual", "MainWarmup": "Warmup"}.get(mode, "")
-    return stage if mode == "Workload" else ""
+_EARLIER = {"Result": "Result", "MainTarget": "Actual", "MainWarmup": "Warmup"}
 
 
 def _staged(place: Place) -> dict[str, list[tuple[str, dict[str, Any]]]]:
-    """Give the measurements of each stage with their places."""
+    """Give the measurements of the program's own iterations by stage, in the words of today, with their places."""
     found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-    rows = place.value.get("Measurements")
-    for k, row in enumerate(rows if isinstance(rows, list) else []):
-        if isinstance(row, dict):
-            stage = _stage(
-                text_of(row.get("IterationMode")) or "", text_of(row.get("IterationStage"))
-            )
-            found.setdefault(stage, []).append((f"{place.where}.Measurements[{k}]", row))
+    for k, row in enumerate(place.value.get("Measurements") or ()):
+        mode, stage = row.get("IterationMode"), row.get("IterationStage")
+        own = _EARLIER.get(mode) if stage is None else stage if mode == "Workload" else None
+        found.setdefault(own or "", []).append((f"{place.where}.Measurements[{k}]", row))
     return found
 
 
@@ -515,11 +403,6 @@ def _dotnet_rows(place: Place) -> list[tuple[str, dict[str, Any]]]:
 
 def _dotnet_values(opened: Opened, place: Place, factor: float) -> tuple[tuple[float, ...], ...]:
     """Give the results by launch; those that the statistics keep where there is none."""
-    rows = place.value.get("Measurements") or []
-    at = f"{place.where}.Measurements"
-    opened.require(isinstance(rows, list), "the measurements are not a list", at=place.where)
-    for k, row in enumerate(rows):
-        opened.require(isinstance(row, dict), "a measurement is not an object", at=f"{at}[{k}]")
     launches: dict[object, list[float]] = {}
     for where, row in _dotnet_rows(place):
         count = opened.value(row.get("Operations"), f"{where}.Operations")
@@ -527,7 +410,7 @@ def _dotnet_values(opened: Opened, place: Place, factor: float) -> tuple[tuple[f
         total = opened.value(row.get("Nanoseconds"), f"{where}.Nanoseconds", factor=factor)
         launches.setdefault(text_of(row.get("LaunchIndex")), []).append(total / count)
     kept = within(place.value, "Statistics", "OriginalValues")
-    if not launches and isinstance(kept, list) and kept:
+    if not launches and kept:
         return (opened.values(kept, f"{place.where}.Statistics.OriginalValues", factor=factor),)
     return tuple(map(tuple, launches.values()))
 
@@ -561,52 +444,45 @@ def _dotnet_notes(read: Read) -> Iterator[Caution]:
         yield Caution("overhead-included", text)
 
 
+def _is_brief(read: Read) -> bool:
+    return not any(one.inner for one in read.cells)
+
+
 _BENCHMARKDOTNET = JsonTool(
     name="benchmarkdotnet",
     said="BenchmarkDotNet's JSON",
-    knows=lambda data: (
-        isinstance(within(data, "Benchmarks"), list)
-        and (
-            "HostEnvironmentInfo" in data
-            or entries_with("Benchmarks", "Statistics", "Method")(data)
-        )
+    knows=("Benchmarks & HostEnvironmentInfo", "Benchmarks[*].Statistics & Benchmarks[*].Method"),
+    summary=re.compile(  # CSV and Markdown
+        r"^\|? *\"?Method\"? *[,;|](?=.*\bMean\b)(?=.*\bError\b)", re.MULTILINE
     ),
-    mentions=(("HostEnvironmentInfo", "Benchmarks"),),
-    summary=(_HEADINGS, "this export of BenchmarkDotNet holds summaries only"),
-    fix="did the filter match any?",
-    kept=("the benchmark {!r} holds a summary only, no measurements", _DOTNET_FIX),
+    keeps="export with --exporters json, or [JsonExporterAttribute.Full]",
     unwrap=_dotnet,
     each="Benchmarks[*]",
     benchmark=_dotnet_name,
-    variant=lambda place: place.entries[0].value["variants"][_job(place.value)] or None,
+    variant=lambda place: place.entries[0].value["variants"].get(_job(place.value)),
     rule=lambda cells: "the file's name" if cells[0].variant is None else "the job",
-    session=lambda place: (
-        found[0]
-        if (found := re.search(r"\d{8}-\d{6}$", text_of(place.entries[0].value.get("Title")) or ""))
-        else None
-    ),
+    session=lambda place: re.search(r"\d{8}-\d{6}$", place.entries[0].value["Title"])[0],  # type: ignore[index]
     inner=lambda place: [row.get("Operations") for _, row in _dotnet_rows(place)],
     warmups=lambda place: (
         len(_staged(place).get("Warmup", [])) if place.value.get("Measurements") else None
     ),
     fails=lambda place: (not _dotnet_rows(place) and place.value.get("Statistics") is None) or None,
     keys=(_dotnet_keys,),
-    takes=(Take(value=None, unit="'ns'", read=_dotnet_values, runs="lists"),),
+    takes=(Take(None, unit="'ns'", read=_dotnet_values, runs="lists"),),
     losses={
         "means-of-operations": lambda read: (
-            any((one.inner or 1) > 1 for one in read.cells)
+            read.inner != ""
             and f"each value is the mean of {read.inner} operations: single ones cannot be seen"
         ),
         "launches-unknown": lambda read: (
-            not any(one.inner for one in read.cells)
+            _is_brief(read)
             and "a brief file does not say which launch a value is from: all values count as those of one process (the full file has the launches)"
         ),
-        "warm-ups-unknown": lambda read: (
-            not any(one.inner for one in read.cells) and "warm-ups are not in a brief file"
-        ),
+        "warm-ups-unknown": lambda read: _is_brief(read) and "warm-ups are not in a brief file",
         "one-process": lambda read: (
             max(len(one.processes) for one in read.cells) == 1
-            and "all iterations of a benchmark stem from one process: variation between processes cannot be estimated (--launchCount N starts several)"
+            and one_process("all iterations of a benchmark are from one process")
+            + " (--launchCount N starts several)"
         ),
         "failed-unknown": "a launch that failed beside others is not in the file",
         "memory-left-out": lambda read: (

@@ -14,24 +14,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..record.json_paths import Entry, Place
-from .json_tools import JsonTool, Read, Take, asked, entries_with, from_one_process
-from .parsing import (
-    TIMES,
-    count_of,
-    number_or_text,
-    object_of,
-    objects_in,
-    several_hosts,
-    text_of,
-    within,
-)
+from .json_tools import JsonTool, Read, Take, asked
+from .parsing import TIMES, count_of, number_or_text, object_of, objects_in, several_hosts, within
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
-    from ..record.run_numbers import Better
 
 # the library's own line of headings, or that of its JSON as a table
 _CSV = re.compile(
@@ -52,17 +41,9 @@ _FIXED = {
     "aggregate_name", "aggregate_unit", "error_occurred", "error_message", "skipped",
     "skip_message", "Unnamed: 0", "label", "big_o", "rms", "cpu_coefficient", "real_coefficient",
 }  # fmt: skip
-# What the library itself counts; a counter of the program has no unit and no direction.
-_KNOWN: dict[str, tuple[str | None, str | None, Better | None]] = {
-    "bytes_per_second": (None, "B/s", "higher"),
-    "items_per_second": (None, "1/s", "higher"),
-    "allocs_per_iter": (None, "", "lower"),
-    "max_bytes_used": (None, "B", "lower"),
-    "total_allocated_bytes": (None, "B", "lower"),
-    "net_heap_growth": (None, "B", "lower"),
-}
 
-_GOOGLE_FIX = "leave out --benchmark_report_aggregates_only, and add --benchmark_repetitions=N"
+_GOOGLE_KEEPS = "leave out --benchmark_report_aggregates_only, and add --benchmark_repetitions=N"
+_GOOGLE_FILE = "add --benchmark_out=FILE --benchmark_out_format=json"
 Row = Mapping[str, Any]
 Rows = list[tuple[str, Row]]
 
@@ -87,11 +68,9 @@ def _google(opened: Opened) -> dict[str, Any]:
         unit = row.get("time_unit", "ns")
         known = _is_without_times(row) or (isinstance(unit, str) and unit in TIMES)
         opened.require(known, f"the unit {unit!r} is not known", at=at)
-    aggregates = len(rows) < len(every)
-    if aggregates and not any(
-        "real_time" in row and not row.get("error_occurred") for _, row in rows
-    ):
-        raise opened.fail("the file holds aggregates only", _GOOGLE_FIX)
+    timed = any("real_time" in row and not row.get("error_occurred") for _, row in rows)
+    if len(rows) < len(every) and not timed:
+        raise opened.fail("the file holds aggregates only", _GOOGLE_KEEPS)
     return {"rows": rows, "context": context, "early": early}
 
 
@@ -99,27 +78,19 @@ def _of_csv(opened: Opened) -> Rows:
     text = opened.text()
     place = _CSV.search(text)
     if place is None:
-        what = "there is no line of headings"
-        if _CONSOLE.search(text):
-            what = "this is the table for the console, with rounded times"
-        raise opened.fail(what, "add --benchmark_out=FILE --benchmark_out_format=json")
+        raise opened.fail("this is the table for the console, with rounded times", _GOOGLE_FILE)
     before = text.count("\n", 0, place.start())
     reader = csv.reader(io.StringIO(text[place.start() :]), strict=True)
     rows: Rows = []
-    listed = opened.rows(reader, before=before, fix="use --benchmark_out_format=json")
+    listed = opened.rows(reader, before=before, fix=_GOOGLE_FILE)
     headings = next(listed)
     for cells in filter(None, listed):
         line = f"{before + reader.line_num}"
         row = {k: _number(v) for k, v in zip(headings, cells, strict=False) if v and k}
         # the library writes no counters behind an error
         short = len(cells) < len(headings) and not _is_without_times(row)
-        if short or len(cells) > len(headings):
-            raise opened.fail(
-                "the line is cut off, or has more cells than the headings",
-                "Google Benchmark's CSV ends where a later benchmark adds a counter: use "
-                "--benchmark_out_format=json",
-                at=line,
-            )
+        what = "the line is cut off, or a later benchmark has more counters than the headings"
+        opened.require(not short and len(cells) <= len(headings), what, _GOOGLE_FILE, at=line)
         rows.append((line, row))
     return rows
 
@@ -151,9 +122,7 @@ def _measured(rows: Rows) -> Rows:
         if match is not None:
             base = name[: match.start()]
             return base in names or all(base + word in names for word in _STANDARD[:3])
-        if names[name] > 1:
-            return False
-        base = name
+        base = name if names[name] == 1 else ""
         while base := base.rpartition("_")[0]:  # a statistic of the program's own
             if names[base] > 1 and f"{base}_mean" in names:
                 return bool(row.get("iterations") == names[base])
@@ -162,13 +131,10 @@ def _measured(rows: Rows) -> Rows:
     return [(at, row) for at, row in rows if not is_aggregate(row)]
 
 
-def _google_which(place: Place) -> tuple[object, ...]:
+def _google_which(place: Place) -> tuple[str, ...]:
     """Tell repetitions of one benchmark; one name may be registered twice: the indexes tell them apart."""
-    row = place.value
-    return (
-        str(asked(place, "run_name | name")),
-        *(str(row.get(key)) for key in ("family_index", "per_family_instance_index")),
-    )
+    indexes = (str(place.value.get(k)) for k in ("family_index", "per_family_instance_index"))
+    return (str(asked(place, "run_name | name")), *indexes)
 
 
 def _google_skipped(place: Place) -> bool:
@@ -176,11 +142,8 @@ def _google_skipped(place: Place) -> bool:
     if row.get("error_occurred") is True:
         return False
     # the CSV of a skipped benchmark has no times
-    return bool(
-        row.get("error_occurred")
-        or row.get("skipped")
-        or ("real_time" not in row and _is_without_times(row))
-    )
+    without = "real_time" not in row and _is_without_times(row)
+    return bool(row.get("error_occurred") or row.get("skipped") or without)
 
 
 def _google_rows(whole: Place) -> list[Place]:
@@ -201,7 +164,7 @@ def _google_notes(read: Read) -> Iterator[Caution]:
 
 def _google_keys(place: Place) -> dict[str, Any]:
     keys: dict[str, Any] = {}
-    for k, part in enumerate(str(_google_which(place)[0]).split("/")[1:], 1):
+    for k, part in enumerate(_google_which(place)[0].split("/")[1:], 1):
         keys[f"argument {k}"] = part
         word, colon, value = part.partition(":")
         if colon:
@@ -212,53 +175,42 @@ def _google_keys(place: Place) -> dict[str, Any]:
 _GOOGLE = JsonTool(
     name="google-benchmark",
     said="Google Benchmark's JSON or CSV",
-    knows=lambda data: (
-        entries_with("benchmarks", "real_time", "cpu_time")(data)
-        or (
-            isinstance(within(data, "benchmarks"), list)
-            and "num_cpus" in object_of(data.get("context"))
-        )
-    ),
-    mentions=(("real_time", "cpu_time"), ("mhz_per_cpu",), ("library_build_type",)),
+    knows=("benchmarks[*].real_time & benchmarks[*].cpu_time", "benchmarks & context.num_cpus"),
     begins=re.compile(f"{_CSV.pattern}|{_OUTPUT.pattern}|{_CONSOLE.pattern}", re.MULTILINE),
+    keeps=_GOOGLE_KEEPS,
     unwrap=_google,
     each=_google_rows,
-    nothing="no benchmark was measured",
-    fix=_GOOGLE_FIX,
-    empty="no benchmark was measured",
-    kept=("{!r} has no time", _GOOGLE_FIX),
-    thing="a result",
     benchmark="run_name | name",
     join=_google_which,
     skips=_google_skipped,
     fails=lambda place: place.value.get("error_occurred") is True,
-    inner=lambda place: (
-        None if place.value.get("error_occurred") else place.value.get("iterations")
-    ),
+    inner=lambda place: not place.value.get("error_occurred") and place.value["iterations"],
     session="$.context.date",
     keys=("name=", _google_keys, "label"),
     takes=(
-        *(
-            Take(value=key, metric=f"'{key}'", unit="time_unit | 'ns'", lone=True)
-            for key in ("real_time", "cpu_time")
-        ),
+        Take("real_time", "'real_time'", "time_unit | 'ns'"),
+        Take("cpu_time", "'cpu_time'", "time_unit | 'ns'"),
         Take(
+            "[{}]",
+            unit="''",
             names=lambda place: [
                 key
                 for key, value in place.value.items()
-                if key not in _FIXED
-                and isinstance(value, (int, float))
-                and not isinstance(value, bool)
+                if key not in _FIXED and type(value) in (int, float)
             ],
-            known=_KNOWN,
-            value="[{}]",
-            unit="''",
-            lone=True,
+            # what the library itself counts; a counter of the program has no unit and no direction
+            known={
+                "bytes_per_second": (None, "B/s", "higher"),
+                "items_per_second": (None, "1/s", "higher"),
+                "allocs_per_iter": (None, "", "lower"),
+                "max_bytes_used": (None, "B", "lower"),
+                "total_allocated_bytes": (None, "B", "lower"),
+                "net_heap_growth": (None, "B", "lower"),
+            },
             needed=False,
         ),
     ),
     losses={
-        "one-process": from_one_process("means of {} iterations from one process"),
         "one-repetition": lambda read: (
             max(len(cell.values) for cell in read.cells) == 1
             and "each benchmark was measured once: --benchmark_repetitions=N keeps more"
@@ -268,45 +220,42 @@ _GOOGLE = JsonTool(
             and "the CSV ends where a later benchmark adds a counter: some may be missing in it"
         ),
     },
-    lost="no-sessions warm-ups-unknown",
+    lost="one-process no-sessions warm-ups-unknown",
     notes=_google_notes,
     facts={"host": "context.host_name", "commit": "context.commit"},
 )
 
 _NO_KEYS = ("loops", "inner_loops", "name", "unit", "values", "warmups", "date", "duration")
-_OF_RUN = frozenset(("metadata", "values", "samples", "warmups"))
+_META = "metadata.{0} | common_metadata.{0} | $.metadata.{0} | runs[0].metadata.{0}"
+_UNITS = {
+    "second": ("time", "s", "lower"),
+    "byte": ("memory", "B", "lower"),
+    "integer": ("value", "", None),
+}
 
 
 def _about(place: Place) -> dict[str, Any]:
     """Give the metadata of a benchmark: its own win over those that all benchmarks share."""
-    shared = object_of(place.entries[0].value.get("metadata"))
-    return (
-        shared
-        | object_of(place.value.get("common_metadata"))
-        | object_of(place.value.get("metadata"))
+    every = (
+        place.entries[0].value.get("metadata"),
+        *map(place.value.get, ("common_metadata", "metadata")),
     )
+    return {key: one for about in every for key, one in object_of(about).items()}
 
 
 def _pyperf_runs(place: Place) -> list[dict[str, Any]]:
     """Give the runs that have values; files before version 6 call them samples."""
     return [
-        run
-        for run in objects_in(place.value.get("runs"))
-        if run.get("values") or run.get("samples")
+        run for run in objects_in(place.value["runs"]) if run.get("values") or run.get("samples")
     ]
 
 
 def _pyperf_values(opened: Opened, place: Place, factor: float) -> tuple[tuple[float, ...], ...]:
     found = []
-    opened.require(isinstance(place.value, list), "a benchmark has no runs", at=place.where)
     for k, run in enumerate(place.value):
-        where = f"{place.where}[{k}]"
-        opened.require(isinstance(run, dict), "a run is not an object", at=where)
         key = "values" if "values" in run else "samples"
-        given = run.get(key, [])
-        opened.require(isinstance(given, list), "its values are not a list", at=where)
-        if given:
-            found.append(opened.values(given, f"{where}.{key}", factor=factor))
+        if given := run.get(key):
+            found.append(opened.values(given, f"{place.where}[{k}].{key}", factor=factor))
     return tuple(found)
 
 
@@ -316,60 +265,35 @@ def _pyperf_loops(place: Place) -> int | list[int]:
         return 1  # a process has one peak of memory
     every = [about | object_of(run.get("metadata")) for run in _pyperf_runs(place)]
     pairs = [(count_of(one.get("loops")), count_of(one.get("inner_loops", 1))) for one in every]
-    return [loops * within for loops, within in pairs if loops is not None and within is not None]
-
-
-def _pyperf_warmups(place: Place) -> int:
-    return sum(
-        len(warm) for run in _pyperf_runs(place) if isinstance(warm := run.get("warmups"), list)
-    )
-
-
-def _pyperf_places(read: Read) -> list[Place]:
-    return [
-        Place(one, "", read.whole.entries) for one in objects_in(read.whole.value["benchmarks"])
-    ]
+    return [loops * inner for loops, inner in pairs if loops is not None and inner is not None]
 
 
 def _pyperf_notes(read: Read) -> Iterator[Caution]:
-    every = _pyperf_places(read)
-    for place in every:
+    whole = read.whole.value
+    hosts: dict[str, None] = {}
+    for bench in objects_in(whole["benchmarks"]):
+        place = Place(bench, "", read.whole.entries)
         if not _pyperf_runs(place):
             name = asked(place, _META.format("name"))
             yield Caution("left-out", f"{name!r} was only calibrated: it has no values")
-    hosts = dict.fromkeys(
-        name
-        for place in every
-        for about in (read.whole.value, place.value, *objects_in(place.value.get("runs")))
-        if isinstance(name := within(about, "metadata", "hostname"), str)
-    )
+        for about in (whole, bench, *objects_in(bench["runs"])):
+            if isinstance(name := within(about, "metadata", "hostname"), str):
+                hosts[name] = None
     if len(hosts) > 1:
         fix = "are taken as those of one: give each host a file of its own"
         yield several_hosts("the runs stem from", tuple(hosts), fix)
 
 
-def _pyperf_begin(whole: Place) -> str | None:
+def _pyperf_begin(whole: Place) -> str:
     """Give when the first run was made: a time that stands with each of them."""
-    dates = [
-        str(date)
-        for bench in objects_in(whole.value.get("benchmarks"))
-        for run in objects_in(bench.get("runs"))
-        if (date := within(run, "metadata", "date") or within(whole.value, "metadata", "date"))
-        is not None
-    ]
-    return min(dates, default=None)
+    shared = within(whole.value, "metadata", "date")
+    runs = (run for bench in whole.value["benchmarks"] for run in objects_in(bench["runs"]))
+    dates = (within(run, "metadata", "date") or shared for run in runs)
+    return min(str(date) for date in dates if date is not None)
 
 
-_META = "metadata.{0} | common_metadata.{0} | $.metadata.{0} | runs[0].metadata.{0}"
-_UNITS = {
-    "second": ("time", "s", "lower"),
-    "byte": ("memory", "B", "lower"),
-    "integer": ("value", "", None),
-}
-
-
-def _pyperf_unit(place: Place) -> tuple[str, str, str | None]:
-    said = text_of(_about(place).get("unit", "second")) or "second"
+def _pyperf_meaning(place: Place) -> tuple[str, str, str | None]:
+    said = str(_about(place).get("unit") or "second")
     return _UNITS.get(said, ("value", said, None))
 
 
@@ -377,39 +301,33 @@ _PYPERF = JsonTool(
     name="pyperf",
     said="pyperf's JSON",
     # what pyperf writes of each run tells them from other tools' lists of that name
-    knows=lambda data: any(
-        runs == [] or any(not _OF_RUN.isdisjoint(run) for run in objects_in(runs))
-        for one in objects_in(within(data, "benchmarks"))
-        if isinstance(runs := one.get("runs"), list)
+    knows=tuple(
+        f"benchmarks[*].runs[*].{key}" for key in ("metadata", "values", "samples", "warmups")
     ),
-    mentions=(("benchmarks", "runs", "warmups"), ("benchmarks", "runs", "values")),
+    keeps="measure it, without --calibrate-loops; write it with pyperf -o, with a --name",
     each="benchmarks[*]",
-    fix="write it again with pyperf -o",
-    empty="no benchmark has values: each was only calibrated",
-    kept=("the benchmark {!r} has no runs", "measure it, without --calibrate-loops"),
-    unnamed="give one with pyperf --name",
     benchmark=_META.format("name"),
-    skips=lambda place: isinstance(within(place.value, "runs"), list) and not _pyperf_runs(place),
+    skips=lambda place: not _pyperf_runs(place),
     inner=_pyperf_loops,
-    warmups=_pyperf_warmups,
+    warmups=lambda place: sum(len(run.get("warmups") or ()) for run in _pyperf_runs(place)),
     keys=(
         lambda place: {key: one for key, one in _about(place).items() if key not in _NO_KEYS},
         "name=",
     ),
     takes=(
         Take(
-            value="runs",
-            metric=lambda place: _pyperf_unit(place)[0],
-            unit=lambda place: _pyperf_unit(place)[1],
-            better=lambda place: _pyperf_unit(place)[2],
+            "runs",
+            lambda place: _pyperf_meaning(place)[0],
+            lambda place: _pyperf_meaning(place)[1],
+            lambda place: _pyperf_meaning(place)[2],
             read=_pyperf_values,
             runs="lists",
         ),
     ),
     losses={
         "means-of-loops": lambda read: (
-            bool(inner := [n for one in read.cells if (n := one.inner or 1) > 1])
-            and f"each value is the mean of {figures.span(inner)} loops: single iterations cannot be seen"
+            read.inner != ""
+            and f"each value is the mean of {read.inner} loops: single iterations cannot be seen"
         ),
     },
     lost="no-sessions failed-unknown",

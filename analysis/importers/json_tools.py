@@ -206,7 +206,10 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
         opened.require(tool.summary.search(opened.head()) is None, what, tool.keeps, at="")
     whole = root(tool.unwrap(opened) if tool.unwrap else opened.json())
     try:
-        listed, why = places(whole, tool.each) if isinstance(tool.each, str) else tool.each(whole), ""
+        listed, why = (
+            places(whole, tool.each) if isinstance(tool.each, str) else tool.each(whole),
+            "",
+        )
     except JsonPathError as error:
         listed, why = [], f": {error}"
     if not listed:
@@ -239,57 +242,61 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
 
 def _cells(tool: JsonTool, read: Read, group: list[Place]) -> Iterator[ForeignCell]:
     """Give a cell for each metric; one that is not needed, and cannot be read, is left out with a caution."""
-    first, opened = group[0], read.opened
+    first, shared = group[0], _shared(tool, read.opened, group)
+    good = [one for one in group if asked(one, tool.fails) is not True]
+    name = shared["benchmark"]
+    for take in tool.takes:
+        names = [one for place in good for one in _listed(asked(place, take.names))]
+        for named in [None] if take.names is None else dict.fromkeys(map(str, names)):
+            without, why = "", ""
+            found: Processes | dict[str, tuple[float, ...]] = ()
+            try:
+                found = _processes(read.opened, tool, take, good, named)
+            except JsonPathError as error:
+                without, why = str(error), "not every run has it" if named is not None else ""
+            except AnalysisError as error:
+                if take.needed:
+                    raise
+                without, why = error.what, error.what
+            values = found.values() if isinstance(found, Mapping) else found
+            if not (any(values) or (not without and (shared["failed"] or not good))):
+                if take.needed:  # one of several values is damaged, or there are none at all
+                    one = re.search(re.escape(first.where) + r"\S*\[\S* (?:has no|is not)", without)
+                    what = without if one else f"the values of {name[:80]!r} were not kept"
+                    raise read.opened.fail(what, tool.keeps, at="" if one else first.where)
+                if why:
+                    metric, of = named or asked(first, take.metric), shared["variant"] or name
+                    text = f"{metric!r} of {of!r} is left out: {why}"
+                    read.left.append(Caution("left-out", text))
+            elif (good or take.needed) and (take.zeros or any(map(any, values))):
+                yield ForeignCell(
+                    **_meaning(take, (good or group)[0], named),
+                    processes=tuple(values),
+                    labels=tuple(found) if isinstance(found, Mapping) else None,
+                    **shared,
+                )
+
+
+def _shared(tool: JsonTool, opened: Opened, group: list[Place]) -> dict[str, Any]:
+    """Give what the cells of a benchmark share."""
+    first = group[0]
     name = asked(first, tool.benchmark) or (opened.stem if tool.stem else None)
     variant = asked(first, tool.variant)
     if not (isinstance(name, str) and isinstance(variant, (str, type(None))) and variant != ""):
         raise opened.fail("a benchmark has no name", f"give it one; {tool.keeps}", at=first.where)
     fails = [asked(place, tool.fails) for place in group]
-    failed = None if fails == [None] * len(fails) else sum(map(_count, fails))
-    good = [(place, fail) for place, fail in zip(group, fails, strict=True) if fail is not True]
     counts = (count for place in group for count in _listed(asked(place, tool.inner)))
-    shared = {
+    return {
         "benchmark": name,
         "variant": variant,
         "known": True,
         "inner": max((n for one in counts if (n := count_of(one)) is not None), default=None),
         "warmups": count_of(asked(first, tool.warmups)),
-        "failed": failed,
+        "failed": None if fails == [None] * len(fails) else sum(map(_count, fails)),
         "session": text_of(asked(first, tool.session)),
         "keys": _keys(tool, first, name),
         "definition": asked(first, tool.definition) or "",
     }
-    place = good[0][0] if good else first
-    without = f"the values of {name[:80]!r} were not kept"
-    for take in tool.takes:
-        names = [one for of, _ in good for one in _listed(asked(of, take.names))]
-        for named in [None] if take.names is None else dict.fromkeys(map(str, names)):
-            try:
-                found = _processes(opened, take, good, named)
-            except JsonPathError as error:
-                if take.needed:  # one of several values is damaged, or there are none at all
-                    of_one = re.search(re.escape(first.where) + r"\S*\[\S* (?:has no|is not)", str(error))
-                    at = "" if of_one else first.where
-                    raise opened.fail(str(error) if of_one else without, tool.keeps, at=at) from None
-                why = "not every run has it" if named is not None else ""
-            except AnalysisError as error:
-                if take.needed:
-                    raise
-                why = error.what
-            else:
-                values = found.values() if isinstance(found, Mapping) else found
-                if not any(values) and not (good and failed) and (good or not take.needed):
-                    if take.needed:
-                        raise opened.fail(without, tool.keeps, at=first.where)
-                    continue
-                if take.zeros or any(map(any, values)):
-                    labels = tuple(found) if isinstance(found, Mapping) else None
-                    about = _meaning(take, place, named)
-                    yield ForeignCell(**about, processes=tuple(values), labels=labels, **shared)
-                continue
-            if why:
-                text = f"{named or asked(first, take.metric)!r} of {variant or name!r} is left out: {why}"
-                read.left.append(Caution("left-out", text))
 
 
 def _meaning(take: Take, place: Place, named: str | None) -> dict[str, Any]:
@@ -342,10 +349,11 @@ def base_of(unit: str) -> tuple[float, str]:
 
 
 def _processes(
-    opened: Opened, take: Take, good: list[tuple[Place, Any]], named: str | None
+    opened: Opened, tool: JsonTool, take: Take, good: list[Place], named: str | None
 ) -> Processes | dict[str, tuple[float, ...]]:
     found: list[tuple[float, ...]] = []
-    for place, fails in good:
+    for place in good:
+        fails = asked(place, tool.fails)
         path, unit = _filled(take.value, named), _filled(take.unit, named)
         stands = [place] if path is None else places(place, cast("str", path))
         units = [base_of(text_of(one) or "")[0] for one in _listed(asked(place, unit))] or [1.0]
@@ -358,16 +366,34 @@ def _processes(
         if len(stands) == 1 and stands[0].value is None:
             raise JsonPathError(f"{stands[0].where} is null")
         factors = units if len(units) == len(stands) else units[:1] * len(stands)
-        lists = [
-            opened.values(one.value, one.where, factor=factor)
-            if isinstance(one.value, list) and not isinstance(fails, list)
-            else one
-            for one, factor in zip(stands, factors, strict=True)
-        ]
-        if not isinstance(fails, list):
-            found += (
-                one if isinstance(one, tuple) and not isinstance(one, Place)
-                else (opened.value(one.value, one.where, factor=factor),)
-                for one, factor in zip(lists, factors, strict=True)
+        stated = zip(stands, factors, strict=True)
+        if isinstance(fails, list):
+            raws = [(*single, factor) for one, factor in stated for single in _singles(one)]
+            what = f"there are {len(raws)} values of {len(fails)} runs"
+            opened.require(len(raws) == len(fails), what, at=place.where)
+            found.append(
+                tuple(
+                    opened.value(raw, where, factor=factor)
+                    for (raw, where, factor), bad in zip(raws, fails, strict=True)
+                    if not bad
+                )
             )
-    return _parted(take, found)
+            continue
+        for one, factor in stated:
+            value, where = one.value, one.where
+            found.append(
+                opened.values(value, where, factor=factor)
+                if isinstance(value, list)
+                else (opened.value(value, where, factor=factor),)
+            )
+    if take.runs == "lists":
+        return tuple(one for one in found if one)
+    every = tuple(value for one in found for value in one)
+    return tuple((value,) for value in every) if take.runs == "each" else (every,) * bool(every)
+
+
+def _singles(place: Place) -> list[tuple[Any, str]]:
+    """Give the values of a list, or the only one, each with its place."""
+    if isinstance(place.value, list):
+        return [(one, f"{place.where}[{k}]") for k, one in enumerate(place.value)]
+    return [(place.value, place.where)]

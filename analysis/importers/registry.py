@@ -26,7 +26,7 @@ from ..errors import AnalysisError, UsageError
 from ..pages.number_format import listed
 from ..registry import load
 from .json_rows import ROWS
-from .json_tools import JsonTool, read_json
+from .json_tools import STRANGE, JsonTool, read_json
 from .parsing import ForeignFile
 
 BARE = (
@@ -39,7 +39,6 @@ UNKNOWN = "no tool is known for this"
 _DEEPEST = 20
 _JSON = re.compile(r'\s*[\[{]\s*["\[{]')
 _PLAIN = re.compile(r"[^.\[\]\"\s@^$|'][^.\[\]\"]*\Z")
-_STRANGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 class Tool(NamedTuple):
@@ -57,10 +56,19 @@ class Tool(NamedTuple):
         """The function that tells whether a file is of this format."""
         return cast("Callable[[Opened], bool]", self._function("knows"))
 
-    @property
-    def read(self) -> Callable[[Opened], ForeignFile]:
-        """The function that gives what a file holds."""
-        return cast("Callable[[Opened], ForeignFile]", self._function("read"))
+    def read(self, opened: Opened) -> ForeignFile:
+        """Give what a file holds.
+
+        Raises FairtrialError where it is damaged: also where a part is missing, or of another kind, as no version of
+        the tool writes it.
+        """
+        try:
+            return cast("Callable[[Opened], ForeignFile]", self._function("read"))(opened)
+        except STRANGE as error:
+            raise opened.fail(
+                f"the file is not {self.said} as it should be: {type(error).__name__}: {error}",
+                "is it whole, and of this tool? --format takes it for another one's",
+            ) from error
 
     def _function(self, what: str) -> object:
         if self.rows:
@@ -218,15 +226,8 @@ def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
 
             table_in(opened.text(), opened.source, None, None)  # says where it holds no number
         raise
-    try:
-        found = tool.read(opened)
-        return replace(found, format=found.format or tool.name, source=opened.source)
-    except _STRANGE as error:
-        # a part is missing, or of another kind, where no version of the tool writes it so
-        raise opened.fail(
-            f"the file is not {tool.said} as it should be: {type(error).__name__}: {error}",
-            "is it whole, and of this tool? --format takes it for another one's",
-        ) from error
+    found = tool.read(opened)
+    return replace(found, format=found.format or tool.name, source=opened.source)
 
 
 def _knowing(opened: Opened, *, generic: bool) -> list[Tool]:

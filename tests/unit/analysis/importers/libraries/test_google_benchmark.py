@@ -162,7 +162,7 @@ CUT = r"r\.csv:3: the line is cut off"
         (whole(ROW | {"real_time": -1.0}), r"benchmarks\[0\].real_time: the value -1.0 is negative"),
         (whole(ROW | {"real_time": float("nan")}), r"benchmarks\[0\].real_time: the value nan is not a finite number"),
         (whole(ROW | {"time_unit": "fortnight"}), "the unit 'fortnight' is not known"),
-        (whole(ROW | {"run_name": 4}), "a result has no name"),
+        (whole(ROW | {"run_name": 4}), "a benchmark has no name"),
         *((f'{HEAD}\n"A",10,4,2,ns,,,,,\n"A",10,4{more}', CUT) for more in ("", ",2,ns,,", ",2,ns,,,,,,1,2")),
     ],
 )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
 from analysis.importers import json_rows, registry
-from analysis.importers.json_tools import JsonTool, Take, entries_with
+from analysis.importers.json_tools import JsonTool, Take
 
 TRIAL = [
     "Trial",
@@ -115,8 +115,8 @@ REFUSED = [
     ({"wallclock_times": {"a:b:c": [[1.0, -1.0]]}, "audit": {}}, r"wallclock_times\.a:b:c\[0\]\[1\]: the value -1.0 is negative"),
     ({"wallclock_times": {"a:b:c": 3}, "audit": {}}, r"wallclock_times\.a:b:c: a benchmark is not an object"),
     ([LLAMA | {"samples_ns": [1, "x"]}], r"\[0\]\.samples_ns\[1\]: 'x' is no number"),
-    ([LLAMA, LLAMA | {"samples_ns": []}], r"\[1\]: the benchmark has no values"),
-    ({"machine": {}, "tests": [{"name": "b"}]}, "no test has a value"),
+    ([LLAMA, LLAMA | {"samples_ns": []}], r"\[1\]: the values of 'llama 7B Q4_0 pp512' were not kept"),
+    ({"machine": {}, "tests": [{"name": "b"}]}, "no benchmark has a value"),
     ('window.BENCHMARK_DATA = {"lastUpdate": 1, "entries": {}}', "no benchmark in the file"),
     ('window.BENCHMARK_DATA = {"entries": {"a": [', "the file is cut off"),
     ({"benchmarkgroup": "[1"}, "the file is cut off"),
@@ -144,8 +144,8 @@ def test_a_summary_with_a_word_of_tinybench_is_not_its(foreign) -> None:
 
 def test_a_tool_is_one_row_and_one_sample(foreign, monkeypatch) -> None:
     row = JsonTool(
-        name="tally", said="tally's JSON", knows=entries_with("marks", "ticks"), each="marks[*]", benchmark="name",
-        takes=(Take(value="ticks", unit="'ms'", runs="each"),), losses={"no-sessions": "all stem from one occasion"},
+        name="tally", said="tally's JSON", knows=("marks[*].ticks",), each="marks[*]", benchmark="name",
+        takes=(Take("ticks", unit="'ms'", runs="each"),), losses={"no-sessions": "all stem from one occasion"},
     )  # fmt: skip
     monkeypatch.setattr(registry, "TOOLS", tuple(registry.tools_of((*json_rows.ROWS, row))))
     file = foreign({"marks": [{"name": "a", "ticks": [1, 2]}]})

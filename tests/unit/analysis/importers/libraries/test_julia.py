@@ -82,7 +82,7 @@ def test_summaries_beside_trials_are_left_out(foreign) -> None:
         ([["TrialJudgement", {}]], "a TrialJudgement, no samples"),
         ([["Parameters", {"evals": 1}]], "it holds no trial"),
         ([], "it holds no trial"),
-        ([group(a=trial())], r"\[1\]\[0\]\[1\].data.a\[1\]: the trial 'a' has no times"),
+        ([group(a=trial())], r"\[1\]\[0\]\[1\].data.a\[1\]: the values of 'a' were not kept"),
         ([trial(-1.0)], r"\[1\]\[0\]\[1\].times\[0\]: the value -1.0 is negative"),
     ],
 )

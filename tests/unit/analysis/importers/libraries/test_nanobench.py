@@ -62,18 +62,18 @@ def test_a_title_is_part_of_the_name(foreign) -> None:
         *(
             ({"results": [result(**change)]}, said)
             for change, said in (
-                ({"measurements": []}, r"medians only.*templates::json\(\)"),
-                ({"measurements": None}, r"medians only.*templates::json\(\)"),
+                ({"measurements": []}, r"were not kept.*templates::json\(\)"),
+                ({"measurements": None}, r"were not kept.*templates::json\(\)"),
                 ({"measurements": [epoch(-1.0)]}, r"results\[0\].measurements\[0\].elapsed: the value -1.0 is neg"),
                 ({"measurements": [{"iterations": 1}]}, r"measurements\[0\] has no key 'elapsed'"),
                 ({"measurements": [1]}, r"measurements\[0\] has no key 'elapsed'"),
-                ({"name": None}, "a result has no name"),
+                ({"name": None}, "a benchmark has no name"),
             )
         ),
         # three keys alone tell whose file it is
-        ({"results": [{"measurements": [epoch(1e-9)], "batch": 1, "epochs": 1}]}, "a result has no name"),
+        ({"results": [{"measurements": [epoch(1e-9)], "batch": 1, "epochs": 1}]}, "a benchmark has no name"),
         ('"title";"name";"unit";"batch";"elapsed";"error %";"instructions"\n"t";"n";"op";1;2e-9;0.1;3\n',
-         r"CSV holds medians.*templates::json\(\)"),
+         r"summaries only.*templates::json\(\)"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused_with_its_place(foreign, content, said) -> None:

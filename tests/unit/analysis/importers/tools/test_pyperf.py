@@ -79,7 +79,7 @@ def test_what_was_only_calibrated_is_left_out(foreign) -> None:
 @pytest.mark.parametrize(
     ("bench", "said"),
     [
-        (ONLY, "only calibrated"),
+        (ONLY, "--calibrate-loops"),
         *(
             ({"runs": runs([1.0, wrong])}, r"benchmarks\[0\].runs\[1\].values\[1\]")
             for wrong in (-1.0, float("nan"), "1.0", None)
