@@ -47,6 +47,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"BZh", "bz2"),
     (b"\xfd7zXZ\x00", "xz"),
     (b"\x28\xb5\x2f\xfd", "zst"),
+    (b"LZIP\x01", "lz"),
 )
 _MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -309,7 +310,7 @@ def open_foreign(
 ) -> Opened:
     """Open a file, a folder, or ``-``, and unpack it.
 
-    .gz, .bz2, .xz and .zst are known by their first bytes, not by their names.
+    .gz, .bz2, .xz, .zst and .lz are known by their first bytes, not by their names.
     """
     path, name, data = _found(source)
     return Opened(
@@ -346,7 +347,7 @@ def _found(source: str) -> tuple[Path | None, str, bytes]:
         raise UsageError(f"the file cannot be read: {reason}", _cut(source), fix) from None
     name = path.name
     if packer_of(data) is not None:
-        name = re.sub(r"\.(gz|bz2|xz|zst|zstd)$", "", name, flags=re.IGNORECASE)
+        name = re.sub(r"\.(gz|bz2|xz|zst|zstd|lz)$", "", name, flags=re.IGNORECASE)
     return path, name, data
 
 
@@ -374,6 +375,7 @@ def _unpacked(data: bytes, source: str) -> bytes:
         "bz2": bz2.open,
         "xz": lzma.open,
         "zst": lambda file: _zstd(file, source),
+        "lz": lambda file: io.BytesIO(_lzip(file.read(), most_of(len(data)) + 1)),
     }
     try:
         with openers[packer](io.BytesIO(data)) as file:
@@ -384,6 +386,24 @@ def _unpacked(data: bytes, source: str) -> bytes:
             source,
             "pack it again, or copy it again",
         ) from None
+
+
+def _lzip(data: bytes, most: int) -> bytes:
+    """Unpack the members of a file of lzip: a header of 6 bytes, LZMA with its end marker, CRC and two sizes."""
+    found = b""
+    while data and len(found) < most:
+        (kind, size), rest = (data[:5], data[5]), data[6:]
+        words = (1 << (size & 31)) - ((1 << (size & 31)) >> 4) * (size >> 5)
+        about = {"id": lzma.FILTER_LZMA1, "dict_size": words, "lc": 3, "lp": 0, "pb": 2}
+        member = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[about])
+        part = member.decompress(rest, most - len(found))
+        found += part
+        if len(found) < most:
+            crc = int.from_bytes(member.unused_data[:4], "little")
+            if not member.eof or kind != b"LZIP\x01" or crc != zlib.crc32(part):
+                raise EOFError("a member of it does not end")
+            data = member.unused_data[20:]
+    return found
 
 
 def _zstd(file: BinaryIO, source: str) -> BinaryIO:

@@ -27,7 +27,9 @@ READ_AS = "read-as"  # the code of what the columns of a table were guessed to b
 UNREAD = "columns-unread"  # and of those that no role is known of
 SINGLE = "single"  # and of values that are the only one of their benchmark
 CHANGED = "benchmark-changed"  # the code of a benchmark that was measured in several ways
-_SHOWN = (CHANGED, READ_AS, UNREAD)  # of an import, on a first screen
+DIFFER = "settings-differ"  # and of sides that were measured with other settings
+_SHOWN = (CHANGED, DIFFER, READ_AS, UNREAD)  # of an import, on a first screen
+SETTINGS = "settings"  # key of an imported trial's manifest: what its table says in all rows
 DEFINITIONS = "definitions"  # key of an imported trial's manifest: benchmark -> how it was measured
 _BESIDE = (CAMPAIGN, ENVIRONMENT, FINDINGS)  # files that the judge does not read
 _OF_FLEETS = {
@@ -224,6 +226,21 @@ def imported_said(found: Mapping[str, Any]) -> Iterator[Caution]:
     for code, text in zip(found["caution_codes"], found["cautions"], strict=True):
         short = ShortSentence.of(plain(str(text))) if code in _SHOWN else None
         yield Caution(str(code), str(text), short=short)
+
+
+def settings_differ(files: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[Caution, ...]:
+    """Say which settings are the same in all rows of each file, but not in all files."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for name, settings in files:
+        for key, text in settings.items():
+            found.setdefault(key, {}).setdefault(text, []).append(name)
+    told = [
+        f"{key} is {figures.listed([f'{text} in {names[0]}' for text, names in of.items()], 3)}"
+        for key, of in found.items()
+        if len(of) > 1
+    ]
+    text = f"{'; '.join(told)}: a difference of the sides may be that of the setting"
+    return (Caution(DIFFER, text, short=ShortSentence.of(plain(text))),) if told else ()
 
 
 def name_cautions(manifest: Manifest) -> Iterator[Caution]:

@@ -255,6 +255,8 @@ def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path], l
         )
     path = found[0].path
     alone = f"fairtrial verdict {path} judges one"
+    if found[0].kind == "file":
+        alone = f"fairtrial import {path} --dry-run says what one holds"
     if found[0].kind == "trial" and ordered_variants_of(path) is not None:
         alone = f"fairtrial history {path} reads the variants of this one as a series"
     fix = f"name the trials of several nights, or their folder; {alone}"

@@ -59,7 +59,7 @@ _LEFT = {
 }
 _DIGITS = 12  # of a version's hash
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-_RESULT = re.compile(r"\.json(\.(gz|bz2|xz|zst|zstd))?$")
+_RESULT = re.compile(r"\.json(\.(gz|bz2|xz|zst|zstd|lz))?$")
 
 
 class _Kind(NamedTuple):

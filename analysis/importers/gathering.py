@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..data.opening import STDIN, no_collections, readable
-from ..data.trial_cautions import CHANGED
+from ..data.trial_cautions import CHANGED, settings_differ
 from ..errors import UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
@@ -326,6 +326,7 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
     files = [file for k, file in enumerate(files) if k not in again]
     placed = [one for k, cells in enumerate(named) if k not in again for one in cells]
     told = [*_said(files), *_hosts(files), *_alike(placed), *copied]
+    told += settings_differ((name_of(file.source), file.settings) for file in files)
     placed, cautions = one_meaning(placed, chosen.better)
     told += cautions
     steps = [one_variant_once, one_result_once, kept_apart]

@@ -18,7 +18,14 @@ import numpy as np
 from ..data.columns import OUTCOMES, FailedRun, metric_column, unknown_numbers
 from ..data.opening import readable
 from ..data.trial import Trial
-from ..data.trial_cautions import DEFINITIONS, READ_AS, SINGLE, imported_said, name_cautions
+from ..data.trial_cautions import (
+    DEFINITIONS,
+    READ_AS,
+    SETTINGS,
+    SINGLE,
+    imported_said,
+    name_cautions,
+)
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, Column, Page, Section, Sentence, Table, Value, page_of
@@ -402,9 +409,11 @@ def _manifest(
     for file in gathered.files:
         facts |= file.facts
     ways = {one.benchmark: one.cell.definition for one in gathered.cells if one.cell.definition}
+    settings = {key: text for file in gathered.files for key, text in file.settings.items()}
+    kept = {DEFINITIONS: ways, SETTINGS: settings}
     at = utc_now()
     return Manifest(
-        further={DEFINITIONS: ways} if ways else {},
+        further={key: found for key, found in kept.items() if found},
         trial=name,
         tool_version=VERSION,
         campaign_name=name,

@@ -241,7 +241,7 @@ def _jmh_meaning(place: Place) -> tuple[str, str | None]:
 
 
 def _jmh_planned(place: Place) -> int:
-    return max(1, place.value["forks"])
+    return max(1, int(place.value["forks"]))
 
 
 def _jmh_missing(place: Place) -> int | None:
@@ -364,7 +364,7 @@ _JMH = JsonTool(
 def _dotnet(opened: Opened) -> Any:  # noqa: ANN401 - JSON
     """Name the variants: the jobs, where there are several, in short if that tells them apart."""
     data = opened.json()
-    short = {job: _short(job) for bench in data["Benchmarks"] if (job := _job(bench)) is not None}
+    short = {job: _short(job) for job in map(_job, data["Benchmarks"])}
     if len(set(short.values())) < len(short):
         short = {job: job for job in short}
     return data | {"variants": short if len(short) > 1 else {}}

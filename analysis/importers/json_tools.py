@@ -131,7 +131,7 @@ class JsonTool:
             known = [one for one in (self.begins, self.summary) if one is not None]
             return any(one.search(opened.head()) for one in known)
         return any(
-            all(_leads(data, cast("Steps", parse_path(part)[0])) for part in one.split(" & "))
+            all(_leads(data, parse_path(part)[0]) for part in one.split(" & "))
             for one in self.knows
         )
 
@@ -226,7 +226,7 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
     if not any(cell.values or cell.failed for cell in read.cells):
         raise opened.fail("no benchmark has a value", tool.keeps)
     facts = {name: asked(whole, path) for name, path in tool.facts.items()}
-    lost = {code: _LOST[code] for code in tool.lost.split() if code in _LOST}
+    lost: dict[str, str | bool] = {code: _LOST[code] for code in tool.lost.split() if code in _LOST}
     if "one-process" in tool.lost:
         means = f"means of {read.inner} iterations, " if read.inner else ""
         lost["one-process"] = one_process(f"{means}all from one process")

@@ -23,6 +23,7 @@ from .headings import (
     is_cut,
     is_good,
     is_guess,
+    is_setting,
     is_warmup,
     plain_heading,
 )
@@ -165,6 +166,20 @@ class LongTable:
     def rest(self) -> dict[int, Coded]:
         """The columns that are keys where a cell has one text of them."""
         return {k: self.columns[k] for k in self.found.rest if k in self.columns}
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The columns of settings and of texts that hold the same in all rows."""
+        found = self.found
+        texts = {k: column.among() for k, column in self.rest.items()}
+        return {
+            self.headings[k].strip(): of[0].strip()
+            for k, of in texts.items()
+            if len(of) == 1
+            and of[0].strip()
+            and k not in (found.time, found.commit, found.host)
+            and (is_setting(self.headings[k]) or not all_numbers(of))
+        }
 
     def coded(self, role: str) -> Coded | None:
         """Give the column of a role that one column has, or a text for all rows."""
@@ -523,6 +538,7 @@ def long_file(table: LongTable) -> ForeignFile:
         ),
         notes=tuple(table.notes()),
         read_as=table.said(),
+        settings=table.settings,
         variant_rule=f"the column {table.headings[found.variant[0]]!r}"
         if found.variant
         else "the file's name",

@@ -313,7 +313,7 @@ def name_of(source: str) -> str:
     if source == STDIN:
         return "standard input"
     name = Path(source).name or Path(source).resolve().name
-    for ending in (".gz", ".bz2", ".xz", ".zst"):
+    for ending in (".gz", ".bz2", ".xz", ".zst", ".lz"):
         name = name.removesuffix(ending)
     return readable(name.rpartition(".")[0] or name)
 

@@ -89,6 +89,7 @@ class ForeignFile:
     file cannot tell. `notes`: What was met and left out, or looks odd: each becomes a caution.
     `variant_rule`: Which key is the variant, in words: ``the command``, ``the file's name``.
     `read_as`: Of a table, as what each column was read: a sentence.
+    `settings`: Of a table, the settings that are the same in all rows.
     `facts`: What the file says of the host and the tool, such as ``cpu_model``, and of the whole file its
     ``date`` or ``commit``.
     """
@@ -100,6 +101,7 @@ class ForeignFile:
     notes: tuple[Caution, ...] = ()
     variant_rule: str = "the file's name"
     read_as: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
 
 

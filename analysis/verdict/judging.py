@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..data.host_record import NOT_ASKED
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
-from ..data.trial_cautions import CHANGED, DEFINITIONS
+from ..data.trial_cautions import CHANGED, DEFINITIONS, SETTINGS, settings_differ
 from ..diagnose.examine import diagnose_trial
 from ..errors import AnalysisError, InsufficientDataError
 from ..importers.reader import (
@@ -561,8 +561,11 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
         for name, way in ways.items()
         if others.get(name, way) != way
     }
+    names = (trial.manifest.trial for trial in trials)
+    settings = (trial.manifest.further.get(SETTINGS, {}) for trial in trials)
+    differ = settings_differ(zip(names, settings, strict=True))
     if not changed:
-        return sides, ()
+        return sides, differ
     ours = sides.candidate
     if not set(ours.benchmarks) & set(sides.baseline.benchmarks) - set(changed):
         raise AnalysisError("; ".join(changed.values()), ours.name, "measure both in one way")
@@ -570,7 +573,7 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
         Caution(CHANGED, text, (name,), ShortSentence.of(plain(text)))
         for name, text in changed.items()
     )
-    return replace(sides, candidate=without(ours, [*changed])), tuple(told)
+    return replace(sides, candidate=without(ours, [*changed])), (*told, *differ)
 
 
 def _drawn(

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import StoreError, UsageError
 from analysis.importers import reader as trials
+from analysis.importers.gathering import gather
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.reader import (
     Reading,
     newest_trial,
@@ -21,6 +24,8 @@ from analysis.importers.reader import (
     read_sources,
     trial_and_variant,
 )
+from analysis.importers.registry import read_foreign
+from analysis.verdict.judging import judge_sources
 
 Build = Callable[..., Any]
 
@@ -216,3 +221,17 @@ def test_none_is_an_error_that_says_what_to_do(tmp_path, there):
     with pytest.raises(UsageError, match="no trial is named") as caught:
         newest_trial(folder)
     assert "fairtrial run" in str(caught.value)
+
+
+@pytest.mark.parametrize(("threads", "said"), [(8, True), (4, False)])
+def test_a_setting_that_differs_between_the_sides_is_said(tmp_path, threads, said) -> None:
+    for name, own in (("old", 4), ("new", threads)):
+        rows = "".join(f"sort,{run},{own},{1 + run / 100}\n" for run in range(1, 9))
+        (tmp_path / f"{name}.csv").write_text(f"benchmark,run,threads,time_s\n{rows}")
+    sides = [str(tmp_path / f"{name}.csv") for name in ("new", "old")]
+    found = judge_sources(*sides, Reading()).verdict.cautions
+    both = gather([read_foreign(open_foreign(path)) for path in sides], ReadingChoices()).cautions
+    for cautions in (found, both):
+        told = [one.text for one in cautions if one.code == "settings-differ"]
+        assert len(told) == said
+        assert all(text.startswith("threads is 8 in new") for text in told)

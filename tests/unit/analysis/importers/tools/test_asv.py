@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
+import zlib
 from pathlib import Path
 
 import pytest
@@ -173,3 +175,18 @@ def test_a_file_of_the_folder_that_cannot_be_read_is_named(tmp_path: Path) -> No
 def test_what_cannot_be_read_is_refused_with_its_place(foreign, change, said) -> None:
     with pytest.raises(AnalysisError, match=said):
         foreign(whole({"b.time_x": change}))
+
+
+def test_files_of_lzip_are_read(tmp_path) -> None:
+    """Authority: lzip's manual, section 6: its file format."""
+    text = json.dumps(whole(TIME)).encode()
+    packed = lzma.compress(text, lzma.FORMAT_ALONE)[13:]
+    crc = zlib.crc32(text).to_bytes(4, "little")
+    member = b"LZIP\x01\x17" + packed + crc + bytes(16)
+    (tmp_path / "machine").mkdir()
+    (tmp_path / "machine" / "r.json.lz").write_bytes(member)
+    assert read_foreign(open_foreign(str(tmp_path))).format == "asv"
+    for damaged in (member[:-30], member[:20], member.replace(crc, b"____")):
+        (tmp_path / "r.json.lz").write_bytes(damaged)
+        with pytest.raises(AnalysisError, match=r"the \.lz file is damaged"):
+            open_foreign(str(tmp_path / "r.json.lz"))
