@@ -28,16 +28,32 @@ if TYPE_CHECKING:
     from ..data.opening import Opened
     from ..record.run_numbers import Better
 
-_NO_VALUE = ("<not supported>", "<not counted>")
-_EVENT = re.compile(r"^[A-Za-z][\w:./=\-]*$")
-_TABLE = re.compile(r"^\s*([0-9][0-9.,]*) \(([-+][0-9.,]+)\)\s*#*")
 _STATS = "Performance counter stats for"
 _TABLE_HEAD = "Table of individual measurements"
+_TABLE = re.compile(r"^\s*([0-9][0-9.,]*) \(([-+][0-9.,]+)\)\s*#*")
 _COMMAND = re.compile(rf"{_STATS} (?:'(.+)'|(.+?))(?: \(\d+ runs\))?:?\s*$")
 _PLACE = re.compile(r"^(?:CPU\d+|[SDCN]\d+(?:-[A-Z]+\d+)*)$")
 _COMMA = re.compile(r"(:\s*\d+),(\d+)(?=\s*[,}])")
+_NUMBER = r"[0-9]+(?:[.,][0-9]+)?"
+_NO_VALUE = "<not (?:supported|counted)>"
 _LONGEST = 4096  # characters of a command that are its name
 _WHERE = ("cpu", "core", "cache", "cluster", "die", "socket", "node", "thread", "cgroup")
+
+
+def _fields(sign: str) -> re.Pattern[str]:
+    """Match a time (-I) or a CPU (-A), value, unit, event, group (-G), deviation (-r), and what was counted of the time."""
+    number = f"[0-9]+(?:[{'.' if sign == ',' else '.,'}][0-9]+)?"
+    value = rf"(?:{number}|{_NO_VALUE})\s*[{sign}]"
+    return re.compile(
+        rf"\s*(?P<before>(?:[^{sign}]*[{sign}]){{0,3}}?)\s*(?P<value>{value})"
+        rf"\s*(?P<unit>(?!{value})[^{sign}]*?)\s*[{sign}]\s*(?P<event>[A-Za-z][\w:./=\-]*)\s*[{sign}]"
+        rf"(?:(?P<group>[^{sign}0-9\s][^{sign}]*)[{sign}])?"
+        rf"(?:(?P<deviation>[0-9]+(?:[.,][0-9]+)?%)[{sign}])?"
+        rf"\s*[0-9]+\s*[{sign}]\s*(?P<share>{number})\s*(?:[{sign}]|$)"
+    )
+
+
+_FIELDS = {sign: _fields(sign) for sign in ",;\t|:"}
 
 
 @dataclass(slots=True)
@@ -54,9 +70,7 @@ class _Counter:
 def knows_perf_stat(opened: Opened) -> bool:
     """Tell by an event's fields, by the keys of an object, or by the heading of the text output."""
     head = opened.head()
-    if '"counter-value"' in head and '"event"' in head:
-        return True
-    if _STATS in head:
+    if _STATS in head or ('"counter-value"' in head and '"event"' in head):
         return True
     lines = [line for line in head.split("\n")[:40] if line.strip() and line[0] != "#"]
     found = next((sep for line in lines if (sep := _separator(line)) is not None), None)
@@ -74,14 +88,16 @@ def read_perf_stat(opened: Opened) -> ForeignFile:
     counters = list(_of_objects(opened) if '"counter-value"' in head else _of_fields(opened))
     if not counters:
         raise opened.fail("no event was counted", "does this machine count events (perf list)?")
-    repeated = any(one.deviation for one in counters)
     part = [one.event for one in counters if one.share is not None and one.share < 99.995]
+    grouped: dict[tuple[str, str, str], list[float]] = {}
+    for one in counters:
+        grouped.setdefault((one.where, one.event, one.unit), []).append(one.value)
     return ForeignFile(
-        cells=tuple(_cells(opened, counters)),
+        cells=tuple(_counted(opened, *about, values=values) for about, values in grouped.items()),
         losses=cautions_of(
             {
                 "single": "one value for each event"
-                + (", the mean of the repetitions" if repeated else "")
+                + ", the mean of the repetitions" * any(one.deviation for one in counters)
                 + ": single runs are not in the file, so their variation is unknown "
                 "(perf stat -r N --table keeps the elapsed times)",
             }
@@ -98,54 +114,22 @@ def read_perf_stat(opened: Opened) -> ForeignFile:
     )
 
 
-def _cells(opened: Opened, counters: list[_Counter]) -> Iterator[ForeignCell]:
-    grouped: dict[tuple[str, str, str], list[float]] = {}
-    for one in counters:
-        grouped.setdefault((one.where, one.event, one.unit), []).append(one.value)
-    for (where, event, unit), values in grouped.items():
-        factor, base = in_base_unit(unit)
-        yield ForeignCell(
-            benchmark=f"{opened.stem} {where}" if where else opened.stem,
-            metric=event,
-            unit=base,
-            better="lower" if base == "s" else None,
-            processes=tuple((opened.value(value, event, factor=factor),) for value in values),
-            known=False,
-            keys={"event": event} | ({"where": where} if where else {}),
-        )
+def _counted(
+    opened: Opened, where: str, event: str, unit: str, *, values: list[float]
+) -> ForeignCell:
+    factor, base = in_base_unit(unit)
+    return ForeignCell(
+        benchmark=f"{opened.stem} {where}" if where else opened.stem,
+        metric=event,
+        unit=base,
+        better="lower" if base == "s" else None,
+        processes=tuple((opened.value(value, event, factor=factor),) for value in values),
+        keys={"event": event} | ({"where": where} if where else {}),
+    )
 
 
 def _separator(line: str) -> str | None:
-    """Find the field separator of a ``-x`` line: what stands between value, unit and event."""
-    for separator in (",", ";", "\t", "|", ":"):
-        parts = [part.strip() for part in line.strip().split(separator)]
-        if len(parts) > 4 and _place(parts) is not None:
-            return separator
-    return None
-
-
-def _place(parts: list[str]) -> int | None:
-    """Find the value that unit and event follow: a time (-I) or a CPU (-A) may stand before it."""
-    for k in range(min(4, len(parts) - 2)):
-        value, unit, event = parts[k : k + 3]
-        counted = _is_value(value) or value in _NO_VALUE
-        if counted and not (_is_value(unit) or unit in _NO_VALUE) and _EVENT.match(event):
-            _, rest, _ = _behind(parts[k + 3 :])
-            rest = [part for part in rest if not part.endswith("%")]
-            # how long it was counted, and the share of the time
-            if len(rest) >= 2 and rest[0].isdecimal() and _is_value(rest[1]):
-                return k
-    return None
-
-
-def _behind(parts: list[str]) -> tuple[str, list[str], str]:
-    """Part what follows an event into the deviation of -r, the rest, and the group of -G."""
-    deviation, group = "", ""
-    if len(parts) > 1 and parts[0] and not parts[0][0].isdecimal():
-        group, *parts = parts
-    if parts and parts[0].endswith("%"):
-        deviation, *parts = parts
-    return deviation, parts, group
+    return next((sign for sign, fields in _FIELDS.items() if fields.match(line.strip())), None)
 
 
 def _is_metric(line: str, separator: str) -> bool:
@@ -154,45 +138,38 @@ def _is_metric(line: str, separator: str) -> bool:
     return len(parts) > 5 and sum(not part for part in parts[:-2]) > 3
 
 
-def _is_value(text: str) -> bool:
-    return re.fullmatch(r"[0-9]+([.,][0-9]+)?", text, re.ASCII) is not None
-
-
 def _of_fields(opened: Opened) -> Iterator[_Counter]:
     separator = None
     for number, line in enumerate(opened.text().split("\n"), 1):
         if not line.strip() or line.startswith("#"):
             continue
         separator = separator or _separator(line)
-        if separator is None or _is_metric(line, separator):
+        # behind -I stands a summary: what the intervals add up to
+        if separator is None or _is_metric(line, separator) or line.lstrip().startswith("summary"):
             continue
-        parts = [part.strip() for part in line.split(separator)]
-        if parts[0] == "summary":  # of -I: what the intervals add up to
-            continue
-        place = _place(parts)
-        if place is None or _has_decimal_commas(parts[:place], separator):
+        found = _FIELDS[separator].match(line)
+        before = [part.strip() for part in found["before"].split(separator)[:-1]] if found else []
+        if found is None or _has_decimal_commas(before, separator):
             raise opened.fail(
-                "the line has no value, unit and event"
-                if place is None
-                else "the decimal comma is also the separator",
+                "the decimal comma is also the separator"
+                if found
+                else "the line has no value, unit and event",
                 "use 'perf stat -x ;' (numbers and events may contain commas)",
                 at=f"{number}",
             )
-        value, unit, event = parts[place : place + 3]
-        if value in _NO_VALUE:
-            continue
-        deviation, rest, group = _behind(parts[place + 3 :])
-        # a place, or a thread of --per-thread; numbers are a time, or how many CPUs there are
-        where = next((part for part in parts[:place] if part and not _is_value(part)), group)
-        yield _Counter(
-            event,
-            opened.value(_number(value), f"{number}"),
-            unit,
-            deviation,
-            _share(rest[1]) if len(rest) > 1 else None,
-            where,
-            interval=place > 0 and _is_value(parts[0]),
-        )
+        value = found["value"].strip(f"{separator} ")
+        if not re.fullmatch(_NO_VALUE, value):
+            # a place, or a thread of --per-thread; numbers are a time, or how many CPUs there are
+            places = [part for part in before if part and not re.fullmatch(_NUMBER, part)]
+            yield _Counter(
+                found["event"],
+                opened.value(_number(value), f"{number}"),
+                found["unit"],
+                found["deviation"] or "",
+                _share(found["share"]),
+                next(iter(places), found["group"] or ""),
+                interval=bool(before) and re.fullmatch(_NUMBER, before[0]) is not None,
+            )
 
 
 def _has_decimal_commas(before: list[str], separator: str) -> bool:
@@ -214,23 +191,21 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
             if "counter-value" not in data and "metric-unit" in data:
                 continue  # a further metric of the event above
             value, event = str(data["counter-value"]), str(data["event"])
-            unit = str(data.get("unit", ""))
+            share = data.get("pcnt-running")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise opened.fail(
                 "the line is not the object of a counter", "is the file cut off?", at=f"{number}"
             ) from None
-        if value in _NO_VALUE:
-            continue
-        share = data.get("pcnt-running")
-        yield _Counter(
-            event=event,
-            value=opened.value(_number(value), f"{number}"),
-            unit=unit,
-            deviation=str(data.get("variance", "")),
-            share=_share(str(share)) if isinstance(share, (int, float)) else None,
-            where=" ".join(f"{key} {data[key]}" for key in _WHERE if data.get(key) is not None),
-            interval="interval" in data,
-        )
+        if not re.fullmatch(_NO_VALUE, value):
+            yield _Counter(
+                event,
+                opened.value(_number(value), f"{number}"),
+                str(data.get("unit", "")),
+                str(data.get("variance", "")),
+                _share(str(share)) if isinstance(share, (int, float)) else None,
+                " ".join(f"{key} {data[key]}" for key in _WHERE if data.get(key) is not None),
+                interval="interval" in data,
+            )
 
 
 def _number(text: str) -> float | str:
@@ -250,29 +225,28 @@ def _of_table(opened: Opened) -> ForeignFile:
             command = _COMMAND.search(line[:_LONGEST])
             found.append(((command[1] or command[2]) if command else opened.stem, []))
             inside = False
-        elif _TABLE_HEAD in line:
-            inside = True
-        elif "Final result" in line:
-            inside = False
+        elif _TABLE_HEAD in line or "Final result" in line:
+            inside = _TABLE_HEAD in line
         elif inside and found and (match := _TABLE.match(line)):
             found[-1][1].append(opened.value(_number(match[1]), f"{number}"))
-    if not any(values for _, values in found):
+    cells = tuple(
+        ForeignCell(
+            benchmark=name,
+            processes=tuple((value,) for value in values),
+            known=True,
+            inner=1,
+            keys={"command": name},
+        )
+        for name, values in found
+        if values
+    )
+    if not cells:
         raise opened.fail(
             "perf's text output holds a mean, no runs",
             "add --table to 'perf stat -r N', or measure the runs with 'fairtrial run'",
         )
     return ForeignFile(
-        cells=tuple(
-            ForeignCell(
-                benchmark=name,
-                processes=tuple((value,) for value in values),
-                known=True,
-                inner=1,
-                keys={"command": name},
-            )
-            for name, values in found
-            if values
-        ),
+        cells=cells,
         losses=cautions_of(
             {
                 "failed-unknown": "failed runs are not told apart in the table",

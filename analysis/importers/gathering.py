@@ -6,7 +6,7 @@ program equivalent to itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -37,24 +37,17 @@ _VALUES_OF_COPY = 8  # nor do so many values in one order
 
 _UNSURE = "too little to tell a copy from a measurement, so both are taken"
 
-Double = tuple[Sequence[NamedCell], NamedCell]  # what is left out, and one of what it repeats
 Results = dict[tuple[str, str], list[NamedCell]]  # by benchmark and metric
+Double = tuple[Sequence[NamedCell], NamedCell]  # what is left out, and one of what it repeats
 
 
 def sources_twice(files: Sequence[Sequence[NamedCell]]) -> tuple[frozenset[int], list[Caution]]:
-    """Find files that were named twice, or hold only what another file holds.
+    """Find files that were named twice, or hold only what another file holds, perhaps with more behind it.
 
-    So do copies, and copies that were made before more was appended. Files that are variants by their
-    names hold different variants, and are none of these. Nor are files of so few or coarse values
-    that two measurements may give the same: a caution says it.
+    So do copies, and copies that were made before more was appended. A benchmark that is called like the file
+    changes its name with it. Files that are variants by their names hold different variants, and are none of these.
+    Nor are files of so few or coarse values that two measurements may give the same: a caution says it.
     """
-    if len(files) < 2:
-        return frozenset(), []
-    ids: dict[object, int] = {}  # thousands of values are compared once, not for each pair of files
-
-    def content(cells: Sequence[NamedCell], name: str | None = None) -> tuple[int, ...]:
-        return tuple(ids.setdefault(_content(one, name), len(ids)) for one in cells)
-
     wholes = [_by_key(cells) for cells in files]
     beginning: dict[object, list[int]] = {}  # files by the first value of each of their results
     for k, whole in enumerate(wholes):
@@ -64,62 +57,55 @@ def sources_twice(files: Sequence[Sequence[NamedCell]]) -> tuple[frozenset[int],
     dropped = set()
     told = []
     for k, cells in enumerate(files):
-        if cells[0].place != STDIN and (other := first.setdefault(cells[0].place, k)) != k:
-            found = (True, "{} is {} again", other)
-        elif not wholes[k]:
-            continue
-        elif (other := first.setdefault(content(cells), k)) != k:
-            found = (any(map(_hardly_chance, cells)), "{} holds exactly the values of {}", other)
-        elif (other := first.setdefault((None, content(cells, name_of(cells[0].source))), k)) != k:
-            text = "{} holds exactly the values of {} under another name"
-            found = (any(_surely_kept([one]) for one in cells), text, other)
-        elif any(map(_hardly_chance, cells)) and (other := _larger(k, wholes, beginning)) != k:
-            text = "the values of {} are the first values of {}"
-            found = (any(_surely_kept([one]) for one in cells), text, other)
-        else:
-            continue
-        sure, text, other = found
-        names = (cells[0].source, files[other][0].source)
-        said = text.format(*map(repr, names))
+        here = None if cells[0].place == STDIN else cells[0].place
+        other = first.setdefault(here or k, k)
+        sure, text = True, "{} is {} again"
+        if other == k:
+            if not wholes[k] or (other := _holder(k, wholes, beginning)) == k:
+                continue
+            names = [[one.benchmark for one in files[n]] for n in (k, other)]
+            alike, fine = wholes[k] == wholes[other], any(map(_hardly_chance, cells))
+            if not (alike or fine):
+                continue
+            kept = any(_surely_kept([one]) for one in cells)
+            sure, text = (
+                kept or (alike and fine and names[0] == names[1]),
+                "{} holds nothing but values of {}",
+            )
+        about = (cells[0].source, files[other][0].source)
+        said = text.format(*map(repr, about))
         if sure:
             dropped.add(k)
-            told.append(Caution("one-source-twice", f"{said}: a copy, which is left out", names))
+            told.append(Caution("one-source-twice", f"{said}: a copy, which is left out", about))
         else:
-            told.append(Caution("sources-alike", f"{said}: {_UNSURE}", names))
+            told.append(Caution("sources-alike", f"{said}: {_UNSURE}", about))
     return frozenset(dropped), told
-
-
-def _content(one: NamedCell, file: str | None = None) -> object:
-    """Give what a copy has too; a benchmark that is called like the file changes its name with it."""
-    cell = one.cell
-    benchmark = None if one.benchmark == file else one.benchmark
-    return (benchmark, one.variant, cell.metric, cell.unit, cell.processes)
 
 
 def _by_key(cells: Sequence[NamedCell]) -> dict[object, list[float]]:
     """Give all values of each benchmark, variant and metric that has some."""
     found: dict[object, list[float]] = {}
+    own = name_of(cells[0].source)
     for one in cells:
         if one.cell.values:
-            key = (one.benchmark, one.variant, one.cell.metric, one.cell.unit)
+            name = None if one.benchmark == own else one.benchmark
+            key = (name, one.variant, one.cell.metric, one.cell.unit)
             found.setdefault(key, []).extend(one.cell.values)
     return found
 
 
-def _larger(
-    k: int,
-    wholes: Sequence[dict[object, list[float]]],
-    beginning: dict[object, list[int]],
+def _holder(
+    k: int, wholes: Sequence[dict[object, list[float]]], beginning: dict[object, list[int]]
 ) -> int:
-    """Find a file that goes on where this one ends, as tools do that append; else give this one."""
+    """Find an earlier file with the same values, or any that goes on where this one ends; else give this one."""
     mine = wholes[k]
     key, values = next(iter(mine.items()))
     for other in beginning[key, values[0]]:
         theirs = wholes[other]
-        if other != k and all(of == theirs.get(key, [])[: len(of)] for key, of in mine.items()):
-            longer = len(theirs) > len(mine) or any(theirs[x] != of for x, of in mine.items())
-            if longer:
-                return other
+        if all(of == theirs.get(key, [])[: len(of)] for key, of in mine.items()) and (
+            other < k or (other > k and theirs != mine)
+        ):
+            return other
     return k
 
 
@@ -132,38 +118,6 @@ def _hardly_chance(one: NamedCell) -> bool:
 def _digits(value: float) -> int:
     """Count the significant digits; those beyond the ninth may stem from a unit's conversion."""
     return len(f"{value:.8e}".partition("e")[0].replace(".", "").strip("0"))
-
-
-def one_variant_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:
-    """Drop variants all of whose values another variant has too.
-
-    A tool that keeps its last result under a second name would else be found equivalent to itself.
-    Counts that are the same in every run, and nothing else, tell no copy.
-    """
-    variants: dict[str, Results] = {}
-    if len({one.variant for one in placed}) == 1:
-        return [*placed], []
-    for one in placed:
-        results = variants.setdefault(one.variant, {})
-        results.setdefault((one.benchmark, one.cell.metric), []).append(one)
-    first: dict[object, str] = {}
-    double: dict[str, str] = {}
-    for variant, results in variants.items():
-        shape = tuple((key, _rows(cells)) for key, cells in sorted(results.items()))
-        if shape in first and any(map(_may_be_kept, results.values())):
-            double[variant] = first[shape]
-        else:
-            first.setdefault(shape, variant)
-    told = [
-        Caution(
-            "one-variant-twice",
-            f"{shorten(name, _NAME)!r} holds exactly the values of "
-            f"{shorten(other, _NAME)!r}: they are one variant, and it is left out",
-            (name, other),
-        )
-        for name, other in double.items()
-    ]
-    return [one for one in placed if one.variant not in double], told
 
 
 def one_definition(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:
@@ -190,23 +144,21 @@ def one_definition(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[C
 def one_result_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:
     """Drop results that were not measured again, but kept: under a second name, or for a second day.
 
-    A benchmark of a variant is dropped where another variant has all its values; then what one file
-    holds of it on one occasion, where that stands under another name or on another occasion too.
+    A tool that keeps its last result under a second name would else be found equivalent to itself. A variant is dropped
+    where another one has all its values, then a benchmark of a variant, then what one file holds of it on one
+    occasion. Counts that are the same in every run, and nothing else, tell no copy.
     """
     told: list[Caution] = []
-    parts = 0
-    if len({one.benchmark for one in placed}) == len(placed):
-        return [*placed], told
-    for whole in (True, False):
-        results: dict[object, list[NamedCell]] = {}
-        for one in placed:
-            key = (one.benchmark, one.variant, None if whole else one.sitting)
-            results.setdefault(key, []).append(one)
-        if not whole and len(results) == parts:
-            break  # each is of one occasion: they were looked at as wholes
-        double = _repeated(results.values(), whole=whole)
-        parts = len(results) - len(double)
-        for pair, names in _by_pair(double).items():
+    units: list[Callable[[NamedCell], object]] = [
+        lambda one: one.variant,
+        lambda one: (one.benchmark, one.variant),
+        lambda one: (one.benchmark, one.variant, one.sitting),
+    ]
+    for k, unit in enumerate(units):
+        double = _repeated(placed, unit, whole=k < 2)
+        if k == 0:
+            told += (_one_variant(cells[0].variant, other.variant) for cells, other in double)
+        for pair, names in _by_pair(double if k else ()).items():
             text = (
                 f"{pair[0]!r} has exactly the values of {pair[1]!r} for "
                 f"{figures.listed(names, _SHOWN)}: not measured again, so left out there"
@@ -217,31 +169,36 @@ def one_result_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[
     return list(placed), told
 
 
-def _repeated(results: Iterable[Sequence[NamedCell]], *, whole: bool) -> list[Double]:
-    """Find results of one benchmark all of whose values an earlier one has too.
+def _one_variant(name: str, other: str) -> Caution:
+    text = (
+        f"{shorten(name, _NAME)!r} holds exactly the values of {shorten(other, _NAME)!r}: they are one variant, "
+        "and it is left out"
+    )
+    return Caution("one-variant-twice", text, (name, other))
+
+
+def _repeated(
+    placed: Sequence[NamedCell], unit: Callable[[NamedCell], object], *, whole: bool
+) -> list[Double]:
+    """Find units all of whose values an earlier one has too.
 
     Of many parts some are alike by chance: there a sign is demanded that is no chance.
     """
+    units: dict[object, Results] = {}
+    for one in placed:
+        results = units.setdefault(unit(one), {})
+        results.setdefault((one.benchmark, one.cell.metric), []).append(one)
     first: dict[object, NamedCell] = {}
     double: list[Double] = []
-    for cells in results:
-        metrics: dict[str, Sequence[NamedCell]] = {cells[0].cell.metric: cells}
-        if len(cells) > 1:
-            metrics = _by_metric(cells)
-        shape = tuple((name, _rows(of)) for name, of in sorted(metrics.items()))
-        other = first.setdefault((cells[0].benchmark, shape), cells[0])
-        likely = whole or other.sitting == cells[0].sitting
+    for results in units.values() if len(units) > 1 else ():
+        shape = tuple((key, _rows(cells)) for key, cells in sorted(results.items()))
+        every = [one for cells in results.values() for one in cells]
+        other = first.setdefault(shape, every[0])
+        likely = whole or other.sitting == every[0].sitting
         is_sign = _may_be_kept if likely else _surely_kept
-        if other is not cells[0] and any(map(is_sign, metrics.values())):
-            double.append((cells, other))
+        if other is not every[0] and any(map(is_sign, results.values())):
+            double.append((every, other))
     return double
-
-
-def _by_metric(cells: Iterable[NamedCell]) -> dict[str, Sequence[NamedCell]]:
-    metrics: dict[str, list[NamedCell]] = {}
-    for one in cells:
-        metrics.setdefault(one.cell.metric, []).append(one)
-    return {**metrics}
 
 
 def _rows(cells: Sequence[NamedCell]) -> tuple[tuple[float, ...], ...]:
@@ -329,7 +286,7 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
     told += settings_differ((name_of(file.source), file.settings) for file in files)
     placed, cautions = one_meaning(placed, chosen.better)
     told += cautions
-    steps = [one_variant_once, one_result_once, kept_apart]
+    steps = [one_result_once, kept_apart]
     if chosen.benchmark is None:
         steps.insert(0, one_definition)
     for step in steps:

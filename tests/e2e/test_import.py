@@ -144,7 +144,7 @@ def test_what_cannot_be_read_is_said_with_a_remedy(tmp_path):
 def test_a_file_that_two_formats_know_is_refused_and_both_are_named(tmp_path):
     # hyperfine's keys and pyperf's in one object
     (tmp_path / "both.json").write_text(
-        '{"results": [{"command": "a", "mean": 1, "times": [1]}], "benchmarks": [{"runs": []}]}'
+        '{"results": [{"command": "a", "mean": 1, "times": [1]}], "benchmarks": [{"runs": [{"values": [1]}]}]}'
     )
     text = refused("import", "both.json", "--dry-run", code=2)
     assert "hyperfine" in text
