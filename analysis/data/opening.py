@@ -158,13 +158,6 @@ class Opened:
         except FairtrialError:
             return None
 
-    def mentions(self, *keys: str) -> bool:
-        """Tell whether what begins as JSON, but is damaged, names all of these keys."""
-        if self.is_folder or not self.looks_like_json() or self.structure() is not None:
-            return False
-        head = self.head()
-        return all(f'"{key}"' in head or f'"{key}"'.encode() in self.data for key in keys)
-
     def json(self) -> Any:  # noqa: ANN401 - any JSON
         """Parse the whole file as one JSON text, once; NaN and Infinity are read as such."""
         if "json" not in self.memo:

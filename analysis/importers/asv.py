@@ -92,13 +92,7 @@ def knows_asv(opened: Opened) -> bool:
 
 def _knows_file(opened: Opened) -> bool:
     data = opened.structure()
-    if data is None:
-        return opened.mentions("commit_hash", "results") or opened.mentions(
-            "commit_hash", "env_name"
-        )
-    return (
-        isinstance(data, dict) and "commit_hash" in data and isinstance(data.get("results"), dict)
-    )
+    return within(data, "commit_hash") is not None and isinstance(data["results"], dict)
 
 
 def _result(opened: Opened, path: Path) -> Opened | None:
@@ -106,8 +100,8 @@ def _result(opened: Opened, path: Path) -> Opened | None:
     if not _RESULT.search(path.name) or path.name in (_BENCHMARKS, "machine.json"):
         return None
     one = open_in_folder(opened, path)
-    known = one.looks_like_json() and b'"commit_hash"' in one.data and _knows_file(one)
-    return one if known else None
+    keys = (b'"commit_hash"', b'"results"')  # of one that is cut off, reading says where
+    return one if one.looks_like_json() and all(key in one.data for key in keys) else None
 
 
 def read_asv(opened: Opened) -> ForeignFile:

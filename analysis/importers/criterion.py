@@ -55,7 +55,7 @@ def knows_criterion(opened: Opened) -> bool:
         return True
     if not opened.looks_like_json() or '"iters"' not in head:
         return False
-    return opened.mentions("sampling_mode", "iters") or _pair_of(opened.structure()) != []
+    return _pair_of(opened.structure()) != []
 
 
 def _is_raw(head: str) -> bool:

@@ -105,7 +105,7 @@ _TINYBENCH = replace(
         "[*].latency.samples",
         "[*].result.samples & [*].result.rme",
     ),
-    keeps="new Bench({ retainSamples: true }) keeps them; write tasks.map(({ name, result }) => ({ name, result })): write its name",
+    keeps="new Bench({ retainSamples: true }) keeps them; write tasks.map(({ name, result }) => ({ name, result }))",
     unwrap=None,
     inner=lambda _: 1,
     fails=lambda place: (

@@ -229,7 +229,7 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
     lost: dict[str, str | bool] = {code: _LOST[code] for code in tool.lost.split() if code in _LOST}
     if "one-process" in tool.lost:
         means = f"means of {read.inner} iterations, " if read.inner else ""
-        lost["one-process"] = one_process(f"{means}all from one process")
+        lost["one-process"] = one_process(f"values are {means}all from one process")
     lost |= {code: text(read) if callable(text) else text for code, text in tool.losses.items()}
     return ForeignFile(
         cells=tuple(read.cells),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,7 +41,7 @@ def kept_apart(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Cauti
             kept.append(one)
             continue
         if (one.benchmark, number) not in names:
-            names[one.benchmark, number] = name = _free(one.benchmark, number, taken)
+            names[one.benchmark, number] = name = _unused(one.benchmark, number, taken)
             taken.add(name)
         kept.append(replace(one, benchmark=names[one.benchmark, number]))
     double = tuple(dict.fromkeys(benchmark for benchmark, _ in names))
@@ -100,7 +100,7 @@ def _identities(placed: Sequence[NamedCell]) -> Iterator[Identity]:
         yield (one.cell.benchmark, one.cell.variant, counts[key])
 
 
-def _free(benchmark: str, number: int, taken: set[str]) -> str:
+def _unused(benchmark: str, number: int, taken: set[str]) -> str:
     while (name := f"{benchmark} ({number})") in taken:
         number += 1  # the file has a benchmark of that very name
     return name
@@ -122,7 +122,9 @@ def one_meaning(
         if one.cell.better is not None:
             directions = said.setdefault((one.cell.metric, one.cell.unit), {})
             directions.setdefault(one.cell.better, one.source)
-    names = _Names({one.cell.metric for one in placed})
+    taken = {one.cell.metric for one in placed}
+    names: dict[str, dict[tuple[str, Better | None], str]] = {}  # by metric, then by meaning
+    told: list[Caution] = []
     kept = []
     for one in placed:
         metric, unit = one.cell.metric, one.cell.unit
@@ -130,12 +132,41 @@ def one_meaning(
         direction = one.cell.better
         if direction is None:
             direction = _unsaid(metric, directions, better)
-        name = names.of(metric, unit, direction, several=len(directions) > 1)
-        if (name, direction) != (metric, one.cell.better):
-            cell = replace(one.cell, metric=name, better=direction)
+        meaning = (unit, direction if len(directions) > 1 else None)
+        known = names.setdefault(metric, {})
+        if meaning not in known:
+            code, how = "units-apart", "in several units"
+            if unit in {of for of, _ in known}:
+                code, how = "directions-apart", "with both directions"
+            known[meaning] = _free(metric, meaning, known, taken)
+            if known[meaning] != metric:
+                text = f"{metric} stands there {how}: {known[meaning]!r} is a metric of its own"
+                told.append(Caution(code, text, (known[meaning],)))
+        if (known[meaning], direction) != (metric, one.cell.better):
+            cell = replace(one.cell, metric=known[meaning], better=direction)
             one = replace(one, cell=cell)  # noqa: PLW2901
         kept.append(one)
-    return kept, names.told
+    return kept, told
+
+
+def _free(
+    metric: str,
+    meaning: tuple[str, Better | None],
+    known: Mapping[tuple[str, Better | None], str],
+    taken: set[str],
+) -> str:
+    """Name a meaning of a metric: the first one has its name, others their unit, or direction, behind it."""
+    unit, direction = meaning
+    same = [name for (of, _), name in known.items() if of == unit]
+    name = metric
+    if same:
+        name = f"{same[0]} [{direction or _UNSAID}]"
+    elif known:
+        name = f"{metric} [{unit or 'no unit'}]"
+    while name in taken - {metric}:  # the file has a metric of that very name
+        name += "*"
+    taken.add(name)
+    return name
 
 
 def _unsaid(metric: str, said: dict[Better, str], better: Better | None) -> Better | None:
@@ -146,43 +177,6 @@ def _unsaid(metric: str, said: dict[Better, str], better: Better | None) -> Bett
     if better is not None and better != direction:
         raise _contradicted(metric, direction, better, where)
     return direction
-
-
-class _Names:
-    """Metrics by what they mean: the first meaning keeps the name."""
-
-    def __init__(self, taken: set[str]) -> None:
-        self._taken = taken
-        self._units: dict[str, dict[str, str]] = {}
-        self._directions: dict[str, dict[Better | None, str]] = {}
-        self.told: list[Caution] = []
-
-    def of(self, metric: str, unit: str, direction: Better | None, *, several: bool) -> str:
-        units = self._units.setdefault(metric, {})
-        if unit not in units:
-            units[unit] = self._free(metric, unit or "no unit") if units else metric
-            if units[unit] != metric:
-                self._tell("units-apart", metric, "in several units", units[unit])
-        name = units[unit]
-        if not several:
-            return name
-        directions = self._directions.setdefault(name, {})
-        if direction not in directions:
-            directions[direction] = self._free(name, direction or _UNSAID) if directions else name
-            if directions[direction] != name:
-                self._tell("directions-apart", name, "with both directions", directions[direction])
-        return directions[direction]
-
-    def _free(self, metric: str, meaning: str) -> str:
-        name = f"{metric} [{meaning}]"
-        while name in self._taken:  # the file has a metric of that very name
-            name += "*"
-        self._taken.add(name)
-        return name
-
-    def _tell(self, code: str, metric: str, how: str, name: str) -> None:
-        text = f"{metric} stands there {how}: {name!r} is a metric of its own"
-        self.told.append(Caution(code, text, (name,)))
 
 
 def require_agreement(cells: Iterable[NamedCell], better: Better | None) -> None:

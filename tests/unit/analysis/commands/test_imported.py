@@ -236,7 +236,9 @@ def test_a_damaged_file_is_told_as_what_it_is(tmp_path: Path) -> None:
     code, _, err = executed("verdict", tmp_path / "p.json.gz")
     assert (code, "gz file is damaged" in err) == (6, True)
     two = tmp_path / "two"
-    two.write_text('{"results": [{"command": 1, "mean": 1}], "benchmarks": [{"runs": [{"values": [1]}]}]}')
+    two.write_text(
+        '{"results": [{"command": 1, "mean": 1}], "benchmarks": [{"runs": [{"values": [1]}]}]}'
+    )
     code, _, err = executed("verdict", two)
     assert (code, "looks like hyperfine's JSON and like pyperf's JSON" in err) == (2, True)
     assert f"fairtrial import {two} -o runs/NAME" in err

@@ -119,10 +119,11 @@ def test_samples_of_earlier_versions_and_without_their_folder(tmp_path, foreign,
         assert file.cells[0].values == pytest.approx((5e-9, 4e-9), rel=1e-12)
 
 
-def test_a_sample_that_is_cut_off_is_known_by_its_keys(tmp_path) -> None:
+def test_a_sample_that_is_cut_off_is_refused(tmp_path) -> None:
     path = tmp_path / "r.json"
     path.write_text('{"sampling_mode":"Flat","iters":[1,2],"times":[1')
-    assert tool_of(open_foreign(str(path))).name == "criterion"
+    with pytest.raises(AnalysisError, match="the file is cut off"):
+        tool_of(open_foreign(str(path)))
 
 
 def test_messages_of_cargo_criterion(foreign) -> None:

@@ -50,7 +50,7 @@ def test_tinybench_of_version_2(foreign) -> None:
 def test_results_of_tinybench_have_no_names(foreign) -> None:
     """``bench.results`` is a list of them without their tasks."""
     results = [task["result"] for task in json.loads((GOLDEN / "tinybench.json").read_text())]
-    with pytest.raises(AnalysisError, match=r"(?s)a benchmark has no name.*write its name"):
+    with pytest.raises(AnalysisError, match=r"(?s)a benchmark has no name.*give it one"):
         foreign(results)
 
 
