@@ -14,7 +14,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,21 @@ _COMPLETE = "benchmark-complete"
 
 @dataclass(slots=True)
 class _Sample:
-    """What one sample is called, and its totals: time, iterations, and where they stand."""
+    """What one sample is called, its values, and of how many iterations each is the mean."""
 
     name: str
     baseline: str | None = None
     unit: str = "ns"
     keys: dict[str, str] = field(default_factory=dict)
-    totals: list[tuple[object, object, str]] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+
+    def add(self, opened: Opened, time: object, iterations: object, at: str, at_count: str) -> None:
+        """Add the total time of so many iterations, each with its place."""
+        count = opened.value(iterations, at_count)
+        opened.require(count > 0, "a sample of 0 iterations", at=at_count)
+        self.values.append(opened.value(time, at) * in_base_unit(self.unit)[0] / count)
+        self.counts.append(int(count))
 
 
 def knows_criterion(opened: Opened) -> bool:
@@ -104,7 +112,7 @@ def read_criterion(opened: Opened) -> ForeignFile:
             "name the folder target/criterion; of cargo-criterion keep what "
             "'cargo criterion --message-format=json' prints",
         )
-    cells = tuple(_cell(opened, sample) for sample in samples)
+    cells = tuple(map(_cell, samples))
     most = max(cell.inner or 1 for cell in cells)
     saved = any(sample.baseline for sample in samples)
     return ForeignFile(
@@ -115,7 +123,7 @@ def read_criterion(opened: Opened) -> ForeignFile:
         losses=cautions_of(
             {
                 "one-process": one_process(f"means of up to {most} iterations from one process"),
-                "unequal-means": any(len({n for _, n, _ in one.totals}) > 1 for one in samples)
+                "unequal-means": any(len({*one.counts}) > 1 for one in samples)
                 and "values are means of different numbers of iterations",
                 "no-sessions": "when a benchmark was executed is not in the files"
                 + ": each saved baseline is taken for an occasion of its own" * saved,
@@ -169,39 +177,22 @@ def _sample(opened: Opened, sample: _Sample) -> _Sample:
     pair = _pair_of(opened.json())
     if not pair or not len(pair[0]) == len(pair[1]) > 0:
         raise opened.fail("it does not hold as many times as iterations")
-    iters, times = pair
-    totals = [
-        (time, count, f"times[{k}]")
-        for k, (time, count) in enumerate(zip(times, iters, strict=True))
-    ]
-    for k, (time, count, _) in enumerate(totals):  # the error names this file, not the folder
-        opened.value(time, f"times[{k}]")
-        _count(opened, count, f"iters[{k}]")
-    return replace(sample, totals=totals)
+    for k, (count, time) in enumerate(zip(*pair, strict=True)):
+        sample.add(opened, time, count, f"times[{k}]", f"iters[{k}]")
+    return sample
 
 
-def _count(opened: Opened, iterations: object, at: str) -> float:
-    count = opened.value(iterations, at)
-    opened.require(count > 0, "a sample of 0 iterations", at=at)
-    return count
-
-
-def _cell(opened: Opened, sample: _Sample) -> ForeignCell:
-    factor, unit = in_base_unit(sample.unit)
-    values, counts = [], []
-    for time, iterations, at in sample.totals:
-        count = _count(opened, iterations, at)
-        values.append(opened.value(time, at) * factor / count)
-        counts.append(int(count))
+def _cell(sample: _Sample) -> ForeignCell:
+    unit = in_base_unit(sample.unit)[1]
     return ForeignCell(
         benchmark=sample.name,
         variant=sample.baseline,
         metric="time" if unit == "s" else unit,
         unit=unit,
         better="lower" if unit == "s" else None,
-        processes=(tuple(values),),
+        processes=(tuple(sample.values),),
         known=True,
-        inner=max(counts),
+        inner=max(sample.counts),
         session=sample.baseline,
         keys=sample.keys | ({} if sample.baseline is None else {"baseline": sample.baseline}),
     )
@@ -217,7 +208,7 @@ def _of_csv(opened: Opened) -> Iterator[_Sample]:
                 value, unit = row["sample_time_nanos"], "ns"
             else:
                 value, unit = row["sample_measured_value"], row["unit"]
-            totals = (float(value), float(row["iteration_count"]), line)
+            total, count = float(value), float(row["iteration_count"])
             key = (*(row[name] or "" for name in ("group", "function", "value")), unit)
         except (TypeError, ValueError, KeyError):
             what = "the line is cut off or damaged"
@@ -229,7 +220,7 @@ def _of_csv(opened: Opened) -> Iterator[_Sample]:
                 unit=unit,
                 keys=dict(zip(("group", "function", "value"), key, strict=False)) | _work(row),
             )
-        found[key].totals.append(totals)
+        found[key].add(opened, total, count, line, line)
     if not found:
         raise opened.fail("there is no row of values", "is the file whole?")
     yield from found.values()
@@ -264,5 +255,7 @@ def _of_messages(opened: Opened) -> Iterator[_Sample]:
             pairs = []
         if not pairs:
             raise opened.fail("the message is damaged", "is the file cut off?", at=f"{number}")
-        totals = [(time, count, f"{number}") for time, count in pairs]
-        yield _Sample(name, unit=unit, keys={"id": name}, totals=totals)
+        sample = _Sample(name, unit=unit, keys={"id": name})
+        for time, count in pairs:
+            sample.add(opened, time, count, f"{number}", f"{number}")
+        yield sample

@@ -1,10 +1,9 @@
 """What ``go test -bench`` prints, as text or as ``-json`` events: each value a mean over N operations.
 
-Prints of the program may split a line, or stand before it; ``-json`` puts lines into events.
-
 A test binary is one process for all its benchmarks and all of ``-count``: a head (``goos:``, ``pkg:``)
 or an end (``PASS``, ``ok``) begins the next one. Where there are none, processes are unknown. Lines of
-one benchmark repeat with ``-count``. Prints of the program may split a line, or stand before it. Whether
+one benchmark repeat with ``-count``. Prints of the program may split a line, or stand before it; ``-json`` puts lines
+into events. Whether
 a name's ending ``-8`` is GOMAXPROCS or part of the name cannot be told from the name: it is cut only
 where every benchmark of the file has the same one, and kept where they differ (``-cpu``).
 """
@@ -110,26 +109,20 @@ def log_of(opened: Opened, lines: Iterable[str]) -> Log:
     waiting = ""  # a name whose numbers stand in a later line: the program printed between them
     for number, raw in enumerate(lines, 1):
         words = raw.split()
+        plain = raw.startswith("Benchmark") and len(words) > 3 and words[1].isdecimal()
+        plain = plain and words[0] != "Benchmark" and not len(words) % 2
+        if plain and _add(opened, part, words[0], words[1:], number):
+            waiting = ""
+            continue
         if not words:
             continue
-        if not (
-            raw.startswith("Benchmark")
-            and words[0] != "Benchmark"
-            and len(words) > 3
-            and not len(words) % 2
-            and words[1].isdecimal()
-            and _add(opened, part, words[0], words[1:], number)
-        ):
-            line = _plain(raw)
-            found = _split_result(line, waiting)
-            if found is not None:
-                _add(opened, part, found[0], found[1], number)
-                waiting = ""
-                continue
+        line = _plain(raw)
+        if (found := _split_result(line, waiting)) is not None:
+            _add(opened, part, found[0], found[1], number)
+            waiting = ""
+        else:
             waiting = _begun(line, waiting)
             part = _other(log, part, line)
-            continue
-        waiting = ""
     return log
 
 
@@ -352,45 +345,35 @@ def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:
             for unit in row:
                 grouped.setdefault((_place(part.about, varying), name, unit), []).append(part)
     failed = _leaves(log.failed, varying)
+    measured = {(apart, name) for apart, name, _ in grouped}
+    grouped |= {(*place, "ns/op"): [] for place in failed if place not in measured}
     occasions = _of_occasions(parts, variant)
-    procs_key = {"procs": procs[1:]} if procs else {}
     ordered = sorted(grouped.items(), key=lambda item: _metric(item[0][2], {})[0] != "time")
     for (apart, name, unit), mine in ordered:
+        those = failed.get((apart, name), [])
+        abouts = [part.about for part in mine] or [those[0][1]]
         metric, base, scale, better = _metric(unit, log.better)
         processes: dict[int, list[float]] = {}
         for part in mine:
             values = part.names[name][unit]
             processes.setdefault(part.process, []).extend(value / scale for value in values)
-        plain = name.removesuffix(procs) if procs else name
+        plain = name.removesuffix(procs)
         known = all(part.told for part in mine)
+        own = None if variant is None else abouts[0].get(variant)
+        keys = {"name": plain, "fullname": name} | ({"procs": procs[1:]} if procs else {})
         yield ForeignCell(
-            benchmark=_named(plain, mine[0].about, varying),
-            variant=None if variant is None else mine[0].about.get(variant),
+            benchmark=_named(plain, abouts[0], varying),
+            variant=own,
             metric=metric,
             unit=base,
             better=better,
             processes=tuple(map(tuple, processes.values())),
             known=known,
-            labels=tuple(map(str, processes)) if known else None,
-            inner=max(part.counts[name] for part in mine),
-            failed=len(failed.get((apart, name), ())) if log.ended else None,
-            session=mine[0].about.get(variant) if occasions and variant else None,
-            keys=_shared(mine) | {"name": plain, "fullname": name} | procs_key,
-        )
-    measured = {(apart, name) for apart, name, _ in grouped}
-    for place, those in failed.items():
-        if place in measured:
-            continue
-        name, about = those[0]
-        plain = name.removesuffix(procs)
-        yield ForeignCell(
-            benchmark=_named(plain, about, varying),
-            variant=None if variant is None else about.get(variant),
-            processes=(),
-            known=True,
-            failed=len(those),
-            session=about.get(variant) if occasions and variant else None,
-            keys={**about, "name": plain, "fullname": name} | procs_key,
+            labels=tuple(map(str, processes)) if known and mine else None,
+            inner=max((part.counts[name] for part in mine), default=None),
+            failed=len(those) if log.ended or not mine else None,
+            session=own if occasions else None,
+            keys=_shared(abouts) | keys,
         )
 
 
@@ -414,8 +397,8 @@ def _named(name: str, about: Mapping[str, str], varying: Sequence[str]) -> str:
     return f"{about['pkg']}.{name}" if "pkg" in varying and about.get("pkg") else name
 
 
-def _shared(parts: Sequence[GoResults]) -> dict[str, str]:
-    first, *others = (part.about.items() for part in parts)
+def _shared(abouts: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    first, *others = (about.items() for about in abouts)
     return {key: value for key, value in first if all((key, value) in one for one in others)}
 
 

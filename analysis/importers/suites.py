@@ -263,11 +263,11 @@ _INVALID = re.compile(
 )
 _CPU = re.compile(r'^"?CPU Name"?,"?([^"\n]+)|^spec\.cpu\w+\.hw_cpu(?:_name)?: (.+)$', re.MULTILINE)
 _LONGER = 1024**2  # notes may stand before the table
-_TUNINGS = ("Base", "Peak")
 _GOOD = ("S", "", "1", "*")
 _NOT_RUN = "NR"
-# by benchmark and tuning, then by metric: each value with its run and its place
-_Runs = dict[tuple[str, str], dict[str, list[tuple[str, str, str]]]]
+_NUMBER = re.compile(r"[-+0-9.]*[0-9]")
+# benchmark and tuning, the run and its place, what became of it, and its quantities
+_Row = tuple[tuple[str, str], str, str, str, dict[str, str]]
 
 
 def knows_spec_cpu(opened: Opened) -> bool:
@@ -288,12 +288,22 @@ def knows_spec_cpu(opened: Opened) -> bool:
 def read_spec_cpu(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, tuning and quantity (time, and ratio or rate)."""
     text = opened.text()
-    raw = _RAW.search(text) is not None
-    runs, failed = _of_raw(text) if raw else _of_csv(opened, text)
+    rows = _raw_rows(text) if _RAW.search(text) else _csv_rows(opened, text)
+    runs: dict[tuple[str, str], dict[str, list[tuple[str, str, str]]]] = {}
+    failed: Counter[tuple[str, str]] = Counter()
+    for key, run, at, status, given in rows:
+        if status == _NOT_RUN or not (given["time"] or status):
+            continue
+        if not given["time"] or status not in _GOOD:
+            failed[key] += 1
+            continue
+        for metric, value in given.items():
+            if value:
+                runs.setdefault(key, {}).setdefault(metric, []).append((value, run, at))
     cells = tuple(
         cell
         for key in dict.fromkeys((*runs, *failed))
-        for cell in _cells(opened, key, runs.get(key, {"time": []}), failed.get(key, 0))
+        for cell in _cells(opened, key, runs.get(key, {"time": []}), failed[key])
     )
     if not cells:
         raise opened.fail("there is no run in the file", "is the report whole?")
@@ -320,32 +330,20 @@ def read_spec_cpu(opened: Opened) -> ForeignFile:
     )
 
 
-def _of_csv(opened: Opened, text: str) -> tuple[_Runs, dict[tuple[str, str], int]]:
+def _csv_rows(opened: Opened, text: str) -> Iterator[_Row]:
     table = _FULL.search(text)
     if table is None:
         raise opened.fail("there is no Full Results Table", "use the CSV of runcpu")
     before = text.count("\n", 0, table.start())
-    runs: _Runs = {}
-    failed: dict[tuple[str, str], int] = {}
     order: Counter[str] = Counter()
     for number, row in _table(opened, text[table.start() :], before):
-        order[row["Benchmark"].strip()] += 1
-        for tuning in _TUNINGS:
-            time = row.get(f"{tuning} Run Time", "").strip()
+        bench = row["Benchmark"].strip()
+        order[bench] += 1
+        for tuning in ("Base", "Peak"):
+            columns = {"time": "Run Time", "ratio": "Ratio", "rate": "Rate"}
+            given = {k: row.get(f"{tuning} {name}", "").strip() for k, name in columns.items()}
             status = row.get(f"{tuning} Status", "").strip()
-            key = (row["Benchmark"].strip(), tuning.lower())
-            if status == _NOT_RUN or not (time or status):
-                continue
-            if not time or status not in _GOOD:
-                failed[key] = failed.get(key, 0) + 1
-                continue
-            found = runs.setdefault(key, {})
-            place = (f"{order[key[0]]}", f"{number}")
-            found.setdefault("time", []).append((time, *place))
-            for column in ("Ratio", "Rate"):
-                if value := row.get(f"{tuning} {column}", "").strip():
-                    found.setdefault(column.lower(), []).append((value, *place))
-    return runs, failed
+            yield (bench, tuning.lower()), f"{order[bench]}", f"{number}", status, given
 
 
 def _table(opened: Opened, text: str, before: int) -> Iterator[tuple[int, dict[str, str]]]:
@@ -365,30 +363,20 @@ def _table(opened: Opened, text: str, before: int) -> Iterator[tuple[int, dict[s
             yield line, dict(zip(heads, row, strict=False))
 
 
-def _of_raw(text: str) -> tuple[_Runs, dict[tuple[str, str], int]]:
+def _raw_rows(text: str) -> Iterator[_Row]:
     found: dict[tuple[str, str, int], dict[str, str]] = {}
     for match in _RAW.finditer(text):
         key = (match[2], match[3], int(match[4]))
         found.setdefault(key, {})[match[5]] = match[6].strip()
-    runs: _Runs = {}
-    failed: dict[tuple[str, str], int] = {}
     for (bench, tuning, k), row in sorted(found.items(), key=lambda item: item[0][2]):
-        named = (row.get("benchmark") or re.sub(r"^(\d+)_", r"\1.", bench), tuning)
-        time, valid = row.get("reported_time", ""), row.get("valid", "")
+        name = row.get("benchmark") or re.sub(r"^(\d+)_", r"\1.", bench)
+        time = row.get("reported_time", "")
         if not time and row.get("reported_sec", "").isdecimal():
             time = f"{row['reported_sec']}.{row.get('reported_nsec', '0').zfill(9)}"
-        if valid == _NOT_RUN:
-            continue
-        if not re.match(r"^[-+0-9.]*[0-9]", time) or valid not in _GOOD:
-            failed[named] = failed.get(named, 0) + 1
-            continue
-        mine = runs.setdefault(named, {})
-        at = f"{bench}.{tuning}.{k:03d}"
-        mine.setdefault("time", []).append((time, f"{k}", at))
-        for column in ("ratio", "rate"):
-            if re.match(r"^[0-9.]", row.get(column, "")):
-                mine.setdefault(column, []).append((row[column], f"{k}", at))
-    return runs, failed
+        given = {"time": time, "ratio": row.get("ratio", ""), "rate": row.get("rate", "")}
+        given = {metric: text if _NUMBER.match(text) else "" for metric, text in given.items()}
+        status = row.get("valid") or "S" * (given["time"] != "") or "none"
+        yield (name, tuning), f"{k}", f"{bench}.{tuning}.{k:03d}", status, given
 
 
 def _cells(

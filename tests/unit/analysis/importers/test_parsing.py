@@ -106,15 +106,6 @@ def test_a_file_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert file.json() is first
 
 
-def test_a_damaged_file_is_known_by_what_it_mentions() -> None:
-    file = opened('{"a": 1, "b": [')
-    assert file.mentions("a", "b")
-    assert not file.mentions("a", "c")
-    assert not opened('{"a": 1}').mentions("a")  # it is whole: its structure tells
-    assert not opened("a,b\n1,2").mentions("a")
-    assert opened('{"a": "' + "x" * 70_000 + '", "c": [').mentions("c")
-
-
 def test_time_stamps_before_json() -> None:
     lines = [
         "2026-01-02T03:04:05.123Z {",
