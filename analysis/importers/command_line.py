@@ -42,14 +42,15 @@ _WHERE = ("cpu", "core", "cache", "cluster", "die", "socket", "node", "thread", 
 
 def _fields(sign: str) -> re.Pattern[str]:
     """Match a time (-I) or a CPU (-A), value, unit, event, group (-G), deviation (-r), and what was counted of the time."""
-    number = f"[0-9]+(?:[{'.' if sign == ',' else '.,'}][0-9]+)?"
-    value = rf"(?:{number}|{_NO_VALUE})\s*[{sign}]"
+    number = f"[0-9]++(?:[{'.' if sign == ',' else '.,'}][0-9]++)?"
+    value = rf"(?:{number}|{_NO_VALUE}) *+[{sign}]"
     return re.compile(
-        rf"\s*(?P<before>(?:[^{sign}]*[{sign}]){{0,3}}?)\s*(?P<value>{value})"
-        rf"\s*(?P<unit>(?!{value})[^{sign}]*?)\s*[{sign}]\s*(?P<event>[A-Za-z][\w:./=\-]*)\s*[{sign}]"
-        rf"(?:(?P<group>[^{sign}0-9\s][^{sign}]*)[{sign}])?"
-        rf"(?:(?P<deviation>[0-9]+(?:[.,][0-9]+)?%)[{sign}])?"
-        rf"\s*[0-9]+\s*[{sign}]\s*(?P<share>{number})\s*(?:[{sign}]|$)"
+        rf" *+(?P<before>(?:[^{sign}]*+[{sign}]){{0,3}}?) *+(?P<value>{value})"
+        rf" *+(?P<unit>(?!{value})[^{sign}]*+)[{sign}]"
+        rf" *+(?P<event>[A-Za-z][\w./=\-{':' * (sign != ':')}]*+) *+[{sign}]"
+        rf"(?:(?P<group>[^{sign}0-9 ][^{sign}]*+)[{sign}])?"
+        rf"(?:(?P<deviation>[0-9]++(?:[.,][0-9]++)?%)[{sign}])?"
+        rf" *+[0-9]++ *+[{sign}] *+(?P<share>{number}) *+(?:[{sign}]|$)"
     )
 
 
@@ -164,7 +165,7 @@ def _of_fields(opened: Opened) -> Iterator[_Counter]:
             yield _Counter(
                 found["event"],
                 opened.value(_number(value), f"{number}"),
-                found["unit"],
+                found["unit"].strip(),
                 found["deviation"] or "",
                 _share(found["share"]),
                 next(iter(places), found["group"] or ""),
