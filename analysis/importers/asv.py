@@ -92,7 +92,7 @@ def knows_asv(opened: Opened) -> bool:
 
 def _knows_file(opened: Opened) -> bool:
     data = opened.structure()
-    return within(data, "commit_hash") is not None and isinstance(data["results"], dict)
+    return within(data, "commit_hash") is not None and isinstance(within(data, "results"), dict)
 
 
 def _result(opened: Opened, path: Path) -> Opened | None:
