@@ -5,18 +5,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.metadata
-import itertools
 import json
 import platform
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
 from ..data.host_record import read_environments, without_homes
 from ..errors import StoreError
@@ -53,17 +50,13 @@ __all__ = [
     "facts_of",
     "notes_of",
     "raw_runs",
-    "whole_numbers",
 ]
 
 _FILES = (CAMPAIGN, RESOLVED, PLAN, MEASUREMENTS, ENVIRONMENT)
 _LIBRARIES = ("numpy", "scipy", "numba")
 _USUAL = dict(confidence=0.95, margin=0.01, correction="holm", looks=None, certificate=None)
-_FACTORS = (1, 1_000, 1_000_000, 1_000_000_000)
 _OCCASIONS = {"candidate", "baseline"}  # what `sessions_apart` calls the session of a file
-_EXACT = 2.0**53  # below it each whole number is a float
 
-Floats = NDArray[np.float64]
 Facts = Iterator[tuple[str, str | None]]  # a name; what is known, None where nobody knows it
 
 
@@ -220,97 +213,32 @@ def _digest(path: Path) -> str | None:
         return None
 
 
-# --- the runs themselves
+# --- The runs themselves.
 
 
 def raw_runs(subject: Subject) -> dict[str, Any]:
-    """Give the runs that count of what was judged: in the order of execution where it is known.
+    """Give the runs that count of what was judged, a cell at a time: by session, in the order of blocks.
 
-    Of each run ``values`` holds a number to be divided by ``divide_by``, ``variant`` and ``benchmark`` the
-    places of its names; ``sessions`` and ``blocks`` hold ids, each with how many runs in sequence have it,
-    or are None where they are not known.
+    ``sessions`` holds an id for each value, or is None where nobody knows them.
     """
-    verdict, trial = subject.verdict, subject.trial
-    benchmarks, values, variant, benchmark, sessions, blocks = (
-        _of_matrices(subject) if trial is None else _of_trial(subject, trial)
-    )
-    numbers, factor = whole_numbers(values)
+    verdict = subject.verdict
+    cells: list[dict[str, Any]] = []
+    for variant, matrix in subject.matrices.items():
+        for name in subject.order:
+            for side in (matrix, matrix.with_zeros):
+                if side is not None and name in side.benchmarks:
+                    place = side.benchmarks.index(name)
+                    known = None if _made_up(side) else side.sessions
+                    sessions = None if known is None else known[place].tolist()
+                    values = side.samples[place].tolist()
+                    cell = {"variant": variant, "benchmark": name}
+                    cells.append({**cell, "sessions": sessions, "values": values})
     return {
         "metric": verdict.metric,
         "unit": verdict.unit,
         "better": verdict.better,
-        "order": "as read" if trial is None else "execution",
-        "divide_by": factor,
-        "variants": list(subject.matrices),
-        "benchmarks": benchmarks,
-        "variant": variant,
-        "benchmark": benchmark,
-        "sessions": _lengths(sessions),
-        "blocks": _lengths(blocks),
-        "values": numbers,
+        "cells": cells,
     }
-
-
-def whole_numbers(values: Floats) -> tuple[list[float], int]:
-    """Write finite values as whole numbers to be divided, such as nanoseconds that were counted.
-
-    Gives the numbers and what each is to be divided by, which gives the very same floats; the values
-    themselves and 1 where no power of a thousand will do.
-    """
-    for factor in _FACTORS:
-        with np.errstate(over="ignore"):
-            scaled = np.rint(values * factor)
-        if (np.abs(scaled) < _EXACT).all() and (scaled / factor == values).all():
-            return [int(number) for number in scaled.tolist()], factor
-    return values.tolist(), 1
-
-
-Found = tuple[list[str], Floats, list[Any], list[Any], list[Any], list[Any]]
-
-
-def _of_trial(subject: Subject, trial: Trial) -> Found:
-    manifest, values = trial.manifest, trial.values(subject.verdict.metric)
-    benchmarks = [name for name in manifest.benchmarks if name in set(subject.order)]
-    ours = [manifest.variants.index(name) for name in subject.matrices]
-    theirs = [manifest.benchmarks.index(name) for name in benchmarks]
-    counts = trial.measured & np.isfinite(values)
-    counts &= np.isin(trial.variant, ours) & np.isin(trial.benchmark, theirs)
-    rows = np.flatnonzero(counts)
-    rows = rows[np.argsort(trial.planned_position[rows], kind="stable")]
-    return (
-        benchmarks,
-        values[rows],
-        [ours.index(code) for code in trial.variant[rows].tolist()],
-        [theirs.index(code) for code in trial.benchmark[rows].tolist()],
-        trial.session[rows].tolist(),
-        trial.block[rows].tolist(),
-    )
-
-
-def _of_matrices(subject: Subject) -> Found:
-    cells = [
-        (k, name, side, side.benchmarks.index(name))
-        for k, matrix in enumerate(subject.matrices.values())
-        for name in subject.order
-        for side in (matrix, matrix.with_zeros)
-        if side is not None and name in side.benchmarks
-    ]
-    there = {name for _, name, _, _ in cells}
-    benchmarks = [name for name in subject.order if name in there]
-    samples = [side.samples[place] for _, _, side, place in cells]
-    variant: list[int] = []
-    benchmark: list[int] = []
-    sessions: list[Any] = []
-    blocks: list[Any] = []
-    for (k, name, side, place), values in zip(cells, samples, strict=True):
-        unknown = [None] * len(values)
-        variant += [k] * len(values)
-        benchmark += [benchmarks.index(name)] * len(values)
-        known = None if _made_up(side) else side.sessions
-        sessions += unknown if known is None else known[place].tolist()
-        blocks += unknown if side.blocks is None else side.blocks[place].tolist()
-    joined = np.concatenate(samples) if samples else np.array([])
-    return benchmarks, joined, variant, benchmark, sessions, blocks
 
 
 def _made_up(matrix: PerformanceMatrix) -> bool:
@@ -319,13 +247,6 @@ def _made_up(matrix: PerformanceMatrix) -> bool:
         return False
     found = {str(key) for ids in matrix.sessions for key in ids.tolist()}
     return len(found) == 1 and found <= _OCCASIONS
-
-
-def _lengths(ids: Sequence[Any]) -> list[tuple[Any, int]] | None:
-    """Give each id once, with how many in sequence have it; None where none is known."""
-    if ids and all(key is None for key in ids):
-        return None
-    return [(key, len(list(group))) for key, group in itertools.groupby(ids)]
 
 
 # --- For a paper, and for whoever repeats the work: the method in words, commands, hashes,
@@ -359,6 +280,7 @@ def chapter(subject: Subject) -> Chapter:
         sections=lambda: tuple(_sections(values)),
         drawn=lambda: {
             "raw_id": f"{anchor}-values",
+            "count": sum(len(cell["values"]) for cell in values["raw"]["cells"]),
             "file": f"{_FILE.sub('-', metric)}-runs.json",
             "embedded": embedded(values["raw"]),
         },
