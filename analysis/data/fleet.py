@@ -31,7 +31,7 @@ from ..record.fleet import (
 from ..record.manifest import read_manifest
 from ..record.trial_files import Manifest, TrialStatus, asked_now, one_question, questions_of
 from ..stats.samples import Array, Integers, read_only
-from .columns import MetricColumn
+from .columns import MetricColumn, metric_column
 from .merging import Offsets
 from .runs import differing, stored_together
 from .trial import Trial, read_trial
@@ -324,12 +324,8 @@ def _shared(trials: Sequence[Trial]) -> list[str]:
 
 
 def _metric(columns: Sequence[MetricColumn]) -> MetricColumn:
-    starts = _offsets([column.values.size for column in columns])
-    ends = (one.offsets[1:] + start for one, start in zip(columns, starts, strict=False))
-    return MetricColumn(
-        values=_together(column.values for column in columns),
-        offsets=_together([np.zeros(1, np.int64), *ends]),
-    )
+    counts = np.concatenate([np.diff(column.offsets) for column in columns])
+    return metric_column(np.concatenate([column.values for column in columns]), counts)
 
 
 def _manifest(
