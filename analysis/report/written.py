@@ -16,7 +16,7 @@ from ..pages.as_markup import escaped
 from ..pages.model import Section, Table, Value, section, table_of, value_of
 from ..pages.number_format import significant
 from ..verdict.judging import judge_alone
-from ..verdict.one_candidate import advice, suite_lines, word
+from ..verdict.screen import advice, word
 from ..verdict.sentence import heading
 from ..words import shorten, shown
 
@@ -193,7 +193,7 @@ def brief_of(subject: Subject) -> Brief:
         each = {one.unit for one in found.alone if one.low is not None}
         units |= {found.outermost if unit == "session" else unit for unit in each}
     return {
-        "heading": shown(heading(verdict).text) if verdict.candidates or verdict.campaign else "",
+        "heading": shown(heading(verdict)) if verdict.candidates or verdict.campaign else "",
         "metric": verdict.metric,
         "unit": verdict.unit,
         "baseline": verdict.baseline,

@@ -174,6 +174,7 @@ def _left_running(trial: Trial) -> Iterator[Caution]:
 
 _RISK = 0.05
 _SHOWN = 4  # variants that are named
+_MANY = 0.05  # share of runs that waited above which a first screen tells of them
 
 
 def waiting_cautions(
@@ -192,26 +193,28 @@ def waiting_cautions(
     found = {name: _waits(trial, name) for name in names}
     there = {name: _waits(trial, name, benchmarks) for name in names}
     if any(one["disturbed"] for one in found.values()):
-        yield Caution("waited-for-cpu", _said(trial, found), short=_waited(trial, there))
+        total, short = sum(there.values(), Counter[str]()), None
+        if total["waited"] > _MANY * total["judged"]:
+            after = "repeats included" if trial.manifest.repeating else "and count all the same"
+            short = ShortSentence.of(f"{_share(total)} of the runs waited for a CPU, {after}")
+        yield Caution("waited-for-cpu", _said(trial, found), short=short)
     name = trial.manifest.baseline
     base = found.get(name, Counter())
     for variant, one in found.items():
-        if variant != name and _unequal(one, base):
-            yield Caution(
-                "waited-unequally",
-                f"{one['waited']} of {one['judged']} judged runs of {variant} waited for a CPU, and "
-                f"{base['waited']} of {base['judged']} of {name}: that is part of their difference, "
-                "unless one waits more only because it takes longer",
-                (variant,),
-                ShortSentence.of(
-                    f"waiting may be part of it: {_share(there[variant])} of {{}}'s runs, "
-                    f"{_share(there[name])} of {{}}'s",
-                    variant,
-                    name,
-                )
-                if _unequal(there[variant], there[name])
-                else None,
-            )
+        if variant == name or not _unequal(one, base):
+            continue
+        short = None
+        if _unequal(there[variant], there[name]):
+            shares = f"{_share(there[variant])} of {{}}'s runs, {_share(there[name])} of {{}}'s"
+            short = ShortSentence.of(f"waiting may be part of it: {shares}", variant, name)
+        yield Caution(
+            "waited-unequally",
+            f"{one['waited']} of {one['judged']} judged runs of {variant} waited for a CPU, and "
+            f"{base['waited']} of {base['judged']} of {name}: that is part of their difference, "
+            "unless one waits more only because it takes longer",
+            (variant,),
+            short,
+        )
 
 
 def _unequal(one: Counter[str], base: Counter[str]) -> bool:
@@ -223,41 +226,6 @@ def _unequal(one: Counter[str], base: Counter[str]) -> bool:
 
 def _share(one: Counter[str]) -> str:
     return f"{100 * one['waited'] / one['judged']:.0f} %"
-
-
-_MANY = 0.05  # share of disturbed runs above which a first screen tells of them
-
-
-def _waited(trial: Trial, found: Mapping[str, Counter[str]]) -> ShortSentence | None:
-    """Say which share of the judged runs waited, where it is worth a line."""
-    total = sum(found.values(), Counter[str]())
-    if total["waited"] <= _MANY * total["judged"]:
-        return None
-    if trial.manifest.repeating:
-        return ShortSentence.of(f"{_share(total)} of the runs waited for a CPU, repeats included")
-    return ShortSentence.of(f"{_share(total)} of the runs waited for a CPU, and count all the same")
-
-
-def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
-    """Say how many executions of these variants were discarded because something stood still."""
-    executions = np.nan_to_num(trial.numbers["suspended"])
-    counts = {
-        name: int(executions[trial.variant == number].sum())
-        for number, name in enumerate(trial.manifest.variants)
-        if name in variants
-    }
-    found = {name: count for name, count in counts.items() if count}
-    if not found:
-        return
-    total = sum(found.values())
-    worst = sorted(found.items(), key=lambda one: -one[1])[:_SHOWN]
-    told = ", ".join(f"{name} {count}" for name, count in worst)
-    more = ", …" if len(found) > _SHOWN else ""
-    yield Caution(
-        "suspended-runs",
-        f"{total} execution{'s were' if total > 1 else ' was'} discarded because the launcher, fairtrial or the "
-        f"machine stood still, and made again: {told}{more}",
-    )
 
 
 def _waits(trial: Trial, variant: str, benchmarks: Collection[str] | None = None) -> Counter[str]:
@@ -286,17 +254,40 @@ def _waits(trial: Trial, variant: str, benchmarks: Collection[str] | None = None
 def _said(trial: Trial, found: Mapping[str, Counter[str]]) -> str:
     """Say how many of which variant, and what was done about them."""
     total = sum(found.values(), Counter[str]())
-    those = [(name, one) for name, one in found.items() if one["known"]]  # one may only fail
-    worst = sorted(those, key=lambda pair: -pair[1]["disturbed"])[:_SHOWN]
-    told = ", ".join(f"{name} {one['disturbed']} of {one['known']}" for name, one in worst)
-    more = ", …" if len(those) > _SHOWN else ""
+    those = {name: one for name, one in found.items() if one["known"]}  # one may only fail
+    worst = _worst({name: one["disturbed"] for name, one in those.items()}, " of {}", those)
     text = f"{total['disturbed']} of {total['known']} runs waited for a CPU"
     rest = f"; of {total['unknown']} more it is not known" if total["unknown"] else ""
     if not trial.manifest.repeating:
-        return f"{text} and are judged like the others: {told}{more}{rest}"
+        return f"{text} and are judged like the others: {worst}{rest}"
     left = f"still {total['waited']}" if total["waited"] else "none"
-    repeats = total["repeats"]
-    return f"{text} ({told}{more}), after {repeats} repeat{'s' * (repeats != 1)} {left}{rest}"
+    return f"{text} ({worst}), after {figures.counted(total['repeats'], 'repeat')} {left}{rest}"
+
+
+def _worst(
+    counts: Mapping[str, int], of: str = "", known: Mapping[str, Counter[str]] | None = None
+) -> str:
+    """Name the variants with most: ``old 3 of 12, new 1 of 12``."""
+    listed = sorted(counts.items(), key=lambda pair: -pair[1])[:_SHOWN]
+    told = (f"{name} {n}{of.format(known[name]['known']) if known else ''}" for name, n in listed)
+    return f"{', '.join(told)}{', …' if len(counts) > _SHOWN else ''}"
+
+
+def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
+    """Say how many executions of these variants were discarded because something stood still."""
+    executions = np.nan_to_num(trial.numbers["suspended"])
+    counts = {
+        name: int(executions[trial.variant == number].sum())
+        for number, name in enumerate(trial.manifest.variants)
+        if name in variants
+    }
+    found = {name: count for name, count in counts.items() if count}
+    if total := sum(found.values()):
+        yield Caution(
+            "suspended-runs",
+            f"{total} execution{'s were' if total > 1 else ' was'} discarded because the launcher, fairtrial or the "
+            f"machine stood still, and made again: {_worst(found)}",
+        )
 
 
 # said of the whole trial, so not of each variant again
@@ -372,34 +363,30 @@ def _failed(trial: Trial, variants: Collection[str], rows: Collection[str]) -> I
     cells = Counter((run.benchmark, run.variant) for run in failed)
     worst = ", ".join(f"{b} / {v} ({n})" for (b, v), n in cells.most_common(_WORST))
     more = f" and {len(cells) - _WORST} more cells" if len(cells) > _WORST else ""
+    are = "are" if len(failed) > 1 else "is"
     yield Caution(
         "failed-left-out",
-        f"{len(failed)} run{'s' * (len(failed) > 1)} failed ({kinds}) and "
-        f"{'are' if len(failed) > 1 else 'is'} left out: {worst}{more}",
+        f"{figures.counted(len(failed), 'run')} failed ({kinds}) and {are} left out: {worst}{more}",
         tuple(dict.fromkeys(bench for bench, _ in cells)),
         _left_out(trial, Counter({cell: n for cell, n in cells.items() if cell[0] in rows})),
     )
 
 
 def _left_out(trial: Trial, cells: Counter[tuple[str, str]]) -> ShortSentence | None:
-    """Say which cell failed most often."""
+    """Say which cell failed, or of what runs did where several did."""
     if not cells:
         return None
-    total, (bench, variant) = cells.total(), cells.most_common(1)[0][0]
-    single = len(trial.manifest.benchmarks) == 1
-    where = ("{}", (variant,)) if single else ("{} / {}", (bench, variant))
+    names, total = trial.manifest, cells.total()
+    single = len(names.benchmarks) == 1
     if len(cells) > 1:
-        if 2 * cells[bench, variant] <= total:
-            whose = dict.fromkeys(v if single else b for b, v in cells)  # no one has most of them
-            return ShortSentence.of(f"{total} runs of {{}} failed and are left out", tuple(whose))
-        return ShortSentence.of(
-            f"{total} runs failed and are left out, most of {where[0]}", *where[1]
-        )
-    names = trial.manifest
+        whose = dict.fromkeys(variant if single else bench for bench, variant in cells)
+        return ShortSentence.of(f"{total} runs of {{}} failed and are left out", tuple(whose))
+    ((bench, variant),) = cells
     cell = (trial.benchmark == names.benchmarks.index(bench)) & trial.candidates
     runs = int((cell & (trial.variant == names.variants.index(variant))).sum())
+    where = ("{}", variant) if single else ("{} / {}", bench, variant)
     verb = "failed and are left out" if total > 1 else "failed and is left out"
-    return ShortSentence.of(f"{total} of {runs} runs of {where[0]} {verb}", *where[1])
+    return ShortSentence.of(f"{total} of {runs} runs of {where[0]} {verb}", *where[1:])
 
 
 def _counts(trial: Trial, benchmark: str) -> bool:

@@ -11,26 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreError, UsageError
-from ..methods.multilevel.page import level_text
 from ..methods.multilevel.result import MOST_TOLD, Line, Multilevel
 from ..pages import number_format as figures
-from ..pages.as_text import natural_width
 from ..pages.difference import Difference
-from ..pages.model import Cell, Sentence, Table, Value, columns_of
+from ..pages.model import Sentence
 from ..record.environment import diff
 from ..record.shapes import records_of
 from ..record.trial_files import ENVIRONMENT, EnvironmentShape
-from ..words import WIDTH, shorten, shown
-from .one_candidate import (
-    OTHERS,
-    ROWS,
-    change,
-    change_heading,
-    change_interval,
-    chosen,
-    with_short_suite,
-    word,
-)
+from ..words import shorten, shown
 from .sentence import difference, leading, unanswered
 
 if TYPE_CHECKING:
@@ -263,83 +251,6 @@ def _effect_text(effect: HostEffect, verdict: Verdict) -> str:
     )
     amount = amount.removesuffix(" time").removesuffix(" memory")
     return f"{amount}, {told.interval()}" if told.interval() else amount
-
-
-def hosts_tables(
-    verdict: Verdict, marks: Mapping[str, str], *, most: int = ROWS
-) -> Iterator[Table | Sentence]:
-    """Set a table for each candidate: every benchmark on these hosts, and on hosts like these."""
-    for number, one in enumerate(verdict.candidates, 1):
-        name = shorten(shown(one.variant), _NAME)
-        if one.multilevel is None:
-            yield Sentence(f"{name}: nothing could be compared")
-        elif one.hosts is None:
-            yield Sentence(f"{name}: one host only can be compared: --json holds its numbers")
-        else:
-            names = [line.name for line in one.multilevel.benchmarks]
-            speedups = {line.name: line.speedup for line in one.multilevel.benchmarks}
-            kept, hidden = chosen(names, speedups, marks.keys(), whole=verdict.whole, most=most)
-            rows = _host_rows(verdict, one.multilevel, one.hosts, kept, marks)
-            yield _hosts_table(verdict, one.multilevel, rows, f"hosts-{number}")
-            if hidden:
-                yield Sentence(f"and {hidden} more (--all)")
-
-
-def _hosts_table(
-    verdict: Verdict, result: Multilevel, rows: Sequence[tuple[Cell, ...]], name: str
-) -> Table:
-    several = len(verdict.candidates) > 1
-    table = Table(
-        name=name,
-        columns=columns_of(
-            f"<{shorten(shown(result.candidate), _NAME) if several else ''}",
-            change_heading(verdict),
-            "these hosts",
-            f"like these, {level_text(verdict.look_alpha)}",
-            "<",
-            "differ",
-            "<",
-        ),
-        rows=tuple(rows),
-    )
-    return with_short_suite(table) if natural_width(table) > WIDTH else table
-
-
-def _host_rows(
-    verdict: Verdict,
-    result: Multilevel,
-    level: HostLevel,
-    kept: Sequence[str],
-    marks: Mapping[str, str],
-) -> list[tuple[Cell, ...]]:
-    rows: list[tuple[Cell, ...]] = []
-    for own, wide in zip(level.benchmarks, result.benchmarks, strict=True):
-        if wide.name not in kept:
-            continue
-        spread = level.spread.get(wide.name)
-        told = "-" if spread is None else f"{figures.significant(100 * spread, 2)} %"
-        name = shorten(shown(wide.name), _NAME)
-        cells = _cells(own, wide, verdict)
-        rows.append((name, *cells, Value(told, spread), marks.get(wide.name, "")))
-    common = len(result.benchmarks) - len(level.left_out)
-    for text, mine, whole in (
-        (f"these {common}", level.these, result.these),
-        (OTHERS, level.similar, result.similar),
-    ):
-        if mine is not None and whole is not None:
-            rows.append((text, *_cells(mine, whole, verdict), "", ""))
-    return rows
-
-
-def _cells(own: Line, wide: Line, verdict: Verdict) -> tuple[Cell, ...]:
-    """Give the difference, its interval on these hosts, with a mark if that decides nothing, and on hosts like these."""
-    mark = "? " if own.outcome == "undecided" else ""
-    return (
-        change(wide, verdict),
-        f"{mark}{change_interval(own, verdict)}",
-        change_interval(wide, verdict),
-        word(wide, verdict.unit),
-    )
 
 
 def more_hosts_text(result: Multilevel, level: HostLevel) -> str:

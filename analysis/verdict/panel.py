@@ -133,7 +133,7 @@ def _would_settle(result: Multilevel) -> Iterator[str]:
     lines: list[Line] = [*result.benchmarks, *([result.these] if result.these else [])]
     told = []
     for line in lines:
-        advice = advice_text(line, result.outermost, short=True)
+        advice = advice_text(line, result.outermost)
         if isinstance(line, BenchmarkLine) and line.reason and line.law != "identity":
             continue
         if advice:

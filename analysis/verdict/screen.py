@@ -1,254 +1,381 @@
-"""A verdict in words: the answer as a sentence, the evidence as a table, what to note, what to do next."""
+"""A verdict on a screen: the answer as a sentence, a table for each candidate, what to note, what to do next."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from ..methods.multilevel.page import level_text, mean_cell
+from ..methods.multilevel.page import (
+    advice_text,
+    interval_text,
+    level_text,
+    mean_cell,
+    reason_text,
+    speedup_text,
+)
 from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import as_text, number_format as figures
+from ..pages.difference import stuff_of
 from ..pages.model import (
     Block,
     Caution,
     Cell,
-    Column,
     Note,
     Page,
     Section,
     Sentence,
     Table,
     Value,
-    columns_of,
     page_of,
+    section,
+    table_of,
     value_of,
 )
 from ..pages.number_format import outcome_word
-from ..words import apart, shorten, shortened, shown
+from ..words import WIDTH, apart, shorten, shortened, shown
 from .cautions import shown_cautions
-from .hosts import hosts_tables, on_hosts_sentences, standing_sentences
+from .hosts import on_hosts_sentences, standing_sentences
 from .next_command import next_of
-from .one_candidate import (
-    ROWS,
-    change,
-    change_heading,
-    change_interval,
-    chosen,
-    corrected,
-    single,
-    word,
-)
 from .panel import explained_sections
 from .result import Verdict, layouts_sentences
 from .sentence import (
     OF_RUNS,
+    difference,
     heading,
     leading,
     quantile_sentences,
     sentence_of,
+    unanswered,
     with_whole_interval,
 )
 
 if TYPE_CHECKING:
-    from .cautions import ShownCautions
+    from .one_variant import VariantSummary
     from .result import CandidateVerdict
 
-# --- Several candidates on one screen: up to three side by side with their times, more as a list.
+ROWS = 12  # that a first screen shows where it has room for them
+LINES, LINES_OF_SEVERAL = 24, 30  # of a first screen, by how many candidates it has
+_FEWEST = 3  # rows that a table shows, however much else there is to say
+_TABLES = 3  # candidates with a table each; more have a row each
+_OTHERS = "others like them"
+_VARIANT, _NAME = 12, 28
+_REASONS = 3  # rows whose reason is said below the table
 
 
-SIDE_BY_SIDE = 3  # candidates with a column each
-_SHORT_NAME = 14
-_LONG_NAME = 20  # of a variant that has a row
-_MARKS = {"equivalent": "= ", "undecided": "? "}
-_Known = Sequence[tuple["CandidateVerdict", Multilevel]]
+# --- What stands in cells.
 
 
-def several(
-    verdict: Verdict, marks: Mapping[str, str], *, most: int = ROWS
-) -> tuple[Table | Sentence, ...]:
-    """Set all candidates: side by side, benchmark by benchmark, or a row each for the suite."""
-    known = [(one, one.multilevel) for one in verdict.candidates if one.multilevel is not None]
-    if not known:
-        return ()
-    if len(known) > SIDE_BY_SIDE:
-        return (_listed(verdict, known), *_corrected(known))
-    names, hidden = _names(verdict, known, marks, most)
-    blocks: list[Table | Sentence] = [_side_by_side(verdict, known, names, marks)]
-    if any(line.outcome in _MARKS for _, result in known for line in result.benchmarks):
-        blocks.append(Sentence(f"= the same within {100 * verdict.margin:g} %, ? undecided"))
+def as_ratio(verdict: Verdict) -> bool:
+    """Tell whether tables give speedups: where they are asked for, and of what is better when it is more."""
+    return verdict.ratio or verdict.better == "higher"
+
+
+def change_heading(verdict: Verdict) -> str:
+    """Name the column of the differences."""
+    if as_ratio(verdict):
+        return "speedup"
+    if figures.is_time(verdict.unit):
+        return "time"
+    return "memory" if stuff_of(verdict.metric, verdict.unit) == "memory" else "change"
+
+
+def change(line: Line, verdict: Verdict) -> Value:
+    """Give a cell with a line's difference, per cent of what the baseline takes, or its speedup."""
+    if as_ratio(verdict):
+        return Value(speedup_text(line), line.speedup)
+    told = difference(line, verdict)
+    return Value(told.cell(), None if told.ratio is None else told.ratio - 1)
+
+
+def change_interval(line: Line, verdict: Verdict) -> str:
+    """Give a cell with its interval, in the same unit."""
+    if as_ratio(verdict):
+        return interval_text(line) or "-"
+    return difference(line, verdict).cell_interval()
+
+
+def word(line: Line, unit: str) -> str:
+    """Say what the candidate is: of a metric that is neither time nor rate, better or worse."""
+    told = outcome_word(line.outcome, timed=figures.timed(unit))
+    return "the same" if told == "equivalent" else told
+
+
+def corrected(line: Line) -> bool:
+    """Tell whether only the number of benchmarks makes a line undecided."""
+    return (
+        isinstance(line, BenchmarkLine)
+        and line.reason is None
+        and line.outcome == "undecided" != line.outcome_uncorrected
+    )
+
+
+def advice(line: Line, result: Multilevel) -> str:
+    """Say why a line is undecided, or what would settle it."""
+    told = advice_text(line, result.outermost)
+    if isinstance(line, BenchmarkLine):
+        if corrected(line):
+            told = f"after correction for {len(result.benchmarks)}"
+        told = "; ".join(text for text in (told, reason_text(line)) if text)
+    return told
+
+
+def spread_text(share: float) -> str:
+    """Write a spread such as 0.043 as ``4 %``; below 1 % with a decimal."""
+    told = 100 * share
+    return f"{told:.0f} %" if told >= 0.95 or told == 0 else f"{told:.1f} %"
+
+
+# --- The table of a candidate: of a fleet the differences on these hosts, and on hosts like these.
+
+
+class _Row(NamedTuple):
+    """A line with its name, and of a fleet the same on its very hosts, with how much these differ."""
+
+    name: str
+    line: Line
+    own: Line | None = None
+    differ: float | None = None
+    mark: str = ""
+
+    def mean(self, side: int, unit: str) -> Cell:
+        return mean_cell(self.line, side, unit) if isinstance(self.line, BenchmarkLine) else ""
+
+    @property
+    def spread(self) -> Cell:
+        if not isinstance(self.line, BenchmarkLine):
+            return ""
+        sides = self.line.spread_candidate, self.line.spread_baseline
+        return value_of(max((s for s in sides if s is not None), default=None), spread_text)
+
+    def these_hosts(self, verdict: Verdict) -> str:
+        """Give the interval on these hosts, with a mark if that decides nothing."""
+        if self.own is None:
+            return "-"
+        mark = "? " if self.own.outcome == "undecided" else ""
+        return f"{mark}{change_interval(self.own, verdict)}"
+
+    @property
+    def differing(self) -> Cell:
+        if not isinstance(self.line, BenchmarkLine):
+            return ""
+        return value_of(self.differ, lambda share: f"{figures.significant(100 * share, 2)} %")
+
+
+def candidate_blocks(
+    verdict: Verdict,
+    one: CandidateVerdict,
+    marks: Mapping[str, str],
+    *,
+    number: int = 1,
+    most: int = ROWS,
+) -> Iterator[Table | Sentence]:
+    """Set one candidate: its table, and what stands directly below it."""
+    result, several = one.multilevel, len(verdict.candidates) > 1
+    if result is None or (verdict.hosts and one.hosts is None and several):
+        why = "nothing could be" if result is None else "one host only can be"
+        if several:  # of a single one the answer says so
+            yield Sentence(f"{shorten(shown(one.variant), _NAME)}: {why} compared")
+        return
+    names = [line.name for line in result.benchmarks]
+    speedups = {line.name: line.speedup for line in result.benchmarks}
+    kept, hidden = chosen(names, speedups, marks.keys(), whole=verdict.whole, most=most)
+    yield _fitted(_table(verdict, one, result, marks, kept=kept, number=number))
+    if one.hosts is None and any(corrected(x) for x in result.benchmarks if x.name in kept):
+        risk = f"{len(names)} benchmarks share the risk"
+        yield Sentence(f"* the interval alone would decide; {risk}")
     if hidden:
-        blocks.append(Sentence(f"and {hidden} more (--all)"))
-    return (*blocks, *_corrected(known))
-
-
-def _corrected(known: _Known) -> Iterator[Sentence]:
-    """Say why a word may be "undecided" beside an interval that decides: there is no column for it."""
-    counts = {one.variant: sum(map(corrected, result.benchmarks)) for one, result in known}
-    called = shortened([*counts], _SHORT_NAME)
-    told = [f"{called[name]} {n}" for name, n in counts.items() if n]
-    if told:
-        most = max(len(result.benchmarks) for _, result in known)
-        yield Sentence(
-            f"undecided only because {most} benchmarks share the risk: {figures.listed(told, 4)} "
-            "(--variant V says which)"
-        )
-
-
-def _names(
-    verdict: Verdict, known: _Known, marks: Mapping[str, str], most: int
-) -> tuple[tuple[str, ...], int]:
-    """Choose the rows by the candidates' mean."""
-    names = tuple(dict.fromkeys(line.name for _, result in known for line in result.benchmarks))
-    logs: dict[str, list[float]] = {name: [] for name in names}
-    for _, result in known:
-        for line in result.benchmarks:
-            if line.speedup is not None:
-                logs[line.name].append(float(np.log(line.speedup)))
-    means = {name: float(np.mean(found)) if found else None for name, found in logs.items()}
-    return chosen(names, means, marks.keys(), whole=verdict.whole, most=most)
-
-
-# ---- side by side
-
-
-def _side_by_side(
-    verdict: Verdict, known: _Known, names: Sequence[str], marks: Mapping[str, str]
-) -> Table:
-    """Set a row for each benchmark: the baseline's time, and of each candidate its time and the difference."""
-    rows: list[tuple[Cell, ...]] = []
-    called = shortened(names, _SHORT_NAME)
-    for name in names:
-        lines = [_line(result, name) for _, result in known]
-        first = next((line for line in lines if line is not None), None)
-        base = Value("-", None) if first is None else mean_cell(first, 1, verdict.unit)
-        cells: list[Cell] = [called[name], base]
-        for line in lines:
-            if line is None:
-                cells += ["-", ""]
-            else:
-                cells += [mean_cell(line, 0, verdict.unit), _marked(line, verdict)]
-        rows.append((*cells, marks.get(name, "")))
-    most = max(len(result.benchmarks) for _, result in known)
-    for label, suite in (
-        (f"these {most}", [result.these for _, result in known]),
-        ("others", [result.similar for _, result in known]),
-    ):
-        if any(line is not None for line in suite):
-            told = [_suite_cells(line, verdict) for line in suite]
-            rows.append((label, "", *(cell for pair in told for cell in pair), ""))
-    theirs, *each = apart([verdict.baseline, *(one.variant for one, _ in known)], _SHORT_NAME)
-    columns = [Column("", "left"), Column(theirs)]
-    for ours in each:
-        columns += [Column(ours), Column("")]
-    return Table(name="candidates-1", columns=(*columns, Column("", "left")), rows=tuple(rows))
-
-
-def _line(result: Multilevel, name: str) -> BenchmarkLine | None:
-    return next((line for line in result.benchmarks if line.name == name), None)
-
-
-def _marked(line: Line, verdict: Verdict) -> Value:
-    """Give a difference with the mark of its word: "=" is the same, "?" undecided."""
-    cell = change(line, verdict)
-    return Value(f"{_MARKS.get(line.outcome, '')}{cell.text}", cell.value)
-
-
-def _suite_cells(line: Line | None, verdict: Verdict) -> tuple[Cell, Cell]:
-    if line is None:
-        return "-", ""
-    return change(line, verdict), word(line, verdict.unit)
-
-
-# ---- a row each
-
-
-def _listed(verdict: Verdict, known: _Known) -> Table:
-    """Set a row for each candidate: the suite's difference, and how many benchmarks say what."""
-    suite = any(result.these is not None for _, result in known)
-    words = [*dict.fromkeys(line.outcome for _, result in known for line in result.benchmarks)]
-    words = [each for each in ("faster", "slower", "equivalent", "undecided") if each in words]
-    timed = figures.timed(verdict.unit)
-    rows = []
-    called = shortened([one.variant for one, _ in known], _LONG_NAME)
-    for one, result in known:
-        line = leading(result)
-        cells: list[Cell] = [called[one.variant]]
-        if not suite:
-            mean = line.mean_candidate if isinstance(line, BenchmarkLine) else None
-            cells.append(value_of(mean, partial(figures.quantity, unit=verdict.unit)))
-        if line is None:
-            cells += ["-", "-", "undecided"]
-        else:
-            cells += [
-                change(line, verdict),
-                change_interval(line, verdict),
-                word(line, verdict.unit),
-            ]
-        if suite:
-            counts = Counter(each.outcome for each in result.benchmarks)
-            cells += [Value(f"{counts[each]}", counts[each]) for each in words]
-        rows.append(tuple(cells))
-    columns = [
-        *([] if suite else ["mean"]),
-        change_heading(verdict),
-        level_text(verdict.look_alpha),
-        "<",
-        *(
-            []
-            if not suite
-            else [_OF[each] if each in _OF else outcome_word(each, timed=timed) for each in words]
-        ),
+        yield Sentence(f"and {hidden} more (--all)")
+    if result.occasions:
+        yield Sentence(result.occasions)
+    said = [
+        f"{shorten(shown(line.name), _NAME)}: {reason_text(line)}"
+        for line in result.benchmarks
+        if line.name in kept and (line.reason or line.fails_proven) and not marks.get(line.name)
+        if reason_text(line) and not (len(names) == 1 and unanswered(result, line, ""))
     ]
-    return Table(name="candidates-1", columns=columns_of("<", *columns), rows=tuple(rows))
+    yield from map(Sentence, said[:_REASONS] if one.hosts is None else ())
+
+
+def _table(
+    verdict: Verdict,
+    one: CandidateVerdict,
+    result: Multilevel,
+    marks: Mapping[str, str],
+    *,
+    kept: Collection[str],
+    number: int,
+) -> Table:
+    called = shortened([line.name for line in result.benchmarks], _NAME)
+    on, unit = one.hosts, verdict.unit
+    own = {} if on is None else {line.name: line for line in on.benchmarks}
+    rows = [
+        _Row(
+            called[line.name],
+            line,
+            own.get(line.name),
+            None if on is None else on.spread.get(line.name),
+            marks.get(line.name, ""),
+        )
+        for line in result.benchmarks
+        if line.name in kept
+    ]
+    common = len(result.benchmarks) - (0 if on is None else len(on.left_out))
+    suite = (
+        (f"these {common}", result.these, None if on is None else on.these),
+        (_OTHERS, result.similar, None if on is None else on.similar),
+    )
+    rows += [_Row(name, line, here) for name, line, here in suite if line is not None]
+    theirs, ours = apart((result.baseline, result.candidate), _VARIANT)
+    several = len(verdict.candidates) > 1
+    title = f"<{shorten(shown(one.variant), _NAME)}" if several and on is not None else "<"
+    level = level_text(verdict.look_alpha)
+    plain = on is None
+    return table_of(
+        f"{'benchmarks' if plain else 'hosts'}-{number}",
+        rows,
+        (title, "name"),
+        (theirs, lambda row: row.mean(1, unit)) if plain else None,
+        (ours, lambda row: row.mean(0, unit)) if plain else None,
+        (change_heading(verdict), lambda row: change(row.line, verdict)),
+        None if plain else ("these hosts", lambda row: row.these_hosts(verdict)),
+        (
+            level if plain else f"like these, {level}",
+            lambda row: change_interval(row.line, verdict),
+        ),
+        ("spread", "spread") if plain else None,
+        ("<", lambda row: f"{word(row.line, unit)}{'*' * (plain and corrected(row.line))}"),
+        None if plain else ("differ", "differing"),
+        ("<", "mark"),
+    )
+
+
+def _fitted(table: Table) -> Table:
+    """Name the last line of the suite in one word, where a table is too wide."""
+    if as_text.natural_width(table) <= WIDTH:
+        return table
+    rows = (("others", *row[1:]) if row[0] == _OTHERS else row for row in table.rows)
+    return replace(table, rows=tuple(rows))
+
+
+def chosen(
+    benchmarks: Sequence[str],
+    speedups: Mapping[str, float | None],
+    cautioned: Collection[str],
+    *,
+    whole: bool,
+    most: int = ROWS,
+) -> tuple[tuple[str, ...], int]:
+    """Choose the rows of a screen, in the trial's order, and count those that are not shown.
+
+    Of more than `most` both ends are shown, the slowest and the fastest; a third of the room is for what has
+    cautions.
+    """
+    if whole or len(benchmarks) <= most:
+        return tuple(benchmarks), 0
+    known = [(value, bench) for bench in benchmarks if (value := speedups.get(bench)) is not None]
+    known.sort(key=lambda pair: pair[0])
+    each = max(most // 3, 1)
+    ends = {bench for _, bench in (*known[:each], *known[-each:])}
+    marked = [bench for bench in benchmarks if bench in cautioned and bench not in ends]
+    kept = ends | set(marked[: most - 2 * each])
+    shown = tuple(bench for bench in benchmarks if bench in kept)
+    return shown, len(benchmarks) - len(shown)
+
+
+# --- Many candidates, or one benchmark: a row each, with how many benchmarks say what.
 
 
 _OF = {"equivalent": "same", "undecided": "open"}
+_WORDS = ("faster", "slower", "equivalent", "undecided")
 
 
-LINES, LINES_OF_SEVERAL = 24, 30  # of a first screen, by how many candidates it has
-_FEWEST = 3  # rows that a screen shows, however much else there is to say
-_NAME = 28
+def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table | Sentence]:
+    unit, timed = verdict.unit, figures.timed(verdict.unit)
+    suite = any(result.these is not None for result in known.values())
+    counts = {name: Counter(x.outcome for x in one.benchmarks) for name, one in known.items()}
+    words = [each for each in _WORDS if suite and any(one[each] for one in counts.values())]
+    called = shortened([*known], _NAME)
+
+    def mean(row: tuple[str, Line | None]) -> Cell:
+        return mean_cell(row[1], 0, unit) if isinstance(row[1], BenchmarkLine) else "-"
+
+    yield table_of(
+        "candidates-1",
+        [(name, leading(result)) for name, result in known.items()],
+        ("<", lambda row: called[row[0]]),
+        None if suite else ("mean", mean),
+        (change_heading(verdict), lambda row: change(row[1], verdict) if row[1] else "-"),
+        (
+            level_text(verdict.look_alpha),
+            lambda row: change_interval(row[1], verdict) if row[1] else "-",
+        ),
+        ("<", lambda row: word(row[1], unit) if row[1] else "undecided"),
+        *(
+            (
+                _OF.get(each, "") or outcome_word(each, timed=timed),
+                partial(lambda row, each: counts[row[0]][each], each=each),
+            )
+            for each in words
+        ),
+    )
+    marked = {name: sum(map(corrected, one.benchmarks)) for name, one in known.items()}
+    if told := [f"{called[name]} {n}" for name, n in marked.items() if n]:
+        most = max(len(one.benchmarks) for one in known.values())
+        listed = figures.listed(told, 4)
+        yield Sentence(
+            f"undecided only because {most} benchmarks share the risk: {listed} (--variant V says which)"
+        )
+
+
+# --- The page.
 
 
 @page_of.register(Verdict)
 def _verdict_page(verdict: Verdict) -> Page:
     if verdict.explained or verdict.whole:
         return _whole(verdict)
-    noted = shown_cautions(verdict, without=(OF_RUNS,))  # said below the table
     most = ROWS
     lines = LINES_OF_SEVERAL if len(verdict.candidates) > 1 else LINES
-    page = _first_screen(verdict, noted, most)
-    while most > _FEWEST and (over := _height(page) - lines) > 0:
+    page = _first_screen(verdict, most)
+    while most > _FEWEST and (over := len(as_text.render(page).splitlines()) - lines) > 0:
         most = max(_FEWEST, most - over)
-        page = _first_screen(verdict, noted, most)
+        page = _first_screen(verdict, most)
     return page
 
 
-def _height(page: Page) -> int:
-    return len(as_text.render(page).splitlines())
-
-
-def _title(verdict: Verdict) -> str:
-    return f"Verdict on {verdict.trial or verdict.candidates[0].variant}"
-
-
-def _first_screen(verdict: Verdict, noted: ShownCautions, most: int) -> Page:
+def _first_screen(verdict: Verdict, most: int) -> Page:
     """Fill a page that fits a terminal: up to so many rows, and the cautions that change what they mean."""
-    evidence, marked = _numbered(verdict, noted.cautions, most)
-    notes: list[Block] = [Note(f"{mark}{one.text}") for mark, one in marked]
-    notes += [Note(noted.more)] if noted.more else []
-    command = next_of(verdict)
-    notes += [command] if command is not None else []
-    return Page(
-        title=_title(verdict),
-        sections=(_answer(verdict), Section((heading(verdict),)), evidence, *_told_below(verdict)),
-        following=(Section(tuple(notes)),),
-    )
+    noted = shown_cautions(verdict, without=(OF_RUNS,))  # said below the table
+    evidence = _evidence(verdict, {x: "" for one in noted.cautions for x in one.about}, most)
+    blocks = [block for part in evidence for block in part.blocks]
+    rows = {str(row[0]) for block in blocks if isinstance(block, Table) for row in block.rows}
+    results = [one.multilevel for one in verdict.candidates if one.multilevel]
+    called = shortened([line.name for result in results for line in result.benchmarks], _NAME)
+
+    def on_rows(caution: Caution) -> tuple[str, ...]:
+        return tuple(x for x in caution.about if called.get(x, shorten(shown(x), _NAME)) in rows)
+
+    marks, notes = _numbered(noted.cautions, on_rows)
+    notes += [noted.more] if noted.more else []
+    return _page(verdict, _evidence(verdict, marks, most), notes=notes)
+
+
+def _numbered(
+    cautions: Sequence[Caution], on_rows: Callable[[Caution], tuple[str, ...]]
+) -> tuple[dict[str, str], list[str]]:
+    """Give the marks of all names, and the notes, where cautions that are about a row have a number."""
+    marks = {name: "" for caution in cautions for name in caution.about}
+    notes, number = [], 0
+    for caution in cautions:
+        number += bool(those := on_rows(caution))
+        for name in those:
+            marks[name] += f"[{number}]"
+        notes.append(f"[{number}] {caution.text}" if those else caution.text)
+    return marks, notes
 
 
 def _whole(verdict: Verdict) -> Page:
@@ -259,78 +386,53 @@ def _whole(verdict: Verdict) -> Page:
     for number, caution in enumerate(cautions, 1):
         for name in caution.about:
             marks[name] = f"{marks.get(name, '')}[{number}]"
-    command = next_of(verdict)
-    return Page(
-        title=_title(verdict),
-        sections=(
-            _answer(verdict),
-            Section((heading(verdict),)),
-            Section(_evidence(verdict, marks, ROWS)),
-            *_told_below(verdict),
-            *(explained_sections(verdict) if verdict.explained else ()),
-        ),
-        cautions=cautions,
-        following=() if command is None else (Section((command,)),),
-    )
+    more = tuple(explained_sections(verdict)) if verdict.explained else ()
+    return _page(verdict, _evidence(verdict, marks, ROWS), more, cautions)
 
 
-def _answer(verdict: Verdict) -> Section:
-    """Say the answer; of a fleet also what holds beyond its hosts, and how these stand."""
-    return Section(
-        (
-            Sentence(with_whole_interval(sentence_of(verdict))),
-            *on_hosts_sentences(verdict),
-            *standing_sentences(verdict.hosts, whole=verdict.whole),
-        )
-    )
-
-
-def _told_below(verdict: Verdict) -> tuple[Section, ...]:
-    """Say below the table for what its numbers speak, where that is not plain."""
+def _page(
+    verdict: Verdict,
+    evidence: Sequence[Section],
+    more: Sequence[Section] = (),
+    cautions: tuple[Caution, ...] = (),
+    notes: Sequence[str] = (),
+) -> Page:
+    """Say the answer, of a fleet also what holds beyond its hosts, and how these stand; then the evidence."""
     names = (verdict.baseline, *(one.variant for one in verdict.candidates))
     told = layouts_sentences(verdict.layouts, names)
     told += quantile_sentences(verdict.metric, verdict.quantile)
-    return (Section(tuple(map(Sentence, told))),) if told else ()
+    command = next_of(verdict)
+    last: tuple[Block, ...] = (*map(Note, notes), *(() if command is None else (command,)))
+    return Page(
+        title=f"Verdict on {verdict.trial or verdict.candidates[0].variant}",
+        sections=(
+            section(
+                with_whole_interval(sentence_of(verdict)),
+                *on_hosts_sentences(verdict),
+                *standing_sentences(verdict.hosts, whole=verdict.whole),
+            ),
+            section(heading(verdict)),
+            *evidence,
+            *((section(*told),) if told else ()),
+            *more,
+        ),
+        cautions=cautions,
+        following=(Section(last),) if last or not cautions else (),
+    )
 
 
-def _evidence(verdict: Verdict, marks: dict[str, str], most: int) -> tuple[Block, ...]:
+def _evidence(verdict: Verdict, marks: Mapping[str, str], most: int) -> tuple[Section, ...]:
     if not verdict.candidates:
-        return (_alone_table(verdict),)
-    if any(one.hosts is not None for one in verdict.candidates):
-        return tuple(hosts_tables(verdict, marks, most=most))
-    if len(verdict.candidates) == 1:
-        return single(verdict, verdict.candidates[0], marks, most=most)
-    return several(verdict, marks, most=most)
-
-
-def _numbered(
-    verdict: Verdict, cautions: Sequence[Caution], most: int
-) -> tuple[Section, list[tuple[str, Caution]]]:
-    """Set the evidence, and number the cautions that are about a row of it."""
-    about = {name: "" for caution in cautions for name in caution.about}
-    each = [
-        line.name
-        for one in verdict.candidates
-        if one.multilevel
-        for line in one.multilevel.benchmarks
-    ]
-    called = shortened(each, _NAME)
-    plain = _evidence(verdict, about, most)
-    rows = {str(row[0]) for block in plain if isinstance(block, Table) for row in block.rows}
-    marks = dict(about)
-    marked = []
-    number = 0
-    for caution in cautions:
-        mark = ""
-        if those := [
-            name for name in caution.about if called.get(name, shorten(shown(name), _NAME)) in rows
-        ]:
-            number += 1
-            mark = f"[{number}] "
-            for name in those:
-                marks[name] = f"{marks[name]}[{number}]"
-        marked.append((mark, caution))
-    return Section(_evidence(verdict, marks, most)), marked
+        return (section(_alone_table(verdict)),)
+    known = {one.variant: one.multilevel for one in verdict.candidates if one.multilevel}
+    of_several = any(len(result.benchmarks) > 1 for result in known.values())
+    apart = len(verdict.candidates) == 1 or (len(known) <= _TABLES and of_several)
+    if not apart and not any(one.hosts for one in verdict.candidates):
+        return (section(*_listed(verdict, known)),) if known else ()
+    return tuple(
+        section(*candidate_blocks(verdict, one, marks, number=number, most=most))
+        for number, one in enumerate(verdict.candidates, 1)
+    )
 
 
 def _alone_table(verdict: Verdict) -> Table:
@@ -338,30 +440,28 @@ def _alone_table(verdict: Verdict) -> Table:
     planned = verdict.looks_rule == "repeated"
     level = level_text(verdict.look_alpha) if planned else f"{100 * verdict.confidence:g} %"
 
-    def between(low: float, high: float) -> str:
-        return f"{figures.quantity(low, unit)} to {figures.quantity(high, unit)}"
+    def by(one: VariantSummary) -> str:
+        if one.unit == "session":
+            return f"{one.sessions} {verdict.outermost}s"
+        return f"{one.unit}s of one {verdict.outermost}"
 
-    return Table(
-        name="alone",
-        columns=columns_of("<", "mean", level, "<by", "range", "runs"),
-        rows=tuple(
-            (
-                shorten(shown(one.benchmark), _NAME),
-                Value(figures.quantity(one.mean, unit), one.mean),
-                _half_width(one.low, one.high),
-                f"{one.sessions} {verdict.outermost}s"
-                if one.unit == "session"
-                else f"{one.unit}s of one {verdict.outermost}",
-                between(one.minimum, one.maximum),
-                value_of(one.runs),
-            )
-            for one in verdict.alone
-        ),
+    def ends(one: VariantSummary) -> str:
+        return f"{figures.quantity(one.minimum, unit)} to {figures.quantity(one.maximum, unit)}"
+
+    return table_of(
+        "alone",
+        verdict.alone,
+        ("<", lambda one: shorten(shown(one.benchmark), _NAME)),
+        ("mean", "mean", partial(figures.quantity, unit=unit)),
+        (level, _half_width),
+        ("<by", by),
+        ("range", ends),
+        ("runs", "runs"),
     )
 
 
-def _half_width(low: float | None, high: float | None) -> str:
+def _half_width(one: VariantSummary) -> str:
     """Write an interval as a share: its ends often agree in the digits of the mean."""
-    if low is None or high is None:
+    if one.low is None or one.high is None:
         return "-"
-    return f"± {figures.significant(100 * (math.sqrt(high / low) - 1), 2)} %"
+    return f"± {figures.significant(100 * (math.sqrt(one.high / one.low) - 1), 2)} %"

@@ -15,7 +15,7 @@ from ..methods.multilevel.page import count_text, few_sessions_text
 from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
-from ..pages.model import Caution, Sentence, ShortSentence, plain
+from ..pages.model import Caution, ShortSentence, plain
 from ..words import WIDTH, shorten, shortened, shown
 
 if TYPE_CHECKING:
@@ -119,30 +119,14 @@ _DESIGNS: dict[Unit, dict[str, str]] = {
 }
 
 
-def heading(verdict: Verdict) -> Sentence:
-    """Give the heading in one line: what does not fit goes, the host first, then "paired", then the margin."""
-    host, paired, margin = True, True, True
-    text = _heading(verdict, host=host, paired=paired, margin=margin)
-    for step in ({"host": False}, {"paired": False}, {"margin": False}):
-        if len(text) <= WIDTH:
-            break
-        host, paired, margin = (
-            step.get(name, now)
-            for name, now in (("host", host), ("paired", paired), ("margin", margin))
-        )
-        text = _heading(verdict, host=host, paired=paired, margin=margin)
-    return Sentence(text)
-
-
-def _heading(verdict: Verdict, *, host: bool, paired: bool, margin: bool) -> str:
-    parts = [_measured(verdict, host=host), metric_name(verdict.metric)]
-    if verdict.better == "higher":
-        parts[-1] += ", higher is better"
-    parts.append(_amount(verdict, paired=paired))
-    if verdict.candidates and margin:
-        parts.append(f"same within {100 * verdict.margin:g} %")
-    parts += [_look(verdict)]
-    return " · ".join(part for part in parts if part)
+def heading(verdict: Verdict) -> str:
+    """Say what was measured, by which metric, how often, and what counts as the same."""
+    metric = metric_name(verdict.metric) + ", higher is better" * (verdict.better == "higher")
+    margin = f"same within {100 * verdict.margin:g} %" if verdict.candidates else ""
+    parts = [_measured(verdict), metric, _amount(verdict), margin, _look(verdict)]
+    if len(" · ".join(filter(None, parts))) > WIDTH:  # on one line, if possible
+        parts.remove(margin)
+    return " · ".join(filter(None, parts))
 
 
 def metric_name(metric: str) -> str:
@@ -159,7 +143,7 @@ def _look(verdict: Verdict) -> str:
     return f"look {verdict.looks}" if verdict.looks_rule == "growing" else ""
 
 
-def _measured(verdict: Verdict, *, host: bool) -> str:
+def _measured(verdict: Verdict) -> str:
     """Name what was measured: a campaign on its host, or two sides."""
     if verdict.campaign is None:
         names = [*(one.variant for one in verdict.candidates[:1]), verdict.baseline]
@@ -171,14 +155,14 @@ def _measured(verdict: Verdict, *, host: bool) -> str:
         if not of and any(one.hosts is not None for one in verdict.candidates):
             return campaign  # how many there are is said with their sessions
         return f"{campaign} on {of}{figures.counted(len(verdict.hosts), 'host')}"
-    if verdict.host is None or not host:
+    if verdict.host is None:
         return campaign
     # files from which a trial was imported may name none
     name = "an unknown host" if verdict.host == "unknown" else shorten(shown(verdict.host), _NAME)
     return f"{campaign} on {name}"
 
 
-def _amount(verdict: Verdict, *, paired: bool) -> str:
+def _amount(verdict: Verdict) -> str:
     """Say how many sessions and runs there are, and how the sides go together."""
     levels = [one.hosts for one in verdict.candidates if one.hosts is not None]
     if levels:
@@ -196,7 +180,7 @@ def _amount(verdict: Verdict, *, paired: bool) -> str:
         for one in verdict.candidates
         if one.multilevel is not None
     )
-    return ", ".join([amount, *(told for told in designs if paired or told != "paired")])
+    return ", ".join([amount, *designs])
 
 
 def amount_on_hosts(level: HostLevel, session_runs: tuple[int, int] | None) -> str:

@@ -14,6 +14,7 @@ own quantile of t): scipy's noncentral t gives nan in its lower tail.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -157,6 +158,31 @@ def advise(
             )
         )
     return tuple(found)
+
+
+class Foretold(MoreSessions):
+    """Advice whose numbers are computed when one of them is asked for: most lines are never shown."""
+
+    __slots__ = ("_ask",)
+
+    def __init__(self, ask: Callable[[], MoreSessions]) -> None:
+        object.__setattr__(self, "_ask", ask)
+
+    def __getattr__(self, name: str) -> object:
+        if name not in MoreSessions.__slots__:
+            raise AttributeError(name)
+        found = self._ask()
+        for number in MoreSessions.__slots__:
+            object.__setattr__(self, number, getattr(found, number))
+        return getattr(self, name)
+
+
+def foretold(
+    estimate: Array, scatter: Scatter, law: ErrorLaw, margin: float, steps: tuple[Array, Array]
+) -> tuple[MoreSessions, ...]:
+    """Advise as `advise` does, on all lines at once when a number of one is asked for."""
+    together = functools.cache(lambda: advise(estimate, scatter, law, margin, steps))
+    return tuple(Foretold(lambda k=k: together()[k]) for k in range(len(estimate)))  # type: ignore[misc]
 
 
 class _AdviceQuestion(NamedTuple):

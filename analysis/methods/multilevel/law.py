@@ -322,11 +322,17 @@ class Decisions:
     outcome_uncorrected: tuple[Word, ...]
 
 
+def word_of(sign: float, *, equivalent: bool, differs: bool) -> Word:
+    """Give the word of a difference of this sign: proven to lie within the margin wins over faster and slower."""
+    if equivalent:
+        return "equivalent"
+    return ("faster" if sign > 0 else "slower") if differs else "undecided"
+
+
 def word_by_interval(low: float, high: float, margin: float) -> Word:
     """Read the word off an interval of the log ratio; `margin` is that of the log ratio."""
-    if -margin < low and high < margin:
-        return "equivalent"
-    return "faster" if low > 0 else "slower" if high < 0 else "undecided"  # nan decides nothing
+    differs = low > 0 or high < 0  # nan decides nothing
+    return word_of(low, equivalent=-margin < low and high < margin, differs=differs)
 
 
 def decide(
@@ -368,8 +374,17 @@ def decide(
         for p, more in zip((pvalue, equivalent), others, strict=True)
     ]
     ours, theirs = (adjusted(family, correction)[:size] for family in families)
+    known = ~np.isnan(half)
     alone, words = (
-        _words(found.estimate, p, np.where(same, 0.0, q), half, law.alpha)
+        tuple(
+            word_of(e, equivalent=q, differs=p)
+            for e, q, p in zip(
+                found.estimate.tolist(),
+                (known & (same | (q <= law.alpha / 2))).tolist(),
+                (known & (p <= law.alpha)).tolist(),
+                strict=True,
+            )
+        )
         for p, q in ((pvalue, equivalent), (ours, theirs))
     )
     return Decisions(
@@ -391,21 +406,3 @@ def _by_welch(found: Estimates, law: ErrorLaw) -> Array:
     if found.parts is None or "welch" not in found.laws:
         return np.full(found.estimate.shape, np.nan)
     return law.pvalue(found.estimate, found.error, satterthwaite(*found.parts))
-
-
-def _words(
-    estimate: Array, pvalue: Array, equivalent: Array, half: Array, alpha: float
-) -> tuple[Word, ...]:
-    words: list[Word] = []
-    for e, p, q, h in zip(
-        estimate.tolist(), pvalue.tolist(), equivalent.tolist(), half.tolist(), strict=True
-    ):
-        if np.isnan(h):
-            words.append("undecided")
-        elif q <= alpha / 2:
-            words.append("equivalent")
-        elif p <= alpha:
-            words.append("faster" if e > 0 else "slower")
-        else:
-            words.append("undecided")
-    return tuple(words)

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from ...pages import number_format as figures
-from ...pages.model import Cell, Column, Page, Section, Sentence, Table, Value, page_of
+from ...pages.model import Cell, Page, Value, page_of, section, table_of
 from ...pages.number_format import outcome_word
 from ...words import apart, shortened
-from .result import MANY_SESSIONS, MOST_TOLD, BenchmarkLine, Line, MoreSessions, Multilevel
+from .result import MOST_TOLD, BenchmarkLine, Line, Multilevel
 
 if TYPE_CHECKING:
     from ...data.levels import Unit
@@ -133,21 +133,20 @@ def reason_text(line: Line) -> str:
     return "; ".join(text for text in told if text)
 
 
-def advice_text(line: Line, noun: Unit, *, short: bool = False) -> str:
-    """Write how much more would decide; empty where nothing is advised."""
+def advice_text(line: Line, noun: Unit) -> str:
+    """Write how much more would decide, such as ``about 4 more sessions (3 to 9)``; "" where nothing is advised."""
     more = line.more_sessions
     if line.outcome != "undecided" or more is None:
         return ""
     if more.worthwhile is None:
         return f"{_BEYOND} more {noun}s: measure differently"
-    text, differently = needed_text(more.worthwhile, noun), ", or measure differently"
-    if short:
-        return f"{text} {_range(more)}".strip()
-    text += f" decide{'s' * (more.worthwhile == 1)} with a chance of 3 in 4 at least"
-    if not more.low == more.high == more.worthwhile:
-        text = f"{text} {_range(more)}".strip()
-    text += differently * (more.worthwhile > MANY_SESSIONS)
-    return f"{text}; more runs alone would not do" if more.runs_suffice is False else text
+    told = needed_text(more.worthwhile, noun)
+    if more.high is not None and more.worthwhile > more.high:
+        return told  # with so few sessions the chance is one of unlikely spreads
+    ends = (
+        _BEYOND if end is None or end > MOST_TOLD else str(end) for end in (more.low, more.high)
+    )
+    return f"{told} ({' to '.join(ends)})"
 
 
 def chance_heading(lines: Iterable[Line]) -> str:
@@ -161,86 +160,54 @@ def needed_text(count: int, noun: Unit) -> str:
     return f"about {figures.counted(count, f'more {noun}')}"
 
 
-def _range(more: MoreSessions) -> str:
-    if more.sessions is not None and more.high is not None and more.sessions > more.high:
-        return ""  # with so few sessions the chance is one of unlikely spreads
-    ends = (more.low, more.high)
-    low, high = (_BEYOND if end is None or end > MOST_TOLD else str(end) for end in ends)
-    return f"({low} to {high})"
-
-
 _BENCHMARK, _VARIANT = 28, 20  # columns for names
 
 
 @page_of.register(Multilevel)
 def _multilevel_page(result: Multilevel) -> Page:
-    notes = [] if result.occasions is None else [result.occasions]
-    told = looks_text(result)
-    if told:
-        notes.append(told)
-    elif any(line.more_sessions for line in result.benchmarks):
-        noun = result.outermost
-        plan = "--looks 2" if noun == "host" else "--looks 2, or --always-valid"
-        notes.append(
-            f"a second look at more {noun}s is another chance to be wrong: plan it ({plan}), or a "
-            "trial that grows judges it at alpha/6"
-        )
+    ours, theirs = apart((result.candidate, result.baseline), _VARIANT)
+    called = shortened([line.name for line in result.benchmarks], _BENCHMARK)
+    known = sum(line.speedup is not None for line in result.benchmarks)
+    rows: list[tuple[str, Line]] = [(called[line.name], line) for line in result.benchmarks]
+    suite = ((f"these {known}", result.these), ("others like them", result.similar))
+    rows += [(name, line) for name, line in suite if line is not None]
+    line = result.these or next((x for x in result.benchmarks if x.speedup is not None), None)
+    number = "" if line is None else f", {speedup_text(line)} {interval_text(line)}".rstrip()
+    basis = f"{figures.counted(result.sessions, result.outermost)}, {result.design}"
+    answer = f"{ours} against {theirs}: {outcome_word(result.word, timed=result.timed)}{number}"
+    table = table_of(
+        "benchmarks",
+        rows,
+        ("<", lambda row: row[0]),
+        (theirs, lambda row: _mean(row[1], 1, result.unit)),
+        (ours, lambda row: _mean(row[1], 0, result.unit)),
+        ("speedup", lambda row: Value(speedup_text(row[1]), row[1].speedup)),
+        (f"<{level_text(result.look_alpha)}", lambda row: interval_text(row[1])),
+        ("<", lambda row: outcome_word(row[1].outcome, timed=result.timed)),
+        ("<", lambda row: _remark(result, row[1])),
+    )
+    notes = [text for text in (result.occasions, looks_text(result)) if text]
     return Page(
         title=f"verdict: {result.candidate} against {result.baseline}",
         sections=(
-            Section((Sentence(_answer(result)),)),
-            Section((_table(result), *(Sentence(text) for text in notes))),
+            section(f"{answer}; {basis}; margin {100 * result.margin:g} %"),
+            section(table, *notes),
         ),
         cautions=result.cautions,
     )
 
 
-def _answer(result: Multilevel) -> str:
-    ours, theirs = apart((result.candidate, result.baseline), _VARIANT)
-    line = result.these
-    if line is None:
-        line = next((one for one in result.benchmarks if one.speedup is not None), None)
-    word = outcome_word(result.word, timed=result.timed)
-    number = "" if line is None or line.speedup is None else f", {speedup_text(line)}"
-    interval = "" if line is None or line.low is None else f" {interval_text(line)}"
-    return f"{ours} against {theirs}: {word}{number}{interval}; {_basis(result)}"
+def _mean(line: Line, side: int, unit: str) -> Cell:
+    return mean_cell(line, side, unit) if isinstance(line, BenchmarkLine) else ""
 
 
-def _basis(result: Multilevel) -> str:
-    noun = result.outermost
-    alone = "on one host" if noun == "host" else "within one session"
-    basis = {
-        "paired": f"{figures.counted(result.sessions, noun)}, paired",
-        "separate": f"{result.sessions_candidate} and {result.sessions_baseline} separate {noun}s",
-        "one session, blocks": f"{alone}, by its blocks",
-        "one session, runs": f"{alone}, by its runs",
-        "confounded": f"{noun} and variant cannot be told apart",
-        "hosts": f"on hosts like these, {figures.counted(result.sessions, 'session')} in all",
-    }[result.design]
-    return f"{basis}; margin {100 * result.margin:g} %"
-
-
-def _table(result: Multilevel) -> Table:
-    ours, theirs = apart((result.candidate, result.baseline), _VARIANT)
-    called = shortened([line.name for line in result.benchmarks], _BENCHMARK)
-    rows = [(called[line.name], *_row(result, line)) for line in result.benchmarks]
-    known = sum(line.speedup is not None for line in result.benchmarks)
-    for name, line in ((f"these {known}", result.these), ("others like them", result.similar)):
-        if line is not None:
-            rows.append((name, "", "", *_verdict(result, line)))
-    return Table(
-        name="benchmarks",
-        columns=(
-            Column("", "left"),
-            Column(theirs),
-            Column(ours),
-            Column("speedup"),
-            Column(level_text(result.look_alpha), "left"),
-            Column("", "left"),
-            Column("", "left"),
-        ),
-        rows=tuple(rows),
-    )
+def _remark(result: Multilevel, line: Line) -> str:
+    notes = [advice_text(line, result.outermost), reason_text(line)]
+    own = line.outcome_uncorrected if isinstance(line, BenchmarkLine) else line.outcome
+    if own != line.outcome and not getattr(line, "reason", None):
+        count = sum(one.low is not None for one in result.benchmarks)
+        notes.insert(0, f"after correction for {count}")
+    return "; ".join(text for text in notes if text)
 
 
 def mean_cell(line: BenchmarkLine, side: int, unit: str) -> Value:
@@ -248,31 +215,6 @@ def mean_cell(line: BenchmarkLine, side: int, unit: str) -> Value:
     mean = (line.mean_candidate, line.mean_baseline)[side]
     mark = "" if line.cut is None else line.cut.mark(side)
     return Value("-" if mean is None else f"{mark}{figures.quantity(mean, unit)}", mean)
-
-
-def _row(result: Multilevel, line: BenchmarkLine) -> tuple[Cell, ...]:
-    return (
-        *(mean_cell(line, side, result.unit) for side in (1, 0)),
-        *_verdict(result, line),
-    )
-
-
-def _verdict(result: Multilevel, line: Line) -> tuple[Cell, ...]:
-    notes = [advice_text(line, result.outermost), reason_text(line)]
-    if (
-        isinstance(line, BenchmarkLine)
-        and not line.reason
-        and line.outcome != line.outcome_uncorrected
-    ):
-        count = sum(one.low is not None for one in result.benchmarks)
-        notes.insert(0, f"after correction for {count}")
-    note = "; ".join(text for text in notes if text)
-    return (
-        Value(speedup_text(line), line.speedup),
-        interval_text(line),
-        outcome_word(line.outcome, timed=result.timed),
-        note,
-    )
 
 
 def count_text(value: float, unit: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.verdict.one_candidate import chosen
+from analysis.verdict.screen import chosen
 
 NAMES = [f"b{k:02}" for k in range(40)]
 SPEEDUPS = {name: 1 + k / 100 for k, name in enumerate(NAMES)}

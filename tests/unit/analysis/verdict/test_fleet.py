@@ -23,8 +23,9 @@ from analysis.methods.multilevel.hosts import over_hosts
 from analysis.record.manifest import judging_with
 from analysis.record.trial_files import GivenUp
 from analysis.verdict.fleet import judge_fleet
-from analysis.verdict.hosts import disagreeing_sentences, hosts_tables, standing_sentences
+from analysis.verdict.hosts import disagreeing_sentences, standing_sentences
 from analysis.verdict.judging import judge
+from analysis.verdict.screen import candidate_blocks
 from harness.cli import main
 
 BENCHMARKS = ("text", "logs", "random")
@@ -91,9 +92,8 @@ def test_it_is_the_hosts_own_verdicts_put_together(fleet):
         (name, "complete", 120, 120) for name in own
     ]
     (one,) = answer.candidates
-    (table,) = (
-        block for block in hosts_tables(answer, {}) if getattr(block, "name", "") == "hosts-1"
-    )
+    (table,) = candidate_blocks(answer, one, {})
+    assert table.name == "hosts-1"
     rows = {row[0]: row for row in table.rows}
     assert list(rows) == [*BENCHMARKS, "these 3", "others like them"]
     for name, line in (

@@ -90,8 +90,7 @@ def test_both_screens_explain_each_other():
     assert told in " ".join(str(result).split())
     text = str(gate(result, "slower>50%"))
     assert text.startswith("STOP  new fails more often than old on a\n")
-    told = " ".join(text.split())
-    assert "proven fails more often; failed 14 of 48, baseline 0 of 48" in told
+    assert "proven fails more often" in " ".join(text.split())
 
 
 def test_failures_of_one_bad_night_prove_nothing_and_are_told():
