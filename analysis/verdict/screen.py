@@ -54,6 +54,7 @@ from .sentence import (
 )
 
 if TYPE_CHECKING:
+    from ..pages.number_format import Word
     from .one_variant import VariantSummary
     from .result import CandidateVerdict
 
@@ -290,7 +291,7 @@ def chosen(
 
 
 _OF = {"equivalent": "same", "undecided": "open"}
-_WORDS = ("faster", "slower", "equivalent", "undecided")
+_WORDS: tuple[Word, ...] = ("faster", "slower", "equivalent", "undecided")
 
 
 def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table | Sentence]:

@@ -164,6 +164,7 @@ class Foretold(MoreSessions):
     """Advice whose numbers are computed when one of them is asked for: most lines are never shown."""
 
     __slots__ = ("_ask",)
+    _ask: Callable[[], MoreSessions]
 
     def __init__(self, ask: Callable[[], MoreSessions]) -> None:
         object.__setattr__(self, "_ask", ask)
