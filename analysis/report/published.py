@@ -12,7 +12,7 @@ from ..pages.model import CommandLine, Section, section
 from ..plots.marks import style_of
 from ..record.manifest import asked_words
 from ..verdict.panel import ONE_VALUE, Said, methods_table, reasons_section, sessions_are_runs
-from ..verdict.screen import word
+from ..verdict.sentence import word
 from .page import Chapter
 from .subject import abridging
 from .written import written_of

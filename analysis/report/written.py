@@ -16,8 +16,7 @@ from ..pages.as_markup import escaped
 from ..pages.model import Section, Table, Value, section, table_of, value_of
 from ..pages.number_format import significant
 from ..verdict.judging import judge_alone
-from ..verdict.screen import advice, word
-from ..verdict.sentence import heading
+from ..verdict.sentence import advice, heading, suite_lines, word
 from ..words import shorten, shown
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..methods.multilevel.page import (
-    advice_text,
     interval_text,
     level_text,
     mean_cell,
@@ -44,6 +43,7 @@ from .panel import explained_sections
 from .result import Verdict, layouts_sentences
 from .sentence import (
     OF_RUNS,
+    corrected,
     difference,
     heading,
     leading,
@@ -51,6 +51,7 @@ from .sentence import (
     sentence_of,
     unanswered,
     with_whole_interval,
+    word,
 )
 
 if TYPE_CHECKING:
@@ -97,31 +98,6 @@ def change_interval(line: Line, verdict: Verdict) -> str:
     if as_ratio(verdict):
         return interval_text(line) or "-"
     return difference(line, verdict).cell_interval()
-
-
-def word(line: Line, unit: str) -> str:
-    """Say what the candidate is: of a metric that is neither time nor rate, better or worse."""
-    told = outcome_word(line.outcome, timed=figures.timed(unit))
-    return "the same" if told == "equivalent" else told
-
-
-def corrected(line: Line) -> bool:
-    """Tell whether only the number of benchmarks makes a line undecided."""
-    return (
-        isinstance(line, BenchmarkLine)
-        and line.reason is None
-        and line.outcome == "undecided" != line.outcome_uncorrected
-    )
-
-
-def advice(line: Line, result: Multilevel) -> str:
-    """Say why a line is undecided, or what would settle it."""
-    told = advice_text(line, result.outermost)
-    if isinstance(line, BenchmarkLine):
-        if corrected(line):
-            told = f"after correction for {len(result.benchmarks)}"
-        told = "; ".join(text for text in (told, reason_text(line)) if text)
-    return told
 
 
 def spread_text(share: float) -> str:

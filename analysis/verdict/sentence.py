@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ..methods.multilevel.lines import TAKEN_BACK
-from ..methods.multilevel.page import count_text, few_sessions_text
+from ..methods.multilevel.page import advice_text, count_text, few_sessions_text, reason_text
 from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Caution, ShortSentence, plain
+from ..pages.number_format import outcome_word
 from ..words import WIDTH, shorten, shortened, shown
 
 if TYPE_CHECKING:
@@ -391,6 +392,43 @@ def _of_the_suite(result: Multilevel, line: Line) -> str:
             return REASONS[one.reason]
     taken = line.cut and (line.cut.known or not (line.low or 0) <= 1 <= (line.high or 2))
     return REASONS["cut-off"] if taken else ""
+
+
+# ---- one line in a table
+
+
+def word(line: Line, unit: str) -> str:
+    """Say what the candidate is: of a metric that is neither time nor rate, better or worse."""
+    told = outcome_word(line.outcome, timed=figures.timed(unit))
+    return "the same" if told == "equivalent" else told
+
+
+def corrected(line: Line) -> bool:
+    """Tell whether only the number of benchmarks makes a line undecided."""
+    return (
+        isinstance(line, BenchmarkLine)
+        and line.reason is None
+        and line.outcome == "undecided" != line.outcome_uncorrected
+    )
+
+
+def advice(line: Line, result: Multilevel) -> str:
+    """Say why a line is undecided, or what would settle it."""
+    told = advice_text(line, result.outermost)
+    if isinstance(line, BenchmarkLine):
+        if corrected(line):
+            told = f"after correction for {len(result.benchmarks)}"
+        told = "; ".join(text for text in (told, reason_text(line)) if text)
+    return told
+
+
+def suite_lines(result: Multilevel) -> tuple[tuple[str, Line], ...]:
+    """Name the lines of the suite that are there."""
+    lines = (
+        (f"these {len(result.benchmarks)}", result.these),
+        ("others like them", result.similar),
+    )
+    return tuple((name, line) for name, line in lines if line is not None)
 
 
 # ---- several candidates

@@ -24,7 +24,6 @@ from ...pages.number_format import is_time
 from ...stats.samples import Array, Flags
 from .design import PAIRS, Design, Layout, Tables, judged_runs
 from .estimates import Estimates, floored, number_of, of_differences, of_sides
-from .law import word_of
 from .result import MoreSessions
 
 if TYPE_CHECKING:
@@ -230,7 +229,7 @@ def advice_on_identities(
         level = 1.0 if same else judged.next_law.alpha / float(steps[k])
         n, m = judged.exact.cells[:, k].astype(int).tolist()
         more = identity_needs(n, m, level)
-        target = word_of(gap, equivalent=same, differs=True)
+        target: Word = "equivalent" if same else "faster" if gap > 0 else "slower"
         found[k] = MoreSessions(
             sessions=more, low=more, high=more, chance=1.0, target=target, runs_suffice=False
         )
