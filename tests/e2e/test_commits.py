@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 from analysis.data.protocol import ordered_variants_of
-from analysis.record.environment import commits_of
+from analysis.record.environment import commits_of_all
 from analysis.record.shapes import readable_rows
 from analysis.record.trial_files import ENVIRONMENT
 
@@ -49,7 +49,7 @@ def trees(lab):
 
 
 def commits(trial):
-    return [commits_of(record) for record in readable_rows(trial / ENVIRONMENT)]
+    return [commits_of_all([record]) for record in readable_rows(trial / ENVIRONMENT)]
 
 
 def campaign(lab, **sections):

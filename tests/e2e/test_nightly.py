@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.record.environment import commits_of
+from analysis.record.environment import commits_of_all
 from analysis.record.shapes import readable_rows
 from analysis.record.trial_files import ENVIRONMENT
 
@@ -141,7 +141,7 @@ def test_the_nightly_script_is_silent_until_the_program_is_slower(lab, project, 
     assert (lab.folder / "history.txt").read_text()
     nights = sorted(one for one in (lab.folder / "nights").iterdir() if one.is_dir())
     assert len(nights) == 16
-    commits = [commits_of(next(readable_rows(night / ENVIRONMENT))) for night in nights]
+    commits = [commits_of_all([next(readable_rows(night / ENVIRONMENT))]) for night in nights]
     assert {one["old"] for one in commits} == {git(lab.folder / "old", "rev-parse", "HEAD")}
     assert [one["tip"] == slow for one in commits] == [False] * 8 + [True] * 8
 
