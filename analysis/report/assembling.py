@@ -178,8 +178,11 @@ def chapter_html(chapter: Chapter, names: Sequence[str] = ()) -> Markup:
         text = page.render(chapter=chapter, **chapter.values, **chapter.drawn())
         return Markup(text)  # noqa: S704 - the template escapes
     brief = abridging(names)
+    level = "h2" if chapter.headline else "h3"
     said = Markup("").join(
-        part for one in chapter.sections() for part in _section_html(abridged(one, brief), brief)
+        part
+        for one in chapter.sections()
+        for part in _section_html(abridged(one, brief), brief, level)
     )
     if chapter.headline:
         level = "h2" if _OF_METRIC.match(chapter.anchor) else "h1"
@@ -197,16 +200,18 @@ def chapter_html(chapter: Chapter, names: Sequence[str] = ()) -> Markup:
     ).format(chapter.anchor, heading, brief(shown(chapter.lead)), said)
 
 
-def _section_html(section: Section, brief: Callable[[str], str]) -> Iterator[Markup]:
+def _section_html(
+    section: Section, brief: Callable[[str], str], level: str = "h3"
+) -> Iterator[Markup]:
     if section.anchor:
         yield Markup('<section id="{}" data-jump="{}">').format(section.anchor, section.title)
     if section.title:
         title = shown(section.title) if section.anchor else sentence(section.title)
-        yield Markup("<h3>{}</h3>").format(title)
+        yield Markup("<{0}>{1}</{0}>").format(level, title)
     for block in section.blocks:
         match block:
             case Section():
-                yield from _section_html(block, brief)
+                yield from _section_html(block, brief, level)
             case Table():
                 yield _folded(block, section.title or block.name)
             case Figure():

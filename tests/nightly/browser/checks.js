@@ -75,7 +75,8 @@ function layout(least) {
   const all = texts();
   for (const text of all) {
     if (text.left < (printed ? -10 : -0.5) || text.right > root.clientWidth + 0.5) found.push(`${where(text)} is cut off`);
-    const size = parseFloat(getComputedStyle(text.parent).fontSize) * (printed ? 2 : 1);
+    const scale = text.parent.ownerSVGElement?.getScreenCTM().a ?? 1;  // a picture of its own size may be scaled
+    const size = parseFloat(getComputedStyle(text.parent).fontSize) * scale * (printed ? 2 : 1);
     if (size < least - 0.01) found.push(`${where(text)} is ${size} px high`);
   }
   return [...found, ...overlaps(all)].slice(0, 60);
