@@ -32,7 +32,6 @@ class YamlFile(Faults):
 
     def __init__(self, data: bytes, where: str) -> None:
         super().__init__(read_document(decoded(data, Path(where)), where))
-        self.problems += self.document.problems
 
     def finish(self) -> None:
         """Raise a `CampaignError` with all mistakes that were noted, if there are any."""
