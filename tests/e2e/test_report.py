@@ -40,4 +40,4 @@ def test_a_trial_that_was_just_measured(lab):
     assert done.returncode == 0
     done = lab.run_fairtrial("report", "--format", "txt")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "b against a" in done.stdout
+    assert "over these 2 benchmarks" in done.stdout

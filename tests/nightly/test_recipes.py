@@ -107,15 +107,11 @@ STEPS = {
         ),
         "analysis/record/run_numbers.py": before(
             "    cpus: tuple[int, ...] | None = None\n",
-            """\
-    instructions: Annotated[
-        int | None,
-        RunNumber(
-            unit="", what="machine instructions that it executed", source="launcher",
-            metric="instructions", since="0.2.0",
+            "    instructions: int | None = None\n",
         ),
-    ] = None
-""",
+        "analysis/record/run_numbers.py#NUMBERS": before(
+            '    "frequency_khz": RunNumber',
+            '    "instructions": RunNumber("", "launcher", metric="instructions", since="0.2.0"),\n',
         ),
     },
 }
@@ -169,7 +165,8 @@ def tree(tmp_path_factory):
         (place / name).parent.mkdir(exist_ok=True)
         (place / name).symlink_to(ROOT / name)
     for edits in STEPS.values():
-        for name, (line, new) in edits.items():
+        for where, (line, new) in edits.items():
+            name = where.partition("#")[0]
             text = (place / name).read_text("utf-8")
             assert text.count(line) == 1, (name, line)
             (place / name).write_text(text.replace(line, new), "utf-8")
