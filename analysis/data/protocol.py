@@ -133,22 +133,6 @@ def _starts(path: Path, rows: set[int]) -> Iterator[SegmentStart]:
         return
 
 
-def read_commands(trial: Path) -> Mapping[tuple[str, str], tuple[str, ...]]:
-    """Give the arguments of each cell: (benchmark, variant) -> program and arguments."""
-    cells = settings_of(trial).get("cells")
-    found = {}
-    for cell in cells if isinstance(cells, list) else ():
-        if not isinstance(cell, dict) or not isinstance(command := cell.get("command"), dict):
-            continue
-        names = (cell.get("benchmark"), cell.get("variant"))
-        words = command.get("argv")
-        if not isinstance(words, list) or not words:
-            continue
-        if all(isinstance(text, str) for text in (*names, *words)):
-            found[str(names[0]), str(names[1])] = tuple(words)
-    return found
-
-
 _BYTES = 8192  # at most so many are read, from the end
 _LINES = 10
 _LONGEST = 300  # characters of a line

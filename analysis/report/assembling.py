@@ -234,11 +234,16 @@ def _folded(table: Table, caption: str) -> Markup:
     )
 
 
+_SIZE = re.compile(r'\b(width|height)="([0-9.]+)pt"')
+_LARGER = 1.16  # a paper's smallest letters, 7.5 pt, are 11.6 px on the page
+
+
 def picture_html(figure: Figure, brief: Callable[[str], str] = str) -> Markup:
     """Set a picture in the page's colours, and below it what it shows in words."""
     svg = figure.draw().svg()
     for role in fields(PRINT):
         svg = svg.replace(f'"{getattr(PRINT, role.name)}"', f'"var(--{role.name})"')
+    svg = _SIZE.sub(lambda m: f'{m[1]}="{_LARGER * float(m[2]):.0f}pt"', svg, count=2)
     svg = re.sub(r'("|#)clip(?=\d)', rf"\1{figure.name}-clip", svg)  # ids of one page
     named = svg.replace('role="img"', f'role="img" aria-label="{escape(figure.name)}"', 1)
     return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(

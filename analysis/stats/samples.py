@@ -142,16 +142,3 @@ def kernel_density(values: Array, at: Array, bandwidth: float) -> Array:
     apart = np.clip((at[:, None] - values[None, :]) / bandwidth, -_REACH, _REACH)
     height = np.exp(-0.5 * apart**2).mean(axis=1) / (bandwidth * math.sqrt(2 * math.pi))
     return np.asarray(height)
-
-
-def lag_pairs(values: Array, groups: NDArray[Any]) -> Array:
-    """Pair each run with the one before it in the same group.
-
-    `values` (shape (n,)): In the order of execution. `groups` (shape (n,)): The session of each
-    run; runs of two sessions are no neighbours. Gives array of float, shape (m, 2): The earlier and
-    the later value; runs of a group need not stand together.
-    """
-    order = np.argsort(groups, kind="stable")
-    ordered, labels = values[order], groups[order]
-    same = labels[1:] == labels[:-1]
-    return np.column_stack((ordered[:-1][same], ordered[1:][same]))
