@@ -179,10 +179,12 @@ def chapter_html(chapter: Chapter, names: Sequence[str] = ()) -> Markup:
         return Markup(text)  # noqa: S704 - the template escapes
     brief = abridging(names)
     level = "h2" if chapter.headline else "h3"
+    sections = tuple(chapter.sections())
+    folds = sum(bool(one.anchor) for one in sections) > _OPEN
     said = Markup("").join(
         part
-        for one in chapter.sections()
-        for part in _section_html(abridged(one, brief), brief, level)
+        for one in sections
+        for part in _section_html(abridged(one, brief), brief, level, folds=folds)
     )
     if chapter.headline:
         level = "h2" if _OF_METRIC.match(chapter.anchor) else "h1"
@@ -200,9 +202,13 @@ def chapter_html(chapter: Chapter, names: Sequence[str] = ()) -> Markup:
     ).format(chapter.anchor, heading, brief(shown(chapter.lead)), said)
 
 
+_OPEN = 5  # parts of a chapter whose pictures are seen; of more they are folded
+
+
 def _section_html(
-    section: Section, brief: Callable[[str], str], level: str = "h3"
+    section: Section, brief: Callable[[str], str], level: str = "h3", *, folds: bool = False
 ) -> Iterator[Markup]:
+    pictures: list[Markup] = []
     if section.anchor:
         yield Markup('<section id="{}" data-jump="{}">').format(section.anchor, section.title)
     if section.title:
@@ -215,11 +221,17 @@ def _section_html(
             case Table():
                 yield _folded(block, section.title or block.name)
             case Figure():
-                yield picture_html(block, brief)
+                pictures.append(picture_html(block, brief))
+                if not (folds and section.anchor):
+                    yield pictures.pop()
             case CommandLine(line=line):
                 yield Markup('<pre class="typed copyable">{}</pre>').format(shown(line))
             case Sentence(text=text):
                 yield Markup("<p>{}</p>").format(sentence_html(brief(text)))
+    if pictures:
+        yield Markup("<details><summary>pictures</summary>{}</details>").format(
+            Markup("").join(pictures)
+        )
     if section.anchor:
         yield Markup("</section>")
 

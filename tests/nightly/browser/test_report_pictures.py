@@ -14,7 +14,7 @@ OTHER_FONTS = "<style>*{font-family:Courier,serif!important}p,td{letter-spacing:
 # what a fault of the style sheet, of the template or of a drawing would do
 FAULTS = {
     "no style": ("<style>", "<style media='speech'>"),
-    "no drawings": ("</head>", "<style>svg{visibility:hidden}</style></head>"),
+    "no drawings": ("</head>", "<style>figure{display:none!important}</style></head>"),
     "no first chapter": (
         "</head>",
         "<style>main section:first-of-type{display:none}</style></head>",
