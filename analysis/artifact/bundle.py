@@ -34,7 +34,17 @@ from ..pages.result import Result, plain
 from ..record.yaml_reader import read_bytes
 from ..words import shorten
 from .archive import MOST_BYTES, MOST_ENTRIES, Weighed, write_archive
-from .claims import Claim, StoredClaim, claims_text, pointed, read_claims, said_of, weigh_claim
+from .claims import (
+    Claim,
+    StoredClaim,
+    claims_text,
+    coarse_words,
+    is_coarse,
+    pointed,
+    read_claims,
+    said_of,
+    weigh_claim,
+)
 from .contents import FLEET_PLACE, SUMS, Analysis, ReportMade
 from .describing import CLAIMS, PackingRequest, described, read_about, write_software, write_texts
 from .gathering import Staging, gather
@@ -465,12 +475,17 @@ def pack_bundle(request: PackingRequest, output: Path) -> Bundled:
         identity=next(one.sha256 for one in files if one.name == SUMS),
         contents=contents,
         claims=answered.claims,
-        cautions=(*cautions, *_cautions(contents, staging.gone)),
+        cautions=(*cautions, *_cautions(contents, answered.claims, staging.gone)),
     )
 
 
-def _cautions(contents: Contents, gone: Sequence[str]) -> Iterator[Caution]:
-    """Say what a reader must allow, and what is gone."""
+def _cautions(
+    contents: Contents, claims: Sequence[StoredClaim], gone: Sequence[str]
+) -> Iterator[Caution]:
+    """Say what a reader must allow, which claims say little, and what is gone."""
+    coarse = [str(k) for k, one in enumerate(claims, 1) if is_coarse(one.claim)]
+    if coarse:
+        yield Caution("claim-coarse", coarse_words(coarse), tuple(coarse))
     entries = len(contents.files) + 2
     size = sum(one.bytes for one in contents.files.values())
     options = [f"--max-entries {entries}"] * (entries > MOST_ENTRIES)

@@ -191,6 +191,36 @@ def _is_single(value: object) -> bool:
     return value is None or isinstance(value, str | bool) or _is_number(value)
 
 
+def is_coarse(claim: Claim) -> bool:
+    """Tell whether its digits let a claim hold for half of what it expects, or for double of it.
+
+    "Twice as fast, to 0 digits" holds of 1.5, which is another sentence.
+    """
+    if claim.digits is None or not _is_number(claim.expected):
+        return False
+    expected = Decimal(str(claim.expected))
+    step = Decimal(1).scaleb(-claim.digits)
+    rounded = _rounded(expected, step)
+    # what is nearer than this to the rounded number is taken for it
+    ends = [rounded - step / 2] * (claim.relation != "at_most")
+    ends += [rounded + step / 2] * (claim.relation != "at_least")
+    if expected < 0:
+        expected, ends = -expected, [-end for end in ends]
+    if expected == 0:
+        return False  # half and double of nothing are nothing
+    return any(end <= expected / 2 or end >= 2 * expected for end in ends)
+
+
+def coarse_words(numbers: Sequence[str]) -> str:
+    """Say which claims that is true of."""
+    one = len(numbers) == 1
+    return (
+        f"claim{'' if one else 's'} {', '.join(numbers)}: rounded to {'its' if one else 'their'} digits, "
+        f"half or double of what {'it expects' if one else 'they expect'} would do as well; "
+        "write more digits, or none"
+    )
+
+
 def _stands(found: Any, claim: Claim) -> bool:  # noqa: ANN401 - a number of JSON
     ours, theirs = Decimal(found), Decimal(str(claim.expected))
     if claim.digits is not None:

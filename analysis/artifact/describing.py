@@ -1,4 +1,7 @@
-"""What a bundle says of itself: its documents, bundle.json and the list of hashes."""
+"""What a bundle says of itself: its documents, bundle.json and the list of hashes.
+
+The packer writes it, and whoever checks a bundle makes it anew.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import FairtrialError, UsageError
+from ..record.manifest import read_manifest
 from ..record.yaml_reader import Location, read_bytes
 from ..version import VERSION
 from .archive import MOST_BYTES, Weighed, of_bytes, of_file, tar_of, weigh
@@ -40,6 +44,7 @@ from .yaml_file import YamlFile
 
 if TYPE_CHECKING:
     from .bundle import Answered
+    from .claims import StoredClaim
     from .gathering import CopiedSource, Staging
 
 # --- What a packer is asked: its options, and ``bundle.yaml``, what authors say of their work.
@@ -218,6 +223,19 @@ README = "README.md"
 _LONG_SESSION_S = 600  # a small run takes one cell only, where a session takes longer
 
 
+def page_of_bundle(
+    contents: Contents, claims: Sequence[StoredClaim], description: str | None, root: Path
+) -> bytes:
+    """Give the bytes of ``README.md``; `root` is the folder with the trials."""
+    again = []
+    for one in contents.sources:
+        if one.kind == "trial" and one.campaign is not None:
+            manifest = read_manifest(root / one.path)
+            numbers = ("--sessions", str(manifest.sessions), "--seed", str(manifest.seed))
+            again.append(("run", one.campaign, *numbers))
+    return readme_text(contents, description, claims, again)
+
+
 def described(
     found: Sequence[CopiedSource],
     about: About,
@@ -246,7 +264,7 @@ def described(
         metadata=about.metadata,
         files=_records(weighed),
     )
-    page = readme_text(contents, about.description, answered.claims, _whole(found))
+    page = page_of_bundle(contents, answered.claims, about.description, root)
     contents = replace(contents, files=_add(weighed, README, page))
     days = [(m.finished or m.started)[:10] for one in found if (m := one.manifest)]
     crate = crate_text(contents, about.description, about.metadata.date or max(days, default=None))
@@ -302,15 +320,3 @@ def _smoke(found: Sequence[CopiedSource]) -> SmokeRun | None:
             return SmokeRun(command=("run", campaign, "--only", cell))
         return SmokeRun(command=("run", campaign, "--sessions", "1"), time_s=session)
     return None
-
-
-def _whole(found: Sequence[CopiedSource]) -> list[tuple[str, ...]]:
-    """Give the arguments of `fairtrial` that measure all of it again."""
-    return [
-        (
-            *("run", one.source.campaign),
-            *("--sessions", str(one.manifest.sessions), "--seed", str(one.manifest.seed)),
-        )
-        for one in found
-        if one.manifest is not None and one.source.campaign is not None
-    ]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -30,8 +31,17 @@ from ..record.trial_files import MANIFEST, OUTPUTS
 from ..version import VERSION
 from ..words import shorten, shown
 from .archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive, read_tar, unpack_tar
-from .claims import read_stored_claims, weigh_claim
+from .claims import (
+    StoredClaim,
+    claims_text,
+    coarse_words,
+    is_coarse,
+    read_stored_claims,
+    weigh_claim,
+)
 from .contents import BUNDLE, SUMS, Analysis, Contents, Missing, read_contents
+from .describing import README, page_of_bundle
+from .documents import CRATE, citation_text, crate_text
 from .recomputing import (
     Commands,
     LimitReachedError,
@@ -285,6 +295,61 @@ def _unasked(path: Path) -> bool:
     return False
 
 
+_CITATION = "CITATION.cff"
+
+
+def held_documents(
+    archive: Archive, contents: Contents, folder: Path, checks: Sequence[ClaimCheck]
+) -> Iterator[Recomputation]:
+    """Give each file that tells of the results beside what it would be here: who edits one can repair its hash.
+
+    The page and the crate of another version of fairtrial are other texts.
+    """
+    claims: list[StoredClaim] = []
+    if contents.claims is not None:
+        stored = read_stored_claims(archive.read(contents.claims), str(archive.path))
+        for one, check in zip(stored, checks, strict=True):  # as it was, where no value came out
+            holds = check.holds
+            claims.append(one if holds is None else replace(one, found=check.now, holds=holds))
+        yield _held(archive, contents.claims, claims_text(claims))
+    if _CITATION in archive.entries:
+        yield _held(archive, _CITATION, (citation_text(contents.metadata) or "").encode())
+    if contents.tool_version != VERSION:
+        return
+    root = _root(archive) if CRATE in archive.entries else {}
+    said, day = (
+        text if isinstance(text := root.get(key), str) else None
+        for key in ("description", "datePublished")
+    )
+    if CRATE in archive.entries:
+        own = (CRATE, BUNDLE, SUMS)
+        files = {name: one for name, one in contents.files.items() if name not in own}
+        yield _held(archive, CRATE, crate_text(replace(contents, files=files), said, day))
+    if README in archive.entries:
+        try:
+            # the crate has a description also where the authors gave none; the page has none then
+            pages = [page_of_bundle(contents, claims, one, folder) for one in (None, said)]
+        except (FairtrialError, OSError) as error:
+            yield Recomputation(name=README, command=(), result=README, reason=str(error))
+            return
+        both = [_held(archive, README, page) for page in pages]
+        yield both[0] if both[0].holds else both[1]
+
+
+def _root(archive: Archive) -> dict[str, Any]:
+    """Give what the crate says of the whole; nothing where it is none."""
+    try:
+        graph = json.loads(archive.read(CRATE))["@graph"]
+        return next(dict(one) for one in graph if one.get("@id") == "./")
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, StopIteration):
+        return {}
+
+
+def _held(archive: Archive, name: str, fresh: bytes) -> Recomputation:
+    found = compare_documents(archive.read(name), fresh, same_tool=True)
+    return Recomputation(name=name, command=(), result=name, **found._asdict())
+
+
 USUAL = Limits(total_s=600, memory_bytes=4 * 2**30)  # an archive of anybody may ask for any work
 _MOST_WORKERS = 2  # commands at a time; each may use all cores
 _MOST_SAID = 200  # characters of a command, which may be of any length
@@ -319,6 +384,7 @@ def reproduce(
             recomputing = _Recomputing(archive, contents, others, place, commands, say)
             results = recomputing.results()
             claims = tuple(recomputing.claims())
+            documents = tuple(held_documents(archive, contents, place, claims))
         report = None if contents.report is None else results[-1]
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -337,15 +403,19 @@ def reproduce(
             analyses=results if report is None else results[:-1],
             report=report,
             claims=claims,
+            documents=documents,
             missing=contents.missing,
             redacted=contents.redacted,
             measurable=tuple(one.name for one in contents.sources if one.campaign is not None),
-            cautions=tuple(_cautions(contents, results, others)),
+            cautions=tuple(_cautions(contents, results, claims, others)),
         )
 
 
 def _cautions(
-    contents: Contents, results: Sequence[Recomputation], others: Sequence[OtherVersion]
+    contents: Contents,
+    results: Sequence[Recomputation],
+    claims: Sequence[ClaimCheck],
+    others: Sequence[OtherVersion],
 ) -> Iterator[Caution]:
     if others and not all(one.standing == "same bytes" for one in results):
         names = ", ".join(f"{one.name} {one.packed} -> {one.here or 'none'}" for one in others)
@@ -358,6 +428,13 @@ def _cautions(
     if stopped:
         what = f"{len(stopped)} of {len(results)} results were not computed: a limit was reached"
         yield Caution("bundle-limit", what, tuple(stopped))
+    unheld = [name for name in (README, CRATE) if name in contents.files]
+    if contents.tool_version != VERSION and unheld:
+        what = f"{' and '.join(unheld)} are of fairtrial {contents.tool_version}, and were not held against the results"
+        yield Caution("bundle-page-not-held", what, tuple(unheld))
+    coarse = [str(one.number) for one in claims if one.is_coarse]
+    if coarse:
+        yield Caution("claim-coarse", coarse_words(coarse), tuple(coarse))
     if contents.redacted is not None:
         kinds = ", ".join(contents.redacted.what)
         yield Caution(
@@ -429,7 +506,9 @@ class _Recomputing:
         ):
             claim = stored.claim
             about = {key: getattr(claim, key) for key in _OF_CLAIM}
-            check = ClaimCheck(number=number, **about, packed=stored.found)
+            check = ClaimCheck(
+                number=number, **about, packed=stored.found, is_coarse=is_coarse(claim)
+            )
             printed = self._printed.get(stored.result)
             if asked.get(stored.result) != claim.command:
                 told = f"its command is not the one whose result {stored.result} is"

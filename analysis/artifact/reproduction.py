@@ -84,6 +84,7 @@ class ClaimCheck:
     # whether the claim holds of the value now; None where there is no value
     holds: bool | None = None
     reason: str | None = None  # why there is none, or why it does not hold
+    is_coarse: bool = False  # whether its digits let it hold for half or double of what it expects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -109,6 +110,7 @@ class Reproduction(Result):
     analyses: tuple[Recomputation, ...]  # each stored result, and the report
     report: Recomputation | None
     claims: tuple[ClaimCheck, ...]  # each claim
+    documents: tuple[Recomputation, ...]  # each file that tells of the results
     missing: tuple[Missing, ...]  # what the bundle says that it lacks
     redacted: RedactionRecord | None  # what was taken out before it was packed
     # the trials that came with their campaign, so that they can be measured again
@@ -124,8 +126,9 @@ class Reproduction(Result):
         """The worst of what came out; a claim that does not hold counts as a difference."""
         stopped = {one.command for one in self.results if one.standing == "stopped"}
         results = [one for one in self.results if one.standing != "stopped"]
+        told = all(one.holds for one in self.documents)
         claims = [one for one in self.claims if one.command not in stopped]
-        if not (all(one.holds for one in results) and all(one.holds for one in claims)):
+        if not (told and all(one.holds for one in results) and all(one.holds for one in claims)):
             return "differs"
         if stopped:
             return "unfinished"
@@ -175,7 +178,7 @@ def _reproduction_page(found: Reproduction) -> Page:
         sections.append(section(_results(found), title="stored results"))
     sections += [
         section(*_differences(one), title=f"{one.name} {_AMISS[one.standing]}")
-        for one in found.results
+        for one in (*found.results, *found.documents)
         if one.standing in _AMISS
     ]
     again = section(
@@ -201,6 +204,10 @@ def _answer(found: Reproduction) -> Iterator[str]:
         yield f"computed again from its raw rows: {_numbers(found)}"
     if found.report is not None:
         yield f"the report {_REPORT[found.report.standing]}"
+    others = [shown(one.name) for one in found.documents if not one.holds]
+    if others:
+        verb = "says" if len(others) == 1 else "say"
+        yield f"{' and '.join(others)} {verb} something else than what comes out"
     wrong = [str(one.number) for one in found.claims if not one.holds]
     if wrong:
         verb = "does" if len(wrong) == 1 else "do"
@@ -267,7 +274,8 @@ def _results(found: Reproduction) -> Table:
 
 
 def _differences(one: Recomputation) -> Iterator[Block]:
-    yield CommandLine(f"fairtrial {line_of(one.command)}")
+    if one.command:
+        yield CommandLine(f"fairtrial {line_of(one.command)}")
     if one.reason is not None:
         yield Sentence(shown(one.reason))
     wrong = [each for each in one.differences if each.grade == "different"]
