@@ -298,9 +298,8 @@ class TrialRun:
             self._last_hooks("finish", self.campaign.hooks.finish, "finish", variables)
         self.commands.close()
         must_raise = None
-        if (
-            cap is not None
-        ):  # would the trial come to the same cap again, without a run, if it went on?
+        # would the trial come to the same cap again, without a run, if it went on?
+        if cap is not None:
             lasting = cap.key in {"protocol.max_runs", KEY}
             must_raise = cap.key if lasting or store.executed == self._executed_before else None
         damage = store.damage() if status == "complete" else None
