@@ -1,9 +1,10 @@
 """Execute the tests again and again, idle and beside busy loops, and keep a table of what failed.
 
-``whole`` is `make test`; ``short`` are those of its tests that started processes in the first whole one. A third of each is executed
-idle, a third beside two busy loops, the rest beside four, all at this program's nice value and each in
-an order of its own. Every third one is an ordinary user's, in a clone that the user owns, every third
-one has 256 open files at most. A row is written after each; an interrupted table goes on, and rows
+``whole`` is `make test`; ``short`` are those of its tests that started processes in the first whole
+one. A third of each is executed idle, a third beside two busy loops, the rest beside four, all at this
+program's nice value and each in an order of its own; what other programs keep busy before one begins
+counts as loops. Every third one is an ordinary user's, in a clone that the user owns, every third one
+has 256 open files at most. A row is written after each; an interrupted table goes on, and rows
 that are to be measured again are deleted by hand. The output of what failed lies beside it.
 
 python tests/flake.py [--whole 6] [--short 30] [--table build/flake.tsv]
@@ -47,6 +48,15 @@ def rows(table: Path) -> list[list[str]]:
     """Read what is there, without a line that was not written to its end."""
     lines = table.read_text().splitlines() if table.exists() else []
     return [row for line in lines[1:] if len(row := line.split("\t")) == len(HEAD)]
+
+
+def others_at_work(samples: int = 50) -> int:
+    """Give how many threads of other programs want a CPU, on the mean of five seconds."""
+    running = []
+    for _ in range(samples):
+        time.sleep(0.1)
+        running.append(int(Path("/proc/loadavg").read_text().split()[3].split("/")[0]) - 1)
+    return round(sum(running) / samples)
 
 
 @contextmanager
@@ -111,7 +121,7 @@ def execute(kind: str, number: int, loops: int, way: str, home: Path, logs: Path
 
     ready = make("setup")
     began = time.monotonic()
-    with busy(loops):
+    with busy(max(0, loops - others_at_work())):
         done = make(*target, workers, f"PYTEST_ARGS={args}") if ready.returncode == 0 else ready
     seconds = time.monotonic() - began
     counts, names = outcome(done.stdout, done.returncode)

@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Send of a test that passed one report and not five: a third of what xdist takes goes with them."""
-    if session.config.option.costs is not None:  # which reads them all
+    if session.config.getoption("costs", None) is not None:  # which reads them all
         return
     for plugin in session.config.pluginmanager.get_plugins():
         if type(plugin).__name__ == "WorkerInteractor":

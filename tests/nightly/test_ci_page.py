@@ -123,7 +123,7 @@ def test_the_action_builds_measures_and_writes_the_answer(change, tmp_path_facto
     done = execute(step["run"], change, ("bash", "-e", "-o", "pipefail", "-c"), env)
     assert done.returncode == 1, done.stderr  # a tenth more steps
     said = (temp / "fairtrial.md").read_text()
-    assert said.startswith("### gate slower\\>2%: STOP")
+    assert said.startswith("### gate slower&gt;2%: STOP")
     assert (change / "summary.md").read_text() == said
     assert "::error title=change::" in done.stdout
     outputs = dict(line.split("=", 1) for line in (temp / "output").read_text().splitlines())
@@ -181,7 +181,7 @@ def test_the_shell_recipe(change, execute):
     script = recipe("shell").replace("BUILD=make", "BUILD='cp source program; chmod +x program'")
     done = execute(script, change)
     assert done.returncode == 1, done.stderr
-    assert (change / "answer.md").read_text().startswith("### gate slower\\>2%: STOP")
+    assert (change / "answer.md").read_text().startswith("### gate slower&gt;2%: STOP")
 
 
 def test_a_worktree_that_somebody_has_in_its_place_is_left_alone(change, execute):
