@@ -79,10 +79,10 @@ class Comparison(Arena):
     def way_on(self) -> tuple[str, ...]:
         """Give the arguments with which a person would go on."""
         if self.trial():
-            return ("compare", "--resume", "--for", "2s")
+            return ("compare", "--wait-for-lock", "--resume", "--for", "2s")
         self.rowless += 2
         one, two = (f"/bin/sh -c 'echo >> {self.witness}; : {k}' {self.marker}" for k in "ab")
-        return ("compare", "--for", "2s", one, two)
+        return ("compare", "--wait-for-lock", "--for", "2s", one, two)
 
 
 class Bisection(Arena):
