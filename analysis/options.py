@@ -38,20 +38,20 @@ submit    harness.commands.submit    measure a campaign on many hosts, through S
 cancel    harness.commands.submit    end the jobs of a fleet
 judge
 verdict    analysis.commands.verdict    which variants are faster, and by how much
-gate    analysis.commands.gate    stop a build on a proven regression: 'slower>2%'
+gate    analysis.commands.verdict    stop a build on a proven regression: 'slower>2%'
 diff    analysis.commands.verdict    do the conclusions of one trial hold in another?
 history    analysis.commands.history    many nights: what changed, when, and program or host
-hpt    analysis.commands.hpt    hierarchical performance testing over a suite
-speedup-test    analysis.commands.speedup_protocols    the Speedup-Test: gains of means and medians
-resample    analysis.commands.resample    randomization test and bootstrap over a suite
-mixture    analysis.commands.mixture    Gaussian mixtures: modes, and who is best in one run
+hpt    analysis.commands.methods    hierarchical performance testing over a suite
+speedup-test    analysis.commands.methods    the Speedup-Test: gains of means and medians
+resample    analysis.commands.methods    randomization test and bootstrap over a suite
+mixture    analysis.commands.methods    Gaussian mixtures: modes, and who is best in one run
 understand
 diagnose    analysis.commands.diagnose    look at runs, sessions and host before judging them
-sources    analysis.commands.sources    where the variation comes from
+sources    analysis.commands.diagnose    where the variation comes from
 plan    analysis.commands.plan    how many sessions and runs a comparison needs
-calibrate    analysis.commands.calibrate    how often the methods err on this machine
-study    analysis.commands.study    how often tests and intervals are right, simulated
-biplot    analysis.commands.biplot    systems and benchmarks in one picture
+calibrate    analysis.commands.plan    how often the methods err on this machine
+study    analysis.commands.plan    how often tests and intervals are right, simulated
+biplot    analysis.commands.plot    systems and benchmarks in one picture
 why    harness.commands.why    in which functions a slower variant takes longer
 share
 report    analysis.commands.report    one page with the answer, its evidence and its doubts

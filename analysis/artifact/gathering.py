@@ -32,8 +32,8 @@ from ..record.trial_files import (
     Manifest,
 )
 from ..words import normal
+from .archive import TakenNames, fault_of_name
 from .contents import FLEET_PLACE, BundleSource, Missing
-from .names import TakenNames, fault_of_name
 
 _PIECE = 1024**2
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK

@@ -43,8 +43,8 @@ def merge(
     environments are reported. Trials of several hosts become a fleet, a folder with one trial for each
     host. The given trials are only read. A merged trial can be judged like any other, but not resumed.
     """
+    from ..data.fleet import merge_hosts, named_trials, way_of
     from ..data.merging import merge_trials
-    from ..data.merging_hosts import merge_hosts, named_trials, way_of
     from ..record.fleet import is_fleet
 
     named = named_trials(trials)

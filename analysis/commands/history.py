@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 from ..errors import UsageError
 from ..options import command
 from ..record.manifest import asked_words
-from .gate import allow_missing_words
 from .options import Metric, check_file, show, write_file
+from .verdict import allow_missing_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -105,7 +105,7 @@ def _is_filling(places: Sequence[str]) -> bool:
 
 def _ordered_variants(places: Sequence[str]) -> Path | None:
     """Give the trial that is named alone, where its campaign has ``series: on``."""
-    from ..data.protocol import ordered_variants_of
+    from ..data.host_record import ordered_variants_of
     from ..record.trial_files import MANIFEST
 
     path = Path(places[0])

@@ -13,8 +13,14 @@ import numpy as np
 
 from ..errors import UsageError
 from ..record.manifest import SOURCE as QUANTILES
-from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
-from ..record.service_metrics import SOURCE as SERVICES
+from ..record.run_numbers import (
+    BUILTIN_METRICS,
+    METRIC_NUMBERS,
+    NUMBERS,
+    SERVICES,
+    Better,
+    MetricInfo,
+)
 from ..record.trial_files import ENERGY, NET_ENERGY, is_of_builds
 from ..stats.samples import Flags
 from .host_record import read_host_record

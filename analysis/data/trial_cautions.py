@@ -16,7 +16,7 @@ from ..record.shapes import opened, readable_rows
 from ..record.trial_files import CAMPAIGN, ENVIRONMENT, FINDINGS, IMPORT, MEASUREMENTS, Manifest
 from ..words import alike, shown
 from .columns import OUTCOMES
-from .protocol import builds_each_session
+from .host_record import builds_each_session
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -27,9 +27,9 @@ from .iterations import (
     of_cells,
     values_of,
 )
-from .levels import level_caution
 from .matrix import CutOff, PerformanceMatrix, check_positive, failures_of_rows
 from .metrics import apart_of, floor_of, info_of, kind_of
+from .runs import level_caution
 from .session_quantiles import QuantileBasis, printed_counts, session_quantiles
 
 if TYPE_CHECKING:

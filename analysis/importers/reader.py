@@ -25,15 +25,15 @@ from ..data.trial_cautions import always_said
 from ..errors import FairtrialError, InsufficientDataError, StoreError, UsageError
 from ..pages.model import Caution, merged
 from ..pages.number_format import listed
-from ..record.bisections import way_to_bisections
+from ..record.commits import way_to_bisections
 from ..record.fleet import FLEET, Fleet, is_fleet, read_fleet, trial_place
 from ..record.manifest import read_manifest, reading_columns, stated_columns
 from ..record.trial_files import MANIFEST
 from ..words import normal
 
 if TYPE_CHECKING:
-    from ..data.levels import Unit
     from ..data.number_text import Decimal, Layout
+    from ..data.runs import Unit
     from ..record.run_numbers import Better
 
 # --- Trials as sources: how one is named, the newest where none is, and each read once.

@@ -16,7 +16,7 @@ from ..words import shorten, shown
 
 if TYPE_CHECKING:
     from ..data.iterations import IterationsOfCell
-    from ..data.levels import Unit
+    from ..data.runs import Unit
     from ..data.session_quantiles import QuantileBasis
     from ..data.trial import Trial
     from ..diagnose.result import Diagnosis

@@ -20,8 +20,8 @@ from ..pages.number_format import outcome_word
 from ..words import WIDTH, shorten, shortened, shown
 
 if TYPE_CHECKING:
-    from ..data.levels import Unit
     from ..data.matrix import PerformanceMatrix
+    from ..data.runs import Unit
     from ..data.session_quantiles import QuantileBasis, Why
     from ..data.trial import Trial
     from ..methods.multilevel.host_effects import HostLevel

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from analysis.errors import StoreError, UsageError
-from analysis.record.bisections import BISECTION
+from analysis.record.commits import BISECTION
 from analysis.record.manifest import WarmupIterations
 from analysis.record.shapes import (
     ShapeError,

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import CampaignError, UsageError
-from analysis.record.run_numbers import METRIC_NUMBERS
-from analysis.record.service_metrics import PEAK, PEAK_SINCE_START, metrics_of
+from analysis.record.run_numbers import METRIC_NUMBERS, PEAK, PEAK_SINCE_START, metrics_of
 from analysis.record.trial_files import BUILD_METRICS, ENERGY_METRICS
 from analysis.record.yaml_reader import (
     Location,

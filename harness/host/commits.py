@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.record.asking_git import (
+from analysis.record.commits import (
     NO_PROGRAMS,
     for_reading,
     is_cut_off,

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
-from analysis.record.disturbance import MOST_REPEATS, is_disturbed, together, waited_ns
-from analysis.record.run_numbers import Measurement
+from analysis.record.run_numbers import MOST_REPEATS, Measurement, is_disturbed, together, waited_ns
 from analysis.record.shapes import label_of
 from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun, warning
 

@@ -17,20 +17,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from analysis.errors import StoreError, UsageError
-from analysis.record.bisections import bisection_of_trial
-from analysis.record.looks import LOOKS, OPEN_LOOKS, looked_after
+from analysis.record.commits import bisection_of_trial
 from analysis.record.manifest import read_manifest
 from analysis.record.run_numbers import Measurement, limit_of
 from analysis.record.shapes import records_of
 from analysis.record.trial_files import (
     CAMPAIGN,
+    LOOKS,
     MEASUREMENTS,
+    OPEN_LOOKS,
     OUTPUTS,
     LooksPlan,
     Manifest,
     PlannedRun,
     StoppedBecause,
     TrialStatus,
+    looked_after,
 )
 
 from ..campaign.resolve import load_campaign

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
-from analysis.record.disturbance import MOST_REPEATS
 from analysis.record.manifest import manifest_text, read_manifest, utc_now
+from analysis.record.run_numbers import MOST_REPEATS
 from analysis.record.shapes import (
     RESTORE,
     ShapeError,

@@ -46,14 +46,14 @@ OPENERS = {
     "harness/launch/usage.py:4 analysis/artifact/redacted_names.py:1",
     "files that come with the product": "harness/campaign/defaults.py:1 "
     "harness/campaign/resolve.py:1 harness/campaign/scalar_kinds.py:1 harness/commands/first_steps.py:1 "
-    "analysis/artifact/requirements.py:3 analysis/history/changes.py:1 "
+    "analysis/artifact/documents.py:3 analysis/history/changes.py:1 "
     "analysis/methods/resampling/assignments.py:1 analysis/report/methods_text.py:1",
     "a file that the command line or the campaign names": "analysis/record/yaml_reader.py:1 "
     "harness/commands/comparing.py:1 harness/commands/first_steps.py:1 harness/host/commits.py:1 "
     "harness/host/executables.py:3 harness/launch/exchange.py:1 harness/trial/builds.py:1 analysis/artifact/archive.py:6 "
     "analysis/artifact/bundle.py:1 "
     "analysis/artifact/reproduce.py:1 analysis/commands/exchange.py:1 "
-    "analysis/commands/options.py:1 analysis/commands/gate.py:1 "
+    "analysis/commands/options.py:1 analysis/commands/verdict.py:1 "
     "analysis/data/matrix_file.py:1 analysis/data/opening.py:1 "
     "analysis/methods/speedup_test/original_config.py:3 analysis/methods/speedup_test/original_tool.py:1 "
     "analysis/plots/chart.py:1 analysis/stats/workers.py:1 analysis/commands/compared.py:1",
@@ -114,7 +114,7 @@ def said_and_handed_on() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Give what the face of the judge says to a type checker, and what it hands on at run time."""
     said: dict[str, set[str]] = {}
     for node in ast.walk(ast.parse((ROOT / "analysis/__init__.py").read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module != "lazy_names":
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module != "registry":
             said.setdefault(node.module or "", set()).update(alias.name for alias in node.names)
     return said, {home: set(names.split()) for home, names in vars(analysis)["_ROOMS"].items()}
 
@@ -291,10 +291,7 @@ BESIDE = {
     "harness/launch/launcher.py": "a program of its own, without our packages",
     REGISTRY: "the one place that knows where the packages lie",
 }
-IMPORTING = {
-    REGISTRY: "`load`",
-    "analysis/lazy_names.py": "the public names",
-}
+IMPORTING = {REGISTRY: "`load` and the public names"}
 
 
 def registered(nodes: dict[Path, tuple[ast.AST, ...]], table: str) -> dict[str, list[str]]:

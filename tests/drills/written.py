@@ -22,10 +22,9 @@ from analysis.errors import FairtrialError
 from analysis.history import kept_nights
 from analysis.history.bisection import bisection_in
 from analysis.history.nights import read_nights
-from analysis.record.looks import LOOKS
 from analysis.record.profiles import SampledChain, read_profile, write_profile
 from analysis.record.shapes import ShapeError, encode_checked, parse
-from analysis.record.trial_files import LooksPlan
+from analysis.record.trial_files import LOOKS, LooksPlan
 from analysis.verdict.compare import answer_of
 from analysis.verdict.judging import judge
 from harness.bisect.journal import SESSIONS, Asked, Journal, MeasuredSession

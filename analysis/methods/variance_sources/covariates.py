@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.columns import cpu_of
-from ...data.protocol import segment_starts
+from ...data.host_record import segment_starts
 from ...data.variant_runs import require_steady
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution, ShortSentence, cautions_of
 from ...record.manifest import quantile_said
-from ...record.run_numbers import NUMBERS
-from ...record.service_metrics import SOURCE, grows
+from ...record.run_numbers import NUMBERS, SERVICES, grows
 from ...record.trial_files import is_of_builds
 from ...stats.samples import Array, Flags, Integers, read_only
 
@@ -353,7 +352,7 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
         about = trial.manifest.metrics.get(name, {})
         of_build = is_of_builds(about)  # it was there before the runs of its session
         of_iterations = _printed_as(trial, name) != name  # a longer run has no more of a quantile
-        named |= about.get("source") == SOURCE and grows(name)
+        named |= about.get("source") == SERVICES and grows(name)
         is_count = figures.is_time(unit) or trial.is_counter(name) or named
         if is_count and not of_build and not of_iterations:
             yield _rate(trial, values, name=name)
