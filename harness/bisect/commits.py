@@ -30,7 +30,7 @@ from analysis.words import shown
 
 from ..campaign.model import Command
 from ..errors import counted
-from ..host.commits import is_blob
+from ..host.executables import is_blob
 from ..launch.commands import CommandFailedError, HooksLauncherDiedError, SideCommands
 from ..launch.matching import last_output
 

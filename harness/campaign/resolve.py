@@ -22,9 +22,8 @@ from analysis.registry import shipped
 from analysis.words import alike, normal
 
 from ..host.counter_events import EVENTS, RawEventError, parse_raw
-from .cells import MAX_CELLS, CampaignEntry, CellMaker, entries
-from .defaults import Table, completed, fields_of, todays_defaults
-from .metric_checks import built_files, stopping_by_builds, with_quantiles, written_by_others
+from .cells import MAX_CELLS, CampaignEntry, CellMaker, ServiceMaker, entries
+from .distributions import built_files, stopping_by_builds, with_quantiles, written_by_others
 from .model import (
     LAYOUT_SEED,
     Build,
@@ -38,19 +37,30 @@ from .model import (
     Protocol,
 )
 from .nested_kinds import chosen_cpus
-from .scalar_kinds import NAME, NAME_NEEDS, known_here, nearest
+from .scalar_kinds import (
+    NAME,
+    NAME_NEEDS,
+    SEED_NAME,
+    Filler,
+    TemplateError,
+    known_here,
+    nearest,
+    parse_template,
+)
 from .schema import (
     CHECKS,
     COUNTERS,
     HOOKS,
     ISOLATION,
     PROTOCOL,
+    Table,
     check_shape,
+    completed,
+    fields_of,
     known_keys,
     section_at,
+    todays_defaults,
 )
-from .services import ServiceMaker
-from .templates import SEED_NAME, Filler, TemplateError, parse_template
 
 if TYPE_CHECKING:
     from analysis.record.yaml_reader import Faults

@@ -12,11 +12,10 @@ from analysis.words import WIDTH
 
 from ..campaign.model import Campaign, CheckPolicy
 from ..errors import counted, wrapped
+from ..host.activity import Host
 from ..host.checks import check_before, check_between, fatal_findings
 from ..host.placement import CpuPlan, choose_cpus
-from ..host.reader import Host
-from ..host.state import GapLook
-from ..host.tree import format_cpus
+from ..host.state import GapLook, format_cpus
 from ..trial.metering import look_at_counters
 from ..trial.plan import look_at_cpus, room_needed, situation_of
 from ..tune.journal import finding_of_tuning

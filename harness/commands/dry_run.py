@@ -18,13 +18,13 @@ from analysis.record.shapes import readable_rows
 from analysis.record.trial_files import MEASUREMENTS, OUTPUTS, Finding, Manifest, PlannedRun
 from analysis.words import WIDTH
 
-from ..campaign.defaults import identity_of
 from ..campaign.model import shown as with_placeholders
 from ..campaign.resolve import one_block, one_cell
+from ..campaign.schema import identity_of
 from ..errors import LaunchError, about, counted, duration, wrapped
+from ..host.activity import Host
 from ..host.checks import check_before
-from ..host.reader import Host
-from ..host.tree import format_cpus
+from ..host.state import format_cpus
 from ..launch.commands import base_environment, resolve_all
 from ..launch.matching import opened_output
 from ..trial.ending import said_of_rule

@@ -98,7 +98,7 @@ def _rerun(args: _Asked, out: TextIO, err: TextIO) -> int:
 
     from ..trial.execution import Options, start
     from .live_view import View
-    from .received_campaign import intent_of, received_campaign
+    from .rerun_preview import intent_of, received_campaign
 
     confidence = 0.95 if args.confidence is None else args.confidence
     if not 0 < confidence < 1:

@@ -78,7 +78,8 @@ def _first(args: _Asked) -> Submission:
     from analysis.errors import UsageError
 
     from ..campaign.resolve import load_campaign
-    from ..fleet.submission import Wishes, checked_arguments, submission_of
+    from ..fleet.slurm import checked_arguments
+    from ..fleet.submission import Wishes, submission_of
 
     if args.hosts is None and args.partition is None:
         what = "neither hosts nor a partition is given"

@@ -154,7 +154,7 @@ def _shown(proposal: Proposal, args: _Asked, argv: list[str]) -> str:
     from analysis.words import WIDTH
 
     from ..errors import counted, wrapped
-    from ..host.tree import format_cpus
+    from ..host.state import format_cpus
 
     where = "all CPUs" if proposal.cpus is None else f"CPU {format_cpus(proposal.cpus)}"
     whose = f" (for {args.campaign})" if args.campaign else ""

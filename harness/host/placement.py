@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import HostError
-from .tree import format_cpus
+from .state import format_cpus
 
 if TYPE_CHECKING:
     from .state import Cpu, Topology

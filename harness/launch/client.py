@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from analysis.registry import shipped
 
 from ..errors import LauncherDiedError, LaunchError, counted
-from ..host.tree import format_cpus
+from ..host.state import format_cpus
 from .exchange import (
     LOOK_S,
     Execution,

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.record.environment import BUILT, SESSION
 
-from ..campaign.cells import SessionBuilds
+from ..campaign.cells import SessionBuilds, has_port
 from ..campaign.model import filled, port_mark, texts_of
-from ..campaign.services import has_port
 from ..errors import LaunchError
 from ..host.executables import sha256_file
-from ..host.tree import format_cpus
+from ..host.state import format_cpus
 from .commands import CommandFailedError, resolve, unused_log
 from .matching import Matching, NotMatched
 from .service_process import ServiceFailedError, ServiceProcess

@@ -24,9 +24,9 @@ from analysis.record.trial_files import (
 )
 from analysis.version import VERSION
 
-from ..campaign.defaults import RULE, identity_of, resolved_text
-from ..campaign.metric_checks import quantiles_of
+from ..campaign.distributions import quantiles_of
 from ..campaign.resolve import campaign_name
+from ..campaign.schema import RULE, identity_of, resolved_text
 from ..launch.commands import SideCommands, base_environment
 from ..launch.matching import Interrupted, Interrupts
 from ..launch.usage import can_reset_peaks, folder_with_peaks, service_metrics

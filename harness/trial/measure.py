@@ -44,8 +44,7 @@ from .metering import counters_of
 from .outcomes import Examined, examine, examine_after
 from .plan import padding
 from .repeating import finding_of_standstill, repeats_of
-from .run_files import Spools
-from .run_values import RunValues
+from .run_files import RunValues, Spools
 
 if TYPE_CHECKING:
     from ..campaign.model import Cell, Command

@@ -18,14 +18,12 @@ from analysis.record.manifest import quantile_of
 from ..campaign.distributions import (
     Distribution,
     DistributionError,
-    is_distribution,
-    read_distribution,
-)
-from ..campaign.metric_checks import (
     UnitError,
     check_behind,
+    is_distribution,
     number_in,
     quantiles_of,
+    read_distribution,
     with_quantiles,
 )
 from ..launch.matching import Matching, NotMatched, as_written

@@ -23,8 +23,8 @@ from analysis.record.trial_files import PlannedRun
 
 from ..campaign.model import SEEN_SINKS, Campaign, Isolation, Order
 from ..errors import HostError
+from ..host.activity import Host
 from ..host.placement import CpuPlan, CpuWish, choose_cpus, with_services
-from ..host.reader import Host
 from ..host.state import GapLook, HostState, Situation
 from .folder import CpuLock, cpus_in_use
 

@@ -17,13 +17,12 @@ from analysis.version import VERSION
 
 from ..campaign.cells import SessionBuilds
 from ..errors import HostError
+from ..host.activity import Host
 from ..host.checks import check_before, fatal_findings
 from ..host.energy import IDLE_S, EnergyMeter, open_energy
 from ..host.executables import describe_inputs
-from ..host.reader import Host
 from ..host.snapshot import capture
-from ..host.state import CounterLook, GapLook
-from ..host.tree import format_cpus
+from ..host.state import CounterLook, GapLook, format_cpus
 from ..launch.client import LauncherClient
 from .folder import cpus_in_use
 from .metering import Grouping, counter_plan, group_runs
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
     from analysis.record.run_numbers import Measurement
 
     from ..campaign.model import Campaign
-    from ..host.commits import VariantCommit
     from ..host.counters import CounterPlan, CounterTally
+    from ..host.executables import VariantCommit
     from ..host.placement import CpuPlan
     from ..host.state import HostState
     from ..host.variables import VariableKey

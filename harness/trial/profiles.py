@@ -28,14 +28,23 @@ from analysis.record.profiles import TIMED, SampledCell, profiles_of
 from analysis.record.trial_files import CAMPAIGN
 
 from ..errors import HostError, LauncherDiedError, LaunchError
-from ..host.reader import Host
+from ..host.activity import Host
 from ..launch.client import LauncherClient, sink_of
 from ..launch.commands import base_environment, hashes, resolve_all
 from .builds import target_drift
 from .folder import LEFT, is_written_now, remove_left, storing, written_by_another
 from .measure import request_of
-from .perf_script import Began, CellCounts, Lost, Sample, demangled, read_script
-from .perf_tool import Perf, complaint, plain_environment
+from .perf import (
+    Began,
+    CellCounts,
+    Lost,
+    Perf,
+    Sample,
+    complaint,
+    demangled,
+    plain_environment,
+    read_script,
+)
 from .plan import padding
 from .resume import campaign_drift, host_drift
 from .run_files import clear

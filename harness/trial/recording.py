@@ -25,14 +25,13 @@ from analysis.record.shapes import opened
 from analysis.record.trial_files import CAMPAIGN
 from analysis.version import VERSION
 
-from ..campaign.defaults import identity_of
 from ..campaign.resolve import load_campaign
+from ..campaign.schema import identity_of
 from ..errors import HostError
 from ..launch.commands import base_environment, resolve_all
 from ..launch.matching import Interrupted
 from .execution import Options, start
-from .perf_script import runtime_of
-from .perf_tool import find_perf
+from .perf import find_perf, runtime_of
 from .profiles import SessionProfiler, new_profile, refuse_changed
 from .resume import defaults_of
 

@@ -26,7 +26,8 @@ from analysis.record.trial_files import (
     asked_since,
 )
 
-from ..campaign.defaults import (
+from ..campaign.resolve import campaign_name, load_campaign
+from ..campaign.schema import (
     BEFORE,
     RULE,
     Table,
@@ -35,7 +36,6 @@ from ..campaign.defaults import (
     stored_defaults,
     stored_own_defaults,
 )
-from ..campaign.resolve import campaign_name, load_campaign
 from ..launch.matching import Interrupted
 from .builds import builds_again, drift, programs_again, refuse, settle
 from .ending import Ending, refuse_comparison, refuse_imported

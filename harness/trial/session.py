@@ -27,7 +27,7 @@ from analysis.record.trial_files import (
 from ..campaign.cells import layout_seed
 from ..campaign.model import LAYOUT_SEED, filled
 from ..host.checks import check_between
-from ..host.commits import VariantCommit, commits_of_programs
+from ..host.executables import VariantCommit, commits_of_programs
 from ..host.variables import VariableKey, variable_key
 from ..launch.commands import CommandFailedError, SideCommands, unused_log
 from ..launch.exchange import more_files
@@ -35,11 +35,18 @@ from ..launch.matching import Interrupted, Interrupts
 from ..launch.running import RunningServices
 from .builds import TrialBuilds
 from .ending import RUN_CAP, Ending
-from .gives_up import KEY, NeverOk, finding_of_given_up, finding_of_never_ok
 from .measure import CapReached, ClockWatch, Measurer
 from .metering import SessionEnergy
 from .run_files import ArgumentFiles, OutputAgreement, set_aside
-from .stopping import Earlier, SessionRules, finding_of
+from .stopping import (
+    KEY,
+    Earlier,
+    NeverOk,
+    SessionRules,
+    finding_of,
+    finding_of_given_up,
+    finding_of_never_ok,
+)
 
 if TYPE_CHECKING:
     from analysis.record.run_numbers import Measurement

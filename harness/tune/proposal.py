@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..errors import HostError
+from ..host.facts import CPU, cpufreq
 from ..host.placement import CpuPlan, choose_cpus
-from ..host.processors import CPU, cpufreq
-from ..host.tree import Tree, format_cpus, parse_cpus
+from ..host.state import Tree, format_cpus, parse_cpus
 
 if TYPE_CHECKING:
     from analysis.record.trial_files import Finding

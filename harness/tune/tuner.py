@@ -20,12 +20,11 @@ from analysis.errors import UsageError
 from analysis.record.manifest import utc_now
 
 from ..errors import HostError, LaunchError
+from ..host.activity import Host
 from ..host.cgroups import remove_left
 from ..host.checks import check_before, check_between
 from ..host.placement import choose_cpus
-from ..host.reader import Host
-from ..host.state import Situation
-from ..host.tree import Tree, format_cpus
+from ..host.state import Situation, Tree, format_cpus
 from ..trial.folder import cpus_in_use
 from .journal import FOLDER, Desk
 from .proposal import (

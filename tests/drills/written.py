@@ -28,10 +28,16 @@ from analysis.record.trial_files import LOOKS, LooksPlan
 from analysis.verdict.compare import answer_of
 from analysis.verdict.judging import judge
 from harness.bisect.journal import SESSIONS, Asked, Journal, MeasuredSession
-from harness.campaign.distributions import DistributionError, decoded, read_log, read_percentiles
-from harness.campaign.metric_checks import UnitError, number_in
+from harness.campaign.distributions import (
+    DistributionError,
+    UnitError,
+    decoded,
+    number_in,
+    read_log,
+    read_percentiles,
+)
 from harness.commands.comparing import stored_commands
-from harness.trial.perf_script import read_script
+from harness.trial.perf import read_script
 from harness.trial.writer import Store
 from tests.handmade_bundle import manifest_of, sums_of, write_bundle
 

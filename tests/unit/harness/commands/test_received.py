@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.errors import StoreError
-from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.resolve import load_campaign
+from harness.campaign.schema import identity_of, resolved_text
 from harness.cli import main
-from harness.commands.received_campaign import intent_of, received_campaign
+from harness.commands.rerun_preview import intent_of, received_campaign
 from harness.trial.ending import Ending
 
 TEXT = {
