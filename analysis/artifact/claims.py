@@ -11,24 +11,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from ..errors import CampaignError, StoreError, UsageError
 from ..pages.result import plain
 from ..record.shapes import ShapeError, parse
-from ..record.yaml_reader import (
-    Faults,
-    Location,
-    Plain,
-    decoded,
-    quote,
-    read_document,
-)
+from ..record.yaml_reader import Faults, Location, Plain, decoded, quote, read_document
 from .recomputing import fault_of_command
-
-if TYPE_CHECKING:
-    from ..record.yaml_reader import Location
-
 
 # --- ``bundle.yaml`` and ``claims.yaml``, by the reader of campaigns: all their mistakes are told at
 # once.

@@ -18,7 +18,7 @@ from ..record.manifest import read_manifest
 from ..record.yaml_reader import Location, read_bytes
 from ..version import VERSION
 from .archive import MOST_BYTES, Weighed, of_bytes, of_file, tar_of, weigh
-from .claims import YamlFile
+from .claims import StoredClaim, YamlFile
 from .contents import (
     BUNDLE,
     KIND,
@@ -49,7 +49,6 @@ from .documents import (
 
 if TYPE_CHECKING:
     from .bundle import Answered
-    from .claims import StoredClaim
     from .gathering import CopiedSource, Staging
 
 # --- What a packer is asked: its options, and ``bundle.yaml``, what authors say of their work.

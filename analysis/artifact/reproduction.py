@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from ..pages.model import (
     Block,
@@ -31,11 +31,7 @@ from ..pages.number_format import counted
 from ..pages.result import Result
 from ..version import VERSION
 from ..words import shorten, shown
-from .contents import line_of
-
-if TYPE_CHECKING:
-    from .contents import Contents, Missing, RedactionRecord
-
+from .contents import Contents, Missing, RedactionRecord, line_of
 
 Standing = Literal["same bytes", "within", "different", "failed", "stopped"]
 Outcome = Literal["same bytes", "within", "differs", "unfinished", "nothing stored"]

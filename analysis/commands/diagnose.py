@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..announcing import doing
 from ..errors import UsageError
 from ..options import command, number
-from .options import Metric, Source, Workers, metric_of, show
+from .options import CommandResult, Metric, Source, Workers, metric_of, show
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..methods.variance_sources.mixed_table import MixedTable
     from ..methods.variance_sources.result import Sources
     from ..pages.model import Caution
-    from .options import CommandResult
 
 
 _PLACES = 12  # 1 - 0.95 is 0.05, whatever binary fractions say

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..methods.speedup_test.result import SpeedupSuite, Weighting
 
     _JudgedSuite = tuple[str, SpeedupSuite, str | None, tuple[LeftOut, ...]]
-    from pathlib import Path
 
     from ..data.matrix import PerformanceMatrix
     from ..methods.mixture.report import MixtureReport

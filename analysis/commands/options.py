@@ -12,7 +12,7 @@ import os
 import re
 import signal
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,8 +25,6 @@ from ..options import Given
 _BACKENDS = {"threads": "threading", "processes": "loky"}  # joblib's names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..data.matrix import PerformanceMatrix
     from ..data.number_text import Decimal, Layout
     from ..importers.reader import Reading, Sides

@@ -12,8 +12,6 @@ from ..options import command
 from .options import Judging, Metric, Source, candidates_of, metrics_of, show, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..data.number_text import Decimal
     from ..data.trial import Trial
     from ..pages.model import Next

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,12 +55,8 @@ from .merging import (
     require_distinct,
     require_one_campaign,
 )
-from .runs import differing, stored_together
+from .runs import Unit, differing, stored_together
 from .trial import Trial, read_trial
-
-if TYPE_CHECKING:
-    from .runs import Unit
-
 
 _NAMED = 6
 

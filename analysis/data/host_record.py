@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -35,11 +35,7 @@ from ..record.trial_files import (
     OUTPUTS,
     RESOLVED,
 )
-from .runs import differing
-
-if TYPE_CHECKING:
-    from .runs import Runs
-
+from .runs import Runs, differing
 
 BOOT_ARGUMENTS = "kernel.boot_arguments"
 _SECTIONS = ("host", "cpu", "memory", "kernel", "tools", "process", "targets", "inputs", "moment")

@@ -21,12 +21,11 @@ from ..record.run_numbers import (
     Better,
     MetricInfo,
 )
-from ..record.trial_files import ENERGY, NET_ENERGY, is_of_builds
+from ..record.trial_files import ENERGY, NET_ENERGY, Manifest, is_of_builds
 from ..stats.samples import Flags
 from .host_record import read_host_record
 
 if TYPE_CHECKING:
-    from ..record.trial_files import Manifest
     from .runs import Runs
 
 Of = Literal["run", "session", "build"]

@@ -21,8 +21,6 @@ from ..record.trial_files import Manifest, asked_now
 from ..stats.samples import Array, Flags, Integers, read_only
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..record.manifest import WarmupIterations
     from .columns import FailedRun, MetricColumn
 

@@ -16,7 +16,7 @@ from ..pages.model import Caution, ShortSentence, plain
 from ..record.manifest import needed, warmup_of
 from ..record.run_numbers import limit_of
 from ..record.trial_files import ENERGY, NET_ENERGY, RESOLUTION_S, STEADY, IdlePower, is_steady
-from ..stats.samples import read_only
+from ..stats.samples import Array, Flags, Integers, read_only
 from .columns import OUTCOMES
 from .iterations import (
     JudgedIterations,
@@ -29,14 +29,11 @@ from .iterations import (
 )
 from .matrix import CutOff, PerformanceMatrix, check_positive, failures_of_rows
 from .metrics import apart_of, floor_of, info_of, kind_of
-from .runs import level_caution
+from .runs import Runs, level_caution
 from .session_quantiles import QuantileBasis, printed_counts, session_quantiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from ..stats.samples import Array, Flags, Integers
-    from .runs import Runs
 
 
 def runs_of(

@@ -17,7 +17,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from .axes import Scale
+from .axes import Axes, Scale
 from .marks import (
     COLOURS,
     DASHES,
@@ -43,9 +43,6 @@ from .marks import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from .axes import Axes
     from .chart import Sheet
 
 

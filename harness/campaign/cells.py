@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.record.json_paths import JsonPathError, parse_path
-from analysis.record.manifest import quantile_metric
+from analysis.record.manifest import WarmupIterations, quantile_metric
 from analysis.record.trial_files import ENERGY_METRICS
 from analysis.record.yaml_reader import Faults, Location, quote
 
@@ -31,6 +31,7 @@ from .model import (
     Ready,
     Service,
     Sink,
+    When,
     port_mark,
     texts_of,
 )
@@ -48,10 +49,7 @@ from .schema import Table, completed, fields_of
 from .target_schema import EXPECT, METRIC, SERVICE, VARIANT
 
 if TYPE_CHECKING:
-    from analysis.record.manifest import WarmupIterations
     from analysis.record.run_numbers import Better
-
-    from .model import When
 
 
 MAX_CELLS = 10_000

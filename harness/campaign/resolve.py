@@ -6,18 +6,12 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.errors import CampaignError, UsageError
 from analysis.record.run_numbers import METRIC_NUMBERS, PEAK, PEAK_SINCE_START, metrics_of
 from analysis.record.trial_files import BUILD_METRICS, ENERGY_METRICS
-from analysis.record.yaml_reader import (
-    Location,
-    decoded,
-    quote,
-    read_bytes,
-    read_document,
-)
+from analysis.record.yaml_reader import Faults, Location, decoded, quote, read_bytes, read_document
 from analysis.registry import shipped
 from analysis.words import alike, normal
 
@@ -35,6 +29,7 @@ from .model import (
     Hooks,
     Isolation,
     Protocol,
+    Sink,
 )
 from .nested_kinds import chosen_cpus
 from .scalar_kinds import (
@@ -61,11 +56,6 @@ from .schema import (
     section_at,
     todays_defaults,
 )
-
-if TYPE_CHECKING:
-    from analysis.record.yaml_reader import Faults
-
-    from .model import Sink
 
 _NAMED = 3  # benchmarks that a message names
 _TEMPLATES = (

@@ -12,16 +12,13 @@ import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.record.yaml_reader import Faults, Location, Plain, quote
 from analysis.registry import shipped
 from analysis.words import normal
 
 from .model import Command
-
-if TYPE_CHECKING:
-    from analysis.record.yaml_reader import Faults
 
 
 def _signs() -> Iterator[str]:

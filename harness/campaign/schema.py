@@ -11,12 +11,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from analysis.errors import FairtrialError
 from analysis.record.shapes import parse
 from analysis.record.trial_files import StopRule
-from analysis.record.yaml_reader import Faults, read_document
+from analysis.record.yaml_reader import Document, Faults, Location, read_document
 from analysis.registry import shipped
 
 from ..host.checks import CHECK_NAMES
@@ -66,10 +66,6 @@ from .target_schema import (
     TIMEOUT,
     VARIANT,
 )
-
-if TYPE_CHECKING:
-    from analysis.record.yaml_reader import Document, Location
-
 
 _RUNS = whole(1, 10**6)
 _CHECKS = Listed(choice(*CHECK_NAMES))

@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -19,12 +19,9 @@ from analysis.words import apart, shorten, shown
 
 from ..errors import counted
 from .live_view import OneLineView
-from .options import ELSEWHERE, Comparing, remarks
+from .options import ELSEWHERE, Comparing, WantedCommand, remarks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from analysis.plan.compare_looks import CandidateLook, Look
     from analysis.record.printer import Printer
     from analysis.record.run_numbers import Measurement
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from ..campaign.model import Campaign
     from ..trial.preparation import Prepared
     from ..trial.sitting import SittingEnding
-    from .options import WantedCommand
 
 
 _CPUS_KEY = "isolation.cpus"

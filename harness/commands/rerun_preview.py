@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from analysis.errors import StoreError
 from analysis.record.manifest import read_manifest
@@ -25,12 +25,6 @@ from ..host.executables import sha256_file
 from ..launch.commands import base_environment, resolve
 from ..trial.plan import planned_runs
 from ..trial.resume import defaults_of
-
-if TYPE_CHECKING:
-    from analysis.record.trial_files import Manifest
-
-    from ..campaign.model import Campaign
-
 
 Kind = Literal[
     "build",

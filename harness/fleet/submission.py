@@ -39,11 +39,10 @@ from ..trial.plan import planned_runs
 from ..trial.preparation import expected_seconds
 from ..trial.progress import read_progress, trials_in
 from ..trial.writer import new_trial_name
-from .slurm import Scheduler
+from .slurm import Node, Scheduler, SlurmPartition
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
-    from .slurm import Node, Scheduler, SlurmPartition
 
 
 # --- Which hosts a campaign goes to, and whether their partition and its time limit let it measure.

@@ -10,16 +10,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from analysis.record.trial_files import Finding, warning
 
 from .counter_events import EVENTS, SOFTWARE, RawEvent, RawEventError, parse_raw, parse_terms
 from .state import PARANOID, CountedEvent, CounterLook, MissingEvent, Tree, format_cpus
-
-if TYPE_CHECKING:
-    from .state import Tree
-
 
 # --- The kernel's units that count (PMUs), and what they take for an event's name on this host.
 

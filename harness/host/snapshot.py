@@ -26,12 +26,11 @@ from analysis.record.shapes import records_of
 from analysis.record.trial_files import ENVIRONMENT, EnvironmentShape
 
 from .executables import describe_targets
-from .state import format_cpus
+from .state import HostState, Topology, format_cpus
 from .variables import VariableKey, allowed, redact_text, stored_variables
 
 if TYPE_CHECKING:
     from .activity import Host
-    from .state import HostState, Topology
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,17 +13,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..campaign.model import Isolation
+from ..campaign.model import Isolation, Service
 from ..errors import LauncherDiedError, LaunchError
 from .client import LauncherClient
 from .commands import resolve
 from .exchange import Execution, LaunchRequest, children, descendants
-from .matching import last_output, opened_output
+from .matching import Interrupts, last_output, opened_output
 
 if TYPE_CHECKING:
-    from ..campaign.model import Service
     from ..host.cgroups import RunGroups
-    from .matching import Interrupts
 
 _LAST_LINES = 6
 _AT_ONCE = 1 << 22  # bytes; of a line without an end as many are one

@@ -18,7 +18,7 @@ from analysis.record.run_numbers import MOST_REPEATS, Measurement, is_disturbed,
 from analysis.record.shapes import label_of
 from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun, warning
 
-from ..campaign.model import SEEN_SINKS
+from ..campaign.model import SEEN_SINKS, Cell, Command
 from ..errors import LauncherDiedError, LaunchError, counted
 from ..host.activity import Surroundings
 from ..host.variables import Concealed
@@ -35,6 +35,7 @@ from ..launch.service_process import ServiceFailedError
 from ..launch.usage import (
     HookLeftovers,
     ServiceMeter,
+    Used,
     can_reset_peaks,
     disturbed as services_disturbed,
     folder_with_peaks,
@@ -47,8 +48,6 @@ from .repeating import finding_of_standstill, repeats_of
 from .run_files import RunValues, Spools
 
 if TYPE_CHECKING:
-    from ..campaign.model import Cell, Command
-    from ..launch.usage import Used
     from .session import TrialRun
 
 _STEP_NS = 500_000_000

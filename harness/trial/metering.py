@@ -26,14 +26,13 @@ from ..errors import HostError, counted
 from ..host.cgroups import NoGroupsError, RunGroups
 from ..host.energy import IDLE_S, Spent, measure_idle
 from ..host.facts import DELEGATED, missing_for
-from ..host.state import CounterLook, Tree
+from ..host.state import CounterLook, HostState, Tree
 from ..launch.client import LauncherClient
 from ..launch.matching import Interrupts
 
 if TYPE_CHECKING:
     from ..host.activity import Host
     from ..host.counters import CounterPlan, CounterTally
-    from ..host.state import HostState
     from ..launch.exchange import Execution
     from .session import TrialRun
 

@@ -20,9 +20,9 @@ from ..errors import HostError
 from ..host.activity import Host
 from ..host.checks import check_before, fatal_findings
 from ..host.energy import IDLE_S, EnergyMeter, open_energy
-from ..host.executables import describe_inputs
+from ..host.executables import VariantCommit, describe_inputs
 from ..host.snapshot import capture
-from ..host.state import CounterLook, GapLook, format_cpus
+from ..host.state import CounterLook, GapLook, HostState, format_cpus
 from ..launch.client import LauncherClient
 from .folder import cpus_in_use
 from .metering import Grouping, counter_plan, group_runs
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 
     from ..campaign.model import Campaign
     from ..host.counters import CounterPlan, CounterTally
-    from ..host.executables import VariantCommit
     from ..host.placement import CpuPlan
-    from ..host.state import HostState
     from ..host.variables import VariableKey
     from ..launch.matching import Interrupts
 

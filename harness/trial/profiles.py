@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from analysis.errors import StoreError, UsageError
 from analysis.record.manifest import read_manifest, sync_place
 from analysis.record.profiles import TIMED, SampledCell, profiles_of
-from analysis.record.trial_files import CAMPAIGN
+from analysis.record.trial_files import CAMPAIGN, Finding, Manifest
 
 from ..errors import HostError, LauncherDiedError, LaunchError
 from ..host.activity import Host
@@ -50,8 +50,6 @@ from .resume import campaign_drift, host_drift
 from .run_files import clear
 
 if TYPE_CHECKING:
-    from analysis.record.trial_files import Finding, Manifest
-
     from ..campaign.model import Campaign, Cell
     from .session import TrialRun
 

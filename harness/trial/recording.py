@@ -22,7 +22,7 @@ from analysis.record.profiles import (
     write_profile,
 )
 from analysis.record.shapes import opened
-from analysis.record.trial_files import CAMPAIGN
+from analysis.record.trial_files import CAMPAIGN, Manifest
 from analysis.version import VERSION
 
 from ..campaign.resolve import load_campaign
@@ -36,8 +36,6 @@ from .profiles import SessionProfiler, new_profile, refuse_changed
 from .resume import defaults_of
 
 if TYPE_CHECKING:
-    from analysis.record.trial_files import Manifest
-
     from ..campaign.model import Campaign
     from .preparation import Watcher
 

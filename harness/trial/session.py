@@ -25,7 +25,7 @@ from analysis.record.trial_files import (
 )
 
 from ..campaign.cells import layout_seed
-from ..campaign.model import LAYOUT_SEED, filled
+from ..campaign.model import LAYOUT_SEED, Campaign, Cell, Command, filled
 from ..host.checks import check_between
 from ..host.executables import VariantCommit, commits_of_programs
 from ..host.variables import VariableKey, variable_key
@@ -51,7 +51,6 @@ from .stopping import (
 if TYPE_CHECKING:
     from analysis.record.run_numbers import Measurement
 
-    from ..campaign.model import Campaign, Cell, Command
     from ..host.placement import CpuPlan
     from .preparation import Prepared, Watcher
     from .writer import Store

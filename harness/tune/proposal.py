@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ..errors import HostError
 from ..host.facts import CPU, cpufreq
 from ..host.placement import CpuPlan, choose_cpus
-from ..host.state import Tree, format_cpus, parse_cpus
+from ..host.state import Cpu, HostState, Tree, format_cpus, parse_cpus
 
 if TYPE_CHECKING:
     from analysis.record.trial_files import Finding
 
-    from ..host.state import Cpu, HostState
 
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 PERF_RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
