@@ -33,7 +33,7 @@ from ..pages.model import Caution, Page, merged, page_of, section, table_of
 from ..pages.result import Result
 from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
 from ..plots.chart import Sheet, arranged
-from ..plots.svg import Picture
+from ..plots.paper import Picture
 from ..stats import classical
 from ..stats.arguments import checks_arguments, chosen, counted, named, stream
 from ..stats.classical import Alternative

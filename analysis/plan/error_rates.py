@@ -37,7 +37,7 @@ from ..pages.model import Page, Value, page_of, section, table_of
 from ..pages.result import Result
 from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
 from ..plots.chart import Sheet, arranged
-from ..plots.svg import Picture
+from ..plots.paper import Picture
 from ..stats.arguments import checks_arguments, chosen, named, stream
 from ..stats.classical import Alternative, paired_interval, paired_pvalue, student_pvalue
 from ..stats.workers import Progress

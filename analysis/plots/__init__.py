@@ -21,10 +21,15 @@ from .axes import (
     spaced_ticks as spaced_ticks,
 )
 from .chart import arranged as arranged
-from .marks import (
+from .labels import (
     Box as Box,
-    Mark as Mark,
     Wanted as Wanted,
+    kept_in_row as kept_in_row,
+    placed as placed,
+    text_width as text_width,
+)
+from .marks import (
+    Mark as Mark,
     again as again,
     arrow as arrow,
     band as band,
@@ -35,16 +40,13 @@ from .marks import (
     dot as dot,
     dots as dots,
     field as field,
-    kept_in_row as kept_in_row,
     label as label,
     line as line,
-    placed as placed,
     segments as segments,
     shared as shared,
     stroke as stroke,
     strokes as strokes,
     style_of as style_of,
-    text_width as text_width,
     upright as upright,
 )
 from .svg import cell as cell, plot as plot, ticks_below as ticks_below

@@ -14,11 +14,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..pages.number_format import SCALES
-from .marks import Area, Box, Curve, Dots, Line, Mark, Rect, Segments, Text
+from .labels import Box
+from .marks import Area, Curve, Dots, Line, Mark, Rect, Segments, Text
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+__all__ = [
+    "Axes",
+    "Key",
+    "Scale",
+    "Tick",
+    "density_axis",
+    "quantity_axis",
+    "quantity_scale",
+    "quantity_ticks",
+    "ratio_axis",
+    "ratio_scale",
+    "ratio_ticks",
+    "read_out",
+    "rows_down",
+    "spaced_ticks",
+    "unit_of",
+]
 
 # --- Scales: where a value lies on an axis, as a share of its length, and the ticks beside it.
 

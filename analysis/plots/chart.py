@@ -18,12 +18,25 @@ import numpy as np
 
 from ..errors import UsageError
 from .axes import Axes, Key, Scale, Tick
-from .marks import Box, Curve, Dots, Line, Mark, Rect, Segments, Text, apart
-from .svg import OWN, SMALL, Letters, Outline, Picture, Spots, broken, style_of_roles, wide
+from .labels import Box, apart
+from .marks import Curve, Dots, Line, Mark, Rect, Segments, Text
+from .paper import SMALL, Letters, Outline, Picture, Spots, style_of_roles
+from .svg import OWN, broken, wide
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+__all__ = [
+    "ENDINGS",
+    "POINT",
+    "Sheet",
+    "arranged",
+    "check_picture",
+    "picture_bytes",
+    "stacked",
+    "write_file",
+    "write_picture",
+]
 
 # --- How a picture of a paper is written to a file.
 #

@@ -22,7 +22,10 @@ from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, Bbox, IdentityTransform
 
 from .marks import PRINT
-from .svg import CODES, OPEN, SHAPES, Letters, Outline, Picture, Spots, Style, plain, shown
+from .paper import OPEN, SHAPES, Letters, Outline, Picture, Spots, Style, shown
+from .svg import CODES, plain
+
+__all__ = ["pdf", "png"]
 
 _agg: Any = backend_agg  # which have no types
 _pdf: Any = backend_pdf

@@ -26,7 +26,7 @@ from .page import Chapter
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
-    from ..plots.svg import Picture
+    from ..plots.paper import Picture
     from ..stats.samples import Array
     from .subject import Subject
 

@@ -21,7 +21,8 @@ from ..pages.difference import Difference
 from ..pages.model import Block, Section, Sentence, Table, Value
 from ..pages.number_format import bare_pvalue, counted, outcome_word
 from ..plots.axes import Scale, quantity_ticks
-from ..plots.marks import Mark, again, arrow, dot, kept_in_row, line, shared, style_of, upright
+from ..plots.labels import kept_in_row
+from ..plots.marks import Mark, again, arrow, dot, line, shared, style_of, upright
 from ..plots.svg import cell, ticks_below
 from ..record.fleet import is_fleet
 from ..record.profiles import PROFILE, StoredProfile, profiles_of, read_profile

@@ -219,7 +219,7 @@ def why_of(found: Bisection, err: TextIO, *, quiet: bool, verbose: bool, wait_s:
     """
     from analysis.commands.why import Explaining, explained, targets_of
 
-    from .why import ProfilesWanted, WhyView, recorded
+    from .why_answering import Request, WhyView, recorded
 
     targets = tuple(
         target
@@ -232,7 +232,7 @@ def why_of(found: Bisection, err: TextIO, *, quiet: bool, verbose: bool, wait_s:
     if not targets:
         return None
     view = WhyView(err, quiet=quiet, verbose=verbose)
-    profiles = recorded(targets, ProfilesWanted(wait_s=wait_s), view)
+    profiles = recorded(targets, Request(wait_s=wait_s), view)
     return explained(profiles, Explaining())
 
 

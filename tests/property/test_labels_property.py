@@ -6,7 +6,7 @@ import itertools
 
 from hypothesis import given, strategies as st
 
-from analysis.plots.marks import Box, Wanted, kept_in_row, placed, text_width
+from analysis.plots.labels import Box, Wanted, kept_in_row, placed, text_width
 
 names = st.text(max_size=30)
 shares = st.floats(0, 1)

@@ -53,7 +53,7 @@ from .model import BIC_MARGIN, likelihood_and_bic
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from ...plots.svg import Picture
+    from ...plots.paper import Picture
     from ...stats.samples import Array, Flags, Indices, Integers
 
 # --- Runs by cluster, a panel for each two metrics, with the ellipses of their mixture.

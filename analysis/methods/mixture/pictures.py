@@ -20,7 +20,7 @@ from ...plots.axes import (
     quantity_ticks,
 )
 from ...plots.chart import Sheet, arranged
-from ...plots.svg import Picture
+from ...plots.paper import Picture
 from ...stats.samples import Array
 from ...words import shorten, shown
 from .goodness import CorpusSummary

@@ -45,7 +45,7 @@ from ...stats.samples import Array, read_only
 from ...words import shorten
 
 if TYPE_CHECKING:
-    from ...plots.svg import Picture
+    from ...plots.paper import Picture
 
 Scale = Literal["log", "covariance", "correlation"]
 

@@ -10,8 +10,9 @@ import numpy as np
 from ...errors import InsufficientDataError
 from ...plots.axes import Axes, Key, Scale, Tick, quantity_ticks
 from ...plots.chart import Sheet, arranged
-from ...plots.marks import Box, Placed, Wanted, placed
-from ...plots.svg import SMALL, Picture, wide
+from ...plots.labels import Box, Placed, Wanted, placed
+from ...plots.paper import SMALL, Picture
+from ...plots.svg import wide
 from ...stats.samples import Array
 from ...words import shorten, shown
 from .biplot import SCALES, Biplot

@@ -37,7 +37,7 @@ from ...plots.axes import (
     rows_down,
 )
 from ...plots.chart import Sheet, arranged
-from ...plots.svg import Picture
+from ...plots.paper import Picture
 from ...stats.arguments import stream
 from ...words import apart, shorten, shortened, shown
 from .bootstrap import bootstrap_speedup

@@ -33,7 +33,7 @@ from .covariates import AS_LEVELS, spoken
 from .result import ELSEWHERE, Component, Factor, Mode, Source, Sources
 
 if TYPE_CHECKING:
-    from ...plots.svg import Picture
+    from ...plots.paper import Picture
     from ...stats.samples import Array
     from .result import Across, Agreement, Dependence, DependencePoint
 

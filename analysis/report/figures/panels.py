@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...methods.multilevel.result import BenchmarkLine, Multilevel
     from ...plots.chart import Sheet
-    from ...plots.svg import Picture
+    from ...plots.paper import Picture
     from ..subject import Subject
 
 _TALLEST = 230.0  # mm: a page with its caption

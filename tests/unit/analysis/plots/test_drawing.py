@@ -16,7 +16,7 @@ from analysis.errors import UsageError
 from analysis.plots import Axes, Scale, arranged, quantity_axis
 from analysis.plots.chart import ENDINGS, Sheet, check_picture, picture_bytes
 from analysis.plots.marks import PRINT
-from analysis.plots.svg import Spots
+from analysis.plots.paper import Spots
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHEET = Sheet(width=85, font_size=7)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.plots.marks import Box, Wanted, kept_in_row, placed, text_width
+from analysis.plots.labels import Box, Wanted, kept_in_row, placed, text_width
 
 
 def test_the_less_important_of_two_that_collide_is_dropped() -> None:

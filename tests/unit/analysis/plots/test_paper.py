@@ -12,7 +12,8 @@ from analysis.plots import Axes, arranged, density_axis, quantity_axis, ratio_ax
 from analysis.plots.axes import Scale, quantity_ticks, ratio_scale, ratio_ticks
 from analysis.plots.chart import Sheet
 from analysis.plots.marks import PRINT, Dots, Line, Rect, style_of
-from analysis.plots.svg import Letters, Outline, broken, style_of_roles, wide
+from analysis.plots.paper import Letters, Outline, style_of_roles
+from analysis.plots.svg import broken, wide
 from tests.examples import examples
 
 SHEET = Sheet(width=85, font_size=8)

@@ -5,7 +5,7 @@ import pytest
 
 from analysis.methods.resampling.biplot import biplot
 from analysis.methods.resampling.biplot_picture import biplot_picture
-from analysis.plots.svg import Outline
+from analysis.plots.paper import Outline
 
 
 def of(values):

@@ -12,7 +12,7 @@ from analysis.methods.resampling.biplot_picture import biplot_picture
 from analysis.methods.resampling.page import resampling_picture, resampling_report
 from analysis.plots.chart import Sheet, check_picture, write_picture
 from analysis.plots.marks import Text
-from analysis.plots.svg import Outline
+from analysis.plots.paper import Outline
 
 
 def systems(count, benchmarks=5, runs=6, spread=0.02):
