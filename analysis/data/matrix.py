@@ -26,8 +26,7 @@ from .number_text import Decimal, Layout
 from .runs import POOLED, Ids, Processes, Rows, Unit, ids_of, ids_of_runs, level_caution
 
 if TYPE_CHECKING:
-    from .iterations import IterationsOfCell
-    from .session_quantiles import ValuesOf
+    from .iterations import IterationsOfCell, ValuesOf
 
 # --- Runs that failed, of each benchmark and in which sessions; and what those that a time limit ended tell.
 

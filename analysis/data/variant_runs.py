@@ -20,17 +20,19 @@ from ..stats.samples import Array, Flags, Integers, read_only
 from .columns import OUTCOMES
 from .iterations import (
     JudgedIterations,
+    QuantileBasis,
     iteration_cautions,
     judged_counts,
     judged_iterations,
     judged_values,
     of_cells,
+    printed_counts,
+    session_quantiles,
     values_of,
 )
 from .matrix import CutOff, PerformanceMatrix, check_positive, failures_of_rows
 from .metrics import apart_of, floor_of, info_of, kind_of
 from .runs import Runs, level_caution
-from .session_quantiles import QuantileBasis, printed_counts, session_quantiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

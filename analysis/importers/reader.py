@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..data.host_record import not_judged, question_of
+from ..data.iterations import of_one_basis
 from ..data.matrix import PerformanceMatrix
 from ..data.pair import own_session, set_apart, trial_cautions
-from ..data.session_quantiles import of_one_basis
 from ..data.trial import Trial, read_trial
 from ..data.trial_cautions import always_said
 from ..errors import FairtrialError, InsufficientDataError, StoreError, UsageError

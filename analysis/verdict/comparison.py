@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..data.host_record import is_free_setting, not_judged, question_of, setting_leaves, settings_of
-from ..data.session_quantiles import of_one_basis
+from ..data.iterations import of_one_basis
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.compare import multilevel

@@ -68,7 +68,7 @@ def reproduce(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     for option in args.given(*_ALONE):
         what = f"{option} goes with --rerun"
         raise UsageError(what, None, "add --rerun, or leave it out")
-    from analysis.commands.bundle import write_reproduction
+    from analysis.commands.share import write_reproduction
 
     return write_reproduction(
         args.artifact,
@@ -83,7 +83,7 @@ def reproduce(*, args: _Asked, out: TextIO, err: TextIO) -> int:
 
 def size(text: str) -> int:
     """Read a number of bytes."""
-    from analysis.commands.bundle import size_in_bytes
+    from analysis.commands.share import size_in_bytes
 
     return size_in_bytes(text)
 
@@ -93,7 +93,7 @@ def _form(args: _Asked) -> Any:  # noqa: ANN401 - one of three texts, for the ju
 
 
 def _rerun(args: _Asked, out: TextIO, err: TextIO) -> int:
-    from analysis.commands.bundle import unpack_artifact, write_rerun
+    from analysis.commands.share import unpack_artifact, write_rerun
     from analysis.errors import FairtrialError, UsageError
 
     from ..trial.execution import Options, start
@@ -160,7 +160,7 @@ def _place(into: Path, *, consent: bool) -> Iterator[Path]:
     if consent:
         yield into
         return
-    from analysis.commands.bundle import passing_folder
+    from analysis.commands.share import passing_folder
 
     with passing_folder() as place:
         yield place / "artifact"

@@ -18,9 +18,15 @@ from ..campaign.model import Campaign, Cell, Service, filled, port_mark, texts_o
 from ..errors import LaunchError
 from ..host.executables import sha256_file
 from ..host.state import format_cpus
-from .commands import CommandFailedError, SideCommands, resolve, unused_log
+from .commands import (
+    CommandFailedError,
+    ServiceFailedError,
+    ServiceProcess,
+    SideCommands,
+    resolve,
+    unused_log,
+)
 from .matching import Interrupts, Matching, NotMatched
-from .service_process import ServiceFailedError, ServiceProcess
 
 if TYPE_CHECKING:
     from ..host.cgroups import RunGroups

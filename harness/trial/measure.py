@@ -27,11 +27,11 @@ from ..launch.commands import (
     HOOKS_LAUNCHER_DIED,
     CommandFailedError,
     HooksLauncherDiedError,
+    ServiceFailedError,
 )
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
 from ..launch.matching import Matching
 from ..launch.running import DEATH_S
-from ..launch.service_process import ServiceFailedError
 from ..launch.usage import (
     HookLeftovers,
     ServiceMeter,

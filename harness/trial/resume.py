@@ -39,13 +39,7 @@ from ..campaign.schema import (
 from ..launch.matching import Interrupted
 from .builds import builds_again, drift, programs_again, refuse, settle
 from .ending import Ending, refuse_comparison, refuse_imported
-from .execution import (
-    Options,
-    _broken_off,
-    _host,
-    _metrics,
-    readied,
-)
+from .execution import Options, _broken_off, _host, _metrics, readied
 from .folder import is_written_now, storing, written_by_another
 from .plan import plan_session, planned_runs
 from .preparation import Watcher

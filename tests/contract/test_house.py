@@ -42,7 +42,7 @@ OPENERS = {
     "harness/launch/in_launcher/system_calls.py:4 harness/launch/in_launcher/cgroups.py:3 "
     "harness/launch/in_launcher/serving.py:5 harness/launch/in_launcher/system_calls.py:1 harness/launch/client.py:1 "
     "harness/host/cgroups.py:3 harness/host/energy.py:1 harness/launch/usage.py:2 "
-    "harness/launch/usage.py:1 harness/launch/service_process.py:1 harness/launch/running.py:3 "
+    "harness/launch/usage.py:1 harness/launch/commands.py:1 harness/launch/running.py:3 "
     "harness/launch/usage.py:4 analysis/artifact/redacted_names.py:1",
     "files that come with the product": "harness/campaign/schema.py:1 "
     "harness/campaign/resolve.py:1 harness/campaign/scalar_kinds.py:1 harness/commands/first_steps.py:1 "
@@ -52,7 +52,7 @@ OPENERS = {
     "harness/commands/comparing.py:1 harness/commands/first_steps.py:1 harness/host/executables.py:1 "
     "harness/host/executables.py:3 harness/launch/exchange.py:1 harness/trial/builds.py:1 analysis/artifact/archive.py:6 "
     "analysis/artifact/bundle.py:1 "
-    "analysis/artifact/reproduce.py:1 analysis/commands/exchange.py:1 "
+    "analysis/artifact/reproduce.py:1 analysis/commands/share.py:1 "
     "analysis/commands/options.py:1 analysis/commands/verdict.py:1 "
     "analysis/data/matrix_file.py:1 analysis/data/opening.py:1 "
     "analysis/methods/speedup_test/original_config.py:3 analysis/methods/speedup_test/original_tool.py:1 "

@@ -303,8 +303,8 @@ def reproduce(bundle, monkeypatch, tmp_path):
         out.write(f"{name} in {folder}: {len(pairs)} compared\n")
         return 1
 
-    monkeypatch.setattr("analysis.commands.bundle.unpack_artifact", lambda *_, **__: there)
-    monkeypatch.setattr("analysis.commands.bundle.write_rerun", answer)
+    monkeypatch.setattr("analysis.commands.share.unpack_artifact", lambda *_, **__: there)
+    monkeypatch.setattr("analysis.commands.share.write_rerun", answer)
     monkeypatch.setattr("harness.trial.execution.start", start)
 
     def execute(*words):

@@ -13,7 +13,7 @@ from harness.campaign.resolve import load_campaign
 from harness.campaign.schema import identity_of
 from harness.errors import HostError
 from harness.trial.execution import Options, start
-from harness.trial.recording import campaign_then
+from harness.trial.profiles import campaign_then
 
 
 @pytest.fixture
