@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from ..record.manifest import WarmupIterations
     from ..record.run_numbers import Better
 
-    class CommandResult(Protocol):
-        """What a command shows."""
 
-        def to_dict(self) -> dict[str, Any]:
-            """Give what ``--json`` prints."""
+class CommandResult(Protocol):
+    """What a command shows."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what ``--json`` prints."""
 
 
 class Metric(Given):
