@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TextIO
 
-from ..errors import UsageError
+from ..errors import FairtrialError, UsageError
 from ..options import Given
 
 _BACKENDS = {"threads": "threading", "processes": "loky"}  # joblib's names
@@ -173,7 +173,6 @@ class Workers(Given):
 
 def metric_of(*matrices: PerformanceMatrix) -> str | None:
     """Give what the first line of a text must name: the metric that was chosen of trials."""
-    from ..errors import FairtrialError
     from ..record.manifest import read_manifest
 
     for matrix in matrices:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..announcing import doing
-from ..errors import UsageError
+from ..errors import InsufficientDataError, UsageError
 from ..options import command, number
 from .options import BothSides, Metric, Source, Workers, metric_of, show
 
@@ -85,7 +85,6 @@ def _hosts(path: Path, variant: str | None, args: _Asked) -> tuple[Result, str]:
     from dataclasses import replace
 
     from ..data.fleet import host_cautions, nothing_to_judge, open_fleet
-    from ..errors import InsufficientDataError
     from ..pages.model import Caution, merged
     from ..plan.components import trial_costs, variance_components
     from ..plan.hosts import HostPilot, plan_hosts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -80,8 +80,6 @@ def biplot(*, systems: Systems, plot: str | None, json: bool, out: TextIO) -> in
 
 def systems_of(asked: Systems) -> tuple[Biplot, str | None]:
     """Read the systems that the sources name, and find their principal components; with the metric to name."""
-    from dataclasses import replace
-
     from ..methods.resampling.biplot import biplot
 
     read = _read(asked)
@@ -90,7 +88,6 @@ def systems_of(asked: Systems) -> tuple[Biplot, str | None]:
 
 
 def _read(args: Systems) -> _Systems:
-    from dataclasses import replace
 
     from ..data.host_record import not_judged
     from ..data.trial_cautions import always_said

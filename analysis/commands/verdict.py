@@ -369,8 +369,6 @@ def verdict(*, args: _Asked, out: TextIO) -> int:
 
 def _fleet(folder: Path, variant: str | None, args: _Asked, out: TextIO) -> int:
     """Judge a fleet: hosts are its outermost level."""
-    from dataclasses import replace
-
     from ..data.fleet import open_fleet
     from ..data.host_record import refuse_unasked
     from ..verdict.fleet import judge_fleet
@@ -415,7 +413,6 @@ def _show_trial(
     *,
     decides: bool,
 ) -> int:
-    from dataclasses import replace
 
     from ..verdict.judging import judge
     from ..verdict.sides import all_failed
@@ -449,7 +446,6 @@ def _gated(
     """Decide the condition of ``--gate``, if there is one, by what was shown."""
     if args.gate is None:
         return 0
-    from dataclasses import replace
 
     from ..verdict.cautions import NOTHING_SHOWN
     from ..verdict.gate import gate_verdict
@@ -494,8 +490,6 @@ def _ranked(
 
 def _sides(source: str, args: _Asked) -> Verdict:
     """Judge two sides that are not one trial's campaign."""
-    from dataclasses import replace
-
     from ..data.host_record import refuse_unasked
     from ..verdict.judging import judge_sources
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from analysis.announcing import cells, cut
 from analysis.options import command, positive
-from analysis.words import WIDTH, note_lines, shown
+from analysis.words import WIDTH, next_lines, note_lines, shown
 
 from ..errors import clock, counted
 from .live_view import OneLineView, PartView
-from .options import Placed, Talk, write_result
+from .options import Placed, Talk, write_json, write_result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -154,10 +154,6 @@ def _asked(question: Question, request: Request, args: _Asked, out: TextIO, err:
 
 def _stopped(listener: BisectView) -> int:
     """Say what is kept after a signal, and how to go on; give the exit code."""
-    from analysis.words import next_lines
-
-    from ..errors import counted
-
     folder, sessions = listener.folder, listener.sessions
     if folder is None:
         return 130
@@ -176,7 +172,6 @@ def _write_with_why(args: _Asked, found: Bisection, out: TextIO, err: TextIO) ->
     from analysis.errors import FairtrialError
 
     from ..launch.matching import Interrupted
-    from .options import write_json
 
     markdown = args.format == "md"
     if not args.json:

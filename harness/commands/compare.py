@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, TextIO
 from analysis.options import command
 from analysis.words import apart, shorten, shown
 
-from ..errors import counted
+from ..errors import HostError, counted
 from .live_view import OneLineView
-from .options import ELSEWHERE, Comparing, WantedCommand, remarks
+from .options import ELSEWHERE, Comparing, WantedCommand, remarks, wanted_commands
 
 if TYPE_CHECKING:
     from analysis.plan.compare_looks import CandidateLook, Look
@@ -71,7 +71,6 @@ def compare(*, args: Comparing, out: Printer, err: TextIO) -> int:
 
 
 def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
-    from .options import wanted_commands
 
     wanted = wanted_commands(args)
     if not args.quiet:  # before anything that takes time to import
@@ -215,8 +214,6 @@ def _answer(
 @contextlib.contextmanager
 def _by_option_names() -> Iterator[None]:
     """Let errors of the host speak of ``--cpus``, which was typed, and of no key of a campaign."""
-    from ..errors import HostError
-
     try:
         yield
     except HostError as error:

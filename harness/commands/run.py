@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from analysis.options import command, positive
 
-from ..errors import about_exactly, counted
+from ..errors import about_exactly, counted, wrapped
 from ..trial.plan import planned_runs
-from ..trial.progress import read_progress, time_left
+from ..trial.progress import read_progress, time_left, unfinished_trial
 from .options import Placed, Talk, report_ending, write_result
 
 if TYPE_CHECKING:
@@ -161,9 +161,7 @@ def _say_what_begins(args: _Asked, campaign: Campaign, options: Options, view: V
 def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
     from analysis.words import WIDTH, next_lines
 
-    from ..errors import wrapped
     from ..trial.ending import command_to_continue, done_first
-    from ..trial.progress import unfinished_trial
 
     unfinished = unfinished_trial(folder, campaign)
     if unfinished is not None:
