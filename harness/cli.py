@@ -90,7 +90,6 @@ def _judging(warmup: WarmupIterations | None) -> contextlib.AbstractContextManag
 
 
 def _reading(columns: Mapping[str, str] | None) -> contextlib.AbstractContextManager[None]:
-    """Read the columns of tables in these roles."""
     if columns is None:
         return contextlib.nullcontext()
     from analysis.record.manifest import reading_columns

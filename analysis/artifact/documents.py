@@ -279,7 +279,6 @@ def crate_text(contents: Contents, description: str | None, date: str | None) ->
 
 
 def _read_by(command: Sequence[str]) -> Iterator[str]:
-    """Name the files that a command reads."""
     for word in command[1:]:
         place = word.partition(":")[0]
         if word.startswith("sources/"):

@@ -106,7 +106,6 @@ def _files(root: Path) -> list[Path]:
 
 
 def _is_trial(parts: tuple[str, ...]) -> bool:
-    """Tell whether a file is the manifest of a trial."""
     return len(parts) == 3 and parts[0] == "trials" and parts[-1] == MANIFEST
 
 

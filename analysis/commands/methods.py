@@ -65,7 +65,6 @@ def hpt(
 
 
 def _called(sides: Sides, names: list[str] | None) -> Sides:
-    """Give the sides the names of ``--names``."""
     if names is None:
         return sides
     if names[0] == names[1] or not all(name.strip() for name in names):
@@ -510,7 +509,6 @@ def mixture(*, args: _MixtureAsked, out: TextIO) -> int:
 
 
 def _draw(report: MixtureReport, picture: Path) -> None:
-    """Draw one benchmark, or what many have in common."""
     from ..methods.mixture import pictures
     from ..plots.chart import write_picture
 
@@ -535,7 +533,6 @@ def _with_benchmarks(
 
 
 def _plane(args: _MixtureAsked, picture: Path | None, out: TextIO) -> int:
-    """Fit several metrics of the same runs."""
     _refuse_with_other(args)
     if args.exclude or len(args.benchmark or ()) > 1:
         raise UsageError(

@@ -146,7 +146,6 @@ def _table(path: Path, args: Systems) -> _Systems:
 
 
 def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _Systems:
-    """Give the medians of the benchmarks that all have."""
     import numpy as np
 
     from ..data.pair import trial_cautions
@@ -434,7 +433,6 @@ def _draw(
 def _write(
     report: Report, form: str, place: Path | None, out: TextIO, err: TextIO, *, guard: bool
 ) -> None:
-    """Write the report as one form, and say where it is."""
     if place is not None and form == "csv" and place.is_dir():
         from ..pages.as_markup import separate
         from ..report.page import data_page
@@ -466,7 +464,6 @@ def _say(folder: Path, names: Iterable[str], out: TextIO) -> None:
 
 
 def _text(report: Report, form: str, *, guard: bool) -> str:
-    """Set the report."""
     if form == "html":
         from ..report.assembling import html_page
 

@@ -77,7 +77,6 @@ def diagnose(
 
 
 def _whole(args: _Asked) -> CommandResult:
-    """Look at a trial, at one variant of it, or at a file."""
     from ..diagnose.examine import diagnose_matrix, diagnose_trial
     from ..diagnose.fleet import diagnose_fleet
     from ..importers.reader import open_trial, read_one, trial_and_variant
@@ -410,7 +409,6 @@ def _of_variants(path: Path, args: _HistoryAsked, out: TextIO) -> int:
 
 
 def _again(args: _HistoryAsked, places: Sequence[str]) -> Iterator[str]:
-    """Give the words that ask the same again, without the outputs."""
     yield from places
     for option in ("benchmark", "variant"):
         for name in getattr(args, option) or ():

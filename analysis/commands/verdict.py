@@ -147,7 +147,6 @@ def _fleet_of(args: _GateAsked) -> tuple[Path, str | None] | None:
 
 
 def _of_fleet(fleet: tuple[Path, str | None], args: _GateAsked) -> _Judged:
-    """Compare the candidates of a fleet with its baseline, on hosts like these."""
     from ..data.fleet import open_fleet
     from ..data.host_record import refuse_unasked
     from ..verdict.fleet import judge_fleet
@@ -167,7 +166,6 @@ def _of_fleet(fleet: tuple[Path, str | None], args: _GateAsked) -> _Judged:
 
 
 def _of_one_trial(args: _GateAsked) -> _Judged:
-    """Compare candidates of one trial with its baseline."""
     from ..data.host_record import refuse_unasked
     from ..importers.reader import is_file, open_trial, read_sides, trial_and_variant
     from ..verdict.judging import judge
@@ -226,7 +224,6 @@ def _refuse_incomparable(trial: Trial, variant: str, metric: str) -> NoReturn:
 
 
 def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple[str, ...]:
-    """Name the candidates that are meant."""
     manifest, where = trial.manifest, str(trial.path)
     if variant is not None and asked:
         raise UsageError(
@@ -254,7 +251,6 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
 
 
 def _of_two_sides(args: _GateAsked, baseline: str) -> _Judged:
-    """Compare two sides, each a variant of a trial or a file."""
     from ..data.host_record import refuse_unasked
     from ..importers.reader import trial_and_variant
     from ..pages.model import merged
@@ -368,7 +364,6 @@ def verdict(*, args: _Asked, out: TextIO) -> int:
 
 
 def _fleet(folder: Path, variant: str | None, args: _Asked, out: TextIO) -> int:
-    """Judge a fleet: hosts are its outermost level."""
     from ..data.fleet import open_fleet
     from ..data.host_record import refuse_unasked
     from ..verdict.fleet import judge_fleet
@@ -443,7 +438,6 @@ def _gated(
     out: TextIO,
     manifest: Manifest | None = None,
 ) -> int:
-    """Decide the condition of ``--gate``, if there is one, by what was shown."""
     if args.gate is None:
         return 0
 
@@ -472,7 +466,6 @@ def _ranked(
     metric: str | None,
     args: _Asked,
 ) -> Ranking:
-    """Look at all variants against each other."""
     from ..verdict.ranking import rank_variants
 
     return rank_variants(
@@ -489,7 +482,6 @@ def _ranked(
 
 
 def _sides(source: str, args: _Asked) -> Verdict:
-    """Judge two sides that are not one trial's campaign."""
     from ..data.host_record import refuse_unasked
     from ..verdict.judging import judge_sources
 

@@ -173,7 +173,6 @@ def targets_of(
 
 
 def _of(folder: Path, verdict: Verdict, one: CandidateVerdict, benchmarks: Sequence[str]) -> Target:
-    """Give a candidate with what the verdict says of it, benchmark by benchmark."""
     lines = () if one.multilevel is None else one.multilevel.benchmarks
     said = {
         line.name: JudgedThen(

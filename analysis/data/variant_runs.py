@@ -259,7 +259,6 @@ def _counted(
 
 
 def _emptied(runs: Runs, mine: Flags, judged: JudgedIterations | None, metric: str) -> int:
-    """Count the runs that have iterations, and none that is judged."""
     if judged is None or judged.setting in (0, "auto"):
         return 0
     there = printed_counts(runs, metric)

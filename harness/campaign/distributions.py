@@ -315,7 +315,6 @@ def read_log(text: str, tag: str | None = None) -> HdrHistogram:
 
 
 def _tag_and_payload(line: str) -> tuple[str | None, str] | None:
-    """Give the tag of a line and its histogram; None of a line that holds none."""
     if not line or line.startswith(("#", '"')):
         return None
     tag = None

@@ -236,7 +236,6 @@ class View:
         self._total = 0
 
     def _count_disturbing(self) -> None:
-        """Count what the checks of the host found meanwhile."""
         found, self._disturbing = self._disturbing, {}
         if found:
             text = f"{counts_of_checks(found.values())} while it ran ({', '.join(found)})"

@@ -207,7 +207,6 @@ def _aside(args: _Asked, err: TextIO) -> View:
 
 
 def _again(args: _Asked, trial: Path) -> list[str]:
-    """Give the words of the command that goes on with a trial."""
     return ["fairtrial", "run", str(args.campaign), "--resume", "--trial", str(trial)]
 
 

@@ -294,7 +294,6 @@ def _disk_between(before: Reading, after: Reading) -> tuple[int, int] | None:
 
 
 def _own_ns(old: _Process | None, new: _Process, ticks_per_s: int) -> int:
-    """Give a process's own processor time, by its clock where it has one, else by ticks."""
     past_ns = 0 if old is None else old.clock_ns
     if new.clock_ns is not None and past_ns is not None:
         return new.clock_ns - past_ns

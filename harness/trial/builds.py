@@ -335,7 +335,6 @@ class TrialBuilds:
         return made, drifts
 
     def _refuse_overwritten(self, made: Iterable[BuildRecord]) -> None:
-        """Refuse builds of a session of which one changes what another one made."""
         campaign = self._trial.campaign
         for record in made:
             home = campaign.source.parent

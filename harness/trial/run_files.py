@@ -383,7 +383,6 @@ def _files(cell: Cell) -> Iterator[tuple[str, Path]]:
 
 
 def _inputs_among(campaign: Campaign, programs: Programs) -> Iterator[Problem]:
-    """Tell of the metrics' files that are inputs, under whatever name."""
     files: dict[object, tuple[Cell, str, Path]] = {}
     for cell in campaign.cells:
         for metric, source in _files(cell):

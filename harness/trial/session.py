@@ -571,7 +571,6 @@ def _refused_by_git(commits: Mapping[str, VariantCommit]) -> Iterator[Finding]:
 
 
 def _beside(cpus: CpuPlan, label: str) -> str | None:
-    """Tell with whom a service shares a CPU: the runs, fairtrial, or nobody."""
     own = set(cpus.services.get(label, ()))
     if cpus.targets is None or own & set(cpus.targets):
         return "runs"

@@ -163,7 +163,6 @@ class NeverOk:
             self._lost.add(row.position)
 
     def _tries(self) -> Iterator[PlannedRun]:
-        """Give the planned runs that decide."""
         manifest, block = self._store.manifest, 0 if self._warm else 1
         runs = PlannedSession(self._campaign, manifest.seed, 1, manifest.node, manifest.left)
         if self._tells_early:  # the first block has no place of its own
