@@ -9,6 +9,7 @@ from ..announcing import doing
 from ..errors import UsageError
 from ..options import command, number
 from ..record.manifest import asked_words
+from ..record.run_numbers import Better
 from .options import CommandResult, Metric, Source, Workers, check_file, metric_of, show, write_file
 from .verdict import allow_missing_words
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ..methods.variance_sources.mixed_table import MixedTable
     from ..methods.variance_sources.result import Sources
     from ..pages.model import Caution
-    from ..record.run_numbers import Better
     from ..stats.multiplicity import Correction
 
 

@@ -25,11 +25,10 @@ from ..stats.samples import Array, Flags, Integers, read_only
 from ..stats.steady_state import FEWEST, State, steady_state
 from .columns import MetricColumn, metric_column
 from .metrics import apart_of, info_of, kind_of
+from .runs import Runs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from .runs import Runs
 
 
 MOST_AT_ONCE: Final = 10_000_000  # values that are held together: some 1.2 GB while they are judged

@@ -7,7 +7,7 @@ A metric is a row of `KINDS`, and the place where it is measured. One that every
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -24,9 +24,7 @@ from ..record.run_numbers import (
 from ..record.trial_files import ENERGY, NET_ENERGY, Manifest, is_of_builds
 from ..stats.samples import Flags
 from .host_record import read_host_record
-
-if TYPE_CHECKING:
-    from .runs import Runs
+from .runs import Runs
 
 Of = Literal["run", "session", "build"]
 

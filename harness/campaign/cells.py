@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from analysis.record.json_paths import JsonPathError, parse_path
 from analysis.record.manifest import WarmupIterations, quantile_metric
+from analysis.record.run_numbers import Better
 from analysis.record.trial_files import ENERGY_METRICS
 from analysis.record.yaml_reader import Faults, Location, quote
 
@@ -47,10 +48,6 @@ from .scalar_kinds import (
 )
 from .schema import Table, completed, fields_of
 from .target_schema import EXPECT, METRIC, SERVICE, VARIANT
-
-if TYPE_CHECKING:
-    from analysis.record.run_numbers import Better
-
 
 MAX_CELLS = 10_000
 

@@ -24,6 +24,7 @@ from ..campaign.schema import identity_of
 from ..errors import LaunchError, about, counted, duration, wrapped
 from ..host.activity import Host
 from ..host.checks import check_before
+from ..host.placement import CpuPlan
 from ..host.state import format_cpus
 from ..launch.commands import base_environment, resolve_all
 from ..launch.matching import opened_output
@@ -39,7 +40,6 @@ from .live_view import View, counts_of_checks, scale
 if TYPE_CHECKING:
     from analysis.plan.sessions import Decidable
 
-    from ..host.placement import CpuPlan
 
 _SHOWN = 12
 _VALUES_SHOWN = 5  # of one metric of a run

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from analysis.errors import FairtrialError, UsageError
 from analysis.options import command
 
 from .options import Talk, write_json
@@ -55,8 +56,6 @@ def reproduce(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     --rerun artifact.zip                show what would be executed
     --rerun artifact.zip --yes-execute    execute it, in a new folder
     """
-    from analysis.errors import UsageError
-
     if args.timeout is not None and not 0 < args.timeout < math.inf:
         fix = "write --timeout 600, or leave it out"
         raise UsageError("--timeout must be a time above 0", None, fix)
@@ -94,7 +93,6 @@ def _form(args: _Asked) -> Any:  # noqa: ANN401 - one of three texts, for the ju
 
 def _rerun(args: _Asked, out: TextIO, err: TextIO) -> int:
     from analysis.commands.share import unpack_artifact, write_rerun
-    from analysis.errors import FairtrialError, UsageError
 
     from ..trial.execution import Options, start
     from .live_view import View

@@ -9,11 +9,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from analysis.errors import UsageError
 from analysis.options import command, positive
+from analysis.words import WIDTH, next_lines
 
 from ..errors import about_exactly, counted, wrapped
-from ..trial.plan import planned_runs
-from ..trial.progress import read_progress, time_left, unfinished_trial
 from .options import Placed, Talk, report_ending, write_result
 
 if TYPE_CHECKING:
@@ -63,8 +63,6 @@ def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     campaign.yaml --resume             go on after Ctrl-C, a kill or a power failure
     campaign.yaml --resume --sessions +2   append two sessions to the newest trial
     """
-    from analysis.errors import UsageError
-
     from ..campaign.resolve import load_campaign
     from ..trial.execution import Options, start
     from .dry_run import preview
@@ -132,8 +130,6 @@ def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
 
 
 def _sessions(args: _Asked) -> tuple[int | None, int]:
-    from analysis.errors import UsageError
-
     if not args.sessions:
         return None, 0
     number: int = args.sessions.number
@@ -159,9 +155,8 @@ def _say_what_begins(args: _Asked, campaign: Campaign, options: Options, view: V
 
 
 def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
-    from analysis.words import WIDTH, next_lines
-
     from ..trial.ending import command_to_continue, done_first
+    from ..trial.progress import unfinished_trial
 
     unfinished = unfinished_trial(folder, campaign)
     if unfinished is not None:
@@ -189,8 +184,6 @@ def _place(args: _Asked, more: int) -> Path | None:
 
 
 def _check_tries(args: _Asked) -> None:
-    from analysis.errors import UsageError
-
     if args.probe and not args.dry_run:
         fix = "add --dry-run, or leave out --probe"
         raise UsageError("--probe goes with --dry-run", None, fix)
@@ -215,6 +208,9 @@ def _again(args: _Asked, trial: Path) -> list[str]:
 
 def said_of_going_on(begun: Begun) -> str | None:
     """Say where a trial goes on and how long that takes; None of one that is complete and stays so."""
+    from ..trial.plan import planned_runs
+    from ..trial.progress import read_progress, time_left
+
     manifest, campaign = begun.manifest, begun.campaign
     more = begun.sessions - manifest.sessions
     progress = read_progress(begun.path)

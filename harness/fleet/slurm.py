@@ -14,17 +14,14 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from analysis.errors import UsageError
 from analysis.record.fleet import Fleet, is_fleet, read_fleet, trial_place
 
+from ..campaign.model import Campaign
 from ..campaign.schema import identity_of
 from ..errors import HostError, LaunchError
-
-if TYPE_CHECKING:
-    from ..campaign.model import Campaign
-
 
 # A job in one of these is over; in any other it is in the queue, or about to be.
 _ENDED = frozenset(

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.fleet import (
@@ -30,6 +30,7 @@ from analysis.record.fleet import (
 )
 from analysis.record.manifest import utc_now
 
+from ..campaign.model import Campaign
 from ..campaign.schema import identity_of
 from ..errors import HostError, LaunchError
 from ..launch.commands import SideCommands, base_environment, resolve_all
@@ -40,10 +41,6 @@ from ..trial.preparation import expected_seconds
 from ..trial.progress import read_progress, trials_in
 from ..trial.writer import new_trial_name
 from .slurm import Node, Scheduler, SlurmPartition
-
-if TYPE_CHECKING:
-    from ..campaign.model import Campaign
-
 
 # --- Which hosts a campaign goes to, and whether their partition and its time limit let it measure.
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+from analysis.record.trial_files import CheckStatus, Finding
 
 from ..errors import counted, size
 from . import cpu_checks as cpu
@@ -28,10 +29,6 @@ from .state import (
     path_of,
     read,
 )
-
-if TYPE_CHECKING:
-    from analysis.record.trial_files import CheckStatus, Finding
-
 
 # --- Checks of the kernel's memory, clock and log, and of the disk that takes the results.
 

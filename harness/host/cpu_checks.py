@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+from analysis.record.trial_files import CheckStatus, Finding
 
 from ..errors import counted, duration
 from .activity import INTERRUPTS, LOADAVG, STAT
 from .facts import CPU, CPUINFO, ISOLATED, LOGINS, POWERCAP, SUPPLIES, cpufreq
 from .state import Interval, Situation, check, format_cpus, found, ghz, named, path_of, read
-
-if TYPE_CHECKING:
-    from analysis.record.trial_files import CheckStatus, Finding
-
 
 _STEAL_WARN = 0.001  # of the time
 _STEAL_FAIL = 0.05

@@ -28,12 +28,12 @@ from ..host.energy import IDLE_S, Spent, measure_idle
 from ..host.facts import DELEGATED, missing_for
 from ..host.state import CounterLook, HostState, Tree
 from ..launch.client import LauncherClient
+from ..launch.exchange import Execution
 from ..launch.matching import Interrupts
 
 if TYPE_CHECKING:
     from ..host.activity import Host
     from ..host.counters import CounterPlan, CounterTally
-    from ..launch.exchange import Execution
     from .session import TrialRun
 
 # What the doctor tries when no campaign says what is wanted.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.record.json_paths import JsonPathError, find
 from analysis.record.manifest import quantile_of
+from analysis.record.run_numbers import Outcome
 
 from ..campaign.distributions import (
     Distribution,
@@ -26,12 +27,10 @@ from ..campaign.distributions import (
     read_distribution,
     with_quantiles,
 )
+from ..campaign.model import Cell, MetricRule, When
 from ..launch.matching import Matching, NotMatched, as_written
 
 if TYPE_CHECKING:
-    from analysis.record.run_numbers import Outcome
-
-    from ..campaign.model import Cell, MetricRule, When
     from ..launch.exchange import Execution
 
 _DETAIL = 240  # characters of a reason; a program may print megabytes

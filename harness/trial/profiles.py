@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from analysis.errors import FairtrialError, StoreError, UsageError
 from analysis.record.manifest import read_manifest, sync_place, utc_now
@@ -38,6 +38,7 @@ from analysis.record.shapes import opened
 from analysis.record.trial_files import CAMPAIGN, Finding, Manifest
 from analysis.version import VERSION
 
+from ..campaign.model import Campaign, Cell
 from ..campaign.resolve import load_campaign
 from ..campaign.schema import identity_of
 from ..errors import HostError, LauncherDiedError, LaunchError
@@ -63,14 +64,10 @@ from .perf import (
     runtime_of,
 )
 from .plan import padding
+from .preparation import Watcher
 from .resume import campaign_drift, defaults_of, host_drift
 from .run_files import clear
-
-if TYPE_CHECKING:
-    from ..campaign.model import Campaign, Cell
-    from .preparation import Watcher
-    from .session import TrialRun
-
+from .session import TrialRun
 
 # --- The place of a variant's profile: written beside the old one, and put in its place when it is whole.
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from analysis.errors import CampaignError, Problem, StoreError
 from analysis.record.manifest import needed
+from analysis.record.run_numbers import Outcome
 from analysis.record.shapes import (
     FRESH,
     MOST_IN_ROW,
@@ -35,8 +36,6 @@ from ..host.executables import digest_of, signature_of
 from .folder import mode_of_files, open_inside, storing
 
 if TYPE_CHECKING:
-    from analysis.record.run_numbers import Outcome
-
     from ..campaign.model import Campaign, Cell
 
 

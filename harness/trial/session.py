@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from analysis.errors import FairtrialError, StoreError
 from analysis.record.environment import diff, findings_of, segments_of
 from analysis.record.manifest import utc_now
+from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import (
     OUTPUTS,
     Finding,
@@ -28,6 +29,7 @@ from ..campaign.cells import layout_seed
 from ..campaign.model import LAYOUT_SEED, Campaign, Cell, Command, filled
 from ..host.checks import check_between
 from ..host.executables import VariantCommit, commits_of_programs
+from ..host.placement import CpuPlan
 from ..host.variables import VariableKey, variable_key
 from ..launch.commands import CommandFailedError, SideCommands, unused_log
 from ..launch.exchange import more_files
@@ -49,9 +51,6 @@ from .stopping import (
 )
 
 if TYPE_CHECKING:
-    from analysis.record.run_numbers import Measurement
-
-    from ..host.placement import CpuPlan
     from .preparation import Prepared, Watcher
     from .writer import Store
 

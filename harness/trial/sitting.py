@@ -35,8 +35,10 @@ from analysis.record.trial_files import (
     looked_after,
 )
 
+from ..campaign.model import Campaign
 from ..campaign.resolve import load_campaign
 from ..host.checks import check_between
+from ..host.state import GapLook
 from ..launch.commands import hashes
 from .builds import target_drift
 from .ending import Ending, way_on_of
@@ -48,14 +50,12 @@ from .preparation import Watcher
 from .progress import trials_in
 from .resume import AS_BEGUN, defaults_of, reopened
 from .run_files import kept_bytes
+from .session import TrialRun
 from .stopping import SessionRules
 
 if TYPE_CHECKING:
     from analysis.plan.compare_looks import Look
 
-    from ..campaign.model import Campaign
-    from ..host.state import GapLook
-    from .session import TrialRun
 
 # --- The sessions of one sitting of a comparison: what each needs, its looks, and why it ends.
 

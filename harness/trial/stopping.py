@@ -26,6 +26,7 @@ from analysis.record.trial_files import (
     warning,
 )
 
+from ..campaign.model import Campaign
 from ..errors import counted
 from ..launch.commands import HOOKS_LAUNCHER_DIED
 from .plan import PlannedSession, planned_runs
@@ -39,7 +40,6 @@ from .repeating import (
 )
 
 if TYPE_CHECKING:
-    from ..campaign.model import Campaign
     from .writer import Store
 
 
