@@ -12,11 +12,13 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from analysis.errors import FairtrialError
     from analysis.record.manifest import WarmupIterations
     from analysis.record.printer import Printer
@@ -89,12 +91,19 @@ def _judging(warmup: WarmupIterations | None) -> contextlib.AbstractContextManag
     return judging_with(warmup)
 
 
-def _reading(columns: Mapping[str, str] | None) -> contextlib.AbstractContextManager[None]:
-    if columns is None:
-        return contextlib.nullcontext()
-    from analysis.record.manifest import reading_columns
+@contextlib.contextmanager
+def _reading(args: Namespace) -> Iterator[None]:
+    """Read the columns of tables in the roles that are asked, and let the next commands ask the same."""
+    columns: Mapping[str, str] | None = getattr(args, "columns", None)
+    asked = {name: getattr(args, name, None) for name in ("better", "layout", "decimal", "level")}
+    stated = {name: value for name, value in asked.items() if value not in (None, "process")}
+    if columns is None and not stated:
+        yield
+        return
+    from analysis.record.manifest import reading_columns, stating
 
-    return reading_columns(columns)
+    with reading_columns(columns), stating(stated):
+        yield
 
 
 def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
@@ -129,7 +138,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
                     doing(_BEGINNINGS[words[0]])
                 with (
                     _judging(getattr(args, "warmup_iterations", None)),
-                    _reading(getattr(args, "columns", None)),
+                    _reading(args),
                 ):
                     code = args.run(args, out, err)
         out.flush()

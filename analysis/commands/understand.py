@@ -413,7 +413,7 @@ def _again(args: _HistoryAsked, places: Sequence[str]) -> Iterator[str]:
     for option in ("benchmark", "variant"):
         for name in getattr(args, option) or ():
             yield from (f"--{option}", name)
-    for option in ("metric", "better", "correction", "since", "gate"):
+    for option in ("metric", "correction", "since", "gate"):
         if (value := getattr(args, option)) is not None:
             yield from (f"--{option}", value)
     yield from allow_missing_words(args.allow_missing)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,6 +44,7 @@ from ..record.trial_files import (
     read_builds,
     rows_of_builds,
 )
+from ..words import command_line
 from .columns import FailedRun
 from .host_record import is_free_setting, setting_leaves
 from .trial import read_trial
@@ -340,11 +340,13 @@ def _complete(path: Path) -> MergedPart:
         done = "it is still running, or its runner was killed"
         if manifest.status != "running":
             done = f"it was {manifest.status} after {part.rows} of {manifest.needed} runs"
+        words: tuple[str, ...] = ("run", manifest.campaign_path, "--resume", "--trial", str(path))
+        if not os.path.isfile(manifest.campaign_path):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
+            words = ("status", str(path))  # which says how to go on without the campaign
         raise StoreError(
             f"this trial is not complete: {done}",
             str(path),
-            f"finish it first: fairtrial run {shlex.quote(manifest.campaign_path)} --resume "
-            f"--trial {shlex.quote(str(path))}",
+            f"finish it first: {command_line(('fairtrial', *words))}",
         )
     if not part.environments:
         raise StoreError("it has no environment of a session", str(path / ENVIRONMENT))

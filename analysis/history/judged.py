@@ -388,7 +388,7 @@ def bisect_words(
     """Give the command that finds the commit of a change; None where its commits are not known or do not differ."""
     if one.good is None or one.bad is None:
         return None
-    more = (*(() if metric is None else ("--metric", metric)), *asked_words())
+    more = (*(() if metric is None else ("--metric", metric)), *asked_words("bisect"))
     ends = (short_commit(one.good), short_commit(one.bad))
     return ("fairtrial", "bisect", *ends, "--benchmark", series.benchmark, *more)
 

@@ -167,12 +167,31 @@ def stated_columns() -> Mapping[str, str]:
     return _columns.get()
 
 
-def asked_words() -> tuple[str, ...]:
-    """Give what was asked as words of a command line, for the next command to ask it too."""
-    setting, columns = asked_warmup(), stated_columns()
-    warmup = () if setting is None else (f"--{WARMUP.replace('_', '-')}", f"{setting}")
+_stated: ContextVar[Mapping[str, str]] = ContextVar("stated", default=MappingProxyType({}))
+
+
+@contextmanager
+def stating(options: Mapping[str, str]) -> Iterator[None]:
+    """Let `asked_words` also give these options, such as ``{"better": "lower"}``: a file is read by them."""
+    token = _stated.set(options)
+    try:
+        yield
+    finally:
+        _stated.reset(token)
+
+
+# which of the options by which files are read a command takes; all others take each of them
+_TAKEN = {"bisect": (), "sources": ("columns", "decimal")}
+
+
+def asked_words(command: str = "verdict") -> tuple[str, ...]:
+    """Give what was asked as words of a command line, for the next `command` to ask it too."""
+    setting, columns, taken = asked_warmup(), stated_columns(), _TAKEN.get(command)
     roles = ", ".join(f"{role}={name}" for role, name in columns.items())
-    return (*warmup, *(("--columns", roles) if columns else ()))
+    options = {"columns": roles, **_stated.get()} if columns else _stated.get()
+    pairs = [(f"--{WARMUP.replace('_', '-')}", f"{setting}")] if setting is not None else []
+    pairs += [(f"--{k}", v) for k, v in options.items() if taken is None or k in taken]
+    return tuple(itertools.chain.from_iterable(pairs))
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def chapter(subject: Subject) -> Chapter | None:
     except InsufficientDataError:
         return None
     options = [] if subject.verdict.usual else ["--metric", metric]
-    options += asked_words()
+    options += asked_words("sources")
     options += [] if confidence == _USUAL else ["--confidence", f"{confidence:g}"]
     return chapter_of(
         replace(found, cautions=merged(told, found.cautions)),

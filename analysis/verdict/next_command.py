@@ -71,7 +71,7 @@ def _of_fleet(verdict: Verdict, path: str) -> Next:
         return _next("status", path, why="what is missing, and how to go on")
     if any(one.hosts is not None for one in verdict.candidates):
         why = "how much of the variation is between hosts"
-        return _next("sources", path, *_metric(verdict), why=why)
+        return _next("sources", path, *_metric(verdict, "sources"), why=why)
     return _report(verdict, path)
 
 
@@ -105,9 +105,9 @@ def _next(*words: str, why: str) -> Next:
     return Next(("fairtrial", *words), why)
 
 
-def _metric(verdict: Verdict) -> tuple[str, ...]:
+def _metric(verdict: Verdict, command: str = "verdict") -> tuple[str, ...]:
     metric = () if verdict.usual else ("--metric", verdict.metric)
-    return (*metric, *asked_words())
+    return (*metric, *asked_words(command))
 
 
 def _report(verdict: Verdict, *sources: str) -> Next:
@@ -187,7 +187,7 @@ def _settling(verdict: Verdict, path: str, known: _Known) -> Next | None:
         if any(_word(result) not in (None, "undecided") for _, result in known):
             return None
         why = f"{_VARIES} settle {_named(opened)}"
-        return _next("sources", path, *_metric(verdict), why=why)
+        return _next("sources", path, *_metric(verdict, "sources"), why=why)
     least = min(result.sessions for _, result in known)
     if least < _FEW:
         return _going_on(verdict, path, why=_RESTS, sessions=_FEW - least)
@@ -288,7 +288,7 @@ def next_of_gate(
     elif least < _FEW:
         more, why = _FEW - least, _RESTS
     else:
-        return (_next("sources", path, *_metric(verdict), why=f"{_VARIES} decide it"),)
+        return (_next("sources", path, *_metric(verdict, "sources"), why=f"{_VARIES} decide it"),)
     return (_going_on(verdict, path, why=why, sessions=more), then)
 
 
