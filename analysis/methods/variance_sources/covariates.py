@@ -25,7 +25,7 @@ from ...errors import AnalysisError, InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution, ShortSentence, cautions_of
 from ...record.manifest import quantile_said
-from ...record.run_numbers import NUMBERS, SERVICES, grows
+from ...record.run_numbers import NUMBERS, SERVICES as SOURCE, grows
 from ...record.trial_files import is_of_builds
 from ...stats.samples import Array, Flags, Integers, read_only
 
@@ -352,7 +352,7 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
         about = trial.manifest.metrics.get(name, {})
         of_build = is_of_builds(about)  # it was there before the runs of its session
         of_iterations = _printed_as(trial, name) != name  # a longer run has no more of a quantile
-        named |= about.get("source") == SERVICES and grows(name)
+        named |= about.get("source") == SOURCE and grows(name)
         is_count = figures.is_time(unit) or trial.is_counter(name) or named
         if is_count and not of_build and not of_iterations:
             yield _rate(trial, values, name=name)
