@@ -125,7 +125,7 @@ def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     else:
         _say_what_begins(args, campaign, options, view)
     ending = resume(begun, options, view) if begun else start(campaign, options, view)
-    again = _again(args, ending.trial)
+    again = ["fairtrial", "run", str(args.campaign), "--resume", "--trial", str(ending.trial)]
     return report_ending(ending, view, again=again, json_to=out if args.json else None)
 
 
@@ -199,10 +199,6 @@ def _aside(args: _Asked, err: TextIO) -> View:
     return View(err, quiet=not args.verbose, verbose=args.verbose)
 
 
-def _again(args: _Asked, trial: Path) -> list[str]:
-    return ["fairtrial", "run", str(args.campaign), "--resume", "--trial", str(trial)]
-
-
 # --- What ``run --resume`` says first: where a trial goes on, or what is added to it.
 
 
@@ -222,7 +218,8 @@ def said_of_going_on(begun: Begun) -> str | None:
     left = time_left(begun.path, then)
     most = "at most " if campaign.protocol.stop is not None else ""
     time = "" if left is None else f", {most}{about_exactly(left)}"
-    added = _sessions_said(manifest.sessions + 1, begun.sessions)
+    first = manifest.sessions + 1
+    added = f"session {first}" if more == 1 else f"sessions {first} to {begun.sessions}"
     if whole and more:
         runs = counted(planned - manifest.planned, "run")
         return (
@@ -232,10 +229,6 @@ def said_of_going_on(begun: Begun) -> str | None:
     session = _session(begun, progress.done)
     text = f"going on at {at} (session {session} of {begun.sessions}){time}"
     return f"{text}; {added} {'is' if more == 1 else 'are'} added" if more else text
-
-
-def _sessions_said(first: int, last: int) -> str:
-    return f"session {first}" if first == last else f"sessions {first} to {last}"
 
 
 def _session(begun: Begun, done: int) -> int:
