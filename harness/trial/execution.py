@@ -174,6 +174,10 @@ def _broken_off(
     raise error
 
 
+def _host(prepared: Prepared) -> tuple[str, str]:
+    return prepared.state.hostname or "unknown", prepared.host.machine_id() or "unknown"
+
+
 def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, str]]:
     """Give the metrics that outputs are parsed for, their quantiles, and those that builds, counters, energy and services are."""
     parsed = {
@@ -204,6 +208,7 @@ def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, s
 def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:
     trial = options.name or new_trial_name(campaign.name)
     stored = options.folder.absolute() / trial / CAMPAIGN
+    host, host_id = _host(prepared)
     started = utc_now()
     return Manifest(
         schema=REPEATING_SCHEMA if campaign.protocol.repeating else PLAIN_SCHEMA,
@@ -222,8 +227,8 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         runs=campaign.protocol.runs,
         warmup=campaign.protocol.warmup,
         planned=planned_runs(campaign, sessions),
-        host=prepared.state.hostname or "unknown",
-        host_id=prepared.host.machine_id() or "unknown",
+        host=host,
+        host_id=host_id,
         cpu_model=prepared.state.cpu_model,
         node=options.node,
         targets={},

@@ -13,7 +13,7 @@ import pytest
 from analysis.announcing import cells
 from analysis.history.bisection_filling import Heard
 from analysis.history.step_search import watched_steps
-from harness.commands import bisect_command as module, live_view
+from harness.commands import bisect_view as module, live_view
 from harness.commands.bisect_view import BisectView
 from tests.unit.analysis.history.made_bisections import commits
 from tests.unit.analysis.history.test_step_search import made
