@@ -8,16 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .lazy_names import hands_on
+from .registry import hands_on
 
 if TYPE_CHECKING:
-    from .data.matrix import (
-        PerformanceMatrix as PerformanceMatrix,
-    )
-    from .data.trial import (
-        Trial as Trial,
-        read_trial as read_trial,
-    )
+    from .data.matrix import PerformanceMatrix as PerformanceMatrix
+    from .data.trial import Trial as Trial, read_trial as read_trial
     from .diagnose.central_limit import (
         CentralLimitStudy as CentralLimitStudy,
         central_limit_study as central_limit_study,
@@ -32,21 +27,11 @@ if TYPE_CHECKING:
         diagnose_runs as diagnose_runs,
         diagnose_trial as diagnose_trial,
     )
-    from .diagnose.explain import (
-        explain as explain,
-    )
-    from .diagnose.modes import (
-        sources as sources,
-    )
-    from .diagnose.normality import (
-        normality as normality,
-    )
-    from .diagnose.result import (
-        Diagnosis as Diagnosis,
-    )
-    from .diagnose.why_result import (
-        Why as Why,
-    )
+    from .diagnose.explain import explain as explain
+    from .diagnose.modes import sources as sources
+    from .diagnose.normality import normality as normality
+    from .diagnose.result import Diagnosis as Diagnosis
+    from .diagnose.why_result import Why as Why
     from .errors import (
         AnalysisError as AnalysisError,
         FairtrialError as FairtrialError,
@@ -55,28 +40,16 @@ if TYPE_CHECKING:
         StoreError as StoreError,
         UsageError as UsageError,
     )
-    from .history.changes import (
-        Changes as Changes,
-        changes as changes,
-    )
+    from .history.changes import Changes as Changes, changes as changes
     from .history.ordered import ordered_variants as ordered_variants
     from .history.ordered_result import OrderedVariants as OrderedVariants
     from .history.session_value import find_steps as find_steps
     from .history.step_search import StepSearch as StepSearch
-    from .methods.hpt.compare import (
-        hpt as hpt,
-    )
+    from .methods.hpt.compare import hpt as hpt
     from .methods.hpt.page import hpt_context as hpt_context, hpt_report as hpt_report
-    from .methods.hpt.result import (
-        HptResult as HptResult,
-    )
-    from .methods.hpt.speedup import (
-        HptSpeedup as HptSpeedup,
-        hpt_speedup as hpt_speedup,
-    )
-    from .methods.mixture.fit import (
-        fit_mixture as fit_mixture,
-    )
+    from .methods.hpt.result import HptResult as HptResult
+    from .methods.hpt.speedup import HptSpeedup as HptSpeedup, hpt_speedup as hpt_speedup
+    from .methods.mixture.fit import fit_mixture as fit_mixture
     from .methods.mixture.goodness import (
         CorpusFit as CorpusFit,
         FitTest as FitTest,
@@ -95,9 +68,7 @@ if TYPE_CHECKING:
         dip_test as dip_test,
         skewed_families as skewed_families,
     )
-    from .methods.mixture.model import (
-        Mixture as Mixture,
-    )
+    from .methods.mixture.model import Mixture as Mixture
     from .methods.mixture.refits import (
         fitted_sample as fitted_sample,
         mode_evidence as mode_evidence,
@@ -111,26 +82,15 @@ if TYPE_CHECKING:
         rank_share as rank_share,
         variability_level as variability_level,
     )
-    from .methods.multilevel.compare import (
-        multilevel as multilevel,
-    )
-    from .methods.multilevel.result import (
-        Multilevel as Multilevel,
-    )
-    from .methods.resampling.biplot import (
-        Biplot as Biplot,
-        biplot as biplot,
-    )
-    from .methods.resampling.bootstrap import (
-        bootstrap_speedup as bootstrap_speedup,
-    )
+    from .methods.multilevel.compare import multilevel as multilevel
+    from .methods.multilevel.result import Multilevel as Multilevel
+    from .methods.resampling.biplot import Biplot as Biplot, biplot as biplot
+    from .methods.resampling.bootstrap import bootstrap_speedup as bootstrap_speedup
     from .methods.resampling.distribution import (
         compare_distributions as compare_distributions,
         empirical_distribution as empirical_distribution,
     )
-    from .methods.resampling.randomization import (
-        randomization_test as randomization_test,
-    )
+    from .methods.resampling.randomization import randomization_test as randomization_test
     from .methods.resampling.result import (
         BootstrapInterval as BootstrapInterval,
         EmpiricalDistribution as EmpiricalDistribution,
@@ -144,58 +104,30 @@ if TYPE_CHECKING:
         SpeedupSuite as SpeedupSuite,
         SpeedupTest as SpeedupTest,
     )
-    from .methods.variance_sources.result import (
-        Sources as Sources,
-    )
-    from .methods.variance_sources.systems import (
-        sources_of_table as sources_of_table,
-    )
-    from .plan.calibration import (
-        calibrate_trial as calibrate_trial,
-    )
+    from .methods.variance_sources.result import Sources as Sources
+    from .methods.variance_sources.systems import sources_of_table as sources_of_table
+    from .plan.calibration import calibrate_trial as calibrate_trial
     from .plan.certificate import Certificate as Certificate
     from .plan.components import (
         trial_costs as trial_costs,
         variance_components as variance_components,
     )
-    from .plan.draw import (
-        draw_study as draw_study,
-    )
+    from .plan.draw import draw_study as draw_study
     from .plan.error_rates import (
         coverage_study as coverage_study,
         power_study as power_study,
         type1_study as type1_study,
     )
-    from .plan.result import (
-        SessionPlan as SessionPlan,
-        VarianceComponents as VarianceComponents,
-    )
-    from .plan.runs import (
-        plan_runs as plan_runs,
-        width_loop as width_loop,
-    )
-    from .plan.sessions import (
-        plan_sessions as plan_sessions,
-    )
-    from .stats.arguments import (
-        stream as stream,
-    )
+    from .plan.result import SessionPlan as SessionPlan, VarianceComponents as VarianceComponents
+    from .plan.runs import plan_runs as plan_runs, width_loop as width_loop
+    from .plan.sessions import plan_sessions as plan_sessions
+    from .stats.arguments import stream as stream
     from .verdict.comparison import compare_trials as compare_trials
     from .verdict.comparison_result import TrialComparison as TrialComparison
-    from .verdict.fleet import (
-        judge_fleet as judge_fleet,
-    )
-    from .verdict.gate import (
-        Gate as Gate,
-        gate as gate,
-    )
-    from .verdict.judging import (
-        judge as judge,
-        judge_sides as judge_sides,
-    )
-    from .verdict.result import (
-        Verdict as Verdict,
-    )
+    from .verdict.fleet import judge_fleet as judge_fleet
+    from .verdict.gate import Gate as Gate, gate as gate
+    from .verdict.judging import judge as judge, judge_sides as judge_sides
+    from .verdict.result import Verdict as Verdict
 
 _ROOMS = {
     "data.matrix": "PerformanceMatrix",

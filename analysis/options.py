@@ -38,28 +38,28 @@ submit    harness.commands.submit    measure a campaign on many hosts, through S
 cancel    harness.commands.submit    end the jobs of a fleet
 judge
 verdict    analysis.commands.verdict    which variants are faster, and by how much
-gate    analysis.commands.gate    stop a build on a proven regression: 'slower>2%'
+gate    analysis.commands.verdict    stop a build on a proven regression: 'slower>2%'
 diff    analysis.commands.verdict    do the conclusions of one trial hold in another?
-history    analysis.commands.history    many nights: what changed, when, and program or host
-hpt    analysis.commands.hpt    hierarchical performance testing over a suite
-speedup-test    analysis.commands.speedup_protocols    the Speedup-Test: gains of means and medians
-resample    analysis.commands.resample    randomization test and bootstrap over a suite
-mixture    analysis.commands.mixture    Gaussian mixtures: modes, and who is best in one run
+history    analysis.commands.understand    many nights: what changed, when, and program or host
+hpt    analysis.commands.methods    hierarchical performance testing over a suite
+speedup-test    analysis.commands.methods    the Speedup-Test: gains of means and medians
+resample    analysis.commands.methods    randomization test and bootstrap over a suite
+mixture    analysis.commands.methods    Gaussian mixtures: modes, and who is best in one run
 understand
-diagnose    analysis.commands.diagnose    look at runs, sessions and host before judging them
-sources    analysis.commands.sources    where the variation comes from
+diagnose    analysis.commands.understand    look at runs, sessions and host before judging them
+sources    analysis.commands.understand    where the variation comes from
 plan    analysis.commands.plan    how many sessions and runs a comparison needs
-calibrate    analysis.commands.calibrate    how often the methods err on this machine
-study    analysis.commands.study    how often tests and intervals are right, simulated
-biplot    analysis.commands.biplot    systems and benchmarks in one picture
+calibrate    analysis.commands.plan    how often the methods err on this machine
+study    analysis.commands.plan    how often tests and intervals are right, simulated
+biplot    analysis.commands.report    systems and benchmarks in one picture
 why    harness.commands.why    in which functions a slower variant takes longer
 share
 report    analysis.commands.report    one page with the answer, its evidence and its doubts
-plot    analysis.commands.plot    one figure for a paper, with its data
-bundle    analysis.commands.bundle    pack trials and results so that others can check them
-import    analysis.commands.exchange    make a trial of another tool's files
-export    analysis.commands.exchange    write runs as another tool's file
-merge    analysis.commands.exchange    put trials of one campaign together
+plot    analysis.commands.report    one figure for a paper, with its data
+bundle    analysis.commands.share    pack trials and results so that others can check them
+import    analysis.commands.share    make a trial of another tool's files
+export    analysis.commands.share    write runs as another tool's file
+merge    analysis.commands.share    put trials of one campaign together
 reproduce    harness.commands.reproduce    check a bundle: compute it again, or measure it again
 completion    harness.commands.first_steps    print the completion script of bash, zsh or fish
 """
@@ -174,8 +174,8 @@ SIDE = (
 # what stands in a row as {name}, and is looked up when its help is shown
 _LISTS = {
     "metrics": "analysis.record.run_numbers:BUILTIN_METRICS",
-    "kinds": "analysis.commands.plot:every_kind",
-    "targets": "analysis.commands.exchange:every_target",
+    "kinds": "analysis.commands.report:every_kind",
+    "targets": "analysis.commands.share:every_target",
 }
 
 

@@ -19,7 +19,6 @@ PICTURE = ROOT / "docs" / "floors.svg"
 OPENED = ("harness", "analysis", "analysis.methods")  # their packages are rooms of their own
 GROUND = (
     "analysis.errors",
-    "analysis.lazy_names",
     "analysis.registry",
     "analysis.version",
     "analysis.words",

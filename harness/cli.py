@@ -178,7 +178,7 @@ def _said(error: FairtrialError, argv: Sequence[str]) -> str:
     if error.where is not None and error.where in argv:
         from analysis.registry import load
 
-        near = load("harness.commands.going_on").nearest_trial(error.where)
+        near = load("harness.commands.run").nearest_trial(error.where)
         if near is not None:
             return f"no trial '{error.where}': did you mean {near}?\n"
     return f"{error}\n" if error.exit_code == 2 else f"fairtrial: {error}\n"

@@ -199,7 +199,7 @@ def shared() -> Callable[[Path], AbstractContextManager[None]]:
 @pytest.fixture
 def own_group() -> OwnGroup:
     """Give the cgroup of this process; skip where no groups can be made below it."""
-    from harness.host.reader import Host
+    from harness.host.activity import Host
 
     with Host() as host:
         found = host.own_group()

@@ -112,7 +112,7 @@ def _import_the_product() -> None:
 
 def _ask_the_tools() -> None:
     """Have what a process asks once: which compilers there are, the libraries of a shell and of Python."""
-    from harness.host.reader import Host
+    from harness.host.activity import Host
     from harness.host.snapshot import capture
 
     programs = {"sh": Path("/bin/sh"), "python": Path(sys.executable)}

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ..data.fleet import open_fleet
 from ..errors import FairtrialError, StoreError, UsageError
@@ -45,15 +45,11 @@ from .claims import (
     said_of,
     weigh_claim,
 )
-from .contents import FLEET_PLACE, SUMS, Analysis, ReportMade
+from .contents import FLEET_PLACE, SUMS, Analysis, Contents, Missing, RedactionRecord, ReportMade
 from .describing import CLAIMS, PackingRequest, described, read_about, write_software, write_texts
-from .gathering import Staging, gather
+from .gathering import CopiedSource, Staging, gather
 from .packed_campaign import pack_campaigns
 from .recomputing import Commands, Recomputed, fault_of_command, passing_folder, recompute
-
-if TYPE_CHECKING:
-    from .contents import Contents, Missing, RedactionRecord
-    from .gathering import CopiedSource
 
 # --- The stored results of a bundle: which commands, executed where evaluators will, their bytes kept.
 

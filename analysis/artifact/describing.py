@@ -18,6 +18,7 @@ from ..record.manifest import read_manifest
 from ..record.yaml_reader import Location, read_bytes
 from ..version import VERSION
 from .archive import MOST_BYTES, Weighed, of_bytes, of_file, tar_of, weigh
+from .claims import StoredClaim, YamlFile
 from .contents import (
     BUNDLE,
     KIND,
@@ -31,20 +32,23 @@ from .contents import (
     SmokeRun,
     contents_text,
 )
-from .documents import CRATE, LICENSES, citation_text, crate_text, license_text, readme_text
-from .requirements import (
+from .documents import (
+    CRATE,
+    LICENSES,
     WHEEL,
+    citation_text,
+    crate_text,
     libraries_of_this,
+    license_text,
     lock_text,
     needs_of,
+    readme_text,
     times_of,
     wheel_of_this,
 )
-from .yaml_file import YamlFile
 
 if TYPE_CHECKING:
     from .bundle import Answered
-    from .claims import StoredClaim
     from .gathering import CopiedSource, Staging
 
 # --- What a packer is asked: its options, and ``bundle.yaml``, what authors say of their work.

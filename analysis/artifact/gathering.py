@@ -32,8 +32,8 @@ from ..record.trial_files import (
     Manifest,
 )
 from ..words import normal
+from .archive import TakenNames, fault_of_name
 from .contents import FLEET_PLACE, BundleSource, Missing
-from .names import TakenNames, fault_of_name
 
 _PIECE = 1024**2
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
@@ -330,11 +330,12 @@ def _trial(
             manifest.campaign_path,
             "the trial was imported from it; name it as a SOURCE too to pack it",
         )
+    of_host = wanted is not None and manifest.trial in (manifest.node, manifest.host)
     source = BundleSource(
         name=name,
         kind="trial",
         path=root,
-        trial=None if wanted is not None and _is_host(manifest) else manifest.trial,
+        trial=None if of_host else manifest.trial,
         identity=file_hash(path / MANIFEST),
     )
     return CopiedSource(given=(given,), origin=path, source=source, manifest=manifest)
@@ -360,10 +361,6 @@ def _copy_records(path: Path, root: str, manifest: Manifest, staging: Staging) -
     for file in sorted(_strays(path, there)):
         staging.miss(f"{root}/{file}", "it is in the trial's folder and not part of the trial")
     return there
-
-
-def _is_host(manifest: Manifest) -> bool:
-    return manifest.trial in (manifest.node, manifest.host)
 
 
 def _refuse_running(path: Path, manifest: Manifest) -> None:

@@ -153,7 +153,6 @@ class _PackedCampaign:
                 self.staging.miss(f"{name}/", why)
 
     def _pack(self, named: NamedPath, base: Path, recorded: Mapping[str, str]) -> str | None:
-        """Pack a path if it is a file of the campaign; give it if it is a folder."""
         if "\0" in named.path or not named.path:
             return None
         given = Path(os.path.normpath(base / named.cwd / named.path))
@@ -277,7 +276,6 @@ def _named(path: Path) -> list[NamedPath] | None:
 
 
 def _below(base: Path, path: Path) -> str | None:
-    """Give a path relative to a folder; None where it lies outside."""
     try:
         return path.relative_to(base).as_posix()
     except ValueError:

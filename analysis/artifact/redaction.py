@@ -51,7 +51,11 @@ def redact_folder(root: Path, wanted: Redactions, known: Known | None = None) ->
 def _redacted(root: Path, wanted: Redactions, known: Known) -> Redacted:
     files = _files(root)
     places = [(path, path.relative_to(root).parts) for path in files]
-    trials = [path.parent for path, parts in places if _is_trial(parts)]
+    trials = [
+        path.parent
+        for path, parts in places
+        if len(parts) == 3 and parts[0] == "trials" and parts[-1] == MANIFEST
+    ]
     kept = set().union(*map(kept_names, trials), _foreign_names(root))
     # what tells this redaction from others: the identities of its trials
     digests = (hashlib.sha256((trial / MANIFEST).read_bytes()).digest() for trial in trials)
@@ -103,11 +107,6 @@ def _redacted(root: Path, wanted: Redactions, known: Known) -> Redacted:
 def _files(root: Path) -> list[Path]:
     found = [path for path in root.rglob("*") if path.is_file() and not path.is_symlink()]
     return sorted(found, key=lambda path: path.relative_to(root).as_posix().encode())
-
-
-def _is_trial(parts: tuple[str, ...]) -> bool:
-    """Tell whether a file is the manifest of a trial."""
-    return len(parts) == 3 and parts[0] == "trials" and parts[-1] == MANIFEST
 
 
 def _is_campaign(where: Path) -> bool:

@@ -50,8 +50,15 @@ from .recomputing import (
     passing_folder,
     recompute,
 )
-from .reproduction import ClaimCheck, Recomputation, Reproduction
-from .reproduction_documents import OtherVersion, compare_documents, document_of, other_versions
+from .reproduction import (
+    ClaimCheck,
+    OtherVersion,
+    Recomputation,
+    Reproduction,
+    compare_documents,
+    document_of,
+    other_versions,
+)
 
 # --- Is an artifact whole, and may it be unpacked: every file what the list says, nothing that acts.
 #

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
+import platform
+import re
 import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from ..pages.model import (
     Block,
@@ -24,12 +29,9 @@ from ..pages.model import (
 )
 from ..pages.number_format import counted
 from ..pages.result import Result
+from ..version import VERSION
 from ..words import shorten, shown
-from .contents import line_of
-
-if TYPE_CHECKING:
-    from .contents import Missing, RedactionRecord
-    from .reproduction_documents import Difference, OtherVersion
+from .contents import Contents, Missing, RedactionRecord, line_of
 
 Standing = Literal["same bytes", "within", "different", "failed", "stopped"]
 Outcome = Literal["same bytes", "within", "differs", "unfinished", "nothing stored"]
@@ -306,3 +308,326 @@ def _text(value: Any) -> str:  # noqa: ANN401 - JSON
         with contextlib.suppress(OverflowError):  # a whole number that no double can be
             return f"{value:.10g}"
     return shorten(json.dumps(value), _TEXT)
+
+
+# --- Two documents side by side, stored and computed now, and what computes here.
+#
+# A JSON document is compared value by value, each at its JSON pointer (RFC 6901). What is no JSON
+# (a page, a table) is compared as text between its numbers, and number by number. Nothing is
+# forgiven but the last digits of a number, the versions of Python and of libraries that a page
+# states, and what another version of the tool may word anew.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherVersion:
+    """A program or a library whose version here is another one; None where there is none."""
+
+    name: str
+    packed: str | None
+    here: str | None
+
+
+def other_versions(contents: Contents) -> tuple[OtherVersion, ...]:
+    """Give what the bundle was packed with and is of another version here, or not there."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found: list[tuple[str, str, str | None]] = [
+        ("fairtrial", contents.tool_version, VERSION),
+        ("Python", contents.python, platform.python_version()),
+    ]
+    for name, packed in sorted(contents.libraries.items()):
+        try:
+            found.append((name, packed, version(name)))
+        except (PackageNotFoundError, ValueError):
+            found.append((name, packed, None))
+    return tuple(
+        OtherVersion(name=name, packed=packed, here=here)
+        for name, packed, here in found
+        if packed != here
+    )
+
+
+# between the name of a fact and its text: two cells of a table, or two values of a JSON object. One
+# blank is none, as "numpy 2.4.6" is part of a text
+_GAP = rb"[{}\s]*(?:(?:<[^<>]*>|[|&]|\s\s)[|&{}\s]*)+|\"\s*,\s*\"text\"\s*:\s*\""
+
+
+def _without_versions(text: bytes, stated: Iterable[tuple[str, str | None]]) -> bytes:
+    """Take the versions that a page states out of it."""
+    for name, version in stated:
+        if name != "fairtrial" and version is not None:
+            fact, said = (
+                ("judged under", f"Python {version}") if name == "Python" else (name, version)
+            )
+            one, two = (re.escape(part.encode()) for part in (fact, said))
+            pattern = rb"(?<![\w.-])(" + one + rb"(?:" + _GAP + rb"))" + two + rb"(?![\w.-])"
+            text = re.sub(pattern, rb"\1as installed", text)
+    return text
+
+
+NEAR = 1e-9  # relative to the larger of two numbers
+
+Grade = Literal["same bytes", "within", "different"]
+# another ``type`` of value, ``missing`` now
+Kind = Literal["number", "text", "type", "missing", "added"]
+# the same ``within`` 1e-9; ``wording`` and ``added`` are what another version of fairtrial may change
+Degree = Literal["within", "wording", "added", "different"]
+_TOLD = 1000  # differences that are told one by one; all are counted
+_SHOWN = 200  # characters of a text
+_NUMBER = re.compile(rb"-?(?:\d+\.\d+|\d+|\.\d+)(?:[eE][+-]?\d+)?")
+_LONGEST = 400  # digits of a number in a text: more is no number that anybody computed
+_REWORDED = frozenset({"cautions", "references"})  # docs/json.md: their sentences may change
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One place where two documents differ."""
+
+    pointer: str  # the JSON pointer, or line and column of a text
+    kind: Kind
+    grade: Degree
+    # both values; a long text is shortened, and a list or an object is only named
+    stored: Any = None
+    recomputed: Any = None
+    relative: float | None = None  # of two numbers: their difference, relative to the larger one
+
+
+class DocumentComparison(NamedTuple):
+    """What two documents have in common."""
+
+    # ``same bytes``, ``within`` (all numbers within 1e-9, all words the same) or ``different``
+    standing: Grade
+    numbers: int  # numbers in the stored document: those below together
+    same: int  # the same value; the same within 1e-9; another one, or none
+    near: int
+    different: int
+    differences: tuple[Difference, ...]  # in the order of the document, the first thousand
+    not_listed: int  # how many more there are
+
+
+def compare_documents(
+    stored: bytes, fresh: bytes, *, same_tool: bool, others: Sequence[OtherVersion] = ()
+) -> DocumentComparison:
+    """Compare what was stored with what comes out now, but for the `others` that a page states."""
+    same_bytes = stored == fresh
+    if not same_bytes:
+        stored = _without_versions(stored, [(one.name, one.packed) for one in others])
+        fresh = _without_versions(fresh, [(one.name, one.here) for one in others])
+    one, two = _parsed(stored), _parsed(fresh)
+    walk = _DocumentWalk(same_tool)
+    if one is None or two is None:
+        walk.texts(stored, fresh)
+    elif len(one) == len(two) == 1:
+        walk.values("", one[0], two[0])
+    else:
+        walk.values("", one, two)
+    return DocumentComparison(
+        standing="same bytes" if same_bytes else "different" if walk.wrong else "within",
+        numbers=walk.same + walk.near + walk.different,
+        same=walk.same,
+        near=walk.near,
+        different=walk.different,
+        differences=tuple(walk.listed),
+        not_listed=walk.total - len(walk.listed),
+    )
+
+
+def document_of(text: bytes) -> Any:  # noqa: ANN401 - JSON
+    """Read what a command printed: a JSON value, a list of several, None where it is no JSON."""
+    found = _parsed(text)
+    return found[0] if found is not None and len(found) == 1 else found
+
+
+@dataclass(slots=True)
+class _DocumentWalk:
+    """Both documents are walked once; what is found is counted here."""
+
+    same_tool: bool
+    same: int = 0
+    near: int = 0
+    different: int = 0
+    wrong: bool = False
+    total: int = 0
+    listed: list[Difference] = field(default_factory=list)
+
+    def values(self, pointer: str, stored: Any, fresh: Any) -> None:  # noqa: ANN401 - JSON
+        """Compare two values; lists of what is left instead of calls, for documents of any depth."""
+        left = [(pointer, stored, fresh)]
+        while left:
+            place, old, new = left.pop()
+            if isinstance(old, dict) and isinstance(new, dict):
+                keys = [*old, *(key for key in new if key not in old)]
+                pairs = [
+                    (f"{place}/{_escaped(key)}", old.get(key, _ABSENT), new.get(key, _ABSENT))
+                    for key in keys
+                ]
+                left += reversed(pairs)
+            elif isinstance(old, list) and isinstance(new, list):
+                both = enumerate(zip_longest(old, new, fillvalue=_ABSENT))
+                left += reversed([(f"{place}/{n}", a, b) for n, (a, b) in both])
+            else:
+                self.leaves(place, old, new)
+
+    def leaves(self, place: str, old: Any, new: Any) -> None:  # noqa: ANN401 - JSON
+        if _is_number(old) and _is_number(new):
+            self.numbers(place, old, new)
+        elif type(old) is type(new) and old == new:
+            pass
+        elif new is _ABSENT:
+            self.different += sum(1 for _ in _numbers_in(old))
+            self.tell(place, "missing", "different", old, None)
+        elif old is _ABSENT:
+            in_list = place.rpartition("/")[2].isdecimal()
+            grown = not self.same_tool and not in_list
+            self.tell(place, "added", "added" if grown else "different", None, new)
+        elif isinstance(old, str) and isinstance(new, str):
+            self.tell(place, "text", self.worded(place), old, new)
+        else:
+            self.different += sum(1 for _ in _numbers_in(old))
+            self.tell(place, "type", "different", old, new)
+
+    def numbers(self, place: str, old: float, new: float) -> None:
+        if old == new:
+            self.same += 1
+            return
+        one, two = Fraction(old), Fraction(new)
+        relative = float(abs(one - two) / max(abs(one), abs(two)))
+        near = relative <= NEAR
+        self.near += near
+        self.different += not near
+        self.tell(place, "number", "within" if near else "different", old, new, relative=relative)
+
+    def worded(self, place: str) -> Literal["wording", "different"]:
+        """Say whether a text may be another one in another version of the tool."""
+        keys = place.split("/")
+        free = keys[-1] == "tool_version" or (len(keys) > 1 and keys[-2] in _REWORDED)
+        return "wording" if free and not self.same_tool else "different"
+
+    def texts(self, stored: bytes, fresh: bytes) -> None:
+        """Compare what is no JSON: the text between numbers must be the same."""
+        old, new = list(_pieces(stored)), list(_pieces(fresh))
+        for (between, number, at), other in zip_longest(old, new, fillvalue=(None, None, 0)):
+            if between != other[0] or (number is None) != (other[1] is None):
+                self.different += sum(1 for *_, n, at_n in old if n is not None and at_n >= at)
+                lines = zip_longest(stored.split(b"\n"), fresh.split(b"\n"), fillvalue=b"")
+                apart = ((n, a, b) for n, (a, b) in enumerate(lines, 1) if a != b)
+                line, *both = next(apart, (1, b"", b""))
+                was, is_now = (text.decode("utf-8", "replace") for text in both)
+                self.tell(f"line {line}", "text", "different", was, is_now)
+                return
+            if number is None or other[1] is None or number == other[1]:
+                self.same += number is not None
+            else:
+                self.numbers(_line_and_column(stored, at), number, other[1])
+
+    def tell(
+        self,
+        pointer: str,
+        kind: Kind,
+        grade: Degree,
+        stored: Any,  # noqa: ANN401 - JSON
+        recomputed: Any,  # noqa: ANN401 - JSON
+        *,
+        relative: float | None = None,
+    ) -> None:
+        self.wrong = self.wrong or grade == "different"
+        self.total += 1
+        if len(self.listed) < _TOLD:
+            self.listed.append(
+                Difference(
+                    pointer=_short(pointer),
+                    kind=kind,
+                    grade=grade,
+                    stored=_shown(stored),
+                    recomputed=_shown(recomputed),
+                    relative=relative,
+                )
+            )
+
+
+def _parsed(text: bytes) -> list[Any] | None:
+    """Read one or more JSON values, None if the text is none that everybody reads alike."""
+    try:
+        rest = text.decode("utf-8").strip(" \t\r\n")
+        found = []
+        while rest:
+            value, end = _DECODER.raw_decode(rest)
+            found.append(value)
+            rest = rest[end:].lstrip(" \t\r\n")
+    except (ValueError, RecursionError):
+        return None
+    return found or None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("no finite number")
+    return value
+
+
+def _no_constant(text: str) -> float:
+    raise ValueError(f"{text} is no JSON")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_once, parse_float=_finite, parse_constant=_no_constant
+)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _numbers_in(value: Any) -> Iterator[float]:  # noqa: ANN401 - JSON
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            left += one.values()
+        elif isinstance(one, list):
+            left += one
+        elif _is_number(one):
+            yield one
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def _shown(value: Any) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, str):
+        return _short(value)
+    if isinstance(value, dict):
+        return f"an object of {len(value)} keys"
+    if isinstance(value, list):
+        return f"a list of {len(value)} values"
+    return value
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"
+
+
+def _pieces(text: bytes) -> Iterator[tuple[bytes, float | None, int]]:
+    """Cut a text into what stands before each number, the number, and where it stands."""
+    start = 0
+    for found in _NUMBER.finditer(text):
+        if len(found[0]) > _LONGEST or not math.isfinite(float(found[0])):
+            continue  # it is left in the text, and compared as that
+        yield text[start : found.start()], float(found[0]), found.start()
+        start = found.end()
+    yield text[start:], None, len(text)
+
+
+def _line_and_column(text: bytes, at: int) -> str:
+    line, before = text.count(b"\n", 0, at) + 1, text.rfind(b"\n", 0, at)
+    return f"line {line}, column {at - before}"

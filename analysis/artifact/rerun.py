@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from ..data.trial import read_trial
 from ..errors import AnalysisError
@@ -14,10 +14,8 @@ from ..pages.model import Block, Caution, CommandLine, Page, Section, Sentence, 
 from ..pages.result import Result
 from ..verdict.comparison import compare_trials
 from ..verdict.comparison_effects import overall
+from ..verdict.comparison_result import TrialComparison
 from ..words import shown
-
-if TYPE_CHECKING:
-    from ..verdict.comparison_result import TrialComparison
 
 Word = Literal["reproduced", "partly", "not", "cannot tell"]
 

@@ -19,14 +19,13 @@ from ..pages.difference import Difference
 from ..pages.model import page_of
 from ..pages.number_format import counted
 from ..verdict.cautions import shown_cautions
-from ..verdict.compare import Standing, answer_of, screen_of
+from ..verdict.compare import CompareAnswer, Standing, answer_of, screen_of
 from ..verdict.compare_sentences import short_names
 from ..verdict.sides import session_seconds
 
 if TYPE_CHECKING:
     from ..plan.compare_looks import CandidateLook, Look
     from ..record.printer import Printer
-    from ..verdict.compare import CompareAnswer
 
 _CALLED = 14  # columns of a command's name in a note
 # cautions that the screen of a comparison says itself: of its commands, of how it ended

@@ -12,21 +12,19 @@ import os
 import re
 import signal
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TextIO
 
-from ..errors import UsageError
+from ..errors import FairtrialError, UsageError
 from ..options import Given
 
 _BACKENDS = {"threads": "threading", "processes": "loky"}  # joblib's names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..data.matrix import PerformanceMatrix
     from ..data.number_text import Decimal, Layout
     from ..importers.reader import Reading, Sides
@@ -34,11 +32,12 @@ if TYPE_CHECKING:
     from ..record.manifest import WarmupIterations
     from ..record.run_numbers import Better
 
-    class CommandResult(Protocol):
-        """What a command shows."""
 
-        def to_dict(self) -> dict[str, Any]:
-            """Give what ``--json`` prints."""
+class CommandResult(Protocol):
+    """What a command shows."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what ``--json`` prints."""
 
 
 class Metric(Given):
@@ -174,7 +173,6 @@ class Workers(Given):
 
 def metric_of(*matrices: PerformanceMatrix) -> str | None:
     """Give what the first line of a text must name: the metric that was chosen of trials."""
-    from ..errors import FairtrialError
     from ..record.manifest import read_manifest
 
     for matrix in matrices:

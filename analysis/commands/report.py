@@ -1,19 +1,287 @@
-"""The subcommand ``report``."""
+"""The subcommands that set a page or draw: ``report``, ``plot``, and ``biplot`` with its table."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from ..errors import UsageError
+from ..errors import AnalysisError, UsageError
 from ..options import command
-from .options import Judging, Setting, check_file, check_folder, line_to, write_file, write_files
+from ..words import WIDTH
+from .options import (
+    Judging,
+    Setting,
+    Source,
+    check_file,
+    check_folder,
+    headed,
+    line_to,
+    metric_of,
+    show,
+    write_file,
+    write_files,
+)
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ..data.matrix import PerformanceMatrix
+    from ..methods.resampling.biplot import Biplot, Scale
+    from ..pages.model import Caution
     from ..plots.chart import Sheet
+    from ..report.figures.panels import Drawing
     from ..report.page import Report
     from ..report.subject import Subject
+
+
+# --- The subcommand ``biplot``.
+
+
+class Systems(Source):
+    """Which systems are looked at, and what their components are of."""
+
+    sources: list[str]
+    scale: Scale | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Systems:
+    """One value for each system and benchmark, and what to say about where they come from."""
+
+    names: Sequence[str]
+    benchmarks: Sequence[str]
+    values: ArrayLike
+    metric: str | None = None  # that the first line names
+    cautions: tuple[Caution, ...] = ()
+
+
+@command("biplot")
+def biplot(*, systems: Systems, plot: str | None, json: bool, out: TextIO) -> int:
+    """Show which systems are alike, and which benchmarks tell them apart.
+
+    Give two or more matrix files or variants of trials (runs/NAME:VARIANT), each of which is one system
+    with its medians; or one trial (runs/NAME) with all its variants; or one .csv or .txt table with
+    headings, a row for each system and a column for each benchmark.
+    """
+    from ..plots.chart import check_picture, write_picture
+
+    picture = None if plot is None else check_picture(plot)
+    result, metric = systems_of(systems)
+    if picture is not None:
+        from ..methods.resampling.biplot_picture import biplot_picture
+
+        write_picture(biplot_picture(result), picture, title="biplot", alt=result.conclusion)
+    show(result, out, as_json=json, metric=metric)
+    return 0
+
+
+def systems_of(asked: Systems) -> tuple[Biplot, str | None]:
+    """Read the systems that the sources name, and find their principal components; with the metric to name."""
+    from ..methods.resampling.biplot import biplot
+
+    read = _read(asked)
+    result = biplot(read.values, read.names, read.benchmarks, scale=asked.scale or "log")
+    return replace(result, cautions=(*read.cautions, *result.cautions)), read.metric
+
+
+def _read(args: Systems) -> _Systems:
+
+    from ..data.host_record import not_judged
+    from ..data.trial_cautions import always_said
+    from ..importers.reader import is_file, open_trial, read_each, trial_and_variant
+    from ..pages.model import merged
+
+    if len(args.sources) > 1:
+        each = read_each(args.sources, args.reading())
+        return replace(_medians(each, args.sources), metric=metric_of(*each))
+    (source,) = args.sources
+    try:
+        Path(source).exists()
+    except (OSError, ValueError) as error:  # such as a name too long
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"this cannot be read: {reason}", source) from None
+    named = trial_and_variant(source)
+    if named is not None and named[1] is None:
+        trial = open_trial(named[0], args.level, args.better, decimal=args.decimal)
+        variants = trial.manifest.variants
+        metric = args.metric or trial.default_metric
+        matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
+        found = _medians(matrices, variants)
+        unasked = trial.unasked if args.metric is None else ()
+        said = [not_judged(unasked)] if unasked else []
+        told = merged(said, always_said(trial), found.cautions)
+        return replace(found, metric=metric_of(*matrices), cautions=told)
+    if is_file(source):
+        return _table(Path(source), args)
+    if named is not None:
+        raise UsageError(
+            "one variant is one system, and a biplot shows how systems differ",
+            source,
+            "name its trial alone for all its variants, or two sources or more",
+        )
+    raise UsageError(
+        "there is no such trial or file", source, "name a trial, or a table of systems"
+    )
+
+
+def _table(path: Path, args: Systems) -> _Systems:
+    from ..data.matrix_file import read_systems
+
+    for option in args.not_for_tables():
+        raise UsageError(
+            f"{option} is not for a table of systems: a row is a system, a cell is its value",
+            str(path),
+            "leave it out, or name two sources or more, a file for each system",
+        )
+    table = read_systems(path, args.decimal)
+    return _Systems(
+        names=table.systems,
+        benchmarks=table.benchmarks,
+        values=table.values,
+        cautions=table.cautions,
+    )
+
+
+def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _Systems:
+    import numpy as np
+
+    from ..data.pair import trial_cautions
+    from ..pages.model import Caution, merged
+    from ..pages.number_format import listed
+
+    first, *others = matrices
+    for matrix in others:
+        for field in ("better", "unit"):
+            if getattr(matrix, field) != getattr(first, field):
+                raise AnalysisError(
+                    f"{first.name!r} and {matrix.name!r} differ in {field!r}: "
+                    f"{getattr(first, field)!r} and {getattr(matrix, field)!r}",
+                    fix="show values of one kind",
+                )
+    common = set(first.benchmarks).intersection(*(m.benchmarks for m in others))
+    benchmarks = [bench for bench in first.benchmarks if bench in common]
+    if not benchmarks:
+        raise AnalysisError(
+            f"these {len(matrices)} systems have no benchmark in common", ", ".join(sources[:4])
+        )
+    every = dict.fromkeys(bench for matrix in matrices for bench in matrix.benchmarks)
+    lacking = [bench for bench in every if bench not in common]
+    cautions = [caution.of(matrix.name) for matrix in matrices for caution in matrix.cautions]
+    cautions += trial_cautions(matrices)
+    if lacking:
+        said = f"left out, because not every system has it: {listed(lacking, 5)}"
+        cautions.append(Caution("benchmarks-not-of-all", said, tuple(lacking)))
+    names = [matrix.name for matrix in matrices]
+    if len(set(names)) < len(names):
+        names = [str(source) for source in sources]  # such as two trials with one variant's name
+    return _Systems(
+        names=names,
+        benchmarks=benchmarks,
+        values=np.array([matrix.select(benchmarks).medians() for matrix in matrices]),
+        cautions=merged(cautions),
+    )
+
+
+# --- The subcommand ``plot``.
+
+
+_OF_SYSTEMS = ("biplot", "shares")
+
+
+def every_kind() -> str:
+    """Say what each kind of figure shows."""
+    from ..report.figures.kinds import KINDS
+
+    return "; ".join(f"{name}: {kind.shows}" for name, kind in KINDS.items())
+
+
+class _Asked(Judging, Systems):
+    kind: str
+    scale: Scale | None
+
+
+@command("plot")
+def plot(
+    *, args: _Asked, setting: Setting, output: str, data: Path | None, out: TextIO, err: TextIO
+) -> int:
+    """Draw one figure of a trial, or of two sides, and write its numbers next to it as CSV.
+
+    The ending of FILE is the format. The result in words is printed: it can be the beginning of a
+    caption.
+    """
+    from ..plots.chart import check_picture
+    from ..report.figures.files import write_drawing
+    from ..report.figures.kinds import kind_of
+
+    kind_of(args.kind)
+    picture = check_picture(output)
+    if data is not None and not data.parent.is_dir():
+        raise UsageError(f"there is no folder {str(data.parent)!r}", str(data), "make it")
+    if picture in (data, picture.with_suffix(".csv")):
+        raise UsageError("the picture and its data need names of their own", output)
+    drawing, metric, told = _drawing(args, setting.sheet())
+    write_drawing(drawing, picture, data=data)
+    out.write(f"{_set(headed(drawing.alt, metric))}\n")
+    for caution in told:
+        err.write(f"{_set(f'caution: {caution}')}\n")
+    return 0
+
+
+def _set(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, WIDTH, break_on_hyphens=False, break_long_words=False))
+
+
+def _drawing(args: _Asked, sheet: Sheet) -> tuple[Drawing, str | None, list[Caution]]:
+    """Draw; also give the metric that the first line must name, and what nobody has asked for."""
+    from ..report.figures.kinds import draw, kind_of
+
+    kind = kind_of(args.kind)
+    if args.scale is not None and (args.kind not in _OF_SYSTEMS or args.variant or args.benchmark):
+        raise UsageError(
+            "--scale is for the kinds biplot and shares, of whole systems",
+            args.kind,
+            "leave it out, or --variant and --benchmark",
+        )
+    if args.kind in _OF_SYSTEMS and not (args.variant or args.benchmark):
+        from ..report.figures.kinds import draw_table
+
+        found, metric = systems_of(args)
+        return draw_table(found, sheet, args.kind), metric, _unasked(found.cautions)
+    if len(args.sources) > 2:
+        raise UsageError(
+            f"{args.kind} takes one trial or two sides, and {len(args.sources)} were given",
+            fix="name two; only biplot and shares take more",
+        )
+    named = args.benchmark
+    if kind.each and named is not None and len(named) > 1:
+        raise UsageError(f"a figure of kind {args.kind} shows one benchmark", fix="name one")
+    from ..report.subject import subject_of
+
+    options: dict[str, Any] = {
+        **args.rules(),
+        "variants": args.variant,
+        "certificate": args.certificate,
+        "explain": False,
+    }
+    if kind.each:
+        options["benchmarks"] = None  # one figure of it, as it is judged among all
+    subject = subject_of(args.sources, args.reading(), **options)
+    drawing = draw(args.kind, subject, sheet, benchmark=named[0] if kind.each and named else None)
+    metric = metric_of(*subject.matrices.values())
+    return drawing, metric, _unasked(subject.verdict.cautions)
+
+
+def _unasked(cautions: Iterable[Caution]) -> list[Caution]:
+    """Give the caution that the metric drawn is not one that benchmarks declare."""
+    from ..data.host_record import NOT_ASKED
+
+    return [one for one in cautions if one.code == NOT_ASKED]
+
+
+# --- The subcommand ``report``.
 
 
 _ENDINGS = {
@@ -165,7 +433,6 @@ def _draw(
 def _write(
     report: Report, form: str, place: Path | None, out: TextIO, err: TextIO, *, guard: bool
 ) -> None:
-    """Write the report as one form, and say where it is."""
     if place is not None and form == "csv" and place.is_dir():
         from ..pages.as_markup import separate
         from ..report.page import data_page
@@ -197,7 +464,6 @@ def _say(folder: Path, names: Iterable[str], out: TextIO) -> None:
 
 
 def _text(report: Report, form: str, *, guard: bool) -> str:
-    """Set the report."""
     if form == "html":
         from ..report.assembling import html_page
 

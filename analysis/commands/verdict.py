@@ -1,22 +1,314 @@
-"""The subcommands ``verdict`` and ``diff``: one verdict, or those of two trials side by side."""
+"""The subcommands ``verdict``, ``gate`` and ``diff``: one verdict, a yes or no by it, or two trials side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TextIO
 
-from ..errors import UsageError
+from ..errors import InsufficientDataError, UsageError
 from ..options import command
-from .gate import allow_missing_words
-from .options import Judging, Metric, candidates_of, metrics_of, show
+from .options import Judging, Metric, Source, candidates_of, metrics_of, show, write_file
 
 if TYPE_CHECKING:
     from ..data.number_text import Decimal
+    from ..data.trial import Trial
+    from ..pages.model import Next
     from ..record.run_numbers import Better
     from ..record.trial_files import Manifest
+    from ..verdict.gate import On
     from ..verdict.ranking import Ranking
     from ..verdict.result import Verdict
+
+
+# --- The subcommand ``gate``.
+
+
+_CONFIDENCE = 0.95
+
+
+class _GateAsked(Source):
+    condition: str
+    source: str
+    baseline: str | None
+    variant: list[str] | None
+    on: On
+    allow_missing: list[str] | None
+    confidence: float
+    looks: int | None
+    always_valid: bool
+
+
+def allow_missing_words(allowed: Sequence[str] | None) -> list[str]:
+    """Write ``--allow-missing`` as it was given."""
+    return [f"--allow-missing={name}" if name else "--allow-missing" for name in allowed or ()]
+
+
+class _Judged(NamedTuple):
+    """What comes to the gate: a verdict, candidates without a good run, and the trial or the sources that it is of."""
+
+    verdict: Verdict | None
+    failing: tuple[str, ...] = ()
+    metric: str | None = None
+    manifest: Manifest | None = None
+    sources: tuple[str, ...] = ()
+
+
+@command("gate")
+def gate(
+    *,
+    asked: _GateAsked,
+    junit: str | None,
+    summary: str | None,
+    annotations: str | None,
+    json: bool,
+    out: TextIO,
+    err: TextIO,
+) -> int:
+    """Decide a condition on the speedup, for a build.
+
+    Is it proven (exit code 1), ruled out (0), or neither (7)? CONDITION is 'slower>N%', 'worse>N%' (the
+    same, of a metric that is no time) or 'faster<N%' (the wanted gain is not reached), in quotes.
+    Without BASELINE, SOURCE is a trial, whose candidates are all compared with its baseline, or one of
+    its variants. Needs two sessions; a candidate that fails significantly more often than the baseline
+    does not pass.
+    """
+    from ..pages.result import parse_condition
+    from ..verdict import gate_answer as answers
+    from ..verdict.gate import gate as decide, gate_verdict
+    from ..verdict.next_command import next_of_failing, next_of_gate
+
+    parse_condition(asked.condition)  # before anything is read
+    fleet = _fleet_of(asked)
+    if fleet is not None:
+        found = _of_fleet(fleet, asked)
+    else:
+        found = (
+            _of_one_trial(asked) if asked.baseline is None else _of_two_sides(asked, asked.baseline)
+        )
+    how: dict[str, Any] = {"on": asked.on, "failing": found.failing}
+    following: tuple[Next, ...] = ()
+    if found.verdict is None:
+        answer = decide((), asked.condition, **how, metric=found.metric)
+        if found.manifest is not None:
+            following = (next_of_failing(found.sources[0]),)
+    else:
+        allowed = asked.allow_missing or []
+        answer = gate_verdict(found.verdict, asked.condition, **how, allow_missing=allowed)
+        again = _again(asked)
+        following = next_of_gate(answer, found.verdict, found.manifest, again, found.sources)
+    answer = replace(answer, following=following)
+    if junit is not None:
+        write_file(Path(junit), answers.junit(answer))
+    if summary is not None:
+        _append(Path(summary), answers.summary(answer))
+    show(answer, out, as_json=json)
+    if annotations is not None:
+        for line in answers.workflow_commands(answer):
+            (err if json else out).write(f"{line}\n")
+    return answer.exit_code
+
+
+def _again(args: _GateAsked) -> tuple[str, ...]:
+    """Give the options that a further call needs to ask the same."""
+    from ..importers.reader import trial_and_variant
+
+    named = trial_and_variant(args.source)
+    variants = [*(args.variant or ()), *([named[1]] if named is not None and named[1] else [])]
+    words = [word for variant in variants for word in ("--variant", variant)]
+    words += allow_missing_words(args.allow_missing)
+    if args.on != "suite":
+        words += ["--on", args.on]
+    if args.confidence != _CONFIDENCE:
+        words += ["--confidence", f"{args.confidence:g}"]
+    return tuple(words)
+
+
+def _fleet_of(args: _GateAsked) -> tuple[Path, str | None] | None:
+    """Give the fleet that is named, and its variant; None where it is something else."""
+    from ..importers.reader import trial_and_variant
+    from ..record.fleet import is_fleet
+
+    sides = [args.source, *([] if args.baseline is None else [args.baseline])]
+    named = [one for text in sides if (one := trial_and_variant(text)) is not None]
+    fleets = [one for one in named if is_fleet(one[0])]
+    if not fleets:
+        return None
+    if args.baseline is not None or args.always_valid:
+        what = "--always-valid is" if args.always_valid else "two sides are"
+        raise UsageError(
+            f"{what} for the trials of one host each",
+            str(fleets[0][0]),
+            "name the fleet alone: its candidates are held against its own baseline, on hosts like "
+            "these; or name the trial of a host, such as FLEET/HOST",
+        )
+    return fleets[0]
+
+
+def _of_fleet(fleet: tuple[Path, str | None], args: _GateAsked) -> _Judged:
+    from ..data.fleet import open_fleet
+    from ..data.host_record import refuse_unasked
+    from ..verdict.fleet import judge_fleet
+
+    if args.metric is None:
+        refuse_unasked(open_fleet(fleet[0]).unasked(), str(fleet[0]))
+    variants = [*([] if fleet[1] is None else [fleet[1]]), *(args.variant or ())]
+    answer = judge_fleet(
+        fleet[0],
+        metric=args.metric,
+        variants=tuple(dict.fromkeys(variants)) or None,
+        confidence=args.confidence,
+        looks=args.looks,
+    )
+    failing = tuple(one.variant for one in answer.candidates if one.multilevel is None)
+    return _Judged(answer, failing, sources=(str(fleet[0]),))
+
+
+def _of_one_trial(args: _GateAsked) -> _Judged:
+    from ..data.host_record import refuse_unasked
+    from ..importers.reader import is_file, open_trial, read_sides, trial_and_variant
+    from ..verdict.judging import judge
+    from ..verdict.sides import all_failed, ever_succeeded
+
+    named = trial_and_variant(args.source)
+    if named is None:
+        if is_file(args.source):
+            read_sides(args.source, None, args.reading())  # says what is missing
+        raise UsageError(
+            "there is no such trial or file",
+            args.source,
+            "name a trial (runs/NAME), one of its variants, or two sides; only a trial knows its baseline",
+        )
+    trial = open_trial(named[0], args.level, args.better, decimal=args.decimal)
+    if args.metric is None:
+        refuse_unasked(trial.unasked, str(trial.path))
+    metric = args.metric or trial.default_metric
+    better = trial.metric(metric).better
+    if args.better not in (None, better):
+        raise UsageError(
+            f"in this trial {better} values are better",
+            args.source,
+            f"leave out --better {args.better}",
+        )
+    wanted = _wanted(trial, named[1], args.variant)
+    failing = tuple(name for name in wanted if all_failed(trial, name))
+    if failing and not trial.candidates.any() and ever_succeeded(trial, trial.manifest.baseline):
+        # it ended at the warm-ups, because no one of theirs was ok
+        return _Judged(None, failing, metric, manifest=trial.manifest, sources=(str(trial.path),))
+    trial.matrix(
+        trial.manifest.baseline, metric, carry_zeros=True
+    )  # or there is nothing to hold it against
+    answer = judge(
+        trial,
+        metric=args.metric,
+        variants=wanted,
+        **args.some("looks", "always_valid", "confidence"),
+    )
+    for one in answer.candidates:
+        if one.multilevel is None and one.variant not in failing:
+            _refuse_incomparable(trial, one.variant, metric)
+    return _Judged(answer, failing, manifest=trial.manifest)
+
+
+def _refuse_incomparable(trial: Trial, variant: str, metric: str) -> NoReturn:
+    """Say why nothing of a candidate can be compared, although runs of it succeeded."""
+    trial.matrix(variant, metric, carry_zeros=True)
+    raise InsufficientDataError(
+        f"no benchmark of {variant!r} can be compared by {metric!r}",
+        str(trial.path),
+        "fairtrial verdict says why; name another --metric",
+        n=0,
+        needed=1,
+    )
+
+
+def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple[str, ...]:
+    manifest, where = trial.manifest, str(trial.path)
+    if variant is not None and asked:
+        raise UsageError(
+            "the candidate is named twice", f"{where}:{variant}", "leave out --variant, or the name"
+        )
+    candidates = tuple(name for name in manifest.variants if name != manifest.baseline)
+    wanted = tuple(dict.fromkeys(asked or ())) if variant is None else (variant,)
+    measured = tuple(name for name in candidates if name not in manifest.same_program)
+    for name in wanted:
+        if name == manifest.baseline:
+            raise UsageError(
+                f"{name!r} is the baseline of the trial", where, "name a candidate, or BASELINE too"
+            )
+        if name not in candidates:
+            raise UsageError(
+                f"the trial has no variant {name!r}",
+                where,
+                f"known here: {', '.join(manifest.variants)}",
+            )
+    if not candidates:
+        raise UsageError(
+            "the trial has one variant: nothing is compared", where, "measure a second variant"
+        )
+    return wanted or measured
+
+
+def _of_two_sides(args: _GateAsked, baseline: str) -> _Judged:
+    from ..data.host_record import refuse_unasked
+    from ..importers.reader import trial_and_variant
+    from ..pages.model import merged
+    from ..verdict.judging import judge_sources
+    from ..verdict.sides import all_failed
+
+    sources = [args.source]
+    if args.variant:
+        named = trial_and_variant(args.source)
+        if named is None or named[1] is not None:
+            raise UsageError(
+                "--variant names candidates of a trial", args.source, "name the trial alone"
+            )
+        sources = [f"{named[0]}:{name}" for name in dict.fromkeys(args.variant)]
+    sides = [trial_and_variant(text) for text in (*sources, baseline)]
+    opened = args.reading().opened()
+    trials = {one[0]: opened.read(one[0]) for one in sides if one is not None}
+    if args.metric is None:
+        refuse_unasked(
+            (name for trial in trials.values() for name in trial.unasked),
+            " and ".join(map(str, trials)),
+        )
+    failing = {
+        text: one[1]
+        for text, one in zip(sources, sides[:-1], strict=True)
+        if one is not None and one[1] is not None and all_failed(trials[one[0]], one[1])
+    }
+    found = [
+        judge_sources(
+            text,
+            baseline,
+            args.reading(),
+            **args.some("looks", "always_valid", "confidence"),
+        ).verdict
+        for text in sources
+        if text not in failing
+    ]
+    if not found:
+        return _Judged(None, tuple(failing.values()), args.metric)
+    together = replace(
+        found[0],
+        candidates=tuple(one for verdict in found for one in verdict.candidates),
+        cautions=merged(*(verdict.cautions for verdict in found)),
+    )
+    return _Judged(together, tuple(failing.values()), sources=(sources[0], baseline))
+
+
+def _append(path: Path, text: str) -> None:
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(
+            f"the summary cannot be written: {error.strerror}", str(path), "name another file"
+        ) from None
+
+
+# --- The subcommands ``verdict`` and ``diff``.
 
 
 class _Asked(Judging):
@@ -72,9 +364,6 @@ def verdict(*, args: _Asked, out: TextIO) -> int:
 
 
 def _fleet(folder: Path, variant: str | None, args: _Asked, out: TextIO) -> int:
-    """Judge a fleet: hosts are its outermost level."""
-    from dataclasses import replace
-
     from ..data.fleet import open_fleet
     from ..data.host_record import refuse_unasked
     from ..verdict.fleet import judge_fleet
@@ -119,7 +408,6 @@ def _show_trial(
     *,
     decides: bool,
 ) -> int:
-    from dataclasses import replace
 
     from ..verdict.judging import judge
     from ..verdict.sides import all_failed
@@ -150,10 +438,8 @@ def _gated(
     out: TextIO,
     manifest: Manifest | None = None,
 ) -> int:
-    """Decide the condition of ``--gate``, if there is one, by what was shown."""
     if args.gate is None:
         return 0
-    from dataclasses import replace
 
     from ..verdict.cautions import NOTHING_SHOWN
     from ..verdict.gate import gate_verdict
@@ -180,7 +466,6 @@ def _ranked(
     metric: str | None,
     args: _Asked,
 ) -> Ranking:
-    """Look at all variants against each other."""
     from ..verdict.ranking import rank_variants
 
     return rank_variants(
@@ -197,9 +482,6 @@ def _ranked(
 
 
 def _sides(source: str, args: _Asked) -> Verdict:
-    """Judge two sides that are not one trial's campaign."""
-    from dataclasses import replace
-
     from ..data.host_record import refuse_unasked
     from ..verdict.judging import judge_sources
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import FairtrialError, UsageError
 from ..record.fleet import is_fleet
-from ..record.profiles import JudgedThen, profiles_of
+from ..record.profiles import JudgedThen, profiles_of, read_profile
 from ..words import command_line
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ def explained(profiles: Sequence[Path], how: Explaining) -> WhyAnswer:
     from ..data.trial import read_trial
     from ..diagnose.explain import explain_by
     from ..diagnose.why_result import WhyAnswer
-    from ..record.profiles import read_profile
 
     doing("explaining")
     stored = [read_profile(place) for place in profiles]
@@ -87,7 +86,6 @@ def check_folded(text: str) -> None:
 def write_folded(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> None:
     """Write the stacks of all answers into one file."""
     from ..diagnose.session_profiles import folded
-    from ..record.profiles import read_profile
     from .options import write_file
 
     stored = {one.profile.variant: one for one in map(read_profile, profiles)}
@@ -175,7 +173,6 @@ def targets_of(
 
 
 def _of(folder: Path, verdict: Verdict, one: CandidateVerdict, benchmarks: Sequence[str]) -> Target:
-    """Give a candidate with what the verdict says of it, benchmark by benchmark."""
     lines = () if one.multilevel is None else one.multilevel.benchmarks
     said = {
         line.name: JudgedThen(

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from ..announcing import doing
 from ..errors import StoreError
 from ..pages.model import Caution
-from ..record.disturbance import MOST_REPEATS, judged_row
-from ..record.run_numbers import NUMBERS, Outcome
+from ..record.run_numbers import MOST_REPEATS, NUMBERS, Outcome, judged_row
 from ..record.shapes import SAMPLES, StoredSamples, checksum_holds, opened, parse, shaped
 from ..record.trial_files import (
     ALL_SESSIONS,

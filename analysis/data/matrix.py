@@ -22,12 +22,11 @@ from ..pages.result import cautions_to_dict, short
 from ..record.run_numbers import Better
 from ..stats.arguments import checks_arguments, counted, numbers
 from ..stats.samples import Array, Integers, median, read_only
-from .levels import POOLED, Ids, Processes, Rows, Unit, ids_of, ids_of_runs, level_caution
 from .number_text import Decimal, Layout
+from .runs import POOLED, Ids, Processes, Rows, Unit, ids_of, ids_of_runs, level_caution
 
 if TYPE_CHECKING:
-    from .iterations import IterationsOfCell
-    from .session_quantiles import ValuesOf
+    from .iterations import IterationsOfCell, ValuesOf
 
 # --- Runs that failed, of each benchmark and in which sessions; and what those that a time limit ended tell.
 

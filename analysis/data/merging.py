@@ -46,7 +46,7 @@ from ..record.trial_files import (
 )
 from ..words import command_line
 from .columns import FailedRun
-from .protocol import is_free_setting, setting_leaves
+from .host_record import is_free_setting, setting_leaves
 from .trial import read_trial
 
 # --- Whether two trials are of one campaign, whatever its seed, its sessions and who may read them.

@@ -7,21 +7,24 @@ A metric is a row of `KINDS`, and the place where it is measured. One that every
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple, cast
 
 import numpy as np
 
 from ..errors import UsageError
 from ..record.manifest import SOURCE as QUANTILES
-from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
-from ..record.service_metrics import SOURCE as SERVICES
-from ..record.trial_files import ENERGY, NET_ENERGY, is_of_builds
+from ..record.run_numbers import (
+    BUILTIN_METRICS,
+    METRIC_NUMBERS,
+    NUMBERS,
+    SERVICES,
+    Better,
+    MetricInfo,
+)
+from ..record.trial_files import ENERGY, NET_ENERGY, Manifest, is_of_builds
 from ..stats.samples import Flags
 from .host_record import read_host_record
-
-if TYPE_CHECKING:
-    from ..record.trial_files import Manifest
-    from .runs import Runs
+from .runs import Runs
 
 Of = Literal["run", "session", "build"]
 

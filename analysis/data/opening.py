@@ -22,17 +22,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
+from typing import IO, Any, BinaryIO, TypeVar, cast
 
 from ..errors import AnalysisError, FairtrialError, UsageError, library_needed
 from ..record.manifest import stated_columns
 from ..record.profiles import is_profiles
 from ..record.trial_files import MANIFEST, MEASUREMENTS
 from ..words import shorten
-from .number_text import number_in
-
-if TYPE_CHECKING:
-    from .number_text import Decimal, Layout
+from .number_text import Decimal, Layout, number_in
 
 STDIN = "-"
 MOST_BYTES = 2 * 1024**3  # unpacked

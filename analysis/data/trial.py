@@ -29,13 +29,14 @@ from .columns import (
 )
 from .iterations import (
     JudgedIterations,
+    QuantileBasis,
     judged_iterations,
+    session_quantiles,
     values_of,
 )
 from .matrix import PerformanceMatrix
 from .metrics import apart_of, floor_of, info_of, kind_of
 from .runs import Runs, missing_samples, stored_runs
-from .session_quantiles import QuantileBasis, session_quantiles
 from .trial_cautions import cautions_of_trial
 from .variant_runs import runs_of
 

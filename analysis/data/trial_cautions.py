@@ -16,12 +16,12 @@ from ..record.shapes import opened, readable_rows
 from ..record.trial_files import CAMPAIGN, ENVIRONMENT, FINDINGS, IMPORT, MEASUREMENTS, Manifest
 from ..words import alike, shown
 from .columns import OUTCOMES
-from .protocol import builds_each_session
+from .host_record import builds_each_session
+from .runs import Runs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .runs import Runs
 
 READ_AS = "read-as"  # the code of what the columns of a table were guessed to be
 UNREAD = "columns-unread"  # and of those that no role is known of

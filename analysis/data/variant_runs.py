@@ -16,27 +16,26 @@ from ..pages.model import Caution, ShortSentence, plain
 from ..record.manifest import needed, warmup_of
 from ..record.run_numbers import limit_of
 from ..record.trial_files import ENERGY, NET_ENERGY, RESOLUTION_S, STEADY, IdlePower, is_steady
-from ..stats.samples import read_only
+from ..stats.samples import Array, Flags, Integers, read_only
 from .columns import OUTCOMES
 from .iterations import (
     JudgedIterations,
+    QuantileBasis,
     iteration_cautions,
     judged_counts,
     judged_iterations,
     judged_values,
     of_cells,
+    printed_counts,
+    session_quantiles,
     values_of,
 )
-from .levels import level_caution
 from .matrix import CutOff, PerformanceMatrix, check_positive, failures_of_rows
 from .metrics import apart_of, floor_of, info_of, kind_of
-from .session_quantiles import QuantileBasis, printed_counts, session_quantiles
+from .runs import Runs, level_caution
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from ..stats.samples import Array, Flags, Integers
-    from .runs import Runs
 
 
 def runs_of(
@@ -260,7 +259,6 @@ def _counted(
 
 
 def _emptied(runs: Runs, mine: Flags, judged: JudgedIterations | None, metric: str) -> int:
-    """Count the runs that have iterations, and none that is judged."""
     if judged is None or judged.setting in (0, "auto"):
         return 0
     there = printed_counts(runs, metric)

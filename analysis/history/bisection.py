@@ -14,7 +14,7 @@ from ..pages.difference import Compared, Difference
 from ..pages.model import Next, Note, Page, Table, columns_of, page_of, section
 from ..pages.number_format import Word, counted, is_time, listed, outcome_word, significant
 from ..pages.result import Result
-from ..record.bisections import BISECTION, NamedCommit
+from ..record.commits import BISECTION, NamedCommit
 from ..record.manifest import asked_words
 from ..record.shapes import ShapeError, document_of, refuse_other_words, shaped
 from ..words import WIDTH, normal, shown

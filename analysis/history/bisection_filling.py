@@ -11,7 +11,7 @@ from ..errors import AnalysisError
 from ..methods.multilevel.failures import fisher
 from ..pages.model import Caution
 from ..pages.number_format import counted, listed
-from ..record.bisections import NamedCommit
+from ..record.commits import NamedCommit
 from .bisection import (
     EXIT_CODES,
     Bisection,

@@ -18,10 +18,9 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ..data.columns import read_plan
-from ..data.host_record import BOOT_ARGUMENTS, SessionEnvironment, read_environments
+from ..data.host_record import BOOT_ARGUMENTS, SessionEnvironment, read_environments, settings_of
 from ..data.merging import StatedCampaign
 from ..data.opening import ASV, open_foreign, results_within
-from ..data.protocol import settings_of
 from ..data.trial import Trial, read_trial
 from ..data.variant_runs import cut_rows
 from ..errors import InsufficientDataError, StoreError, UsageError
@@ -31,7 +30,7 @@ from ..importers.registry import read_foreign
 from ..methods.multilevel.design import disagreeing
 from ..methods.multilevel.values import SessionMeans, means_of_one, means_of_pair
 from ..pages.model import Caution
-from ..record.bisections import BISECTION
+from ..record.commits import BISECTION
 from ..record.environment import commits_of_all, of_one_session
 from ..record.fleet import is_fleet, read_fleet, trial_place
 from ..record.manifest import read_manifest

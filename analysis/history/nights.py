@@ -12,12 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ..announcing import meanwhile
-from ..data.protocol import ordered_variants_of
+from ..data.host_record import ordered_variants_of
 from ..errors import FairtrialError, InsufficientDataError, StoreError, UsageError
 from ..pages.model import Caution, ShortSentence
 from ..pages.number_format import counted, listed
-from ..record.asking_git import NO_PROGRAMS, for_reading, is_cut_off, remedy_in, with_settings
-from ..record.bisections import way_to_bisections
+from ..record.commits import (
+    NO_PROGRAMS,
+    for_reading,
+    is_cut_off,
+    remedy_in,
+    way_to_bisections,
+    with_settings,
+)
 from .night_values import NIGHTS_MOST, NightPlace, Nights, NightSeries, places_in, without_copies
 from .series import NightReader, RawNight, SeriesMaker, figures_of
 

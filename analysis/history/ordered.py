@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from ..data.host_record import not_judged
-from ..data.protocol import builds_each_session, ordered_variants_of, settings_of
+from ..data.host_record import builds_each_session, not_judged, ordered_variants_of, settings_of
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.exact import FEWEST, exact_values, identity_pvalue

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ..announcing import as_one, doing, note
+from ..data.host_record import built_each_session
 from ..data.merging import StatedCampaign, campaign_differences
-from ..data.protocol import built_each_session
 from ..errors import FairtrialError
 from ..pages.model import Caution, ShortSentence
 from ..pages.number_format import counted, listed

@@ -17,23 +17,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..data.host_record import not_judged, question_of
+from ..data.iterations import of_one_basis
 from ..data.matrix import PerformanceMatrix
 from ..data.pair import own_session, set_apart, trial_cautions
-from ..data.session_quantiles import of_one_basis
 from ..data.trial import Trial, read_trial
 from ..data.trial_cautions import always_said
 from ..errors import FairtrialError, InsufficientDataError, StoreError, UsageError
 from ..pages.model import Caution, merged
 from ..pages.number_format import listed
-from ..record.bisections import way_to_bisections
+from ..record.commits import way_to_bisections
 from ..record.fleet import FLEET, Fleet, is_fleet, read_fleet, trial_place
 from ..record.manifest import read_manifest, reading_columns, stated_columns
 from ..record.trial_files import MANIFEST
 from ..words import normal
 
 if TYPE_CHECKING:
-    from ..data.levels import Unit
     from ..data.number_text import Decimal, Layout
+    from ..data.runs import Unit
     from ..record.run_numbers import Better
 
 # --- Trials as sources: how one is named, the newest where none is, and each read once.

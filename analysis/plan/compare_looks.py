@@ -23,7 +23,7 @@ from ..data.matrix import CutOff, PerformanceMatrix
 from ..methods.multilevel.advice import AT_LOOKS, sessions_needed
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import ErrorLaw, Looks
-from ..record.looks import next_look
+from ..record.trial_files import next_look
 
 if TYPE_CHECKING:
     from ..methods.multilevel.result import BenchmarkLine, Multilevel

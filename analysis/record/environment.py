@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..words import PLACEHOLDER
-from .trial_files import Finding, Stored
-
-if TYPE_CHECKING:
-    from .trial_files import Manifest
+from .trial_files import Finding, Manifest, Stored
 
 # --- What one environment record tells of: which sessions, and of each cell which executable.
 

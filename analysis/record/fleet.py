@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from ..errors import StoreError
-from .bisections import is_bisection
+from .commits import is_bisection
 from .manifest import read_manifest
 from .shapes import (
     ShapeError,

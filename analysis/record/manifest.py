@@ -25,7 +25,7 @@ from typing import Any, Final, Literal, get_args
 
 from ..errors import StoreError, UsageError
 from ..words import command_line
-from .bisections import is_bisection, way_to_bisections
+from .commits import is_bisection, way_to_bisections
 from .run_numbers import Better
 from .shapes import RESTORE, ShapeError, document_of, is_writable, shaped
 from .trial_files import (

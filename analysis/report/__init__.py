@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..lazy_names import hands_on
+from ..registry import hands_on
 
 if TYPE_CHECKING:
     from .assembling import assemble as assemble, html_page as html_page

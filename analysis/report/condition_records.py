@@ -10,11 +10,11 @@ import numpy as np
 from ..data.host_record import (
     HostNote,
     SessionEnvironment,
+    pinned_cpus,
     read_environments,
     read_host_record,
     without_homes,
 )
-from ..data.protocol import pinned_cpus
 from ..diagnose.result import in_sessions
 from ..pages.model import Cell, Value
 from ..pages.number_format import counted, listed, quantity

@@ -8,7 +8,7 @@ from pathlib import Path
 from signal import Signals
 from typing import TYPE_CHECKING, Any
 
-from ..data.protocol import campaign_text, read_excerpt
+from ..data.host_record import campaign_text, read_excerpt
 from ..pages import number_format as figures
 from ..pages.model import Block, Section, Sentence, Table, Value, columns_of
 from ..verdict.sentence import amount_on_hosts

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.session_quantiles import Pooled, pooled
+from ..data.iterations import Pooled, pooled
 from ..errors import AnalysisError
 from ..pages.model import Block, Figure, Sentence, Value, section, table_of, value_of
 from ..pages.number_format import quantity

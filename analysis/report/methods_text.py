@@ -12,8 +12,7 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
-from ..data.host_record import read_environments
-from ..data.protocol import pinned_cpus, settings_of
+from ..data.host_record import pinned_cpus, read_environments, settings_of
 from ..importers.reader import trial_and_variant
 from ..pages import number_format as figures
 from ..registry import shipped

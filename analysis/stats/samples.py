@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..lazy_names import put_off
+from ..registry import put_off
 
 # `scipy.special` touches whatever numpy has, and never uses these: a third of what it takes to import
 put_off("numpy.f2py", "numpy.testing")

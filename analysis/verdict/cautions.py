@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..data.host_record import not_judged
+from ..data.host_record import not_judged, settings_of
 from ..data.pair import OF_ONE_SIDE
-from ..data.protocol import settings_of
 from ..data.trial import Trial
 from ..data.trial_cautions import given_up_cautions
 from ..errors import AnalysisError, StoreError
@@ -19,9 +18,8 @@ from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.failures import fisher
 from ..pages import number_format as figures
 from ..pages.model import Caution, ShortSentence, plain
-from ..record import service_metrics
 from ..record.manifest import SOURCE
-from ..record.run_numbers import METRIC_NUMBERS
+from ..record.run_numbers import METRIC_NUMBERS, SERVICES
 from ..record.shapes import readable_rows
 from ..record.trial_files import ENVIRONMENT, FINDINGS, is_of_builds
 from .result import drawn_layouts, layout_cautions
@@ -129,7 +127,7 @@ def by_services(trial: Trial, metric: str) -> bool:
 
     The processor time of the runs is theirs alone.
     """
-    if trial.manifest.metrics.get(metric, {}).get("source") == service_metrics.SOURCE:
+    if trial.manifest.metrics.get(metric, {}).get("source") == SERVICES:
         return True
     return bool(settings_of(trial.path).get("services")) and trial.holds_waiting(metric)
 

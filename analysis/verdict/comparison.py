@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..data.host_record import not_judged, question_of
-from ..data.protocol import is_free_setting, setting_leaves, settings_of
-from ..data.session_quantiles import of_one_basis
+from ..data.host_record import is_free_setting, not_judged, question_of, setting_leaves, settings_of
+from ..data.iterations import of_one_basis
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.compare import multilevel

@@ -17,7 +17,7 @@ from ..words import apart, shortened
 from .sentence import short_name
 
 if TYPE_CHECKING:
-    from ..data.levels import Unit
+    from ..data.runs import Unit
     from ..methods.multilevel.host_effects import Shift
     from ..methods.multilevel.law import LooksRule
     from ..pages.number_format import Word

@@ -25,18 +25,10 @@ from .hosts import FleetHostStanding, HostEnvironments, undecided_by
 from .judging import Question, judge_host, panel_of
 from .result import CandidateVerdict, Layout, Verdict, counted_layouts, drawn_layouts
 from .sentence import basis_of
-from .sides import (
-    all_failed,
-    comparable,
-    counts_of,
-    looks_at_hosts,
-    sides_of,
-    summed,
-)
+from .sides import all_failed, comparable, counts_of, looks_at_hosts, sides_of, summed
 
 if TYPE_CHECKING:
-    from ..data.iterations import IterationsOfCell
-    from ..data.session_quantiles import QuantileBasis
+    from ..data.iterations import IterationsOfCell, QuantileBasis
     from ..data.trial import Trial
     from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import Looks

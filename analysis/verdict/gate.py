@@ -25,7 +25,7 @@ from .cautions import NOTHING_SHOWN, ShownCautions, chosen_cautions, shown_cauti
 from .sentence import REASONS, counted_sentence, short_name
 
 if TYPE_CHECKING:
-    from ..data.levels import Unit
+    from ..data.runs import Unit
     from ..methods.multilevel.exact import Identity
     from ..methods.multilevel.result import Line
     from ..pages.model import Next

@@ -14,8 +14,8 @@ from ..methods.multilevel.result import MANY_SESSIONS, MOST_TOLD, BenchmarkLine,
 from ..pages import number_format as figures
 from ..pages.model import Next
 from ..pages.number_format import is_time
-from ..record.looks import OPEN_LOOKS
 from ..record.manifest import asked_words
+from ..record.trial_files import OPEN_LOOKS
 from ..words import shorten, shown
 from .sentence import leading
 

@@ -15,9 +15,8 @@ from ..record.trial_files import layouts_by_session, read_builds
 from ..words import shorten, shown
 
 if TYPE_CHECKING:
-    from ..data.iterations import IterationsOfCell
-    from ..data.levels import Unit
-    from ..data.session_quantiles import QuantileBasis
+    from ..data.iterations import IterationsOfCell, QuantileBasis
+    from ..data.runs import Unit
     from ..data.trial import Trial
     from ..diagnose.result import Diagnosis
     from ..methods.multilevel.host_effects import HostLevel

@@ -20,9 +20,9 @@ from ..pages.number_format import outcome_word
 from ..words import WIDTH, shorten, shortened, shown
 
 if TYPE_CHECKING:
-    from ..data.levels import Unit
+    from ..data.iterations import QuantileBasis, Why
     from ..data.matrix import PerformanceMatrix
-    from ..data.session_quantiles import QuantileBasis, Why
+    from ..data.runs import Unit
     from ..data.trial import Trial
     from ..methods.multilevel.host_effects import HostLevel
     from ..pages.number_format import Word

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.session_quantiles import printed_counts
+from ..data.iterations import printed_counts
 from ..data.trial_cautions import SINGLE
 from ..data.variant_runs import cut_rows
 from ..errors import InsufficientDataError, UsageError

@@ -16,7 +16,7 @@ from analysis.errors import UsageError
 from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
 from analysis.record.trial_files import MANIFEST
 
-from ..campaign.metric_checks import with_quantiles
+from ..campaign.distributions import with_quantiles
 from ..campaign.resolve import load_campaign
 from ..launch.matching import Interrupts
 from ..trial.execution import Options

@@ -18,13 +18,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.errors import FairtrialError, StoreError, UsageError
-from analysis.record import asking_git
-from analysis.record.bisections import NamedCommit
+from analysis.record.commits import (
+    ALONE as GIT_ALONE,
+    NO_PROGRAMS,
+    NamedCommit,
+    is_cut_off,
+    remedy_in,
+    with_settings,
+)
 from analysis.words import shown
 
 from ..campaign.model import Command
 from ..errors import counted
-from ..host.commits import is_blob
+from ..host.executables import is_blob
 from ..launch.commands import CommandFailedError, HooksLauncherDiedError, SideCommands
 from ..launch.matching import last_output
 
@@ -42,8 +48,8 @@ _OF_ONE_REPOSITORY = {
     *("GIT_SHALLOW_FILE", "GIT_WORK_TREE"),
 }
 # a checkout would fetch what may be gigabytes
-ALONE = asking_git.ALONE | {"GIT_LFS_SKIP_SMUDGE": "1"}
-NO_HOOKS = (*asking_git.NO_PROGRAMS, "gc.auto=0", "maintenance.auto=0")
+ALONE = GIT_ALONE | {"GIT_LFS_SKIP_SMUDGE": "1"}
+NO_HOOKS = (*NO_PROGRAMS, "gc.auto=0", "maintenance.auto=0")
 _SETTINGS = (*NO_HOOKS, "submodule.recurse=false", "advice.detachedHead=false")
 
 
@@ -59,7 +65,7 @@ def without_repository(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _call_of(*words: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    call = ("git", *asking_git.with_settings(*_SETTINGS), *words)
+    call = ("git", *with_settings(*_SETTINGS), *words)
     return call, without_repository(os.environ) | ALONE
 
 
@@ -106,8 +112,8 @@ def git(where: Path, *words: str) -> str:
         raise UsageError("a null byte is in what git is asked for") from None
     if done.returncode:
         errors = os.fsdecode(done.stderr)
-        raise GitError(_complaint(errors, words), str(where), asking_git.remedy_in(errors))
-    if asking_git.is_cut_off(done.stdout):
+        raise GitError(_complaint(errors, words), str(where), remedy_in(errors))
+    if is_cut_off(done.stdout):
         raise StoreError(f"the answer of git {words[0]} is cut off", str(where))
     return os.fsdecode(done.stdout)
 
@@ -192,7 +198,7 @@ class Clone:
             self.make(write)
             write(self.path, *_CHECKOUT, commit.commit)
         if (self.path / ".gitmodules").is_file():
-            settings = asking_git.with_settings(*NO_HOOKS, *_BORROWED)
+            settings = with_settings(*NO_HOOKS, *_BORROWED)
             update = ("submodule", "--quiet", "update", "--init", "--recursive", "--force")
             execute(Command(argv=("git", *settings, *update), mark=commit.variant), self.path)
 

@@ -16,16 +16,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from analysis.errors import StoreError, UsageError
-from analysis.record.bisections import BISECTION
+from analysis.record.commits import BISECTION
 from analysis.record.manifest import WarmupIterations
-from analysis.record.shapes import (
-    ShapeError,
-    checksum_holds,
-    encode_checked,
-    opened,
-    parse,
-    shaped,
-)
+from analysis.record.shapes import ShapeError, checksum_holds, encode_checked, opened, parse, shaped
 
 from ..trial.folder import append_synced, cut, open_inside, storing, sync_folder, write_synced
 

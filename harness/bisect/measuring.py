@@ -23,8 +23,8 @@ from analysis.record.yaml_reader import Document, Plain, Value, decoded, read_do
 from ..campaign.cells import entries
 from ..campaign.model import LAYOUT_SEED
 from ..campaign.resolve import MAX_SEED, load_campaign
+from ..campaign.scalar_kinds import SEED_NAME, parse_template
 from ..campaign.schema import check_shape
-from ..campaign.templates import SEED_NAME, parse_template
 from ..launch.commands import base_environment
 from ..launch.matching import Interrupted
 from ..trial.ending import Ending

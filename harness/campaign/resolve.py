@@ -6,26 +6,18 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.errors import CampaignError, UsageError
-from analysis.record.run_numbers import METRIC_NUMBERS
-from analysis.record.service_metrics import PEAK, PEAK_SINCE_START, metrics_of
+from analysis.record.run_numbers import METRIC_NUMBERS, PEAK, PEAK_SINCE_START, metrics_of
 from analysis.record.trial_files import BUILD_METRICS, ENERGY_METRICS
-from analysis.record.yaml_reader import (
-    Location,
-    decoded,
-    quote,
-    read_bytes,
-    read_document,
-)
+from analysis.record.yaml_reader import Faults, Location, decoded, quote, read_bytes, read_document
 from analysis.registry import shipped
 from analysis.words import alike, normal
 
 from ..host.counter_events import EVENTS, RawEventError, parse_raw
-from .cells import MAX_CELLS, CampaignEntry, CellMaker, entries
-from .defaults import Table, completed, fields_of, todays_defaults
-from .metric_checks import built_files, stopping_by_builds, with_quantiles, written_by_others
+from .cells import MAX_CELLS, CampaignEntry, CellMaker, ServiceMaker, entries
+from .distributions import built_files, stopping_by_builds, with_quantiles, written_by_others
 from .model import (
     LAYOUT_SEED,
     Build,
@@ -37,26 +29,33 @@ from .model import (
     Hooks,
     Isolation,
     Protocol,
+    Sink,
 )
 from .nested_kinds import chosen_cpus
-from .scalar_kinds import NAME, NAME_NEEDS, known_here, nearest
+from .scalar_kinds import (
+    NAME,
+    NAME_NEEDS,
+    SEED_NAME,
+    Filler,
+    TemplateError,
+    known_here,
+    nearest,
+    parse_template,
+)
 from .schema import (
     CHECKS,
     COUNTERS,
     HOOKS,
     ISOLATION,
     PROTOCOL,
+    Table,
     check_shape,
+    completed,
+    fields_of,
     known_keys,
     section_at,
+    todays_defaults,
 )
-from .services import ServiceMaker
-from .templates import SEED_NAME, Filler, TemplateError, parse_template
-
-if TYPE_CHECKING:
-    from analysis.record.yaml_reader import Faults
-
-    from .model import Sink
 
 _NAMED = 3  # benchmarks that a message names
 _TEMPLATES = (

@@ -10,7 +10,7 @@ from analysis.record.manifest import MOST_WARMUP
 from analysis.record.run_numbers import RESERVED_METRICS
 from analysis.record.yaml_reader import quote
 
-from .metric_checks import WITH_UNIT
+from .distributions import WITH_UNIT
 from .model import (
     Bound,
     Build,
@@ -28,6 +28,7 @@ from .model import (
 from .nested_kinds import Forms, Key, Listed, Mapped, Section, cpus
 from .scalar_kinds import (
     NAMES,
+    VALUE_NAME,
     choice,
     duration,
     either,
@@ -38,7 +39,6 @@ from .scalar_kinds import (
     text,
     whole,
 )
-from .templates import VALUE_NAME
 
 # Names that a value for templates cannot have: each has a meaning of its own.
 PREDEFINED = ("variant", "benchmark")

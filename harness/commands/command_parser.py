@@ -172,7 +172,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def refused(self, word: str) -> UsageError:
         """Give the error about a word that this command does not take."""
-        from .going_on import nearest
+        from .run import nearest
 
         if not word.startswith("-") or word == "-":
             what = f"there is a word too many: {word!r}"
@@ -252,7 +252,7 @@ def parser_for(word: str) -> CommandParser:
     parser = parser_of([])
     if word.startswith("-"):
         raise parser.refused(word)
-    from .going_on import nearest
+    from .run import nearest
 
     near = nearest(word, [*COMMANDS, "help"])
     if near is not None:

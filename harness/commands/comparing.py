@@ -30,7 +30,7 @@ from ..campaign.model import Campaign, Isolation
 from ..campaign.resolve import MAX_SEED, load_campaign
 from ..campaign.scalar_kinds import MAX_SECONDS
 from ..errors import LaunchError, duration
-from ..host.reader import Host
+from ..host.activity import Host
 from ..launch.client import LauncherClient, drain, sink_of, waiting
 from ..launch.commands import base_environment, check_stdin, resolve
 from ..launch.exchange import Execution, LaunchRequest

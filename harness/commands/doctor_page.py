@@ -5,26 +5,21 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.record.printer import clean
+from analysis.record.trial_files import CheckStatus, Finding
 from analysis.words import WIDTH
 
 from ..campaign.model import Campaign, CheckPolicy
 from ..errors import counted, wrapped
+from ..host.activity import Host
 from ..host.checks import check_before, check_between, fatal_findings
 from ..host.placement import CpuPlan, choose_cpus
-from ..host.reader import Host
-from ..host.state import GapLook
-from ..host.tree import format_cpus
+from ..host.state import GapLook, HostState, format_cpus
 from ..trial.metering import look_at_counters
 from ..trial.plan import look_at_cpus, room_needed, situation_of
 from ..tune.journal import finding_of_tuning
-
-if TYPE_CHECKING:
-    from analysis.record.trial_files import CheckStatus, Finding
-
-    from ..host.state import HostState
 
 # What is in order comes first, what is to mend last: on a terminal the end is what one sees.
 _ORDER: tuple[CheckStatus, ...] = ("ok", "unknown", "warn", "fail")

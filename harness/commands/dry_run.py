@@ -18,16 +18,17 @@ from analysis.record.shapes import readable_rows
 from analysis.record.trial_files import MEASUREMENTS, OUTPUTS, Finding, Manifest, PlannedRun
 from analysis.words import WIDTH
 
-from ..campaign.defaults import identity_of
-from ..campaign.model import shown as with_placeholders
+from ..campaign.model import Campaign, Counting, shown as with_placeholders
 from ..campaign.resolve import one_block, one_cell
+from ..campaign.schema import identity_of
 from ..errors import LaunchError, about, counted, duration, wrapped
+from ..host.activity import Host
 from ..host.checks import check_before
-from ..host.reader import Host
-from ..host.tree import format_cpus
+from ..host.placement import CpuPlan
+from ..host.state import format_cpus
 from ..launch.commands import base_environment, resolve_all
 from ..launch.matching import opened_output
-from ..trial.ending import said_of_rule
+from ..trial.ending import Ending, said_of_rule
 from ..trial.execution import Options, start
 from ..trial.metering import look_at_counters
 from ..trial.plan import cpus_for, plan_session, planned_runs, room_needed, situation_of
@@ -39,9 +40,6 @@ from .live_view import View, counts_of_checks, scale
 if TYPE_CHECKING:
     from analysis.plan.sessions import Decidable
 
-    from ..campaign.model import Campaign, Counting
-    from ..host.placement import CpuPlan
-    from ..trial.ending import Ending
 
 _SHOWN = 12
 _VALUES_SHOWN = 5  # of one metric of a run

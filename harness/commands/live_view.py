@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from analysis.announcing import away
 from analysis.record.printer import printer_on
+from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 from analysis.words import WIDTH, shorten, shown
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.progress import BarColumn, Progress
-
-    from analysis.record.run_numbers import Measurement
 
     from ..campaign.model import Campaign
     from ..trial.preparation import Prepared
@@ -236,7 +235,6 @@ class View:
         self._total = 0
 
     def _count_disturbing(self) -> None:
-        """Count what the checks of the host found meanwhile."""
         found, self._disturbing = self._disturbing, {}
         if found:
             text = f"{counts_of_checks(found.values())} while it ran ({', '.join(found)})"

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from analysis.errors import FairtrialError, UsageError
 from analysis.options import command
 
 from .options import Talk, write_json
@@ -55,8 +56,6 @@ def reproduce(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     --rerun artifact.zip                show what would be executed
     --rerun artifact.zip --yes-execute    execute it, in a new folder
     """
-    from analysis.errors import UsageError
-
     if args.timeout is not None and not 0 < args.timeout < math.inf:
         fix = "write --timeout 600, or leave it out"
         raise UsageError("--timeout must be a time above 0", None, fix)
@@ -68,7 +67,7 @@ def reproduce(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     for option in args.given(*_ALONE):
         what = f"{option} goes with --rerun"
         raise UsageError(what, None, "add --rerun, or leave it out")
-    from analysis.commands.bundle import write_reproduction
+    from analysis.commands.share import write_reproduction
 
     return write_reproduction(
         args.artifact,
@@ -83,7 +82,7 @@ def reproduce(*, args: _Asked, out: TextIO, err: TextIO) -> int:
 
 def size(text: str) -> int:
     """Read a number of bytes."""
-    from analysis.commands.bundle import size_in_bytes
+    from analysis.commands.share import size_in_bytes
 
     return size_in_bytes(text)
 
@@ -93,12 +92,11 @@ def _form(args: _Asked) -> Any:  # noqa: ANN401 - one of three texts, for the ju
 
 
 def _rerun(args: _Asked, out: TextIO, err: TextIO) -> int:
-    from analysis.commands.bundle import unpack_artifact, write_rerun
-    from analysis.errors import FairtrialError, UsageError
+    from analysis.commands.share import unpack_artifact, write_rerun
 
     from ..trial.execution import Options, start
     from .live_view import View
-    from .received_campaign import intent_of, received_campaign
+    from .rerun_preview import intent_of, received_campaign
 
     confidence = 0.95 if args.confidence is None else args.confidence
     if not 0 < confidence < 1:
@@ -160,7 +158,7 @@ def _place(into: Path, *, consent: bool) -> Iterator[Path]:
     if consent:
         yield into
         return
-    from analysis.commands.bundle import passing_folder
+    from analysis.commands.share import passing_folder
 
     with passing_folder() as place:
         yield place / "artifact"

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from analysis.errors import UsageError
 from analysis.options import command, positive
+from analysis.words import WIDTH, next_lines
 
+from ..errors import about_exactly, counted, wrapped
 from .options import Placed, Talk, report_ending, write_result
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
     from ..trial.execution import Options
+    from ..trial.resume import Begun
     from .live_view import View
 
 
@@ -55,12 +63,9 @@ def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     campaign.yaml --resume             go on after Ctrl-C, a kill or a power failure
     campaign.yaml --resume --sessions +2   append two sessions to the newest trial
     """
-    from analysis.errors import UsageError
-
     from ..campaign.resolve import load_campaign
     from ..trial.execution import Options, start
     from .dry_run import preview
-    from .going_on import said_of_going_on
     from .live_view import View
 
     if (args.trial or args.accept_drift) and not args.resume:
@@ -69,7 +74,7 @@ def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     begun = member = None
     count, more = _sessions(args)
     if args.trial is not None:
-        from ..fleet.node_trial import membership_of
+        from ..fleet.slurm import membership_of
 
         member = membership_of(args.trial)
     place = _place(args, more) if args.resume else None
@@ -120,13 +125,11 @@ def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     else:
         _say_what_begins(args, campaign, options, view)
     ending = resume(begun, options, view) if begun else start(campaign, options, view)
-    again = _again(args, ending.trial)
+    again = ["fairtrial", "run", str(args.campaign), "--resume", "--trial", str(ending.trial)]
     return report_ending(ending, view, again=again, json_to=out if args.json else None)
 
 
 def _sessions(args: _Asked) -> tuple[int | None, int]:
-    from analysis.errors import UsageError
-
     if not args.sessions:
         return None, 0
     number: int = args.sessions.number
@@ -152,9 +155,6 @@ def _say_what_begins(args: _Asked, campaign: Campaign, options: Options, view: V
 
 
 def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
-    from analysis.words import WIDTH, next_lines
-
-    from ..errors import wrapped
     from ..trial.ending import command_to_continue, done_first
     from ..trial.progress import unfinished_trial
 
@@ -184,8 +184,6 @@ def _place(args: _Asked, more: int) -> Path | None:
 
 
 def _check_tries(args: _Asked) -> None:
-    from analysis.errors import UsageError
-
     if args.probe and not args.dry_run:
         fix = "add --dry-run, or leave out --probe"
         raise UsageError("--probe goes with --dry-run", None, fix)
@@ -201,6 +199,75 @@ def _aside(args: _Asked, err: TextIO) -> View:
     return View(err, quiet=not args.verbose, verbose=args.verbose)
 
 
-def _again(args: _Asked, trial: Path) -> list[str]:
-    """Give the words of the command that goes on with a trial."""
-    return ["fairtrial", "run", str(args.campaign), "--resume", "--trial", str(trial)]
+# --- What ``run --resume`` says first: where a trial goes on, or what is added to it.
+
+
+def said_of_going_on(begun: Begun) -> str | None:
+    """Say where a trial goes on and how long that takes; None of one that is complete and stays so."""
+    from ..trial.plan import planned_runs
+    from ..trial.progress import read_progress, time_left
+
+    manifest, campaign = begun.manifest, begun.campaign
+    more = begun.sessions - manifest.sessions
+    progress = read_progress(begun.path)
+    whole = manifest.status == "complete" or progress.done >= manifest.needed
+    if manifest.status == "complete" and not more:
+        return None
+    planned = planned_runs(campaign, begun.sessions)
+    then = dataclasses.replace(manifest, planned=planned, sessions=begun.sessions)
+    left = time_left(begun.path, then)
+    most = "at most " if campaign.protocol.stop is not None else ""
+    time = "" if left is None else f", {most}{about_exactly(left)}"
+    first = manifest.sessions + 1
+    added = f"session {first}" if more == 1 else f"sessions {first} to {begun.sessions}"
+    if whole and more:
+        runs = counted(planned - manifest.planned, "run")
+        return (
+            f"adding {added}: {most}{runs}{time}; look {len(manifest.appended) + 2} at this trial"
+        )
+    at = f"run {min(progress.done + 1, then.needed):,} of {most}{then.needed:,}"
+    session = _session(begun, progress.done)
+    text = f"going on at {at} (session {session} of {begun.sessions}){time}"
+    return f"{text}; {added} {'is' if more == 1 else 'are'} added" if more else text
+
+
+def _session(begun: Begun, done: int) -> int:
+    """Give the session in which the next run stands, where sessions have all their runs."""
+    protocol, cells = begun.campaign.protocol, len(begun.campaign.cells)
+    for session in range(1, begun.sessions):
+        if done < protocol.passes(session) * cells:
+            return session
+    return begun.sessions
+
+
+# --- What a mistyped name was meant to be: a command, an option, a trial.
+#
+# Imported when something was not found: whoever types well pays nothing for it.
+
+
+_CUTOFF = 0.6  # of difflib: 'verdct' has 0.92 with 'verdict', 'frobnicate' 0.47 with the nearest
+_MARKS = ("manifest.json", "fleet.json")  # what makes a folder a trial, or a fleet
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Give the known name that is most like a word; None where none is like it."""
+    near = get_close_matches(word, list(known), n=1, cutoff=_CUTOFF)
+    return near[0] if near else None
+
+
+def nearest_trial(text: str) -> str | None:
+    """Give the trial that was meant by a path, or by PATH:VARIANT, that is not there.
+
+    None where the path is there, or where no trial or fleet in its folder has such a name.
+    """
+    folder, slash, name = text.rstrip("/").rpartition("/")
+    name, colon, variant = name.partition(":")
+    place = Path(f"{folder}{slash}" or ".")
+    try:
+        if not name or os.path.lexists(text) or os.path.lexists(place / name):
+            return None
+        known = [one.name for one in place.iterdir() if any((one / m).exists() for m in _MARKS)]
+    except (OSError, ValueError):  # no such folder, or no name that a path can have
+        return None
+    near = nearest(name, sorted(known))
+    return None if near is None else f"{folder}{slash}{near}{colon}{variant}"

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO, TypeVar
 
+from analysis.errors import StoreError, UsageError
 from analysis.options import Given, command
+from analysis.words import WIDTH
 
+from ..errors import counted, wrapped
 from .options import RUNS, write_json, write_result
 
 if TYPE_CHECKING:
@@ -53,7 +56,6 @@ def submit(*, args: _Asked, json: bool, out: TextIO, err: TextIO) -> int:
     campaign.yaml --hosts lab1,lab2 -- --account=me    with more options of sbatch
     runs/FLEET --resume                                jobs for the hosts that are not complete
     """
-    from analysis.errors import UsageError
     from analysis.record.fleet import is_fleet
 
     if args.resume:
@@ -75,10 +77,9 @@ def submit(*, args: _Asked, json: bool, out: TextIO, err: TextIO) -> int:
 
 
 def _first(args: _Asked) -> Submission:
-    from analysis.errors import UsageError
-
     from ..campaign.resolve import load_campaign
-    from ..fleet.submission import Wishes, checked_arguments, submission_of
+    from ..fleet.slurm import checked_arguments
+    from ..fleet.submission import Wishes, submission_of
 
     if args.hosts is None and args.partition is None:
         what = "neither hosts nor a partition is given"
@@ -96,8 +97,6 @@ def _first(args: _Asked) -> Submission:
 
 
 def _again(args: _Asked) -> Submission:
-    from analysis.errors import UsageError
-
     from ..fleet.status import resubmission_of
 
     usual: dict[str, object] = dict.fromkeys(("hosts", "partition", "count", "seed"))
@@ -115,8 +114,6 @@ def _again(args: _Asked) -> Submission:
 
 def _told(submitted: Submission) -> str:
     import shlex
-
-    from ..errors import counted
 
     place = shlex.quote(str(submitted.folder))
     if not submitted.hosts:
@@ -149,8 +146,6 @@ def status(
     runs/NAME                          one trial, or a fleet
     --diff runs/NAME                   changes between its sessions
     """
-    from analysis.errors import StoreError, UsageError
-
     if diff:
         from ..host.snapshot import compare_environments
 
@@ -158,11 +153,9 @@ def status(
             raise UsageError("--diff needs a trial", None, "write fairtrial status --diff TRIAL")
         write_result(compare_environments(trial), out, as_json=json)
         return 0
-    from analysis.record.bisections import is_bisection
+    from analysis.record.commits import is_bisection
     from analysis.record.fleet import is_fleet
-    from analysis.words import WIDTH
 
-    from ..errors import wrapped
     from ..fleet.slurm import Scheduler
     from ..fleet.status import read_standing
     from ..trial.progress import listed, read_progress, trials_in

@@ -7,8 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from analysis.errors import UsageError
 from analysis.options import command
+from analysis.words import WIDTH
 
+from ..errors import HostError, counted, wrapped
 from .options import Talk, write_json
 
 if TYPE_CHECKING:
@@ -43,8 +46,6 @@ def tune(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     -- fairtrial run c.yaml    change, measure, put back
     --undo         put everything back
     """
-    from analysis.errors import UsageError
-
     argv = args.argv[1:] if args.argv[:1] == ["--"] else args.argv
     if args.argv and args.argv[0] != "--":
         raise UsageError(
@@ -60,8 +61,6 @@ def tune(*, args: _Asked, out: TextIO, err: TextIO) -> int:
 
 
 def _undo(args: _Asked, argv: list[str], out: TextIO, err: TextIO) -> int:
-    from analysis.errors import UsageError
-
     from ..tune.tuner import lines_of, undo_tuning
 
     if argv or args.campaign or args.dry_run or args.yes or args.offline_sibling:
@@ -151,10 +150,7 @@ def _wish(args: _Asked, argv: list[str]) -> Wish:
 
 
 def _shown(proposal: Proposal, args: _Asked, argv: list[str]) -> str:
-    from analysis.words import WIDTH
-
-    from ..errors import counted, wrapped
-    from ..host.tree import format_cpus
+    from ..host.state import format_cpus
 
     where = "all CPUs" if proposal.cpus is None else f"CPU {format_cpus(proposal.cpus)}"
     whose = f" (for {args.campaign})" if args.campaign else ""
@@ -187,16 +183,12 @@ def _is_root() -> bool:
 
 
 def _must_be_root(fix: str) -> None:
-    from ..errors import HostError
-
     if not _is_root():
         what = "only root may change settings of the host"
         raise HostError(what, None, fix)
 
 
 def _must_be_asked() -> None:
-    from analysis.errors import UsageError
-
     if sys.stdin is None or not sys.stdin.isatty():
         what = "there is no terminal to ask on whether to change that"
         raise UsageError(what, None, "add --yes, or --dry-run to see the list only")

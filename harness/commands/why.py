@@ -10,7 +10,7 @@ from analysis.options import command
 from .options import Talk
 
 if TYPE_CHECKING:
-    from ..trial.recording import Chains
+    from ..trial.profiles import Chains
 
 _TO_EXECUTE = ("sessions", "frequency", "chains")
 _INTERRUPTED = 130

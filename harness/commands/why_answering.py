@@ -102,7 +102,7 @@ def recorded(targets: Sequence[Target], request: Request, view: WhyView) -> tupl
     from analysis.record.manifest import read_manifest
 
     from ..trial.execution import Options
-    from ..trial.recording import SESSIONS, ProfileRequest, campaign_then, record_profile
+    from ..trial.profiles import SESSIONS, ProfileRequest, campaign_then, record_profile
 
     places = []
     for target in targets:

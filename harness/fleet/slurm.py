@@ -11,12 +11,16 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from analysis.errors import UsageError
+from analysis.record.fleet import Fleet, is_fleet, read_fleet, trial_place
 
+from ..campaign.model import Campaign
+from ..campaign.schema import identity_of
 from ..errors import HostError, LaunchError
 
 # A job in one of these is over; in any other it is in the queue, or about to be.
@@ -270,3 +274,128 @@ class Scheduler:
 def _last(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1].removeprefix("sbatch: error: ") if lines else ""
+
+
+# --- One host's trial of a fleet: what it is held against.
+
+
+class Membership(NamedTuple):
+    """The fleet that a trial belongs to, and the node whose trial it is."""
+
+    folder: Path
+    fleet: Fleet
+    node: str
+
+    def require(self, campaign: Campaign, environment: Mapping[str, str] = os.environ) -> str:
+        """Refuse what would make the fleet's trials no samples of one campaign; give the node."""
+        if identity_of(campaign) != self.fleet.identity:
+            raise UsageError(
+                "the campaign is not the one that the fleet was submitted with: the file has changed "
+                "since, and its hosts must measure the same",
+                str(campaign.source),
+                f"put it back as it was, or submit a new fleet (this one: {self.folder})",
+            )
+        here = environment.get("SLURMD_NODENAME")
+        if here is not None and here != self.node:
+            what = f"this is node {here}, and the trial is that of {self.node}"
+            fix = "submit a job for the node: fairtrial submit FLEET --resume"
+            raise HostError(what, str(self.folder / self.node), fix)
+        return self.node
+
+
+def membership_of(trial: Path) -> Membership | None:
+    """Tell to which fleet a trial's folder belongs, which need not be there yet."""
+    if is_fleet(trial):
+        raise UsageError(
+            "this is a fleet, not a trial",
+            str(trial),
+            f"submit jobs for what is missing: fairtrial submit {shlex.quote(str(trial))} --resume; or "
+            "name the trial of one host, below it",
+        )
+    folder = trial.absolute().parent
+    if not is_fleet(folder):
+        return None
+    fleet = read_fleet(folder)
+    for host in fleet.hosts:
+        if trial_place(folder, host).resolve() == trial.resolve():
+            return Membership(folder=folder, fleet=fleet, node=host.host)
+    what = f"the fleet has no host whose trial is '{trial.name}'"
+    raise UsageError(what, str(folder), f"its hosts are: {', '.join(fleet.names)}")
+
+
+# --- What of a person's options may go to sbatch.
+
+
+# The options of sbatch that decide what a fleet is: they are set here, and by nobody else.
+_OWN = frozenset(
+    {"nodes", "ntasks", "nodelist", "exclusive", "mem", "mem-per-cpu", "mem-per-gpu", "requeue"}
+    | {"no-requeue", "open-mode", "signal", "time", "export", "export-file", "comment", "partition"}
+    | {"output", "error", "input", "hold", "array", "wrap", "parsable", "chdir", "exclude", "wait"}
+    | {"test-only", "clusters", "nodefile", "job-name", "oversubscribe", "share", "overcommit"}
+    | {"ntasks-per-node", "uid", "help", "usage", "version", "immediate"}
+)
+
+
+_OWN_LETTERS = frozenset("NnwtpoeiHaDxWMFJsOIhVI")
+
+
+# names that take no value, or take it behind = only
+_WITHOUT_VALUE = frozenset(
+    {"contiguous", "get-user-env", "ignore-pbs", "nice", "no-kill", "quiet"}
+    | {"reboot", "spread-job", "use-min-nodes", "verbose"}
+)
+
+
+_FLAG_LETTERS = frozenset("hHIkKOQsvVW")  # letters that take no value
+
+
+def checked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Hold what stands after ``--`` against what sbatch is told already."""
+    value_may_follow = False
+    for word in arguments:
+        if not word.startswith("-") or word == "-":
+            if not value_may_follow:
+                what = f"sbatch would take {word!r} for the batch script"
+                fix = "only options of sbatch are allowed there, such as: -- --account=PROJECT"
+                raise UsageError(what, "after --", fix)
+            value_may_follow = False
+            continue
+        own = _own_option(word)
+        if own is not None:
+            what = f"{own} is set by fairtrial, for every job of a fleet alike"
+            fix = _INSTEAD.get(own.lstrip("-"), "leave it out")
+            raise UsageError(what, f"after --: {word}", fix)
+        if word.startswith("--"):  # the next word is no value where this one holds it, or has none
+            name = word[2:]
+            value_may_follow = "=" not in name and not any(
+                f.startswith(name) for f in _WITHOUT_VALUE
+            )
+        else:
+            value_may_follow = len(word[1:].lstrip("".join(_FLAG_LETTERS))) == 1
+    return tuple(arguments)
+
+
+_INSTEAD = {
+    **dict.fromkeys(("time", "t"), "name the limit with --time, before the --"),
+    **dict.fromkeys(("partition", "p"), "name it with --partition, before the --"),
+    **dict.fromkeys(("nodelist", "w"), "name the hosts with --hosts, before the --"),
+    **dict.fromkeys(("exclude", "x"), "name the wanted hosts with --hosts, before the --"),
+    "test-only": "--dry-run, before the --, shows what would be submitted",
+}
+
+
+def _own_option(word: str) -> str | None:
+    """Give the option of ours that a word sets, also shortened or among other letters."""
+    if word.startswith("--"):
+        name = word[2:].partition("=")[0]
+        if name in _OWN or not name:
+            return f"--{name}"
+        # getopt takes the beginning of a name for the name
+        meant = sorted(own for own in _OWN if own.startswith(name))
+        return f"--{meant[0]}" if meant else None
+    for letter in word[1:]:
+        if letter in _OWN_LETTERS:
+            return f"-{letter}"
+        if letter not in _FLAG_LETTERS:
+            return None
+    return None

@@ -18,13 +18,16 @@ from analysis.words import WIDTH, next_lines
 from ..errors import HostError, counted, moment, wrapped
 from ..launch.matching import Interrupts
 from ..trial.writer import new_trial_name
-from .hosts import limit_of, listed, partition_of, require_time
 from .slurm import Job, Node, Scheduler
 from .submission import (
     CANCELLED,
     Submission,
     at_home,
     comment_of,
+    limit_of,
+    listed,
+    partition_of,
+    require_time,
     script_of,
     slurm_of,
     user_name,

@@ -1,4 +1,4 @@
-"""The host checks: each a pure function of what `harness.host.reader.Host` read -> `Finding`.
+"""The host checks: each a pure function of what `harness.host.activity.Host` read -> `Finding`.
 
 A check stands with its reason in a table at the end of its file. Here are the questions that a session asks:
 what is found before, what happened in between, and what of that must stop the trial.
@@ -6,11 +6,16 @@ what is found before, what happened in between, and what of that must stop the t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from . import cpu_checks as cpu, kernel_checks as kernel, power_checks as power
+from analysis.record.trial_files import CheckStatus, Finding
+
+from ..errors import counted, size
+from . import cpu_checks as cpu
+from .activity import KERNEL_LOG, VMSTAT
+from .facts import DELEGATED, MEMINFO, missing_for
 from .state import (
     PARANOID,
     Check,
@@ -21,11 +26,248 @@ from .state import (
     Situation,
     check,
     found,
+    path_of,
     read,
 )
 
-if TYPE_CHECKING:
-    from analysis.record.trial_files import CheckStatus, Finding
+# --- Checks of the kernel's memory, clock and log, and of the disk that takes the results.
+
+
+_FAST_CLOCKS = frozenset(
+    {
+        "tsc",
+        "kvm-clock",
+        "arch_sys_counter",
+        "hyperv_clocksource_tsc_page",
+        "timebase",
+        "tod",
+        "riscv_clocksource",
+    }
+)
+_LOW_MEMORY = 0.1
+_LITTLE_DISK = 1_000_000_000
+_LONGEST = 100
+
+
+@check(
+    "one fixed address layout can favour one variant by some percent; random places of stack, heap and "
+    "mappings average that out, but not how the code inside the binary was linked"
+)
+def aslr(situation: Situation) -> Finding:
+    """Check that stack, heap and mappings of each run lie elsewhere: what their places change averages out."""
+    value = situation.state.aslr
+    if value is None:
+        return found("unknown", "the kernel does not show it", f"no {path_of('aslr')}")
+    where = read(path_of("aslr"), value)
+    if not situation.aslr:
+        return found("ok", "the campaign turns it off for its runs", where)
+    if value == 2:
+        return found("ok", "on: each run gets a new address layout", where)
+    how = "partly on: the heap keeps its place" if value == 1 else "off"
+    what = f"{how}, so every run repeats one address layout, lucky or not"
+    return found("warn", what, where, "sudo sysctl kernel.randomize_va_space=2")
+
+
+@check(
+    "whether a program gets large pages changes its speed, and depends on the state of "
+    "memory, not on the program"
+)
+def thp(situation: Situation) -> Finding:
+    """Check that the kernel gives no large pages to programs that did not ask for them."""
+    value = situation.state.thp
+    if value is None:
+        return found("unknown", "the kernel does not show transparent huge pages", path_of("thp"))
+    where = read(path_of("thp"), value)
+    if value in {"madvise", "never"}:
+        return found("ok", f"'{value}': no large pages unless a program asks for them", where)
+    what = f"'{value}': whether a program gets large pages depends on how free memory happens to be arranged"
+    return found("warn", what, where, f"echo madvise | sudo tee {path_of('thp')}")
+
+
+@check("a page that comes back from the disk costs as much as a million instructions")
+def swap(situation: Situation) -> Finding:
+    """Check that memory suffices."""
+    state, counters = situation.state, situation.counters
+    free, total = counters.memory_available_bytes, state.memory_total_bytes
+    if free is None or not total or state.swap_total_bytes is None:
+        return found("unknown", "the memory cannot be read", f"no {MEMINFO}")
+    what = f"{size(free)} of {size(total)} memory available"
+    where = read(MEMINFO, f"SwapTotal {state.swap_total_bytes // 1024} kB")
+    if state.swap_total_bytes == 0:
+        what += ", no swap"
+    elif state.swappiness is not None:
+        what += (
+            f", swap {size(state.swap_total_bytes)} ({path_of('swappiness')} = {state.swappiness})"
+        )
+    if free < _LOW_MEMORY * total:
+        fix = "stop what uses the memory: ps -eo pid,rss,args --sort=-rss | head"
+        return found("warn", f"only {what}", where, fix)
+    return found("ok", what, where)
+
+
+@swap.during
+def swap_between(interval: Interval) -> Finding:
+    """Tell whether pages were swapped during the interval."""
+    before, after = interval.before, interval.after
+    values = (
+        before.swapped_in_pages,
+        after.swapped_in_pages,
+        before.swapped_out_pages,
+        after.swapped_out_pages,
+    )
+    if None in values:
+        return found("unknown", "swap activity cannot be read", f"no {VMSTAT}")
+    in_before, in_after, out_before, out_after = (value or 0 for value in values)
+    came, went = max(0, in_after - in_before), max(0, out_after - out_before)
+    if came or went:
+        what = f"{counted(came, 'page')} swapped in and {went:,} out"
+        fix = "free memory, or sudo swapoff -a; then repeat the session"
+        where = read(VMSTAT, f"pswpin {in_after}, pswpout {out_after}")
+        return found("fail", what, where, fix)
+    return found("ok", "nothing was swapped", VMSTAT)
+
+
+@check("a profiler that samples the whole host interrupts the measured program too")
+def perf_rate(situation: Situation) -> Finding:
+    """Check that a profiler on the host cannot interrupt the runs often."""
+    rate = situation.state.perf_rate
+    if rate is None:
+        return found("unknown", "the kernel does not show it", f"no {path_of('perf_rate')}")
+    where = read(path_of("perf_rate"), rate)
+    if rate <= 1:
+        return found("ok", "profilers may sample once a second at most", where)
+    what = f"a profiler may interrupt the runs up to {counted(rate, 'time')} a second"
+    fix = "sudo sysctl kernel.perf_event_max_sample_rate=1"
+    return found("warn", what, where, fix)
+
+
+@check("a slow clock adds its own cost to every short run, and steps are coarser")
+def clock(situation: Situation) -> Finding:
+    """Check that reading the clock costs nanoseconds, not a trip to a slow device."""
+    source, offered = situation.state.clocksource, situation.state.clocksources
+    if source is None:
+        return found("unknown", "the clock source cannot be read", f"no {path_of('clocksource')}")
+    where = read(path_of("clocksource"), source)
+    if source in _FAST_CLOCKS:
+        return found("ok", f"{source}: read without a system call", where)
+    better = [name for name in offered if name in _FAST_CLOCKS]
+    if source not in {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", "xen"}:
+        return found("unknown", f"'{source}': its cost is not known to fairtrial", where)
+    what = f"'{source}' is slow to read: every timestamp costs a microsecond or more"
+    fix = (
+        f"echo {better[0]} | sudo tee {path_of('clocksource')}"
+        if better
+        else "see why the kernel gave up the TSC: sudo dmesg | grep -i -e tsc -e clocksource"
+    )
+    return found("fail" if "jiffies" in source else "warn", what, where, fix)
+
+
+@check(
+    "after a hardware error, a hang or a kill for lack of memory, the timings around it "
+    "are in doubt"
+)
+def kernel_log(situation: Situation) -> Finding:
+    """Check that the kernel reported no hardware error, throttling, hang or lack of memory."""
+    alarms = situation.counters.kernel_alarms
+    if alarms is None:
+        return _log_unreadable()
+    if not alarms:
+        return found("ok", "no alarming message since boot", KERNEL_LOG)
+    what = f"{counted(len(alarms), 'alarming message')} since boot, last: {_short(alarms[-1])}"
+    return found("warn", what, KERNEL_LOG, "sudo dmesg --level=emerg,alert,crit,err,warn")
+
+
+@kernel_log.during
+def kernel_log_between(interval: Interval) -> Finding:
+    """Tell whether the kernel reported anything alarming during the interval."""
+    before, after = interval.before.kernel_alarms, interval.after.kernel_alarms
+    if after is None or before is None:
+        return _log_unreadable()
+    fresh = tuple((Counter(after) - Counter(before)).elements())
+    if not fresh:
+        return found("ok", "no alarming message", KERNEL_LOG)
+    what = f"{counted(len(fresh), 'alarming message')}, last: {_short(fresh[-1])}"
+    fix = "fix the cause and repeat the session: sudo dmesg | tail -n 30"
+    return found("fail", what, KERNEL_LOG, fix)
+
+
+def _log_unreadable() -> Finding:
+    what = "the kernel log cannot be read"
+    return found("unknown", what, KERNEL_LOG, "sudo sysctl kernel.dmesg_restrict=0")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+@check(
+    "without one, the memory and processor time of programs with several processes are "
+    "known in part, and nothing can limit them together"
+)
+def cgroup(situation: Situation) -> Finding:
+    """Check that each run can have a cgroup: it tells of all processes of a run, and holds them.
+
+    A limit of the campaign that no group here can hold is fatal to its trials.
+    """
+    told = _grouped(situation)
+    own = situation.state.cgroup
+    there = situation.groups
+    if there is None and own is not None and own.writable:
+        there = own.handed_down if own.others and not own.top else own.controllers
+    limit = missing_for(situation.limits, there or ())
+    if limit is not None:
+        what = f"the limit '{limit}' cannot be held, and no trial begins without it: {told.what}"
+        return found("fail", what, told.where, f"{DELEGATED}; or drop the limit")
+    if situation.ungrouped and not situation.limits:
+        what = "no run gets a cgroup, because the campaign does not want one: the sums over all processes of a run are unknown"
+        return found("unknown", what, "isolation.containment = none")
+    return told
+
+
+def _grouped(situation: Situation) -> Finding:
+    own, groups = situation.state.cgroup, situation.groups
+    if groups is not None and "memory" in groups:
+        where = None if own is None else own.path
+        what = "each run has a cgroup: memory and processor time of all its processes are known"
+        return found("ok", what, where)
+    if own is None:
+        what = "no cgroup of version 2 is visible: the sums over all processes of a run are unknown"
+        return found("unknown", what, "/proc/self/cgroup")
+    if not own.writable:
+        what = f"this process may not make groups below {own.path}"
+        return found("unknown", what, own.path, DELEGATED)
+    offered = read(f"{own.path}/cgroup.controllers", " ".join(own.controllers) or "(none)")
+    if "memory" not in own.controllers:
+        what = "each run has a cgroup, but memory of all its processes together is not known: no "
+        return found("unknown", f"{what}controller 'memory' is handed down", offered)
+    if own.others and not own.top and "memory" not in own.handed_down:
+        what = f"{own.path} cannot hand down its controllers: it contains other processes"
+        return found("unknown", what, offered, DELEGATED)
+    what = "each run can have a cgroup: memory and processor time of all its processes are known"
+    return found("ok", what, offered)
+
+
+@check("a full disk ends the trial, and a nearly full one slows down writing")
+def disk(situation: Situation) -> Finding:
+    """Check that the disk has room for the results."""
+    free, needed = situation.free_bytes, situation.needed_bytes
+    place = situation.runs_path or "runs"
+    if free is None:
+        return found("unknown", "the free space cannot be read", place)
+    where = read(place, f"{free} bytes free")
+    fix = f"make room: df -h {place}; or use another folder for the trial"
+    if free < needed:
+        what = f"{size(free)} free, but the trial may need {size(needed)}"
+        return found("fail", what, where, fix)
+    if free < max(_LITTLE_DISK, 2 * needed):
+        return found("warn", f"only {size(free)} free", where, fix)
+    return found("ok", f"{size(free)} free", where)
+
+
+KERNEL_CHECKS = (aslr, thp, swap, perf_rate, clock, kernel_log, cgroup, disk)
+
+
+# --- The questions that a session asks.
 
 
 @check(
@@ -63,7 +305,7 @@ def _names(events: Iterable[CountedEvent | MissingEvent]) -> str:
     return ", ".join(one.name for one in events)
 
 
-CHECKS: tuple[Check, ...] = (*power.CHECKS, *cpu.CHECKS, counters, *kernel.CHECKS)
+CHECKS: tuple[Check, ...] = (*cpu.POWER_CHECKS, *cpu.CHECKS, counters, *KERNEL_CHECKS)
 CHECK_NAMES: tuple[str, ...] = tuple(check.name for check in CHECKS)
 # Fails only where nothing can hold a limit of the campaign, and a limit is never ignored.
 _LIMITS = "cgroup"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from analysis.record.trial_files import ENERGY, NET_ENERGY, RESOLUTION_S
 
 if TYPE_CHECKING:
-    from .reader import Host
+    from .activity import Host
     from .state import HostState
 
 

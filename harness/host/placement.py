@@ -5,13 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..errors import HostError
-from .tree import format_cpus
-
-if TYPE_CHECKING:
-    from .state import Cpu, Topology
+from .state import Cpu, Topology, format_cpus
 
 _FIX = "name CPUs out of {}, or write cpus: auto, under isolation: in the campaign"
 

@@ -26,12 +26,11 @@ from analysis.record.shapes import records_of
 from analysis.record.trial_files import ENVIRONMENT, EnvironmentShape
 
 from .executables import describe_targets
-from .tree import format_cpus
+from .state import HostState, Topology, format_cpus
 from .variables import VariableKey, allowed, redact_text, stored_variables
 
 if TYPE_CHECKING:
-    from .reader import Host
-    from .state import HostState, Topology
+    from .activity import Host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,8 +28,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.registry import shipped
 
+from ..campaign.model import Isolation
 from ..errors import LauncherDiedError, LaunchError, counted
-from ..host.tree import format_cpus
+from ..host.state import format_cpus
 from .exchange import (
     LOOK_S,
     Execution,
@@ -47,7 +48,6 @@ from .exchange import (
 from .matching import Interrupted, Interrupts, in_a_job
 
 if TYPE_CHECKING:
-    from ..campaign.model import Isolation
     from ..host.cgroups import RunGroups
     from ..host.counters import EventAnswer
 

@@ -13,7 +13,7 @@ same interpreter is at both ends). The first is the configuration; the reply is 
 ``{"op": "kill"}`` ends the run under way. When FD hangs up, in whatever way, the orchestrator is
 dead: the run and everything that it left behind is killed, and the launcher exits. Whatever else
 ends it, a signal or an error, it sweeps first; only SIGKILL leaves it no time to. TERM, which is
-sent to all processes of a job, does not end it: the orchestrator does (`in_launcher/messages.py`). Whether it
+sent to all processes of a job, does not end it: the orchestrator does (`in_launcher/system_calls.py`). Whether it
 was stopped and continued while a run lasted it tells with the reply.
 
 With ``containment`` "pid" or "user" the launcher is the second process of a PID namespace of its

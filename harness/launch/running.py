@@ -13,21 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.record.environment import BUILT, SESSION
 
-from ..campaign.cells import SessionBuilds
-from ..campaign.model import filled, port_mark, texts_of
-from ..campaign.services import has_port
+from ..campaign.cells import SessionBuilds, has_port
+from ..campaign.model import Campaign, Cell, Service, filled, port_mark, texts_of
 from ..errors import LaunchError
 from ..host.executables import sha256_file
-from ..host.tree import format_cpus
-from .commands import CommandFailedError, resolve, unused_log
-from .matching import Matching, NotMatched
-from .service_process import ServiceFailedError, ServiceProcess
+from ..host.state import format_cpus
+from .commands import (
+    CommandFailedError,
+    ServiceFailedError,
+    ServiceProcess,
+    SideCommands,
+    resolve,
+    unused_log,
+)
+from .matching import Interrupts, Matching, NotMatched
 
 if TYPE_CHECKING:
-    from ..campaign.model import Campaign, Cell, Service
     from ..host.cgroups import RunGroups
-    from .commands import SideCommands
-    from .matching import Interrupts
 
 # --- Who listens on a port of this host, by the kernel's tables; a port that nobody has.
 #

@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from analysis.record.disturbance import service_disturbed
-from analysis.record.service_metrics import (
+from analysis.record.run_numbers import (
     PEAK,
     PEAK_SINCE_START,
     PEAK_TREE,
-    SOURCE,
+    SERVICES,
     metric_of,
     metrics_of,
+    service_disturbed,
 )
 from analysis.record.trial_files import Finding, warning
 
@@ -294,7 +294,6 @@ def _disk_between(before: Reading, after: Reading) -> tuple[int, int] | None:
 
 
 def _own_ns(old: _Process | None, new: _Process, ticks_per_s: int) -> int:
-    """Give a process's own processor time, by its clock where it has one, else by ticks."""
     past_ns = 0 if old is None else old.clock_ns
     if new.clock_ns is not None and past_ns is not None:
         return new.clock_ns - past_ns
@@ -392,7 +391,7 @@ def service_metrics(
     """Describe the metrics that a campaign's services have, for the manifest."""
     peaks = (PEAK if resets else PEAK_SINCE_START, *((PEAK_TREE,) if grouped else ()))
     return {
-        metric: {"unit": unit, "better": "lower", "source": SOURCE}
+        metric: {"unit": unit, "better": "lower", "source": SERVICES}
         for name in dict.fromkeys(one.name for one in campaign.services)
         for metric, unit in metrics_of(name, *peaks)
     }

@@ -31,7 +31,7 @@ from analysis.record.trial_files import (
 )
 
 from ..campaign.cells import SessionBuilds
-from ..campaign.model import LAYOUT_SEED, filled
+from ..campaign.model import LAYOUT_SEED, Build, Campaign, Cell, MetricRule, filled
 from ..campaign.resolve import load_campaign
 from ..errors import DriftError
 from ..host.executables import sha256_file
@@ -42,7 +42,6 @@ from .outcomes import Unparsable, parsed, values_in
 from .stopping import Earlier, SessionRules
 
 if TYPE_CHECKING:
-    from ..campaign.model import Build, Campaign, Cell, MetricRule
     from .session import TrialRun
     from .writer import Store
 
@@ -336,7 +335,6 @@ class TrialBuilds:
         return made, drifts
 
     def _refuse_overwritten(self, made: Iterable[BuildRecord]) -> None:
-        """Refuse builds of a session of which one changes what another one made."""
         campaign = self._trial.campaign
         for record in made:
             home = campaign.source.parent

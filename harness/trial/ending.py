@@ -11,16 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
-from analysis.record.bisections import bisection_of_trial
-from analysis.record.disturbance import Disturbances, DisturbanceTally
-from analysis.record.trial_files import CAMPAIGN, GivenUp, Manifest, SessionEnd, TrialStatus
+from analysis.record.commits import bisection_of_trial
+from analysis.record.run_numbers import Disturbances, DisturbanceTally
+from analysis.record.trial_files import (
+    CAMPAIGN,
+    GivenUp,
+    Manifest,
+    SessionEnd,
+    StopRule,
+    TrialStatus,
+)
 from analysis.words import WIDTH, command_line, next_lines, note_lines, shorten
 
 from ..errors import about, counted, took, wrapped
 
 if TYPE_CHECKING:
-    from analysis.record.trial_files import StopRule
-
     from .progress import TrialProgress
     from .writer import Rows
 

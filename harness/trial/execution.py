@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from analysis.errors import CampaignError, FairtrialError, StoreError
 from analysis.record.manifest import about_quantile, read_manifest, stored_warmup, utc_now
@@ -24,9 +23,10 @@ from analysis.record.trial_files import (
 )
 from analysis.version import VERSION
 
-from ..campaign.defaults import RULE, identity_of, resolved_text
-from ..campaign.metric_checks import quantiles_of
+from ..campaign.distributions import quantiles_of
+from ..campaign.model import Campaign
 from ..campaign.resolve import campaign_name
+from ..campaign.schema import RULE, identity_of, resolved_text
 from ..launch.commands import SideCommands, base_environment
 from ..launch.matching import Interrupted, Interrupts
 from ..launch.usage import can_reset_peaks, folder_with_peaks, service_metrics
@@ -37,9 +37,6 @@ from .preparation import Prepared, Watcher, on_housekeeping_cpus, prepare
 from .run_files import files_to_set_aside
 from .session import TrialRun
 from .writer import Store, new_trial_name
-
-if TYPE_CHECKING:
-    from ..campaign.model import Campaign
 
 
 def begins_there(folder: Path, campaign: str) -> bool:

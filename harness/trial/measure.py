@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
-from analysis.record.disturbance import MOST_REPEATS, is_disturbed, together, waited_ns
-from analysis.record.run_numbers import Measurement
+from analysis.record.run_numbers import MOST_REPEATS, Measurement, is_disturbed, together, waited_ns
 from analysis.record.shapes import label_of
 from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun, warning
 
-from ..campaign.model import SEEN_SINKS
+from ..campaign.model import SEEN_SINKS, Cell, Command
 from ..errors import LauncherDiedError, LaunchError, counted
 from ..host.activity import Surroundings
 from ..host.variables import Concealed
@@ -28,14 +27,15 @@ from ..launch.commands import (
     HOOKS_LAUNCHER_DIED,
     CommandFailedError,
     HooksLauncherDiedError,
+    ServiceFailedError,
 )
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
 from ..launch.matching import Matching
 from ..launch.running import DEATH_S
-from ..launch.service_process import ServiceFailedError
 from ..launch.usage import (
     HookLeftovers,
     ServiceMeter,
+    Used,
     can_reset_peaks,
     disturbed as services_disturbed,
     folder_with_peaks,
@@ -45,12 +45,9 @@ from .metering import counters_of
 from .outcomes import Examined, examine, examine_after
 from .plan import padding
 from .repeating import finding_of_standstill, repeats_of
-from .run_files import Spools
-from .run_values import RunValues
+from .run_files import RunValues, Spools
 
 if TYPE_CHECKING:
-    from ..campaign.model import Cell, Command
-    from ..launch.usage import Used
     from .session import TrialRun
 
 _STEP_NS = 500_000_000

@@ -26,16 +26,14 @@ from ..errors import HostError, counted
 from ..host.cgroups import NoGroupsError, RunGroups
 from ..host.energy import IDLE_S, Spent, measure_idle
 from ..host.facts import DELEGATED, missing_for
-from ..host.state import CounterLook
-from ..host.tree import Tree
+from ..host.state import CounterLook, HostState, Tree
 from ..launch.client import LauncherClient
+from ..launch.exchange import Execution
 from ..launch.matching import Interrupts
 
 if TYPE_CHECKING:
+    from ..host.activity import Host
     from ..host.counters import CounterPlan, CounterTally
-    from ..host.reader import Host
-    from ..host.state import HostState
-    from ..launch.exchange import Execution
     from .session import TrialRun
 
 # What the doctor tries when no campaign says what is wanted.

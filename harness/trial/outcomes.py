@@ -14,26 +14,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.record.json_paths import JsonPathError, find
 from analysis.record.manifest import quantile_of
+from analysis.record.run_numbers import Outcome
 
 from ..campaign.distributions import (
     Distribution,
     DistributionError,
-    is_distribution,
-    read_distribution,
-)
-from ..campaign.metric_checks import (
     UnitError,
     check_behind,
+    is_distribution,
     number_in,
     quantiles_of,
+    read_distribution,
     with_quantiles,
 )
+from ..campaign.model import Cell, MetricRule, When
 from ..launch.matching import Matching, NotMatched, as_written
 
 if TYPE_CHECKING:
-    from analysis.record.run_numbers import Outcome
-
-    from ..campaign.model import Cell, MetricRule, When
     from ..launch.exchange import Execution
 
 _DETAIL = 240  # characters of a reason; a program may print megabytes

@@ -23,13 +23,12 @@ from analysis.record.trial_files import PlannedRun
 
 from ..campaign.model import SEEN_SINKS, Campaign, Isolation, Order
 from ..errors import HostError
+from ..host.activity import Host
 from ..host.placement import CpuPlan, CpuWish, choose_cpus, with_services
-from ..host.reader import Host
-from ..host.state import GapLook, HostState, Situation
+from ..host.state import CounterLook, GapLook, HostState, Situation
 from .folder import CpuLock, cpus_in_use
 
 if TYPE_CHECKING:
-    from ..host.state import CounterLook
     from ..launch.matching import Interrupts
 
 _Pair = tuple[str, str]

@@ -12,34 +12,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from analysis.errors import StoreError
+from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd, warning
 from analysis.version import VERSION
 
 from ..campaign.cells import SessionBuilds
+from ..campaign.model import Campaign
 from ..errors import HostError
+from ..host.activity import Host
 from ..host.checks import check_before, fatal_findings
 from ..host.energy import IDLE_S, EnergyMeter, open_energy
-from ..host.executables import describe_inputs
-from ..host.reader import Host
+from ..host.executables import VariantCommit, describe_inputs
+from ..host.placement import CpuPlan
 from ..host.snapshot import capture
-from ..host.state import CounterLook, GapLook
-from ..host.tree import format_cpus
+from ..host.state import CounterLook, GapLook, HostState, format_cpus
+from ..host.variables import VariableKey
 from ..launch.client import LauncherClient
+from ..launch.matching import Interrupts
 from .folder import cpus_in_use
 from .metering import Grouping, counter_plan, group_runs
 from .plan import free_space, look_at_cpus, planned_runs, room_needed, situation_of
 from .run_files import declared_inputs
 
 if TYPE_CHECKING:
-    from analysis.record.run_numbers import Measurement
-
-    from ..campaign.model import Campaign
-    from ..host.commits import VariantCommit
     from ..host.counters import CounterPlan, CounterTally
-    from ..host.placement import CpuPlan
-    from ..host.state import HostState
-    from ..host.variables import VariableKey
-    from ..launch.matching import Interrupts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.record.disturbance import MOST_REPEATS
-from analysis.record.run_numbers import Measurement
+from analysis.record.run_numbers import MOST_REPEATS, Measurement
 from analysis.record.shapes import records_of
 from analysis.record.trial_files import (
     FINDINGS,

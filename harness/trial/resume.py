@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import ne
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.environment import diff
@@ -26,7 +26,9 @@ from analysis.record.trial_files import (
     asked_since,
 )
 
-from ..campaign.defaults import (
+from ..campaign.model import Campaign
+from ..campaign.resolve import campaign_name, load_campaign
+from ..campaign.schema import (
     BEFORE,
     RULE,
     Table,
@@ -35,27 +37,17 @@ from ..campaign.defaults import (
     stored_defaults,
     stored_own_defaults,
 )
-from ..campaign.resolve import campaign_name, load_campaign
 from ..launch.matching import Interrupted
 from .builds import builds_again, drift, programs_again, refuse, settle
 from .ending import Ending, refuse_comparison, refuse_imported
-from .execution import (
-    Options,
-    _broken_off,
-    _host,
-    _metrics,
-    readied,
-)
+from .execution import Options, _broken_off, _host, _metrics, readied
 from .folder import is_written_now, storing, written_by_another
 from .plan import plan_session, planned_runs
 from .preparation import Watcher
 from .progress import Trials, trials_in
 from .run_files import kept_bytes, remove_discarded
+from .session import TrialRun
 from .writer import Store, rows_done
-
-if TYPE_CHECKING:
-    from ..campaign.model import Campaign
-    from .session import TrialRun
 
 
 def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Path, Manifest]:

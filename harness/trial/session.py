@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from analysis.errors import FairtrialError, StoreError
 from analysis.record.environment import diff, findings_of, segments_of
 from analysis.record.manifest import utc_now
+from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import (
     OUTPUTS,
     Finding,
@@ -25,9 +26,10 @@ from analysis.record.trial_files import (
 )
 
 from ..campaign.cells import layout_seed
-from ..campaign.model import LAYOUT_SEED, filled
+from ..campaign.model import LAYOUT_SEED, Campaign, Cell, Command, filled
 from ..host.checks import check_between
-from ..host.commits import VariantCommit, commits_of_programs
+from ..host.executables import VariantCommit, commits_of_programs
+from ..host.placement import CpuPlan
 from ..host.variables import VariableKey, variable_key
 from ..launch.commands import CommandFailedError, SideCommands, unused_log
 from ..launch.exchange import more_files
@@ -35,17 +37,20 @@ from ..launch.matching import Interrupted, Interrupts
 from ..launch.running import RunningServices
 from .builds import TrialBuilds
 from .ending import RUN_CAP, Ending
-from .gives_up import KEY, NeverOk, finding_of_given_up, finding_of_never_ok
 from .measure import CapReached, ClockWatch, Measurer
 from .metering import SessionEnergy
 from .run_files import ArgumentFiles, OutputAgreement, set_aside
-from .stopping import Earlier, SessionRules, finding_of
+from .stopping import (
+    KEY,
+    Earlier,
+    NeverOk,
+    SessionRules,
+    finding_of,
+    finding_of_given_up,
+    finding_of_never_ok,
+)
 
 if TYPE_CHECKING:
-    from analysis.record.run_numbers import Measurement
-
-    from ..campaign.model import Campaign, Cell, Command
-    from ..host.placement import CpuPlan
     from .preparation import Prepared, Watcher
     from .writer import Store
 
@@ -565,7 +570,6 @@ def _refused_by_git(commits: Mapping[str, VariantCommit]) -> Iterator[Finding]:
 
 
 def _beside(cpus: CpuPlan, label: str) -> str | None:
-    """Tell with whom a service shares a CPU: the runs, fairtrial, or nobody."""
     own = set(cpus.services.get(label, ()))
     if cpus.targets is None or own & set(cpus.targets):
         return "runs"

@@ -17,24 +17,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from analysis.errors import StoreError, UsageError
-from analysis.record.bisections import bisection_of_trial
-from analysis.record.looks import LOOKS, OPEN_LOOKS, looked_after
+from analysis.record.commits import bisection_of_trial
 from analysis.record.manifest import read_manifest
 from analysis.record.run_numbers import Measurement, limit_of
 from analysis.record.shapes import records_of
 from analysis.record.trial_files import (
     CAMPAIGN,
+    LOOKS,
     MEASUREMENTS,
+    OPEN_LOOKS,
     OUTPUTS,
     LooksPlan,
     Manifest,
     PlannedRun,
     StoppedBecause,
     TrialStatus,
+    looked_after,
 )
 
+from ..campaign.model import Campaign
 from ..campaign.resolve import load_campaign
 from ..host.checks import check_between
+from ..host.state import GapLook
 from ..launch.commands import hashes
 from .builds import target_drift
 from .ending import Ending, way_on_of
@@ -46,14 +50,12 @@ from .preparation import Watcher
 from .progress import trials_in
 from .resume import AS_BEGUN, defaults_of, reopened
 from .run_files import kept_bytes
+from .session import TrialRun
 from .stopping import SessionRules
 
 if TYPE_CHECKING:
     from analysis.plan.compare_looks import Look
 
-    from ..campaign.model import Campaign
-    from ..host.state import GapLook
-    from .session import TrialRun
 
 # --- The sessions of one sitting of a comparison: what each needs, its looks, and why it ends.
 

@@ -16,11 +16,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.errors import StoreError
-from analysis.record.disturbance import MOST_REPEATS
 from analysis.record.manifest import manifest_text, read_manifest, utc_now
+from analysis.record.run_numbers import MOST_REPEATS, Measurement
 from analysis.record.shapes import (
     RESTORE,
     ShapeError,
@@ -73,9 +73,6 @@ from .folder import (
     write_synced,
     write_whole,
 )
-
-if TYPE_CHECKING:
-    from analysis.record.run_numbers import Measurement
 
 _FIRST_KEY = b'{"position":'
 

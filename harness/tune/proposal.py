@@ -9,17 +9,14 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from analysis.record.trial_files import Finding
 
 from ..errors import HostError
+from ..host.facts import CPU, cpufreq
 from ..host.placement import CpuPlan, choose_cpus
-from ..host.processors import CPU, cpufreq
-from ..host.tree import Tree, format_cpus, parse_cpus
-
-if TYPE_CHECKING:
-    from analysis.record.trial_files import Finding
-
-    from ..host.state import Cpu, HostState
+from ..host.state import Cpu, HostState, Tree, format_cpus, parse_cpus
 
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 PERF_RATE = "/proc/sys/kernel/perf_event_max_sample_rate"

@@ -14,20 +14,19 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from analysis.errors import UsageError
 from analysis.record.manifest import utc_now
 
 from ..errors import HostError, LaunchError
+from ..host.activity import Host
 from ..host.cgroups import remove_left
 from ..host.checks import check_before, check_between
 from ..host.placement import choose_cpus
-from ..host.reader import Host
-from ..host.state import Situation
-from ..host.tree import Tree, format_cpus
+from ..host.state import Situation, Tree, format_cpus
 from ..trial.folder import cpus_in_use
-from .journal import FOLDER, Desk
+from .journal import FOLDER, Desk, Story
 from .proposal import (
     BRANCHES,
     CGROUPS,
@@ -41,9 +40,6 @@ from .proposal import (
     propose,
     setting_of,
 )
-
-if TYPE_CHECKING:
-    from .journal import Story
 
 # --- Changes settings and puts them back: each is in the journal before it is written, and read back after.
 

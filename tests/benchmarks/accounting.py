@@ -21,7 +21,7 @@ from pathlib import Path
 from harness.campaign.model import Isolation
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
-from harness.launch.in_launcher.processes import Account
+from harness.launch.in_launcher.cgroups import Account
 from harness.launch.matching import Interrupts
 
 HERE = Path(__file__).parent

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from harness.campaign.model import Isolation
 from harness.host.counters import plan_of
-from harness.host.tree import Tree
+from harness.host.state import Tree
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
 from harness.launch.matching import Interrupts

@@ -32,7 +32,7 @@ from analysis.record.profiles import profiles_of, read_profile
 from harness.campaign.resolve import load_campaign
 from harness.launch.matching import Interrupted
 from harness.trial.execution import Options, start
-from harness.trial.recording import ProfileRequest, record_profile
+from harness.trial.profiles import ProfileRequest, record_profile
 
 HERE = Path(__file__).parent
 RISK = 0.05

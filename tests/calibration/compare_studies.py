@@ -18,7 +18,7 @@ import numpy as np
 
 from analysis.methods.multilevel.law import ErrorLaw
 from analysis.methods.multilevel.values import LEAST, dependence_of
-from analysis.record.looks import LOOKS
+from analysis.record.trial_files import LOOKS
 from analysis.stats.multiplicity import nominal_risk
 from analysis.stats.samples import Array, Flags
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import stdtr
 
-from analysis.record.looks import LOOKS, OPEN_LOOKS
+from analysis.record.trial_files import LOOKS, OPEN_LOOKS
 from analysis.stats.samples import Array
 
 SEED = (29, 1)

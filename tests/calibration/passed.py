@@ -51,10 +51,10 @@ SUBJECTS = (
 # What a calibration executes of a file that holds more: file -> definitions.
 RULES = {
     "analysis/diagnose/why_result.py": "INSTRUCTIONS _WORK story_of",
-    "analysis/record/disturbance.py": """
+    "analysis/record/run_numbers.py": """
         SHARE LEAST_NS MOST_REPEATS waited_ns is_disturbed judged_row Disturbances DisturbanceTally
     """,
-    "analysis/record/looks.py": "LOOKS OPEN_LOOKS with_look",
+    "analysis/record/trial_files.py": "LOOKS OPEN_LOOKS with_look",
     "harness/trial/plan.py": "plan_session _rounds",
     "harness/trial/repeating.py": """
         _IN_A_ROW _NAMED _CHECK RepeatedRun repeats_of Repeats still_to_do repeats_left

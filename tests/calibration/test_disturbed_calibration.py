@@ -16,8 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis.record.disturbance import judged_row
-from analysis.record.run_numbers import Measurement
+from analysis.record.run_numbers import Measurement, judged_row
 from analysis.record.trial_files import PlannedRun
 from analysis.stats.arguments import stream
 from harness.trial.repeating import Repeats, repeats_of, still_to_do

@@ -20,8 +20,7 @@ import pytest
 
 from analysis.methods.multilevel.law import ErrorLaw, Looks
 from analysis.plan.compare_looks import look_at
-from analysis.record.looks import LOOKS, OPEN_LOOKS, with_look
-from analysis.record.trial_files import LooksPlan
+from analysis.record.trial_files import LOOKS, OPEN_LOOKS, LooksPlan, with_look
 from analysis.stats.multiplicity import nominal_risk
 from harness.campaign.resolve import load_campaign
 from harness.trial.plan import plan_session

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.data.session_quantiles import RunValues, merged_quantile, thinned_quantile
+from analysis.data.iterations import RunValues, merged_quantile, thinned_quantile
 from analysis.methods.multilevel.compare import multilevel
 from analysis.stats.arguments import stream
 from tests.calibration.made_pairs import most, pair

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from docs.distribution.json_answers.schemas import files
-from harness.campaign.defaults import SECTIONS
 from harness.campaign.nested_kinds import Key, Section
-from harness.campaign.schema import schema_text
+from harness.campaign.schema import SECTIONS, schema_text
 from harness.host.checks import CHECKS
 
 ROOT = Path(__file__).resolve().parents[2]

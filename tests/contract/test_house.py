@@ -38,22 +38,22 @@ OPENED = ("harness", "analysis", "analysis.methods")  # their packages are rooms
 OPENERS = {
     "the helpers themselves": "harness/launch/matching.py:1 harness/trial/folder.py:3 analysis/record/shapes.py:2",
     "/proc, /sys, /dev and cgroups": "harness/cli.py:2 harness/host/activity.py:1 harness/host/gap_probe.py:1 "
-    "harness/host/tree.py:3 harness/launch/exchange.py:4 harness/launch/in_launcher/cgroups.py:4 "
-    "harness/launch/in_launcher/counters.py:4 harness/launch/in_launcher/processes.py:3 "
+    "harness/host/state.py:3 harness/launch/exchange.py:4 harness/launch/in_launcher/cgroups.py:4 "
+    "harness/launch/in_launcher/system_calls.py:4 harness/launch/in_launcher/cgroups.py:3 "
     "harness/launch/in_launcher/serving.py:5 harness/launch/in_launcher/system_calls.py:1 harness/launch/client.py:1 "
     "harness/host/cgroups.py:3 harness/host/energy.py:1 harness/launch/usage.py:2 "
-    "harness/launch/usage.py:1 harness/launch/service_process.py:1 harness/launch/running.py:3 "
+    "harness/launch/usage.py:1 harness/launch/commands.py:1 harness/launch/running.py:3 "
     "harness/launch/usage.py:4 analysis/artifact/redacted_names.py:1",
-    "files that come with the product": "harness/campaign/defaults.py:1 "
+    "files that come with the product": "harness/campaign/schema.py:1 "
     "harness/campaign/resolve.py:1 harness/campaign/scalar_kinds.py:1 harness/commands/first_steps.py:1 "
-    "analysis/artifact/requirements.py:3 analysis/history/changes.py:1 "
+    "analysis/artifact/documents.py:3 analysis/history/changes.py:1 "
     "analysis/methods/resampling/assignments.py:1 analysis/report/methods_text.py:1",
     "a file that the command line or the campaign names": "analysis/record/yaml_reader.py:1 "
-    "harness/commands/comparing.py:1 harness/commands/first_steps.py:1 harness/host/commits.py:1 "
+    "harness/commands/comparing.py:1 harness/commands/first_steps.py:1 harness/host/executables.py:1 "
     "harness/host/executables.py:3 harness/launch/exchange.py:1 harness/trial/builds.py:1 analysis/artifact/archive.py:6 "
     "analysis/artifact/bundle.py:1 "
-    "analysis/artifact/reproduce.py:1 analysis/commands/exchange.py:1 "
-    "analysis/commands/options.py:1 analysis/commands/gate.py:1 "
+    "analysis/artifact/reproduce.py:1 analysis/commands/share.py:1 "
+    "analysis/commands/options.py:1 analysis/commands/verdict.py:1 "
     "analysis/data/matrix_file.py:1 analysis/data/opening.py:1 "
     "analysis/methods/speedup_test/original_config.py:3 analysis/methods/speedup_test/original_tool.py:1 "
     "analysis/plots/chart.py:1 analysis/stats/workers.py:1 analysis/commands/compared.py:1",
@@ -66,8 +66,8 @@ OPENERS = {
     "analysis/artifact/redacted.py:5 analysis/artifact/redaction.py:6",
     "the user's own cache or state, 0700": "harness/host/variables.py:3 analysis/artifact/recomputing.py:4 "
     "analysis/report/assembling.py:4 analysis/stats/compiled.py:2",
-    "without following a link, by a folder's descriptor": "harness/launch/in_launcher/programs.py:2 "
-    "harness/trial/run_files.py:2 harness/trial/run_values.py:1 harness/tune/tuner.py:1 "
+    "without following a link, by a folder's descriptor": "harness/launch/in_launcher/serving.py:2 "
+    "harness/trial/run_files.py:2 harness/trial/run_files.py:1 harness/tune/tuner.py:1 "
     "harness/tune/journal.py:5",
     "a lock is asked for, without waiting, and nothing is read": "harness/trial/folder.py:3 analysis/record/fleet.py:1",
     "outputs of a run that ended, which the spools found to be plain files": "harness/trial/outcomes.py:5",
@@ -114,7 +114,7 @@ def said_and_handed_on() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Give what the face of the judge says to a type checker, and what it hands on at run time."""
     said: dict[str, set[str]] = {}
     for node in ast.walk(ast.parse((ROOT / "analysis/__init__.py").read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module != "lazy_names":
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module != "registry":
             said.setdefault(node.module or "", set()).update(alias.name for alias in node.names)
     return said, {home: set(names.split()) for home, names in vars(analysis)["_ROOMS"].items()}
 
@@ -291,10 +291,7 @@ BESIDE = {
     "harness/launch/launcher.py": "a program of its own, without our packages",
     REGISTRY: "the one place that knows where the packages lie",
 }
-IMPORTING = {
-    REGISTRY: "`load`",
-    "analysis/lazy_names.py": "the public names",
-}
+IMPORTING = {REGISTRY: "`load` and the public names"}
 
 
 def registered(nodes: dict[Path, tuple[ast.AST, ...]], table: str) -> dict[str, list[str]]:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from analysis.record.looks import LOOKS
+from analysis.record.trial_files import LOOKS
 from analysis.stats.multiplicity import nominal_risk
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -62,9 +62,9 @@ from analysis.importers.reader import Reading, read_sources
 from analysis.importers.registry import TOOLS, tool_of
 from analysis.methods.speedup_test.original_config import read_speedup_config
 from analysis.record.environment import diff
-from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.model import Campaign
 from harness.campaign.resolve import load_campaign
+from harness.campaign.schema import identity_of, resolved_text
 from harness.host.executables import sha256_file
 from harness.trial.builds import target_drift
 from harness.trial.progress import read_progress, trials_in

@@ -7,8 +7,8 @@ from typing import Any
 
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Manifest
-from harness.campaign.defaults import RULE, identity_of, resolved_text
 from harness.campaign.resolve import load_campaign
+from harness.campaign.schema import RULE, identity_of, resolved_text
 from harness.trial.plan import plan_session
 from harness.trial.writer import Store
 

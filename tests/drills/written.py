@@ -22,17 +22,22 @@ from analysis.errors import FairtrialError
 from analysis.history import kept_nights
 from analysis.history.bisection import bisection_in
 from analysis.history.nights import read_nights
-from analysis.record.looks import LOOKS
 from analysis.record.profiles import SampledChain, read_profile, write_profile
 from analysis.record.shapes import ShapeError, encode_checked, parse
-from analysis.record.trial_files import LooksPlan
+from analysis.record.trial_files import LOOKS, LooksPlan
 from analysis.verdict.compare import answer_of
 from analysis.verdict.judging import judge
 from harness.bisect.journal import SESSIONS, Asked, Journal, MeasuredSession
-from harness.campaign.distributions import DistributionError, decoded, read_log, read_percentiles
-from harness.campaign.metric_checks import UnitError, number_in
+from harness.campaign.distributions import (
+    DistributionError,
+    UnitError,
+    decoded,
+    number_in,
+    read_log,
+    read_percentiles,
+)
 from harness.commands.comparing import stored_commands
-from harness.trial.perf_script import read_script
+from harness.trial.perf import read_script
 from harness.trial.writer import Store
 from tests.handmade_bundle import manifest_of, sums_of, write_bundle
 

@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from analysis.data.protocol import ordered_variants_of
+from analysis.data.host_record import ordered_variants_of
 from analysis.record.environment import commits_of_all
 from analysis.record.shapes import readable_rows
 from analysis.record.trial_files import ENVIRONMENT

@@ -19,7 +19,7 @@ import pytest
 
 from harness.cli import main
 from harness.commands import dry_run
-from harness.host.reader import Host
+from harness.host.activity import Host
 from harness.trial import plan, preparation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +34,7 @@ COMMAND = """
 import os, sys, time
 from pathlib import Path
 from harness.cli import console
-from harness.host.reader import Host
+from harness.host.activity import Host
 from harness.launch.client import LauncherClient
 import harness.host.energy, harness.commands.dry_run
 import harness.trial.preparation, harness.trial.plan

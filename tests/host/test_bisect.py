@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.errors import HostError
-from harness.trial.perf_tool import find_perf
+from harness.trial.perf import find_perf
 
 made = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "bisect_lab.py")))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.reader import Host
+from harness.host.activity import Host
 
 DELEGATED = "systemd-run --user --scope -p Delegate=yes fairtrial run"
 

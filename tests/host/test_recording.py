@@ -13,8 +13,7 @@ from analysis.record.profiles import JudgedThen, profiles_of, read_profile
 from harness.campaign.cells import layout_seed
 from harness.errors import HostError, LaunchError
 from harness.launch.matching import Interrupted
-from harness.trial.profiles import SessionProfiler, new_profile
-from harness.trial.recording import ProfileRequest, record_profile
+from harness.trial.profiles import ProfileRequest, SessionProfiler, new_profile, record_profile
 
 pytestmark = [pytest.mark.usefixtures("perf"), pytest.mark.host]
 

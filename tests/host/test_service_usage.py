@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.data.trial import read_trial
-from analysis.record.disturbance import is_disturbed, waited_ns
+from analysis.record.run_numbers import is_disturbed, waited_ns
 from analysis.verdict.cautions import service_cautions
 
 pytestmark = [pytest.mark.host, pytest.mark.host_chance(0.01)]

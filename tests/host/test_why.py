@@ -18,9 +18,9 @@ import pytest
 
 from analysis.record.profiles import read_profile
 from harness.errors import HostError
-from harness.host.tree import Tree
-from harness.trial.perf_tool import find_perf, permission_of
-from harness.trial.recording import ProfileRequest, record_profile
+from harness.host.state import Tree
+from harness.trial.perf import find_perf, permission_of
+from harness.trial.profiles import ProfileRequest, record_profile
 
 programs = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "why_programs.py")))
 processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.defaults import identity_of
 from harness.campaign.resolve import load_campaign
+from harness.campaign.schema import identity_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
@@ -134,7 +134,7 @@ import contextlib, io, json, runpy, sys
 from pathlib import Path
 words, sys.argv[1:] = sys.argv[1:], []
 runpy.run_path("tests/contract/generate.py", run_name="__main__")
-from harness.campaign.defaults import identity_of
+from harness.campaign.schema import identity_of
 from harness.campaign.resolve import load_campaign
 from harness.cli import main
 told = {"identities": [identity_of(load_campaign(Path(name))) for name in words[1:]]}

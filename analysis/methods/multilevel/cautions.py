@@ -16,8 +16,8 @@ from .page import failed_text
 from .values import SessionDependence, speeds_of
 
 if TYPE_CHECKING:
-    from ...data.levels import Unit
     from ...data.matrix import PerformanceMatrix
+    from ...data.runs import Unit
     from ...stats.samples import Flags
     from .design import Layout, Tables
     from .law import LooksRule

@@ -21,8 +21,8 @@ from ...pages.model import Caution, ShortSentence, plain
 from ...stats.samples import Array, Flags, Integers
 
 if TYPE_CHECKING:
-    from ...data.levels import Unit
     from ...data.matrix import PerformanceMatrix
+    from ...data.runs import Unit
     from .result import BenchmarkLine
 
 Design = Literal[

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from ...errors import UsageError
-from ...record.looks import with_look
+from ...record.trial_files import with_look
 from ...stats.arguments import counted
 from ...stats.multiplicity import Correction, adjusted, holm_steps, nominal_risk
 from ...stats.samples import Array, Flags

@@ -12,7 +12,7 @@ from ...words import apart, shortened
 from .result import MOST_TOLD, BenchmarkLine, Line, Multilevel
 
 if TYPE_CHECKING:
-    from ...data.levels import Unit
+    from ...data.runs import Unit
     from .law import LooksRule
 
 

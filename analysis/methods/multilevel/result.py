@@ -10,7 +10,7 @@ from ...pages import number_format as figures
 from ...pages.result import Result, plain
 
 if TYPE_CHECKING:
-    from ...data.levels import Unit
+    from ...data.runs import Unit
     from ...pages.number_format import Word
     from ...record.run_numbers import Better
     from ...stats.multiplicity import Correction

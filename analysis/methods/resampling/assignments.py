@@ -26,9 +26,9 @@ from ...stats.samples import Array, Flags, Indices, Integers, read_only
 from ...stats.workers import Budget
 
 if TYPE_CHECKING:
-    from ...data.levels import Unit as Outermost
     from ...data.matrix import PerformanceMatrix
     from ...data.pair import Centre, Match, Mean
+    from ...data.runs import Unit as Outermost
 
 IDENTITY, LOGARITHM, RECIPROCAL = 0, 1, 2
 TRIES = 100  # draws for each assignment wanted, before missing runs are called too many

@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.columns import cpu_of
-from ...data.protocol import segment_starts
+from ...data.host_record import segment_starts
 from ...data.variant_runs import require_steady
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution, ShortSentence, cautions_of
 from ...record.manifest import quantile_said
-from ...record.run_numbers import NUMBERS
-from ...record.service_metrics import SOURCE, grows
+from ...record.run_numbers import NUMBERS, SERVICES as SOURCE, grows
 from ...record.trial_files import is_of_builds
 from ...stats.samples import Array, Flags, Integers, read_only
 

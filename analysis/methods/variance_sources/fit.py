@@ -15,8 +15,7 @@ from typing import get_args
 
 import numpy as np
 
-from ...data.host_record import not_judged, question_of
-from ...data.protocol import settings_of
+from ...data.host_record import not_judged, question_of, settings_of
 from ...data.trial import Trial
 from ...data.trial_cautions import always_said
 from ...errors import AnalysisError, UsageError

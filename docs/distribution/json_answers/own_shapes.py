@@ -18,7 +18,7 @@ import analysis.verdict.result as verdict
 import harness.commands.doctor_page as doctor
 import harness.fleet.status as fleet
 from analysis.artifact import bundle, claims
-from analysis.data import iterations, merging as trials, session_quantiles
+from analysis.data import iterations, merging as trials
 from analysis.diagnose import central_limit
 from analysis.diagnose.why_result import WhyAnswer
 from analysis.history import bisection
@@ -102,7 +102,7 @@ OWN: dict[type, Own] = {
         left_out={"least": int, "median": float, "most": int},
         states=dict[str, int] | None,
     ),
-    session_quantiles.QuantileBasis: added("metric", "share", of=str, quantile=float),
+    iterations.QuantileBasis: added("metric", "share", of=str, quantile=float),
     central_limit.CentralLimitStudy: added(enough=dict[str, dict[str, int | None]]),
     bisection.Bisection: added(maybe=("why",), why=Told(WhyAnswer, known=False)),
     biplot.Biplot: added(conclusion=str),

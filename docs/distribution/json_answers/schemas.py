@@ -13,8 +13,8 @@ from typing import Any, Literal
 from analysis.artifact.bundle import Bundled
 from analysis.artifact.reproduction import Reproduction
 from analysis.artifact.rerun import Rerun
+from analysis.data.fleet import MergedFleet
 from analysis.data.merging import Merged
-from analysis.data.merging_hosts import MergedFleet
 from analysis.diagnose.central_limit import CentralLimitStudy
 from analysis.diagnose.estimators import EstimatorSpread
 from analysis.diagnose.fleet import FleetDiagnosis

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.lazy_names import put_off
+from analysis.registry import put_off
 
 
 @pytest.fixture

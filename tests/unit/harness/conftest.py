@@ -10,7 +10,6 @@ import pytest
 
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Manifest
-from harness.campaign.defaults import RULE
 from harness.campaign.model import (
     Campaign,
     Cell,
@@ -21,6 +20,7 @@ from harness.campaign.model import (
     Isolation,
     Protocol as CampaignProtocol,
 )
+from harness.campaign.schema import RULE
 
 _PROCESSES = Path(__file__).parents[2] / "processes.py"
 

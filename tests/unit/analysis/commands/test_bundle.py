@@ -12,7 +12,7 @@ import pytest
 from analysis.artifact import reproduce as reproduction
 from analysis.artifact.recomputing import Limits
 from analysis.artifact.reproduce import USUAL
-from analysis.commands.bundle import write_reproduction
+from analysis.commands.share import write_reproduction
 from analysis.errors import StoreError
 
 USUALLY = {

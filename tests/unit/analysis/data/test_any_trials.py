@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
-from analysis.data.fleet import joined_trial, open_fleet
+from analysis.data.fleet import joined_trial, merge_hosts, named_trials, open_fleet
 from analysis.data.merging import merge_trials
-from analysis.data.merging_hosts import merge_hosts, named_trials
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError
 from analysis.importers.export_data import exported_trial

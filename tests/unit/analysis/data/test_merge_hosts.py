@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.data.merging_hosts import merge_hosts, named_trials, way_of
+from analysis.data.fleet import merge_hosts, named_trials, way_of
 from analysis.errors import StoreError, UsageError
 from analysis.importers.reader import open_trial
 from analysis.record.fleet import read_fleet, read_hosts

@@ -16,7 +16,7 @@ from analysis.data.merging import merge_trials
 from analysis.data.trial import read_trial
 from analysis.importers.export import TARGETS
 from analysis.importers.export_data import exported_trial
-from analysis.record.disturbance import judged_row
+from analysis.record.run_numbers import judged_row
 
 SCHEMAS = Path(__file__).resolve().parents[3] / "golden" / "schemas"
 REPEATS = SCHEMAS / "2" / "trial"

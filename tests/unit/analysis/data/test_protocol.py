@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from analysis.data.protocol import builds_each_session, campaign_text, pinned_cpus, settings_of
+from analysis.data.host_record import builds_each_session, campaign_text, pinned_cpus, settings_of
 from analysis.data.trial import read_trial
 from analysis.record.trial_files import CAMPAIGN, RESOLVED
 

@@ -13,7 +13,7 @@ from analysis.errors import StoreError
 from analysis.history.bisection import EXIT_CODES, Bisection, bisection_from, bisection_in
 from analysis.history.bisection_filling import Heard, bisection_of
 from analysis.history.step_search import PairWord, Phase
-from analysis.record.bisections import BISECTION
+from analysis.record.commits import BISECTION
 from tests.unit.analysis.history.made_bisections import (
     HEAVY,
     answers,

@@ -12,8 +12,7 @@ import pytest
 from scipy import stats
 
 from analysis.plan.compare_looks import look_at
-from analysis.record.looks import LOOKS, OPEN_LOOKS
-from analysis.record.trial_files import LooksPlan
+from analysis.record.trial_files import LOOKS, OPEN_LOOKS, LooksPlan
 from analysis.stats.multiplicity import nominal_risk
 
 

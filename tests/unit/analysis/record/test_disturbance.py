@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.record.disturbance import (
+from analysis.record.run_numbers import (
     DisturbanceTally,
     is_disturbed,
     service_disturbed,

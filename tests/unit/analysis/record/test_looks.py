@@ -9,8 +9,14 @@ from dataclasses import replace
 
 from hypothesis import given, strategies as st
 
-from analysis.record.looks import LOOKS, OPEN_LOOKS, looked_after, next_look, with_look
-from analysis.record.trial_files import LooksPlan
+from analysis.record.trial_files import (
+    LOOKS,
+    OPEN_LOOKS,
+    LooksPlan,
+    looked_after,
+    next_look,
+    with_look,
+)
 
 
 def test_the_lists_are_those_that_were_decided():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.errors import UsageError
-from analysis.record.looks import LOOKS, OPEN_LOOKS
+from analysis.record.trial_files import LOOKS, OPEN_LOOKS
 from analysis.stats.multiplicity import nominal_risk
 
 

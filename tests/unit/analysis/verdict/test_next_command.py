@@ -11,8 +11,7 @@ from dataclasses import replace
 import pytest
 
 from analysis.data.trial import read_trial
-from analysis.record.looks import LOOKS
-from analysis.record.trial_files import LooksPlan
+from analysis.record.trial_files import LOOKS, LooksPlan
 from analysis.verdict.judging import judge
 
 

@@ -19,8 +19,7 @@ from analysis.importers.export_data import exported_trial
 from analysis.methods.multilevel.law import Looks
 from analysis.methods.multilevel.page import looks_text
 from analysis.plan.compare_looks import look_at
-from analysis.record.looks import LOOKS, OPEN_LOOKS, looked_after
-from analysis.record.trial_files import LooksPlan
+from analysis.record.trial_files import LOOKS, OPEN_LOOKS, LooksPlan, looked_after
 from analysis.stats.multiplicity import nominal_risk
 from analysis.verdict.comparison import compare_trials
 from analysis.verdict.gate import gate

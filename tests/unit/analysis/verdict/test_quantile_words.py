@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.data.session_quantiles import QuantileBasis
+from analysis.data.iterations import QuantileBasis
 from analysis.errors import InsufficientDataError
 from analysis.verdict.judging import judge
 from analysis.verdict.sentence import basis_of, quantile_sentences

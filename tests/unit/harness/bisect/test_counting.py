@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.history.bisection_filling import fails_more
-from analysis.record.bisections import bisection_of_trial, is_bisection
+from analysis.record.commits import bisection_of_trial, is_bisection
 from harness.bisect.bisecting import same_programs
 from harness.bisect.workshop import Built, NotBuilt
 

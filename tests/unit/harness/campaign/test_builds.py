@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.defaults import identity_of, resolved_text
+from harness.campaign.schema import identity_of, resolved_text
 from harness.trial.plan import plan_session
 
 TEXT = """\

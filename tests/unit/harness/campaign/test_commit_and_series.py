@@ -12,7 +12,7 @@ from textwrap import dedent
 import pytest
 
 from analysis.errors import CampaignError
-from harness.campaign.defaults import identity_of, resolved_text
+from harness.campaign.schema import identity_of, resolved_text
 from harness.trial.plan import plan_session
 
 PLAIN = """\

@@ -9,9 +9,9 @@ from textwrap import dedent
 import pytest
 
 from analysis.errors import CampaignError
-from harness.campaign.defaults import identity_of
 from harness.campaign.model import CounterEvent, Counting
 from harness.campaign.resolve import load_campaign, one_block, one_cell
+from harness.campaign.schema import identity_of
 
 HEAD = """\
 name: n

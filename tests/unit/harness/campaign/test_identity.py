@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 
-import harness.campaign.defaults
+import harness.campaign.schema
 from analysis.errors import CampaignError
-from harness.campaign.defaults import (
+from harness.campaign.model import Isolation
+from harness.campaign.resolve import campaign_name, load_campaign
+from harness.campaign.schema import (
+    ISOLATION,
+    PROTOCOL,
     RULE,
     first_defaults,
     identity_of,
@@ -20,14 +24,11 @@ from harness.campaign.defaults import (
     stored_own_defaults,
     todays_defaults,
 )
-from harness.campaign.model import Isolation
-from harness.campaign.resolve import campaign_name, load_campaign
-from harness.campaign.schema import ISOLATION, PROTOCOL
 from harness.campaign.target_schema import VARIANT
 
 ROOT = Path(__file__).resolve().parents[4]
 GOLDEN = json.loads((ROOT / "tests/golden/campaign_identity/first_version.json").read_text())
-FROZEN = Path(harness.campaign.defaults.__file__).with_name("first_version.json")
+FROZEN = Path(harness.campaign.schema.__file__).with_name("first_version.json")
 SMALL = "name: n\nvariants: {a: , b: }\nbaseline: a\nbenchmarks: {x: {command: [p]}}\n"
 
 

@@ -11,7 +11,7 @@ import json
 import pytest
 
 from analysis.errors import CampaignError
-from harness.campaign.defaults import identity_of, resolved_text
+from harness.campaign.schema import identity_of, resolved_text
 from harness.trial.plan import plan_session
 
 HEAD = """\

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from harness.campaign.cells import layout_seed
-from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.model import LAYOUT_SEED, filled
+from harness.campaign.schema import identity_of, resolved_text
 
 SEED = {LAYOUT_SEED: "12"}
 

@@ -10,9 +10,9 @@ from textwrap import dedent
 import pytest
 
 from analysis.errors import CampaignError, UsageError
-from harness.campaign.defaults import identity_of
 from harness.campaign.model import Campaign, Hooks, Isolation, Protocol
 from harness.campaign.resolve import load_campaign, starter_text
+from harness.campaign.schema import identity_of
 from harness.host.checks import CHECK_NAMES
 
 MINIMAL = """\

@@ -13,12 +13,17 @@ import pytest
 
 from analysis.errors import CampaignError
 from analysis.record.yaml_reader import Plain
-from harness.campaign.defaults import SECTIONS, identity_of, todays_defaults
 from harness.campaign.model import Isolation
 from harness.campaign.nested_kinds import Key, Section
 from harness.campaign.resolve import load_campaign, starter_text
 from harness.campaign.scalar_kinds import switch
-from harness.campaign.schema import editor_schema, known_keys
+from harness.campaign.schema import (
+    SECTIONS,
+    editor_schema,
+    identity_of,
+    known_keys,
+    todays_defaults,
+)
 from harness.campaign.target_schema import _ARGUMENTS
 
 ROOT = Path(__file__).resolve().parents[4]

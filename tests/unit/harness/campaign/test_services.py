@@ -10,10 +10,10 @@ import json
 
 import pytest
 
-from harness.campaign.defaults import identity_of, resolved_text
+from harness.campaign.cells import has_port
 from harness.campaign.model import Ready, filled, port_mark
 from harness.campaign.resolve import one_cell
-from harness.campaign.services import has_port
+from harness.campaign.schema import identity_of, resolved_text
 
 PLAIN = """\
 name: stores

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.campaign.templates import TemplateError, parse_template
+from harness.campaign.scalar_kinds import TemplateError, parse_template
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from analysis.record.trial_files import Finding
 from harness.commands.doctor_page import Checkup, headline
 from harness.errors import HostError
+from harness.host.activity import Host
 from harness.host.checks import CHECK_NAMES, check_before
 from harness.host.placement import choose_cpus
-from harness.host.reader import Host
 from harness.host.state import Situation
 from tests.hosts import trees as hosts
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.record.trial_files import Finding
-from harness.host.reader import Host
+from harness.host.activity import Host
 from harness.host.state import GapLook, Gaps
 from tests.unit.harness.commands.conftest import execute
 

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.record.trial_files import Appended
-from harness.commands import going_on
-from harness.commands.going_on import said_of_going_on
+from harness.commands.run import said_of_going_on
 from harness.errors import about_exactly, took
 from harness.trial.ending import Ending, failed_runs, runs_with_warmups, said_of_failures
 from harness.trial.progress import listed, read_progress
@@ -31,8 +30,10 @@ def begun(make_campaign, make_manifest, monkeypatch):
         manifest = make_manifest(
             runs=10, warmup=0, sessions=6, planned=360, status=status, appended=appended
         )
-        monkeypatch.setattr(going_on, "read_progress", lambda _: SimpleNamespace(done=done))
-        monkeypatch.setattr(going_on, "time_left", lambda *_: left_s)
+        monkeypatch.setattr(
+            "harness.trial.progress.read_progress", lambda _: SimpleNamespace(done=done)
+        )
+        monkeypatch.setattr("harness.trial.progress.time_left", lambda *_: left_s)
         return SimpleNamespace(path=None, manifest=manifest, campaign=campaign, sessions=sessions)
 
     return make

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.commands.going_on import nearest, nearest_trial
+from harness.commands.run import nearest, nearest_trial
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample-0.2.0"
 

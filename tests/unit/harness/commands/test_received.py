@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.errors import StoreError
-from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.resolve import load_campaign
+from harness.campaign.schema import identity_of, resolved_text
 from harness.cli import main
-from harness.commands.received_campaign import intent_of, received_campaign
+from harness.commands.rerun_preview import intent_of, received_campaign
 from harness.trial.ending import Ending
 
 TEXT = {
@@ -303,8 +303,8 @@ def reproduce(bundle, monkeypatch, tmp_path):
         out.write(f"{name} in {folder}: {len(pairs)} compared\n")
         return 1
 
-    monkeypatch.setattr("analysis.commands.bundle.unpack_artifact", lambda *_, **__: there)
-    monkeypatch.setattr("analysis.commands.bundle.write_rerun", answer)
+    monkeypatch.setattr("analysis.commands.share.unpack_artifact", lambda *_, **__: there)
+    monkeypatch.setattr("analysis.commands.share.write_rerun", answer)
     monkeypatch.setattr("harness.trial.execution.start", start)
 
     def execute(*words):

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from analysis.errors import UsageError
-from harness.campaign.defaults import identity_of
 from harness.campaign.resolve import load_campaign
+from harness.campaign.schema import identity_of
 from harness.errors import HostError
-from harness.fleet.node_trial import membership_of
+from harness.fleet.slurm import membership_of
 from harness.trial.plan import plan_session
 
 

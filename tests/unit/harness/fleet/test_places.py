@@ -7,9 +7,8 @@ import dataclasses
 import pytest
 
 from analysis.errors import UsageError
-from harness.fleet.hosts import listed, places_for, require_time
 from harness.fleet.slurm import Node
-from harness.fleet.submission import Wishes
+from harness.fleet.submission import Wishes, listed, places_for, require_time
 
 
 def test_named_hosts_keep_their_order(played):

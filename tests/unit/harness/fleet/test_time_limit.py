@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.errors import UsageError
-from harness.fleet.hosts import least_limit_s, limit_of, limit_of_seconds, seconds_of_limit
+from harness.fleet.submission import least_limit_s, limit_of, limit_of_seconds, seconds_of_limit
 
 
 @pytest.mark.parametrize(

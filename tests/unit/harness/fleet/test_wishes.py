@@ -7,7 +7,8 @@ import math
 import pytest
 
 from analysis.errors import UsageError
-from harness.fleet.submission import Wishes, checked_arguments
+from harness.fleet.slurm import checked_arguments
+from harness.fleet.submission import Wishes
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from analysis.errors import FairtrialError, UsageError
 from analysis.history.nights import repository_of
 from harness.bisect.commits import commits_between
-from harness.host.commits import commits_of_programs
+from harness.host.executables import commits_of_programs
 
 
 def by_bisect(folder: Path) -> None:

@@ -6,8 +6,8 @@ from functools import cache
 import pytest
 
 from analysis.record.trial_files import Finding
+from harness.host.activity import Host
 from harness.host.checks import CHECK_NAMES, CHECKS, check_before, check_between, fatal_findings
-from harness.host.reader import Host
 from harness.host.state import Busy, GapLook, Gaps, Situation
 from tests.hosts import trees as hosts
 

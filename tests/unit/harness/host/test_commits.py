@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.commits import NO_GIT, NO_TREE, VariantCommit, commits_of_programs
+from harness.host.executables import NO_GIT, NO_TREE, VariantCommit, commits_of_programs
 
 PATH = {"PATH": os.environ["PATH"]}
 

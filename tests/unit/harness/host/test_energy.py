@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.host.reader import Host
+from harness.host.activity import Host
 from tests.hosts import trees as hosts
 
 SERVER = {

@@ -11,6 +11,7 @@ import pytest
 
 from analysis.record.environment import describe_changes, diff, of_one_session, whole_targets
 from harness.host import executables as targets_module
+from harness.host.activity import Host
 from harness.host.executables import (
     describe_inputs,
     describe_target,
@@ -18,7 +19,6 @@ from harness.host.executables import (
     read_elf,
     sha256_of,
 )
-from harness.host.reader import Host
 from harness.host.snapshot import capture, compare_environments
 from harness.host.variables import HIDDEN, redact_text
 from tests.hosts import trees as hosts

@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from harness.host.activity import look_for_gaps
-from harness.host.reader import Host
+from harness.host.activity import Host, look_for_gaps
 from harness.host.state import GapLook, Gaps
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.host.facts import own_group
-from harness.host.state import OwnGroup
-from harness.host.tree import Tree
+from harness.host.state import OwnGroup, Tree
 
 MOUNT = "36 35 0:30 {root} {place} rw,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import HostError
+from harness.host.activity import Host
 from harness.host.placement import choose_cpus
-from harness.host.reader import Host
 from harness.host.state import Cpu, Topology
 from tests.hosts import trees as hosts
 

@@ -5,9 +5,8 @@ import os
 
 import pytest
 
-from harness.host.reader import Host
-from harness.host.state import IN_FILES, path_of
-from harness.host.tree import format_cpus, parse_cpus
+from harness.host.activity import Host
+from harness.host.state import IN_FILES, format_cpus, parse_cpus, path_of
 from tests.hosts import trees as hosts
 
 CPU = hosts.CPU

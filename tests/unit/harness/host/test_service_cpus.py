@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import HostError
+from harness.host.activity import Host
 from harness.host.placement import CpuWish, choose_cpus, with_services
-from harness.host.reader import Host
 from tests.hosts import trees as hosts
 
 AUTO = CpuWish(cpus="auto")

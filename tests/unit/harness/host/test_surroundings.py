@@ -11,8 +11,7 @@ import time
 
 import pytest
 
-from harness.host.activity import Surroundings
-from harness.host.reader import Host
+from harness.host.activity import Host, Surroundings
 from tests.hosts import trees as hosts
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")

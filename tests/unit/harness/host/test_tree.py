@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.tree import Tree
+from harness.host.state import Tree
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])

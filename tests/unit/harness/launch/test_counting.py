@@ -8,7 +8,7 @@ import pytest
 
 from harness.campaign.model import Isolation
 from harness.host.counters import CounterPlan, CounterTally, look_of, plan_of
-from harness.host.tree import Tree
+from harness.host.state import Tree
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
 from harness.launch.matching import Interrupts

@@ -20,8 +20,8 @@ from harness.campaign.model import Command, port_mark
 from harness.campaign.resolve import load_campaign
 from harness.errors import LaunchError
 from harness.host.cgroups import RunGroups
+from harness.launch.commands import ServiceFailedError
 from harness.launch.matching import Interrupted, Matching
-from harness.launch.service_process import ServiceFailedError
 
 ONE = "s: {command: [PYTHON, server.py, '{s.port}'%s]%s}"
 

@@ -16,8 +16,7 @@ from analysis.artifact.redacted import campaign_values
 from analysis.errors import UsageError
 from harness.bisect.recipe import recipe_of
 from harness.campaign.resolve import load_campaign
-from harness.commands.received_campaign import stays_inside
-from harness.commands.rerun_preview import commands_of
+from harness.commands.rerun_preview import commands_of, stays_inside
 from harness.errors import LaunchError
 from harness.fleet.submission import _least_cpus
 from harness.launch.commands import resolve_all

@@ -12,16 +12,16 @@ import pytest
 
 from analysis.errors import CampaignError, StoreError, UsageError
 from analysis.record.manifest import read_manifest
-from harness.campaign.defaults import (
+from harness.campaign.resolve import load_campaign
+from harness.campaign.schema import (
     BEFORE,
+    PROTOCOL,
     RULE,
     first_defaults,
     identity_of,
     resolved_text,
     todays_defaults,
 )
-from harness.campaign.resolve import load_campaign
-from harness.campaign.schema import PROTOCOL
 from harness.trial.plan import plan_session, planned_runs
 from harness.trial.resume import campaign_drift, check_plan, defaults_of, trial_begun
 from harness.trial.writer import Store

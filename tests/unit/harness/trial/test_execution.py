@@ -9,8 +9,8 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
-from harness.campaign.defaults import identity_of
 from harness.campaign.model import Build, MetricRule
+from harness.campaign.schema import identity_of
 from harness.errors import HostError, LaunchError
 from harness.launch.commands import CommandFailedError
 from harness.trial.folder import is_written_now

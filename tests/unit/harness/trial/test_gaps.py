@@ -6,7 +6,7 @@ import pytest
 
 from harness.campaign.model import CheckPolicy
 from harness.errors import HostError
-from harness.host.reader import Host
+from harness.host.activity import Host
 from harness.host.state import GapLook, Gaps
 from harness.trial.folder import CpuLock
 from harness.trial.plan import look_at_cpus

@@ -16,7 +16,7 @@ from analysis.data.trial import read_trial
 from analysis.errors import StoreError
 from analysis.record.trial_files import PlannedRun, StopRule
 from harness.errors import LauncherDiedError, LaunchError
-from harness.trial.gives_up import Hopeless
+from harness.trial.stopping import Hopeless
 
 
 def dies():

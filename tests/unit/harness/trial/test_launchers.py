@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 
 from harness.campaign.model import Protocol
+from harness.host.activity import Host
 from harness.host.placement import CpuPlan, choose_cpus
-from harness.host.reader import Host
 from harness.host.state import Supply
 from harness.trial.preparation import stays
 

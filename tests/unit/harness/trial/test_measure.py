@@ -11,8 +11,8 @@ from analysis.errors import StoreError
 from analysis.record.trial_files import Finding, PlannedRun
 from harness.campaign.model import Expect, MetricRule
 from harness.errors import LaunchError
+from harness.host.activity import Host
 from harness.host.energy import EnergyMeter
-from harness.host.reader import Host
 from harness.launch.commands import SideCommands
 from harness.launch.matching import Interrupted, Interrupts
 from harness.launch.usage import Used

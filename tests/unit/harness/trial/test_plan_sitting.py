@@ -7,7 +7,7 @@ import math
 import pytest
 
 from analysis.errors import UsageError
-from analysis.record.looks import LOOKS, OPEN_LOOKS
+from analysis.record.trial_files import LOOKS, OPEN_LOOKS
 from harness.trial.sitting import plan_sitting
 
 

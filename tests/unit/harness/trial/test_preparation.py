@@ -13,8 +13,8 @@ import pytest
 from analysis.errors import StoreError
 from harness.campaign.model import Build, CheckPolicy
 from harness.errors import HostError
+from harness.host.activity import Host
 from harness.host.checks import fatal_findings
-from harness.host.reader import Host
 from harness.launch.matching import Interrupts
 from harness.trial.plan import cpus_for, situation_of
 from harness.trial.preparation import (

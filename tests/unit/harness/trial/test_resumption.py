@@ -8,7 +8,7 @@ import pytest
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.shapes import checksum_holds
-from harness.campaign.defaults import identity_of
+from harness.campaign.schema import identity_of
 from harness.launch.matching import Interrupted
 from harness.trial.builds import drift, settle, target_drift
 from harness.trial.folder import is_written_now

@@ -12,9 +12,9 @@ from analysis.errors import StoreError
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import encode_checked, packed, sample_file
 from analysis.record.trial_files import SessionEnd, StopRule
-from harness.campaign.defaults import identity_of
 from harness.campaign.model import CounterEvent, Counting, MetricRule
 from harness.campaign.resolve import load_campaign
+from harness.campaign.schema import identity_of
 from harness.commands.live_view import scale
 from harness.trial.ending import Ending, said_of_rule, said_of_sessions
 from harness.trial.progress import read_progress

@@ -15,7 +15,7 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
-from analysis.record.looks import LOOKS
+from analysis.record.trial_files import LOOKS
 from analysis.verdict.judging import judge
 from analysis.words import command_line
 from harness.campaign.resolve import load_campaign

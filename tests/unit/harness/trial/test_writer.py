@@ -15,9 +15,8 @@ from dataclasses import replace
 import pytest
 
 from analysis.errors import StoreError
-from analysis.record.looks import LOOKS
 from analysis.record.manifest import read_manifest, utc_now
-from analysis.record.trial_files import Finding, LooksPlan, PlannedRun
+from analysis.record.trial_files import LOOKS, Finding, LooksPlan, PlannedRun
 from harness.host.executables import sha256_file
 from harness.trial.folder import RESERVE, is_written_now
 from harness.trial.writer import Store, new_trial_name

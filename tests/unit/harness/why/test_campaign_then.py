@@ -9,11 +9,11 @@ import pytest
 
 from analysis.errors import UsageError
 from analysis.record.manifest import read_manifest
-from harness.campaign.defaults import identity_of
 from harness.campaign.resolve import load_campaign
+from harness.campaign.schema import identity_of
 from harness.errors import HostError
 from harness.trial.execution import Options, start
-from harness.trial.recording import campaign_then
+from harness.trial.profiles import campaign_then
 
 
 @pytest.fixture

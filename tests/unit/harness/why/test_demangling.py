@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from harness.trial import perf_script as demangling
-from harness.trial.perf_script import demangled
+from harness.trial import perf as demangling
+from harness.trial.perf import demangled
 
 NAMES = {
     "_ZN3foo3barEi": "foo::bar(int)",

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HostError
-from harness.host.tree import Tree
-from harness.trial.perf_tool import Perf, complaint, find_perf, permission_of, plain_environment
+from harness.host.state import Tree
+from harness.trial.perf import Perf, complaint, find_perf, permission_of, plain_environment
 
 TREES = runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py"))
 LEVEL = "proc/sys/kernel/perf_event_paranoid"

@@ -14,8 +14,7 @@ import pytest
 
 from analysis.errors import StoreError, UsageError
 from harness.trial import profiles as session_profile
-from harness.trial.profiles import new_profile
-from harness.trial.recording import DEFAULT_HZ, DWARF_HZ, ProfileRequest, record_profile
+from harness.trial.profiles import DEFAULT_HZ, DWARF_HZ, ProfileRequest, new_profile, record_profile
 
 ONE = {"variant": "cand", "benchmarks": ("spin",), "sessions": 1, "timed": 1, "profiled": 1}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.trial.perf_script import CellCounts, Frame, counting_frames, function_of, runtime_of
+from harness.trial.perf import CellCounts, Frame, counting_frames, function_of, runtime_of
 
 EVAL = Frame(0x7F00, "_PyEval_EvalFrameDefault", "/usr/lib/libpython3.12.so.1.0")
 KEY = Frame(0x7F01, "py::key:/tmp/prog.py", "/tmp/perf-12.map")

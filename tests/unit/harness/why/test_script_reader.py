@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.errors import StoreError
-from harness.trial.perf_script import Began, Frame, Lost, Sample, read_script
-from harness.trial.perf_tool import Perf
+from harness.trial.perf import Began, Frame, Lost, Perf, Sample, read_script
 from harness.trial.profiles import SessionProfiler
 
 PLAIN = """\

@@ -12,7 +12,7 @@ import pytest
 from analysis.errors import UsageError
 from analysis.record.manifest import manifest_text, read_manifest
 from harness.errors import HostError, LaunchError
-from harness.host.reader import Host
+from harness.host.activity import Host
 from harness.trial.profiles import refuse_changed
 
 TREES = runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py"))
@@ -102,7 +102,7 @@ def test_what_a_session_builds_is_not_held_against_anything(tiny):
     with pytest.raises(HostError, match="the campaign has changed"):
         asked(tiny)
     manifest = read_manifest(tiny.trial)
-    from harness.campaign.defaults import identity_of
+    from harness.campaign.schema import identity_of
 
     same = replace(manifest, campaign_sha256=identity_of(campaign), targets={})
     (tiny.trial / "manifest.json").write_bytes(manifest_text(same))

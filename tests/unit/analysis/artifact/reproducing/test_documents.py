@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.artifact.reproduction_documents import (
+from analysis.artifact.reproduction import (
     NEAR,
     OtherVersion,
     compare_documents,

@@ -16,8 +16,7 @@ from analysis.artifact.archive import Archive, open_archive
 from analysis.artifact.claims import pointed
 from analysis.artifact.recomputing import Commands, LimitReachedError, Limits
 from analysis.artifact.reproduce import check_archive, reproduce, unpack_bundle
-from analysis.artifact.reproduction import Recomputation
-from analysis.artifact.reproduction_documents import Difference
+from analysis.artifact.reproduction import Difference, Recomputation
 from analysis.errors import StoreError, UsageError
 from analysis.pages import as_markup as as_markdown
 from analysis.pages.model import page_of

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from analysis.data.protocol import read_excerpt
+from analysis.data.host_record import read_excerpt
 from analysis.record.trial_files import OUTPUTS
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from analysis.data.iterations import RunValues, merged_quantile
 from analysis.data.runs import StoredRun
-from analysis.data.session_quantiles import RunValues, merged_quantile
 from analysis.errors import InsufficientDataError
 from analysis.record.manifest import needed, quantile_of
 from analysis.record.shapes import StoredSamples, packed

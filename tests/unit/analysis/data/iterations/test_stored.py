@@ -14,11 +14,11 @@ from analysis.data import runs as stored_module
 from analysis.data.iterations import (
     judged_counts,
     judged_values,
+    printed_counts,
     values_of_run,
 )
 from analysis.data.merging import merge_trials
 from analysis.data.runs import stored_together
-from analysis.data.session_quantiles import printed_counts
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, StoreError
 from analysis.history.night_values import trial_values

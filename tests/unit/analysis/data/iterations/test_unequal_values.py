@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from analysis.data.session_quantiles import (
+from analysis.data.iterations import (
     RunValues,
     merged_quantile,
     of_one_basis,

@@ -12,7 +12,7 @@ import pytest
 from analysis.data.columns import column_of
 from analysis.methods.variance_sources.covariates import _OF_SERVICES, covariates_of, spoken
 from analysis.methods.variance_sources.fit import sources
-from analysis.record.service_metrics import metrics_of
+from analysis.record.run_numbers import metrics_of
 
 COUNTS = (
     "pressure_cpu_s",

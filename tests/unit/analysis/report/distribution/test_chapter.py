@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.data.session_quantiles import pooled
+from analysis.data.iterations import pooled
 from analysis.pages.model import Table
 from analysis.report.answer import chapter as answer_of
 from analysis.report.assembling import chapter_html

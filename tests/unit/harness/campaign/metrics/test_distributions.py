@@ -13,10 +13,10 @@ import pytest
 
 from analysis.errors import CampaignError
 from analysis.record.manifest import counted_quantile, rank_of
-from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.distributions import DistributionError, read_distribution
 from harness.campaign.model import Campaign, MetricRule
 from harness.campaign.resolve import load_campaign
+from harness.campaign.schema import identity_of, resolved_text
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "hdr_logs"
 COMPUTED = json.loads((GOLDEN / "computed.json").read_text())

@@ -9,8 +9,8 @@ import json
 
 import pytest
 
-from harness.campaign.defaults import identity_of, resolved_text
 from harness.campaign.model import Bound
+from harness.campaign.schema import identity_of, resolved_text
 from harness.trial.plan import plan_session
 
 TEXT = """\

@@ -10,8 +10,8 @@ import json
 
 import pytest
 
-from harness.campaign.defaults import identity_of, resolved_text
-from harness.campaign.metric_checks import quantiles_of
+from harness.campaign.distributions import quantiles_of
+from harness.campaign.schema import identity_of, resolved_text
 
 TEXT = """\
 name: slow

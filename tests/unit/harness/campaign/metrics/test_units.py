@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.campaign.metric_checks import UnitError, number_in
+from harness.campaign.distributions import UnitError, number_in
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import UsageError
-from harness.campaign.defaults import identity_of
+from harness.campaign.schema import identity_of
 from harness.commands.comparing import (
     NOTICED,
     again_words,
@@ -20,7 +20,7 @@ from harness.commands.comparing import (
 )
 from harness.commands.options import wanted_commands
 from harness.errors import LaunchError
-from harness.host.reader import Host
+from harness.host.activity import Host
 
 
 @pytest.fixture

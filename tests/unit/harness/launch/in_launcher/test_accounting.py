@@ -17,7 +17,7 @@ from hypothesis import given, strategies as st
 from harness.campaign.model import Isolation
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
-from harness.launch.in_launcher.processes import NAMES, Account
+from harness.launch.in_launcher.cgroups import NAMES, Account
 from harness.launch.matching import Interrupts
 
 MS = 1_000_000

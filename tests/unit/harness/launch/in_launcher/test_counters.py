@@ -9,9 +9,8 @@ import errno
 
 import pytest
 
-from harness.host.counters import CounterPlan, EventAnswer
-from harness.host.pmus import Resolved, event_attributes
-from harness.launch.in_launcher.counters import EventCounters
+from harness.host.counters import CounterPlan, EventAnswer, Resolved, event_attributes
+from harness.launch.in_launcher.system_calls import EventCounters
 
 PLAN = {"machine": "x86_64"}
 HARDWARE, SOFTWARE = 0, 1

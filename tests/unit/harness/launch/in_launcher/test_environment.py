@@ -10,7 +10,7 @@ import ctypes
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.launch.in_launcher.programs import Environment, Padding, strings
+from harness.launch.in_launcher.serving import Environment, Padding, strings
 
 
 def read(environment: Environment) -> list[bytes]:

@@ -8,9 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.launch.in_launcher import processes as room
-from harness.launch.in_launcher.cgroups import Ungrouped
-from harness.launch.in_launcher.processes import ProcessTree
+from harness.launch.in_launcher import cgroups as room
+from harness.launch.in_launcher.cgroups import ProcessTree, Ungrouped
 
 
 class Kernel:

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from harness.launch.in_launcher.programs import Programs, SpawnCall, spawn_attributes
+from harness.launch.in_launcher.serving import Programs, SpawnCall, spawn_attributes
 
 
 def announced(handle=0, **changes):

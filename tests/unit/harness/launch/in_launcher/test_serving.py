@@ -14,8 +14,8 @@ import pytest
 
 from harness.launch.exchange import message_of
 from harness.launch.in_launcher.cgroups import Ungrouped
-from harness.launch.in_launcher.messages import ENDING, receive
 from harness.launch.in_launcher.serving import Launcher
+from harness.launch.in_launcher.system_calls import ENDING, receive
 
 CONFIG = {"scheduling": "other", "containment": "none", "stay_ns": 0}
 

@@ -11,8 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.launch.in_launcher import system_calls as room
-from harness.launch.in_launcher.messages import ENDING
-from harness.launch.in_launcher.system_calls import SettingRefused, apply, enter_namespace
+from harness.launch.in_launcher.system_calls import ENDING, SettingRefused, apply, enter_namespace
 
 NOTHING = {"cpus": None, "nice": None, "scheduling": "other", "priority": 1, "aslr": True}
 MS_REC, MS_SLAVE = 16384, 1 << 19  # of linux/mount.h

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.host.activity import Host
 from harness.host.cgroups import empty, remove
-from harness.host.reader import Host
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.host.activity import Host
 from harness.host.cgroups import NoGroupsError, RunGroups, remove_left
-from harness.host.reader import Host
 from harness.host.state import OwnGroup
 
 OWN = OwnGroup(
@@ -58,7 +58,7 @@ def test_what_limits_comes_apart_from_what_only_sets(own):
 
 KILLED = """
 import os, subprocess, sys
-from harness.host.reader import Host
+from harness.host.activity import Host
 from harness.host.cgroups import RunGroups
 groups = RunGroups(Host().own_group())
 run = groups.path / "run-1-1"

@@ -5,8 +5,7 @@ import struct
 
 import pytest
 
-from harness.host.counters import CounterPlan, EventAnswer, look_of
-from harness.host.pmus import Resolved
+from harness.host.counters import CounterPlan, EventAnswer, Resolved, look_of
 from harness.host.state import MissingEvent
 
 CYCLES = Resolved(name="cycles", unit="1", kind=0, words=(0, 0, 0, 0), on_processor=True)

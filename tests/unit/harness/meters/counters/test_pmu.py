@@ -12,10 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from harness.host.counter_events import EVENTS, parse_raw
-from harness.host.counters import plan_of
-from harness.host.pmus import Pmus, Resolved, resolve_event
-from harness.host.state import MissingEvent
-from harness.host.tree import Tree
+from harness.host.counters import Pmus, Resolved, plan_of, resolve_event
+from harness.host.state import MissingEvent, Tree
 
 plant = runpy.run_path(str(Path(__file__).parents[4] / "hosts" / "trees.py"))["plant"]
 DEVICES = "sys/bus/event_source/devices"

@@ -7,8 +7,7 @@ enabled / running; one that was never counted has no value.
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.host.counters import CounterPlan, CounterTally, EventAnswer, look_of
-from harness.host.pmus import Resolved
+from harness.host.counters import CounterPlan, CounterTally, EventAnswer, Resolved, look_of
 
 GOOD = EventAnswer(0, 0, fits=True)
 

@@ -14,13 +14,13 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, strategies as st
 
+from harness.host.activity import Host
 from harness.host.energy import (
     EnergyCounter,
     EnergyMeter,
     measure_idle,
     open_energy,
 )
-from harness.host.reader import Host
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[4] / "hosts" / "trees.py")))
 RANGE = 262143328850

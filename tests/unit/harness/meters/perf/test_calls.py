@@ -4,7 +4,7 @@ import ctypes
 
 import pytest
 
-from harness.host.pmus import MACHINES, event_attributes
+from harness.host.counters import MACHINES, event_attributes
 
 
 class _Header(ctypes.Structure):

@@ -10,8 +10,8 @@ import pytest
 
 from harness.campaign.model import Isolation
 from harness.errors import HostError
+from harness.host.activity import Host
 from harness.host.cgroups import NoGroupsError
-from harness.host.reader import Host
 from harness.host.state import OwnGroup
 from harness.trial import metering as grouping
 from harness.trial.metering import Grouping, group_runs

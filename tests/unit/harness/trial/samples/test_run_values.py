@@ -180,7 +180,7 @@ def test_a_full_disk_ends_the_trial_without_half_a_file_and_resuming_mends_it(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return usual(fd, data)
 
-    monkeypatch.setattr("harness.trial.run_values.os.write", full)
+    monkeypatch.setattr("harness.trial.run_files.os.write", full)
     with pytest.raises(StoreError, match="No space left") as caught:
         stage.start(made)
     assert "--resume" in caught.value.fix
