@@ -9,7 +9,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
 from ..data.host_record import read_environments
@@ -34,26 +33,16 @@ __all__ = [
     "citations_of",
     "counted",
     "joined",
-    "name_html",
     "paragraph_of",
-    "sentence_html",
-    "spoken_html",
     "spoken_text",
     "works",
     "works_used",
 ]
 
-# --- Sentences in which names stand that are not ours, as text and as HTML.
-
-
-_RATIO = re.compile(r"(?<![\w.\-])(\d[\d.]*)x(?!\w)")
-_PERCENT = re.compile(r"(?<=\d) %")
-_AFTER = re.compile(r"± (?=\d)")
-
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a sentence; one that is a foreign name is set apart from what stands around it."""
+    """A piece of a sentence, and whether it is a name that is not ours."""
 
     text: str
     foreign: bool = False
@@ -67,27 +56,6 @@ def joined(words: Sequence[str]) -> str:
 def spoken_text(spans: Sequence[Span]) -> str:
     """Set a sentence as plain text."""
     return "".join(shown(one.text) for one in spans)
-
-
-def spoken_html(spans: Sequence[Span], names: Mapping[str, str] | None = None) -> Markup:
-    """Set a sentence as HTML; `names` says how a name is shown, by default whole."""
-    told = names or {}
-    return Markup("").join(
-        name_html(one.text, told) if one.foreign else sentence_html(one.text) for one in spans
-    )
-
-
-def name_html(name: str, names: Mapping[str, str]) -> Markup:
-    """Set a name: as `names` says, whole in its title, isolated from what stands beside it."""
-    text = names.get(name, shown(name))
-    if text == shown(name):
-        return Markup("<bdi>{}</bdi>").format(text)
-    return Markup('<bdi title="{}">{}</bdi>').format(shown(name), text)
-
-
-def sentence_html(text: str) -> Markup:
-    """Set our own words: the sign of a ratio, no break before a percent sign or after ``±``."""
-    return escape(_AFTER.sub("±\u00a0", _PERCENT.sub("\u00a0%", _RATIO.sub("\\1×", shown(text)))))
 
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -478,7 +446,7 @@ def methods_used(subject: Subject) -> list[tuple[str, tuple[str, ...]]]:
 @cache
 def works() -> Mapping[str, str]:
     """Give all entries of BibTeX by their keys; the tool's names this version."""
-    text = shipped("analysis/report/paper/works.bib").read_text("utf-8")
+    text = shipped("analysis/report/works.bib").read_text("utf-8")
     entries = text.replace("VERSION", VERSION).strip().split("\n\n")
     return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in entries}
 
