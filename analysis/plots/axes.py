@@ -398,7 +398,7 @@ class Axes:
         dx: float = 0.0, dy: float = 0.0,
     ) -> None:  # fmt: skip
         """Write a text: the middle of its line at the height y, moved by points."""
-        self.marks.append(Text(x, y, text, css, anchor, dx, "", "", dy))
+        self.marks.append(Text(x, y, text, css, anchor, dx, dy))
 
     def interval(
         self, y: float, middle: float, ends: tuple[float, float] | None, css: str,

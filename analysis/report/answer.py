@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..errors import AnalysisError, StoreError
+from ..data.protocol import settings_of
+from ..errors import AnalysisError
 from ..methods.multilevel.page import looks_text
 from ..pages.model import Section, section
 from ..pages.number_format import is_time, outcome_word
-from ..record.shapes import ShapeError, opened, parse
-from ..record.trial_files import RESOLVED
 from ..verdict.hosts import like_these_text
 from ..verdict.result import layouts_sentences
 from ..verdict.sentence import amount_on_hosts, sentence_of
@@ -144,15 +143,9 @@ def _measured(subject: Subject) -> Iterator[str]:
 
 def _stored(trial: Trial | None, *keys: str) -> str:
     """Give a text of the campaign as the trial stores it; "" where there is none."""
-    if trial is None:
-        return ""
-    try:
-        with opened(trial.path / RESOLVED) as file:
-            found = parse(file.read())["campaign"]
-        for key in keys:
-            found = found[key]
-    except (OSError, StoreError, ShapeError, KeyError, TypeError):
-        return ""
+    found: Any = {} if trial is None else settings_of(trial.path)
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
     return found if isinstance(found, str) else ""
 
 

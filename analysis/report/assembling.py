@@ -111,7 +111,6 @@ def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
 
 
 _HERE = shipped("analysis/report")
-_NESTED = 3  # parts of the path of a sheet in a folder of folders
 _LONG = 20  # rows of a table that is not folded
 _MANY = 5  # parts: up to so many a page has no table of contents
 
@@ -121,7 +120,7 @@ def html_page(report: Report) -> str:
 
     The policy allows no request at all, and only the script whose hash it names.
     """
-    script = "".join(_shipped(path) for path in sorted(_HERE.rglob("*.js")))
+    script = _shipped(_HERE / "page.js")
     styles = [path.read_text("utf-8") for path in _sheets(report)]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     colours = (
@@ -154,17 +153,10 @@ def _cautions(report: Report) -> Iterator[Markup]:
 
 
 def _sheets(report: Report) -> list[Path]:
-    """Give the style sheets of a page; what all chapters share comes first: a chapter's own rule holds.
-
-    Chapters in a folder of folders are those of a page of its own, and no other page bears their sheets.
-    """
-    own = {chapter.folder.partition("/")[0] for chapter in report.chapters}
-    sheets = (
-        path
-        for path in _HERE.rglob("*.css")
-        if len(inside := path.relative_to(_HERE).parts) < _NESTED or inside[0] in own
-    )
-    return sorted(sheets, key=lambda path: (path.parent != _HERE, path))
+    """Give the page's style sheet, and those beside its templates."""
+    folders = dict.fromkeys(chapter.folder for chapter in report.chapters if chapter.folder)
+    own = (path for folder in folders for path in sorted((_HERE / folder).glob("*.css")))
+    return [_HERE / "page.css", *own]
 
 
 def _shipped(path: Path) -> str:
