@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EACH_METRIC",
-    "brief_outcome",
     "chapter",
     "differed_of",
     "facts_of",
@@ -106,32 +105,21 @@ def _sections(values: Values) -> Iterator[Section]:
 
 
 def _told(values: Values) -> Iterator[Block]:
-    yield _facts_table(values)
+    labels, facts = [host["label"] for host in values["hosts"]], values["facts"]
+    heads = ("<about", *(f"<{one or 'what is known'}" for one in labels))
+    rows = tuple((fact["name"], *fact["texts"]) for fact in facts)
+    yield Table(name="conditions", columns=columns_of(*heads), rows=rows, headed=len(labels) > 1)
     yield Sentence(f"A/A certificate: {values['certificate']}")
     for host in values["hosts"]:
         if host["label"]:
             yield Sentence(f"{host['label']}: {host['trial']}")
         if host["differed"]:
-            cells = ((name, _nth(k)) for k, name in enumerate(host["sessions"]))
-            heads = ("<what differed by session", itemgetter("name"))
-            yield table_of(_named("differed", host), host["differed"], heads, *cells)
+            yield Table(
+                name=_named("differed", host),
+                columns=columns_of("<what differed by session", *host["sessions"]),
+                rows=tuple((row["name"], *row["cells"]) for row in host["differed"]),
+            )
         yield Sentence(host["same"])
-
-
-def _nth(place: int) -> Any:  # noqa: ANN401 - what `table_of` takes
-    return lambda row: row["cells"][place]
-
-
-def _facts_table(values: Values) -> Table:
-    """Give the facts, a column for each trial."""
-    labels = [f"<{host['label']}" for host in values["hosts"]]
-    several = len(labels) > 1
-    return Table(
-        name="conditions",
-        columns=columns_of("<about", *(labels if several else ["<what is known"])),
-        rows=tuple((fact["name"], *fact["texts"]) for fact in values["facts"]),
-        headed=several,
-    )
 
 
 def _failed(host: Values) -> Iterator[Block]:
@@ -139,23 +127,19 @@ def _failed(host: Values) -> Iterator[Block]:
     if not host["failed"]:
         yield Sentence(f"No run{whose} failed.")
         return
+    heads = ("run", "session", "block", "<cell", "<outcome")
     yield table_of(
         _named("failed", host),
         host["failed"],
-        *((head, itemgetter(head)) for head in ("run", "session", "block")),
-        ("<cell", itemgetter("cell")),
-        ("<outcome", itemgetter("outcome")),
+        *((head, itemgetter(head.removeprefix("<"))) for head in heads),
         ("<end of standard error", lambda run: _written(run["stderr"])),
     )
-    if more:
-        yield Sentence(
-            f"{more:,} more failed run{'s' * (more != 1)}{whose}: measurements.jsonl and outputs/ of the "
-            "trial hold them all."
-        )
-    else:
-        yield Sentence(
-            f"These are all failed runs{whose}; a judge leaves them out of every comparison."
-        )
+    yield Sentence(
+        f"{more:,} more failed run{'s' * (more != 1)}{whose}: measurements.jsonl and outputs/ of the "
+        "trial hold them all."
+        if more
+        else f"These are all failed runs{whose}; a judge leaves them out of every comparison."
+    )
 
 
 def _written(lines: Sequence[str] | None) -> str:
@@ -182,33 +166,17 @@ _WORDS = {
 }
 
 
-def brief_outcome(run: FailedRun) -> str:
-    """Say in a word or two how a run failed: ``SIGSEGV``, ``exit 3``, ``timeout``."""
-    if run.outcome == "signal":
-        return _signal(run.signal)
-    if run.outcome == "exit":
-        return "exit ?" if run.exit_code is None else f"exit {run.exit_code}"
-    return shown(run.outcome.replace("-", " "))
-
-
 def outcome_words(run: FailedRun, wall_s: float | None) -> str:
     """Say how a run failed and after how many seconds, if that is known: ``ended by SIGSEGV after 8.5 ms``."""
     if run.outcome == "signal":
-        said = f"ended by {_signal(run.signal)}"
+        known = {int(one): one.name for one in Signals}  # a real-time signal has no name
+        number = f"signal {run.signal}" if run.signal is not None else "a signal"
+        said = f"ended by {known.get(run.signal or 0, number)}"
     elif run.outcome == "exit":
         said = f"exit code {UNKNOWN if run.exit_code is None else run.exit_code}"
     else:
         said = _WORDS.get(run.outcome, shown(run.outcome))
     return said if wall_s is None else f"{said} after {quantity(wall_s, 's')}"
-
-
-def _signal(number: int | None) -> str:
-    if number is None:
-        return "a signal"
-    try:
-        return Signals(number).name
-    except ValueError:  # such as a real-time signal
-        return f"signal {number}"
 
 
 # --- The values: of one trial or two, and of a fleet.
@@ -219,7 +187,7 @@ def _of_trials(subject: Subject) -> Values:
     found = [facts_of(source) for source in sources]
     facts = [{"name": name, "texts": [one[name] for one in found]} for name in found[0]]
     if len(sources) > 1:
-        facts += [{"name": key, "texts": pair} for key, pair in between(*sources[:2]).items()]
+        facts += [{"name": key, "texts": pair} for key, pair in _between(*sources[:2]).items()]
     return {
         # what differs between two trials first
         "facts": sorted(facts, key=lambda fact: len(set(fact["texts"])) == 1),
@@ -323,22 +291,8 @@ _DIGITS = 12  # of a hash
 _EACH = "built by each session"
 _PART = 60  # characters of a recorded text within a fact
 _LONGEST = 640  # and of one that is compared
-_COMPARED = (
-    "host",
-    "cpu",
-    "memory",
-    "kernel",
-    "tools",
-    "process",
-    "targets",
-    "inputs",
-    "variables",
-)
-_NESTED = (
-    "kernel",
-    "tools",
-    "process",
-)  # sections in which a mapping's keys are compared one by one
+_NESTED = ("kernel", "tools", "process")  # sections whose mappings are compared key by key
+_COMPARED = (*_NESTED, "host", "cpu", "memory", "targets", "inputs", "variables")
 _BOOT = "host.boot_id"
 _MOST = 40  # keys that differ between sessions and are shown
 _CELL = 24  # characters of a session's cell
@@ -477,7 +431,7 @@ def _time(text: str) -> str:
 Row = Mapping[str, Any]  # a name, and a cell for each session
 
 
-def between(one: Source, other: Source) -> dict[str, tuple[str, str]]:
+def _between(one: Source, other: Source) -> dict[str, tuple[str, str]]:
     """Give what both trials recorded when they began, and differs: both texts by the key of the record."""
     if not (one.environments and other.environments):
         return {}

@@ -217,7 +217,7 @@ class Subject:
 
 def subject_of(sources: Sequence[str], how: Reading, **asked: object) -> Subject:
     """Read the sources and judge one metric of them, that of `how`; all else is as for `subjects_of`."""
-    return subjects_of(sources, how, **asked)[0]
+    return subjects_of(sources, how, (), **asked)[0]
 
 
 def subjects_of(
