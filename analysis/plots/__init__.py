@@ -5,7 +5,7 @@ Chapters of the page take their marks from here; what is for papers only has its
 
 from __future__ import annotations
 
-from .axes import spaced_ticks as spaced_ticks
+from .axes import ratio_ticks as ratio_ticks
 from .marks import (
     Mark as Mark,
     band as band,

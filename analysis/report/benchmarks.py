@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +13,6 @@ import numpy as np
 from ..errors import AnalysisError
 from ..pages.model import CommandLine, Figure, Section, section, table_of
 from ..pages.number_format import counted, listed, quantity, significant
-from ..record.manifest import asked_words
 from ..words import shown
 from .figures.panels import cells_of, line_of
 from .page import Chapter, picture_of
@@ -90,10 +88,9 @@ def _sections(subject: Subject, cells: Mapping[str, Mapping[str, Cell]]) -> Iter
         yield section(*said, *pictures, title=name, anchor=subject.anchor("benchmark", name))
     left = len(cells) - len(drawn)
     if left:
-        yield section(
-            f"Pictures of the other {counted(left, 'benchmark')}:",
-            CommandLine(_command(subject, next(name for name in cells if name not in drawn))),
-        )
+        other = next(name for name in cells if name not in drawn)
+        line = subject.command("plot strip", "--benchmark", other, "-o", "strip.svg")
+        yield section(f"Pictures of the other {counted(left, 'benchmark')}:", CommandLine(line))
 
 
 def _pictures(subject: Subject, name: str) -> Iterator[Figure]:
@@ -101,12 +98,6 @@ def _pictures(subject: Subject, name: str) -> Iterator[Figure]:
     for kind, width in _KINDS.items():
         with suppress(AnalysisError):  # too few runs
             yield picture_of(kind, subject, name, width=width)
-
-
-def _command(subject: Subject, name: str) -> str:
-    metric = [] if subject.verdict.usual else ["--metric", subject.verdict.metric]
-    words = ["fairtrial", "plot", "strip", *subject.sources, *metric, *asked_words()]
-    return shlex.join([*words, "--benchmark", name, "-o", "strip.svg"])
 
 
 # ---- the numbers of a variant

@@ -124,10 +124,6 @@ def _name(text: str) -> Span:
     return Span(text, foreign=True)
 
 
-def _results(subject: Subject) -> list[Multilevel]:
-    return [one.multilevel for one in subject.candidates if one.multilevel is not None]
-
-
 # --- what was measured
 
 
@@ -194,7 +190,7 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[Sentence]:
     mine = np.isin(trial.variant, [manifest.variants.index(name) for name in variants])
     if failed := sum(not run.warmup and run.variant in variants for run in trial.failures()):
         total = failed + int((trial.measured & mine).sum())
-        paired = any(one.design in ("paired", "hosts") for one in _results(subject))
+        paired = any(one.design in ("paired", "hosts") for one in subject.results)
         rest = ", with what the other side measured in the same blocks" if paired else ""
         yield f"{_begun(failed, 'run')} of {total:,} failed and {_were(failed)} left out{rest}."
     yield from _disturbed(trial, mine)
@@ -210,7 +206,7 @@ def _chosen(trial: Trial, subject: Subject) -> tuple[list[str], list[str]]:
     if len(subject.trials) > 1:
         named = filter(None, map(trial_and_variant, subject.sources))
         mine = {variant for path, variant in named if path == trial.path and variant}
-        lines = [line for one in _results(subject) for line in one.benchmarks]
+        lines = [line for one in subject.results for line in one.benchmarks]
         benchmarks = {line.name for line in lines if line.speedup is not None}
     return (
         [name for name in trial.manifest.variants if name in mine],
@@ -313,7 +309,7 @@ def _disturbed(trial: Trial, mine: NDArray[np.bool_]) -> Iterator[str]:
 
 def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
     """Say what is estimated, by which interval, what was corrected, and what counts as none."""
-    verdict, results = subject.verdict, _results(subject)
+    verdict, results = subject.verdict, subject.results
     level = f"{100 * verdict.confidence:g} %"
     known = {"wall": "wall time", "values": "the values"}.get(verdict.metric)
     value = ("the metric ", _name(verdict.metric)) if known is None else (known,)
@@ -427,7 +423,7 @@ def _interval(results: Sequence[Multilevel], level: str) -> str:
 
 def works_used(subject: Subject) -> tuple[str, ...]:
     """Name the works that this verdict rests on, in the order of the text."""
-    found = [key for one in _results(subject) for key in _of_verdict(one)]
+    found = [key for one in subject.results for key in _of_verdict(one)]
     found += [key for _, keys in methods_used(subject) for key in keys]
     if len(subject.matrices) >= _BIPLOT:
         found += ["irving2020", "gabriel1971"]

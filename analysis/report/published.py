@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,6 @@ from ..pages.model import CommandLine, Figure, Section, section
 from ..plots.axes import ratio_axis, ratio_scale, rows_down
 from ..plots.chart import Sheet, arranged
 from ..plots.marks import style_of
-from ..record.manifest import asked_words
 from ..verdict.panel import ONE_VALUE, Said, methods_table, reasons_section, sessions_are_runs
 from ..verdict.sentence import word
 from .figures.panels import rows_high
@@ -49,13 +47,14 @@ def chapter(subject: Subject) -> Chapter | None:
             )
     if not candidates:
         return None
+    source = [f"{subject.sources[0]}:{candidates[0]['variant']}"] if subject.trial else ()
     note = f"; {ONE_VALUE}" if sessions_are_runs(subject.verdict) else ""
     lead = f"They ask different questions of the same runs{note}."
     values = {
         "lead": lead,
         "baseline": subject.baseline,
         "candidates": candidates,
-        "commands": list(_commands(subject, candidates[0]["variant"])),
+        "commands": [subject.command(one, of=source) for one in _COMMANDS],
     }
     anchor = subject.anchor("panel")
     return Chapter(
@@ -84,14 +83,6 @@ def _ours(found: Multilevel, lines: Mapping[str, Written], unit: str) -> Said:
         if told.speedup.text
         else "no estimate",
     )
-
-
-def _commands(subject: Subject, candidate: str) -> Iterator[str]:
-    """Give the commands that show how each method came to its answer."""
-    sources = [f"{subject.sources[0]}:{candidate}"] if subject.trial else [*subject.sources]
-    metric = () if subject.verdict.usual else ("--metric", subject.verdict.metric)
-    for command in _COMMANDS:
-        yield shlex.join(["fairtrial", command, *sources, *metric, *asked_words()])
 
 
 def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from ..errors import AnalysisError, UsageError
 from ..importers.reader import Reading, is_file, open_trial, read_one, trial_and_variant
 from ..methods.multilevel.result import MoreSessions, Multilevel
 from ..record.fleet import is_fleet
+from ..record.manifest import asked_words
 from ..verdict.fleet import judge_fleet
 from ..verdict.hosts import disagreeing_sentences, refuse_of_fleet, standing_sentences
 from ..verdict.judging import judge, judge_alone, judge_sources
@@ -201,6 +203,17 @@ class Subject:
     def candidates(self) -> tuple[CandidateVerdict, ...]:
         """The candidates in the trial's order."""
         return self.verdict.candidates
+
+    @property
+    def results(self) -> list[Multilevel]:
+        """What the comparisons of the candidates say that were compared."""
+        return [one.multilevel for one in self.candidates if one.multilevel is not None]
+
+    def command(self, words: str, *more: str, of: Sequence[str] = ()) -> str:
+        """Give a command on these sources, or on some `of` them, with this metric."""
+        metric = () if self.verdict.usual else ("--metric", self.verdict.metric)
+        asked = (*(of or self.sources), *metric, *asked_words(), *more)
+        return shlex.join(["fairtrial", *words.split(), *asked])
 
     def anchor(self, kind: str, name: str = "") -> str:
         """Give an id for this metric: the kind ("benchmark", "methods", ...), and a name's place.

@@ -325,10 +325,11 @@ def _picture(told: _Timeline, noun: str, alt: str) -> Markup:
     top = _NUMBERS + len(lanes) * _LANE + 4.0
     bottom = top + _HEIGHT
     marks: list[Mark] = [plots.band(left, left + width, top, bottom, "panel") for left in lefts]
-    for tick in plots.spaced_ticks(told.scale, 0.12):
+    for tick in plots.ratio_ticks(told.scale):
         y = top + (1 - told.scale.at(tick.value)) * _HEIGHT
-        marks.append(plots.line(0, y, 1, y, "one" if tick.value == 1 else "grid"))
-        marks.append(plots.label(0, y + 4, tick.text, "", anchor="end", dx=-6))
+        if top + 5 < y < bottom - 5:
+            marks.append(plots.line(0, y, 1, y, "one" if tick.value == 1 else "grid"))
+            marks.append(plots.label(0, y + 4, tick.text, "", anchor="end", dx=-6))
     for k, left in enumerate(lefts):
         area = {"top": top, "height": _HEIGHT, "left": left, "width": width}
         for css, points in _clouds(told, k):
