@@ -51,8 +51,8 @@ def drawn_of(subject: Subject) -> tuple[str, ...]:
     """Name the benchmarks that have pictures: those that a caution is about, then the largest effects."""
     about = Counter(name for caution in subject.verdict.cautions for name in caution.about)
     effects = dict.fromkeys(subject.order, 0.0)
-    for one in subject.candidates:
-        for line in () if one.multilevel is None else one.multilevel.benchmarks:
+    for one in subject.results:
+        for line in one.benchmarks:
             if line.outcome in ("faster", "slower") and line.speedup and line.name in effects:
                 effects[line.name] = max(effects[line.name], abs(math.log(line.speedup)))
     ranked = sorted(effects, key=lambda name: (name not in about, -effects[name]))
@@ -120,9 +120,9 @@ class _Row(NamedTuple):
 
 def _rows(subject: Subject, cells: Mapping[str, Mapping[str, Cell]]) -> Iterator[_Row]:
     spreads = {(subject.baseline, one.benchmark): one.spread for one in subject.verdict.alone}
-    for one in subject.candidates:
-        for line in () if one.multilevel is None else one.multilevel.benchmarks:
-            spreads[one.variant, line.name] = line.spread_candidate
+    for one in subject.results:
+        for line in one.benchmarks:
+            spreads[one.candidate, line.name] = line.spread_candidate
             spreads.setdefault((subject.baseline, line.name), line.spread_baseline)
     found = subject.verdict.diagnosis
     far = Counter((run.variant, run.benchmark) for run in (found.far_runs if found else ()))
