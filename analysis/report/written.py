@@ -283,7 +283,7 @@ def _against(brief: Brief, rows: Sequence[Brief], names: tuple[str, str], number
     """Set a candidate's rows as a table; without any half-width it has no columns for them."""
     columns: list[Any] = [("<", itemgetter("label"))]
     for side, name in zip(("baseline", "candidate"), names, strict=True):
-        columns += _side_columns(name, rows, lambda row, side=side: row[side] or _NO_SIDE)
+        columns += _side_columns(name, rows, side)
     headings = ("speedup", f"{brief['level'].text} from", "to", "<word")
     columns += zip(headings, map(itemgetter, ("speedup", "low", "high", "word")), strict=True)
     columns.append(("<to decide", lambda row: shorten(row["advice"], _ADVICE)))
@@ -291,8 +291,11 @@ def _against(brief: Brief, rows: Sequence[Brief], names: tuple[str, str], number
 
 
 def _side_columns(
-    name: str, rows: Sequence[Brief], side: Callable[[Brief], Brief]
+    name: str, rows: Sequence[Brief], of: str = ""
 ) -> Iterator[tuple[str, Callable[[Brief], Value]]]:
+    def side(row: Brief) -> Brief:
+        return (row[of] or _NO_SIDE) if of else row
+
     yield name, lambda row: side(row)["mean"]
     if any(side(row)["half"].text for row in rows):
         yield "±", lambda row: side(row)["half"]
@@ -303,7 +306,7 @@ def _alone(brief: Brief) -> Table:
         "alone",
         brief["alone"],
         ("<", itemgetter("benchmark")),
-        *_side_columns(shown(brief["baseline"]), brief["alone"], lambda row: row),
+        *_side_columns(shown(brief["baseline"]), brief["alone"]),
         (f"{brief['level'].text} from", itemgetter("low")),
         ("to", itemgetter("high")),
         ("runs", itemgetter("runs")),
