@@ -267,11 +267,16 @@ class Figure:
 
 @dataclass(frozen=True)
 class Listing:
-    """A long text that only the report's page holds, such as a campaign's; JSON that can be saved as a file."""
+    """A long text that only the report's page holds, such as a campaign's.
+
+    `about`: What it is, in a sentence before it. `saved_as`: The file in which a reader may keep it, of JSON
+    that is not shown; `name` is then its id on the page.
+    """
 
     text: str
-    saved_as: str = ""
     about: str = ""
+    saved_as: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True)

@@ -244,18 +244,18 @@ def _blocks_html(section: Section, brief: Callable[[str], str], level: int) -> I
                 case Figure():
                     yield picture_html(block, brief)
                 case Listing():
-                    yield from _listing_html(block, section.anchor)
+                    yield from _listing_html(block)
                 case Sentence(text=text):
                     yield Markup("<p>{}</p>").format(sentence_html(brief(text)))
 
 
-def _listing_html(listing: Listing, anchor: str) -> Iterator[Markup]:
+def _listing_html(listing: Listing) -> Iterator[Markup]:
     if listing.about:
         yield Markup("<p>{}</p>").format(sentence_html(listing.about))
     if listing.saved_as:
         yield Markup(
-            '<script type="application/json" id="{}-values" data-download="{}">{}</script>'
-        ).format(anchor, listing.saved_as, embedded(listing.text))
+            '<script type="application/json" id="{}" data-download="{}">{}</script>'
+        ).format(listing.name, listing.saved_as, embedded(listing.text))
     elif listing.text:
         yield Markup('<pre class="typed copyable" dir="ltr">{}</pre>').format(listing.text)
 

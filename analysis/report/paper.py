@@ -302,9 +302,10 @@ def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
     of = shown(raw["metric"]) + (f" in {shown(raw['unit'])}" if raw["unit"] != "1" else "")
     about = (
         f"All {count} values of {of} that count are in this file, as JSON in the element with the id "
-        f"{anchor}-raw-values: for each variant and benchmark the values, and the session of each."
+        f"{anchor}-values: for each variant and benchmark the values, and the session of each."
     )
     text = json.dumps(raw, separators=(",", ":"), allow_nan=False)
     file = f"{_FILE.sub('-', raw['metric'])}-runs.json"
     title = f"The runs themselves: {count} value{'s' * (count != '1')}"
-    yield section(Listing(text, file, about), title=title, anchor=f"{anchor}-raw", folded=True)
+    listing = Listing(text, about, file, f"{anchor}-values")
+    yield section(listing, title=title, anchor=f"{anchor}-raw", folded=True)

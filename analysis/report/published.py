@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["chapter"]
 
-_SHEET = Sheet(width=110.0)
+_SHEET = Sheet(width=85.0)  # mm: a telephone's page
 _UNITS = {"one session, blocks": "block", "one session, runs": "run"}  # of designs within a session
 _NO_RATIO = ("mixtures", "Friedman")  # whose numbers are chances and ranks
 _COMMANDS = ("hpt", "speedup-test", "resample", "mixture")  # that show how a method came to it

@@ -226,7 +226,7 @@ def _row(row: Row, kind: str, name: str, write: Write, *, differs: bool) -> Func
     )
 
 
-_SHEET = Sheet(width=110.0)
+_SHEET = Sheet(width=85.0)  # mm: a telephone's page
 _BEYOND = 3.0  # times the largest difference that an interval may reach beyond it
 
 
