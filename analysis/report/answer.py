@@ -70,7 +70,7 @@ def _sections(subject: Subject) -> Iterator[Section]:
     with suppress(AnalysisError):  # nothing is compared
         yield section(picture_of("forest", subject, width=_WIDE))
     yield from brief_sections(brief_of(subject))
-    yield section(*filter(None, [" ".join(_reading(verdict))]))
+    yield section(*filter(None, [" ".join(_reading(verdict, subject.results))]))
     if verdict.certificate is not None:
         yield section(verdict.certificate.sentence)
 
@@ -134,7 +134,7 @@ def _measured(subject: Subject) -> Iterator[str]:
     else:
         yield f"{amount[0].upper()}{amount[1:]}"
     if verdict.candidates:
-        yield _rests_on(verdict)
+        yield _rests_on(verdict, subject.results)
         yield from _on_these(verdict)
     yield from (text if text.endswith(".") else f"{text}." for text in standing_of(verdict))
     if verdict.trial is not None and not verdict.finished:
@@ -193,9 +193,8 @@ def _each(runs: tuple[int, int], *, blocks: bool) -> str:
     return f"{low} block{s}" if blocks else f"{low} run{s} a cell"
 
 
-def _rests_on(verdict: Verdict) -> str:
+def _rests_on(verdict: Verdict, results: Sequence[Multilevel]) -> str:
     """Say what the intervals come from, and what counts as no difference."""
-    results = _results(verdict)
     if not results:
         return f"Nothing can be said of a difference from {verdict.baseline}."
     designs = {result.design: _design(result, verdict) for result in reversed(results)}
@@ -246,9 +245,8 @@ def _on_these(verdict: Verdict) -> Iterator[str]:
 # ---- below the forest
 
 
-def _reading(verdict: Verdict) -> Iterator[str]:
+def _reading(verdict: Verdict, results: Sequence[Multilevel]) -> Iterator[str]:
     """Say how the forest is read."""
-    results = _results(verdict)
     if not results:
         return
     what = "times" if is_time(verdict.unit) else "values"
@@ -265,10 +263,6 @@ def _reading(verdict: Verdict) -> Iterator[str]:
     if most > 1 and verdict.correction in _RULES:
         rule = _RULES[verdict.correction]
         yield f"Words hold after {rule} correction for {most} benchmarks; intervals are not corrected."
-
-
-def _results(verdict: Verdict) -> list[Multilevel]:
-    return [one.multilevel for one in verdict.candidates if one.multilevel is not None]
 
 
 def _many(count: int, noun: str) -> str:
