@@ -12,6 +12,7 @@ from .model import (
     Cell,
     CommandLine,
     Figure,
+    Listing,
     Next,
     Note,
     Page,
@@ -71,7 +72,7 @@ def _block(block: Block, width: int) -> list[str]:
             return _table(block, width)
         case Section():
             return _section(block, width)
-        case Figure():
+        case Figure() | Listing():
             return []
 
 

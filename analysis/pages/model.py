@@ -262,25 +262,47 @@ class Figure:
 
     name: str
     alt: str
-    draw: Callable[[], Any]  # a picture of `analysis.plots`, which knows pages
+    draw: Callable[[], Any]  # a picture of `analysis.plots`, which knows pages, or markup
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A long text that only the report's page holds, such as a campaign's.
+
+    `about`: What it is, in a sentence before it. `saved_as`: The file in which a reader may keep it, of JSON
+    that is not shown; `name` is then its id on the page.
+    """
+
+    text: str
+    about: str = ""
+    saved_as: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks that belong together, with or without a title; `anchor` is the id of their place on a page."""
+    """Blocks that belong together, with or without a title; `anchor` is the id of their place on a page.
+
+    The report's page shows of one that is `folded` its title, until it is opened.
+    """
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"folded"})  # by JSON
 
     blocks: tuple[Block, ...]
     title: str = ""
     anchor: str = ""
+    folded: bool = False
 
 
-Block = Sentence | CommandLine | Note | Next | Table | Figure | Section
+Block = Sentence | CommandLine | Note | Next | Table | Figure | Listing | Section
 
 
-def section(*blocks: Block | str, title: str = "", anchor: str = "") -> Section:
+def section(
+    *blocks: Block | str, title: str = "", anchor: str = "", folded: bool = False
+) -> Section:
     """Make a section of its blocks; a text stands for a sentence."""
     told = (Sentence(one) if isinstance(one, str) else one for one in blocks)
-    return Section(tuple(told), title, anchor)
+    return Section(tuple(told), title, anchor, folded)
 
 
 @dataclass(frozen=True, kw_only=True)

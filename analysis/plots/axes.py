@@ -34,7 +34,6 @@ __all__ = [
     "ratio_ticks",
     "read_out",
     "rows_down",
-    "spaced_ticks",
     "unit_of",
 ]
 
@@ -63,9 +62,6 @@ _GRIDS: tuple[tuple[float, ...], ...] = (  # beside 1
     (0.98, 0.99, 1.01, 1.02),
     (0.99, 0.995, 1.005, 1.01),
 )
-_REACH = 0.4  # share of the axis over which the usual ticks must reach, where they are spaced
-_NARROW = 1.7  # times the room that spaced ticks need where they are not minor
-_EDGE = 0.03  # a spaced tick nearer to an end has no room for its text
 _LEAST = 1e-9  # relative width below which a range is a point
 _FARTHEST = 690.0  # of a logarithm: e to that, and a round value above it, are still numbers
 
@@ -97,11 +93,10 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A mark on an axis. `minor` ones vanish first where there is little room."""
+    """A mark on an axis."""
 
     value: float
     text: str
-    minor: bool = False
 
 
 def ratio_scale(values: Iterable[float], margin: float = 0.0, room: float = 0.06) -> Scale:
@@ -126,8 +121,7 @@ def ratio_scale(values: Iterable[float], margin: float = 0.0, room: float = 0.06
 def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
     """Give ticks of speedups, such as ``2×``; 1 is always there if the scale holds it.
 
-    At most `most` of them, from the grid that reaches over most of the axis with most ticks; where
-    there are more than two the ones without which it still can be read are minor.
+    At most `most` of them, from the grid that reaches over most of the axis with most ticks.
     """
     long = math.log(scale.high) - math.log(scale.low)
     best: tuple[float, list[float]] = (-1.0, [])
@@ -136,12 +130,7 @@ def ratio_ticks(scale: Scale, most: int = 4) -> tuple[Tick, ...]:
         if inside and len(inside) <= max(1, most):
             score = math.log(inside[-1] / inside[0]) / long + _EACH * len(inside)
             best = max(best, (score, inside), key=lambda found: found[0])
-    ordered = best[1]
-    far = [value for value in ordered if value != 1.0]
-    kept = {ordered[0], ordered[-1], 1.0} if ordered else set()
-    return tuple(
-        Tick(value, f"{value:g}×", minor=len(far) > 1 and value not in kept) for value in ordered
-    )
+    return tuple(Tick(value, f"{value:g}×") for value in best[1])
 
 
 def quantity_scale(values: Iterable[float], *, log: bool = True, room: float = 0.06) -> Scale:
@@ -177,39 +166,6 @@ def quantity_ticks(scale: Scale, unit: str, most: int = 5) -> tuple[Tick, ...]:
     return tuple(Tick(v * factor, text) for v, text in zip(found, texts, strict=True))
 
 
-def spaced_ticks(scale: Scale, room: float = 0.2) -> tuple[Tick, ...]:
-    """Give ticks of speedups that are `room` apart, such as ``2×``; 1 goes before all others.
-
-    Parameters
-    ----------
-    scale : Scale
-        Of speedups.
-    room : float
-        The widest text, as a share of the narrowest picture. Ticks that are much nearer to others
-        are minor.
-
-    Returns
-    -------
-    tuple of Tick
-        The usual ones where they reach over enough of the axis, else round values.
-    """
-    usual = ratio_ticks(scale)
-    if _reach(scale, usual) < _REACH:
-        other = tuple(
-            Tick(tick.value, f"{tick.value:.6g}×") for tick in quantity_ticks(scale, "1", most=5)
-        )
-        usual = max((usual, other), key=lambda ticks: _reach(scale, ticks))
-    if scale.holds(1.0) and all(tick.value != 1 for tick in usual):
-        usual = tuple(sorted((*usual, Tick(1.0, "1×")), key=lambda tick: tick.value))
-    inside = [tick for tick in usual if _EDGE <= scale.at(tick.value) <= 1 - _EDGE]
-    ranked = sorted(inside, key=lambda tick: (tick.value != 1, tick not in (inside[0], inside[-1])))
-    kept = _apart(scale, ranked, room)
-    far = _apart(scale, (tick for tick in ranked if tick in kept), _NARROW * room)
-    return tuple(
-        Tick(tick.value, tick.text, minor=tick not in far) for tick in inside if tick in kept
-    )
-
-
 def read_out(scale: Scale, unit: str) -> str:
     """Describe an axis for the page's script: ends in the unit of its ticks, 1 if log, the unit."""
     factor, name = unit_of(scale, unit)
@@ -225,20 +181,6 @@ def unit_of(scale: Scale, unit: str) -> tuple[float, str]:
     if known is None:
         return 1.0, "" if unit == "1" else unit
     return next(((f, name) for f, name in known if float(f"{abs(middle) / f:.2e}") >= 1), known[-1])
-
-
-def _reach(scale: Scale, ticks: Iterable[Tick]) -> float:
-    places = [scale.at(tick.value) for tick in ticks]
-    return max(places) - min(places) if places else 0.0
-
-
-def _apart(scale: Scale, ranked: Iterable[Tick], room: float) -> list[Tick]:
-    """Keep those that are far enough from all that were kept before."""
-    kept: list[Tick] = []
-    for tick in ranked:
-        if all(abs(scale.at(tick.value) - scale.at(one.value)) >= room for one in kept):
-            kept.append(tick)
-    return kept
 
 
 def _log_scale(low: float, high: float) -> Scale:
@@ -398,7 +340,7 @@ class Axes:
         dx: float = 0.0, dy: float = 0.0,
     ) -> None:  # fmt: skip
         """Write a text: the middle of its line at the height y, moved by points."""
-        self.marks.append(Text(x, y, text, css, anchor, dx, "", "", dy))
+        self.marks.append(Text(x, y, text, css, anchor, dx, dy))
 
     def interval(
         self, y: float, middle: float, ends: tuple[float, float] | None, css: str,

@@ -475,14 +475,13 @@ class _Place:
                 add(Outline([np.array(ends)], style_of_roles("page dense"), closed=True))
             add(said)
             return
-        style = style_of_roles(mark.css)  # type: ignore[union-attr]
+        style = style_of_roles(mark.css)
         if isinstance(mark, Line | Rect):
             x1, x2, y1, y2 = mark.x1, mark.x2, mark.y1, mark.y2
             y2 = math.inf if y2 is None else y2
             area = isinstance(mark, Rect)
             corners = [(x1, y1), (x2, y1), (x2, y2), (x1, y2)] if area else [(x1, y1), (x2, y2)]
-            title = mark.title if isinstance(mark, Rect) else ""
-            add(Outline([self.at(corners)], style, closed=area, title=title))
+            add(Outline([self.at(corners)], style, closed=area))
         elif isinstance(mark, Dots):
             if len(mark.points):
                 add(Spots(self.at(mark.points), style, mark.r, mark.shape))

@@ -1,8 +1,6 @@
 """Texts beside marks that never lie over each other: what finds no room is left out, never shrunk.
 
-All lengths are CSS pixels. Nobody can ask a browser how wide a text will be, so widths are estimated
-from classes of characters, on the wide side of the fonts that the page names. Everything is greedy by
-importance, and ties go by the order given: the same labels, the same picture.
+Everything is greedy by importance, and ties go by the order given: the same labels, the same picture.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, TypeVar
 
 __all__ = [
@@ -20,29 +17,13 @@ __all__ = [
     "Wanted",
     "apart",
     "em",
-    "kept_in_row",
     "placed",
-    "text_width",
 ]
 
 T = TypeVar("T")
 Anchor = Literal["start", "middle", "end"]
 
-SIZE = 11.5  # of a picture's text
 _ASCENT, _DESCENT = 0.93, 0.25  # of the size, above and below the baseline
-_BOLD = 1.2
-_ROOM = 1.06  # fonts differ from machine to machine
-_WIDTHS = (  # shares of the size: the widest of Helvetica, Arial and Segoe UI in each class
-    (0.30, "ijl|'.,:; !`"),
-    (0.36, 'ftrI()[]{}/\\-"*°·'),
-    (0.53, "ckszJvxy_^"),
-    (0.60, "abdeghnopqu0123456789?$#+=<>~±×µ–"),
-    (0.69, "ABEKPSVXYFLTZ&"),
-    (0.76, "CDGHNOQRUw"),
-    (0.95, "mMW%@—"),
-)
-_WIDTH_OF = {sign: width for width, signs in _WIDTHS for sign in signs}
-_DISTANCES = (5.0, 9.0, 15.0, 23.0)  # from a place to its text, nearest first
 _ANGLES = 16
 _ASIDE = 4  # of these, a text with a direction of its own goes aside from it at most
 
@@ -97,50 +78,6 @@ class Placed:
     box: Box
 
 
-def text_width(text: str, size: float = SIZE, *, bold: bool = False) -> float:
-    """Estimate how wide a text is at most, in the fonts of pictures."""
-    ems = sum(em(sign) for sign in text)
-    return ems * size * _ROOM * (_BOLD if bold else 1.0)
-
-
-def kept_in_row(
-    places: Sequence[float],
-    texts: Sequence[str],
-    length: float,
-    *,
-    importance: Sequence[float] | None = None,
-    gap: float = 6.0,
-    size: float = SIZE,
-    bold: bool = False,
-) -> tuple[bool, ...]:
-    """Say which labels of one row stay, each centred at its place.
-
-    What stays apart at one length does so at every longer one: give the shortest.
-
-    Parameters
-    ----------
-    places : sequence of float
-        Shares of the length.
-    texts : sequence of str
-        One for each place.
-    length : float
-        Of the row, in pixels.
-    importance : sequence of float, optional
-        The most important first; by default all are alike and the first come first.
-    gap : float
-        Pixels between two texts.
-    size, bold : float, bool
-        Of the text.
-    """
-    weights = importance if importance is not None else [0.0] * len(places)
-    ranked = sorted(range(len(places)), key=lambda k: (-weights[k], k))
-    halves = [(text_width(text, size, bold=bold) + gap) / 2 for text in texts]
-    kept = apart(
-        (places[k] * length - halves[k], places[k] * length + halves[k], k) for k in ranked
-    )
-    return tuple(k in kept for k in range(len(places)))
-
-
 def apart(ranked: Iterable[tuple[float, float, T]]) -> list[T]:
     """Leave out what meets one before: each has two ends, the most important comes first."""
     kept: list[tuple[float, float, T]] = []
@@ -155,10 +92,9 @@ def placed(
     *,
     frame: Box,
     taken: Sequence[Box] = (),
-    size: float = SIZE,
-    bold: bool = False,
-    measure: Callable[[str], float] | None = None,
-    distances: Sequence[float] = _DISTANCES,
+    size: float,
+    measure: Callable[[str], float],
+    distances: Sequence[float],
 ) -> tuple[Placed | None, ...]:
     """Place texts in a plane, each near its point, within the frame and over nothing else.
 
@@ -170,14 +106,13 @@ def placed(
         Where texts may stand.
     taken : sequence of Box
         What they must not cover, such as the marks.
-    size, bold : float, bool
+    size : float
         Of the text.
-    measure : callable, optional
-        What gives a text's width; by default `text_width`.
+    measure : callable
+        What gives a text's width.
     distances : sequence of float
         From a place to its text, nearest first.
     """
-    measure = measure or partial(text_width, size=size, bold=bold)
     full = list(taken)
     found: list[Placed | None] = [None] * len(wanted)
     for k in sorted(range(len(wanted)), key=lambda k: (-wanted[k].importance, k)):
@@ -220,10 +155,7 @@ def _places(label: Wanted, size: float, width: float, distances: Sequence[float]
 
 
 def em(sign: str) -> float:
-    """Estimate how wide a sign is, in its size."""
-    known = _WIDTH_OF.get(sign)
-    if known is not None:
-        return known
+    """Estimate how wide a sign is of which no font says it, in its size."""
     if unicodedata.combining(sign) or unicodedata.category(sign) == "Cf":
         return 0.0
     return 1.05 if unicodedata.east_asian_width(sign) in "WFA" or ord(sign) > 0x2000 else 0.8

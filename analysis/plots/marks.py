@@ -18,10 +18,8 @@ __all__ = [
     "DASHES",
     "LIGHT",
     "PRINT",
-    "Again",
     "Area",
     "Boxes",
-    "Circle",
     "Curve",
     "Dots",
     "Line",
@@ -30,27 +28,16 @@ __all__ = [
     "Rect",
     "Segments",
     "Shape",
-    "Shared",
-    "Strokes",
     "Text",
-    "again",
-    "arrow",
     "band",
     "boxes",
     "cross",
-    "curve",
-    "diamond",
-    "dot",
     "dots",
-    "field",
     "label",
     "line",
     "segments",
-    "shared",
     "stroke",
-    "strokes",
     "style_of",
-    "upright",
 ]
 
 Point: TypeAlias = tuple[float, float]
@@ -84,17 +71,6 @@ class Rect(NamedTuple):
     y1: float
     y2: float | None
     css: str
-    title: str = ""
-
-
-class Circle(NamedTuple):
-    """A round mark; the role says whether it is hollow."""
-
-    x: float
-    y: float
-    css: str
-    r: float = 4.5
-    title: str = ""
 
 
 class Shape(NamedTuple):
@@ -104,12 +80,10 @@ class Shape(NamedTuple):
     y: float
     lines: tuple[tuple[Point, ...], ...]
     css: str
-    title: str = ""
-    closed: bool = False
 
 
 class Text(NamedTuple):
-    """A text at a place of its baseline; `lead` comes first, in a role of its own."""
+    """A text at a place of its baseline."""
 
     x: float
     y: float
@@ -117,8 +91,6 @@ class Text(NamedTuple):
     css: str
     anchor: str = "middle"  # or start, end
     dx: float = 0.0
-    lead: str = ""
-    lead_css: str = ""
     dy: float = 0.0
 
 
@@ -158,70 +130,20 @@ class Boxes(NamedTuple):
     area: Area
 
 
-class Strokes(NamedTuple):
-    """Many short upright lines."""
-
-    places: Sequence[float]
-    css: str
-    area: Area
+Mark: TypeAlias = "Line | Rect | Shape | Text | Dots | Curve | Segments | Boxes"
 
 
-class Shared(NamedTuple):
-    """A background that `Again` repeats; `name` is an id of the page.
-
-    Style sheets reach the repeated marks by ``.ground`` and their own class, and by nothing outside.
-    """
-
-    name: str
-    marks: Iterable[Mark]
-
-
-class Again(NamedTuple):
-    """A background that another picture of the page holds."""
-
-    name: str
-
-
-Mark: TypeAlias = "Line | Rect | Circle | Shape | Text | Dots | Curve | Segments | Boxes | Strokes | Shared | Again"
-
-
-line, band, dot, label, shared, again = Line, Rect, Circle, Text, Shared, Again
+line, band, label = Line, Rect, Text
 
 
 def stroke(x: float, y1: float, y2: float, css: str) -> Mark:
-    """Give an upright line, such as a tick or a session's value."""
+    """Give an upright line, such as a tick."""
     return Line(x, y1, x, y2, css)
-
-
-def upright(x: float, css: str) -> Mark:
-    """Give a line from the picture's top to its bottom."""
-    return Line(x, 0, x, None, css)
-
-
-def field(x1: float, x2: float, css: str) -> Mark:
-    """Give a filled rectangle from the picture's top to its bottom."""
-    return Rect(x1, x2, 0, None, css)
-
-
-def diamond(x: float, y: float, css: str, *, r: float = 6.5, title: str = "") -> Mark:
-    """Give the mark of a suite's line."""
-    return Shape(x, y, (((0, -r), (r, 0), (0, r), (-r, 0)),), css, title, closed=True)
 
 
 def cross(x: float, y: float, css: str, *, r: float = 3.5) -> Mark:
     """Give a cross, such as that of a failed run."""
     return Shape(x, y, (((-r, -r), (r, r)), ((-r, r), (r, -r))), css)
-
-
-def arrow(x: float, y: float, towards: str, css: str, *, r: float = 4.0) -> Mark:
-    """Give an open arrow, where something leaves the scale ``left``, ``right``, ``up`` or ``down``."""
-    ends = {
-        "left": ((r, -r), (r, r)),
-        "right": ((-r, -r), (-r, r)),
-        "up": ((-r, r), (r, r)),
-        "down": ((-r, -r), (r, -r)),
-    }[towards]
-    return Shape(x, y, ((ends[0], (0, 0), ends[1]),), css)
 
 
 def dots(points: Sequence[Point], css: str, *, axis: str = "", **area: float) -> Mark:
@@ -233,16 +155,6 @@ def dots(points: Sequence[Point], css: str, *, axis: str = "", **area: float) ->
     return Dots(points, css, Area(axis=axis, **area))
 
 
-def curve(
-    points: Sequence[Point], css: str, *, steps: bool = False, closed: bool = False, **area: float
-) -> Mark:
-    """Give a line through points, or what they enclose (`closed`); `area` is as for `dots`.
-
-    With `steps` each value holds until the next point's x, as in a distribution function.
-    """
-    return Curve(points, css, Area(axis="", **area), steps, closed)
-
-
 def segments(lines: Iterable[tuple[float, float, float, float]], css: str, **area: float) -> Mark:
     """Give straight lines ``(x1, y1, x2, y2)`` as one path; `area` is as for `dots`."""
     return Segments(tuple(lines), css, Area(axis="", **area))
@@ -251,11 +163,6 @@ def segments(lines: Iterable[tuple[float, float, float, float]], css: str, **are
 def boxes(spans: Sequence[Point], css: str, *, top: float, height: float) -> Mark:
     """Give upright boxes of full height, from one share of the width to another, as one path."""
     return Boxes(spans, css, Area(top, height))
-
-
-def strokes(places: Iterable[float], css: str, *, top: float, height: float) -> Mark:
-    """Give short upright lines as one path; what lies outside is drawn at the nearer edge."""
-    return Strokes(tuple(places), css, Area(top, height))
 
 
 # --- The colours of all pictures: blue is faster than the baseline, orange slower, ink neither.

@@ -68,16 +68,12 @@ class Style(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """Lines through points; filled if closed. `clip` is left, top, right, bottom.
-
-    A viewer of SVG shows its `title` under the pointer.
-    """
+    """Lines through points; filled if closed. `clip` is left, top, right, bottom."""
 
     parts: Sequence[NDArray[np.float64]]
     style: Style
     closed: bool = False
     clip: Box | None = None
-    title: str = ""
 
 
 class Spots(NamedTuple):
@@ -205,10 +201,7 @@ def _svg_of(item: Outline | Spots | Letters, size: float, clips: dict[Box, str])
     if item.clip is not None:
         more = f' clip-path="url(#{clips.setdefault(item.clip, f"clip{len(clips)}")})"'
     look = _filled(style) if item.closed else _stroked(style)
-    head = f'<path d="{d}" {look}{more}'
-    if not item.title:
-        return f"{head}/>"
-    return f"{head}><title>{escape(shown(item.title), quote=False)}</title></path>"
+    return f'<path d="{d}" {look}{more}/>'
 
 
 def _spots(item: Spots) -> str:

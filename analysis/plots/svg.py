@@ -2,7 +2,7 @@
 
 Shares of the width are written as percentages. Curves and clouds of dots lie in a nested ``svg``
 without a fixed ratio, with strokes that do not scale. So one markup serves a telephone, a projector
-and paper; a picture in a table's cell is as wide and as high as the text beside it makes it.
+and paper.
 """
 
 from __future__ import annotations
@@ -16,28 +16,10 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from .axes import Scale
 from .labels import em
-from .marks import (
-    Again,
-    Area,
-    Boxes,
-    Circle,
-    Curve,
-    Dots,
-    Line,
-    Mark,
-    Rect,
-    Segments,
-    Shape,
-    Shared,
-    Strokes,
-    Text,
-    label,
-    stroke,
-)
+from .marks import Area, Boxes, Dots, Line, Mark, Rect, Segments, Shape, Text
 
-__all__ = ["CODES", "OWN", "broken", "cell", "plain", "plot", "ticks_below", "wide"]
+__all__ = ["CODES", "OWN", "broken", "plain", "plot", "wide"]
 
 # --- How wide texts are in a picture of a paper, and where they break into lines.
 #
@@ -141,24 +123,6 @@ def plot(height: float, marks: Iterable[Mark], alt: str, *, css: str = "") -> Ma
     return Markup(f"<svg {head}>{_joined(marks)}</svg>")  # noqa: S704 - each mark escapes its texts
 
 
-def cell(marks: Iterable[Mark], alt: str) -> Markup:
-    """Give a picture that fills a cell of a table; y counts from its top.
-
-    The rows of a plot that is a table share their background (ticks, margin, the line of no
-    difference): it is drawn once, by `shared`, and used by all others, by `again`.
-    """
-    return Markup(f'<svg class="plot cell" {_said(alt)}>{_joined(marks)}</svg>')  # noqa: S704 - as above
-
-
-def ticks_below(scale: Scale, ticks: Iterable[tuple[float, str]]) -> Markup:
-    """Draw the axis of rows that share one scale, below them: each tick is a value and its text."""
-    marks: list[Mark] = []
-    for value, text in ticks:
-        x = scale.at(value)
-        marks += [stroke(x, 0, 4, "one"), label(x, 16, text, "")]
-    return plot(20, marks, "")
-
-
 def _said(alt: str) -> str:
     return f'role="img" aria-label="{escape(alt)}"' if alt else 'aria-hidden="true"'
 
@@ -196,14 +160,6 @@ def _dots(mark: Dots) -> str:
     return _written("m%d %dh0", _steps(mark.points))
 
 
-def _curve(mark: Curve) -> str | None:
-    if not mark.points:
-        return None
-    steps = _steps(mark.points)
-    each = "h%dv%d" if mark.steps else "l%d %d"
-    return _written("M%d %d", steps[:1]) + _written(each, steps[1:]) + ("Z" if mark.closed else "")
-
-
 def _segments(mark: Segments) -> str | None:
     found = []
     for x1, y1, x2, y2 in mark.lines:
@@ -228,20 +184,11 @@ def _line(mark: Line) -> str:
 def _rect(mark: Rect) -> str:
     height = "100%" if mark.y2 is None else _n(mark.y2 - mark.y1)
     size = f'width="{_p(max(0.0, mark.x2 - mark.x1))}" height="{height}"'
-    head = f'<rect class="{mark.css}" x="{_p(mark.x1)}" y="{_n(mark.y1)}" {size}'
-    return f"{head}>{_title(mark.title)}</rect>" if mark.title else f"{head}/>"
-
-
-def _circle(mark: Circle) -> str:
-    place = f'cx="{_p(mark.x)}" cy="{_n(mark.y)}" r="{_n(mark.r)}"'
-    return f'<circle class="{mark.css}" {place}>{_title(mark.title)}</circle>'
+    return f'<rect class="{mark.css}" x="{_p(mark.x1)}" y="{_n(mark.y1)}" {size}/>'
 
 
 def _shape(mark: Shape) -> str:
     d = "".join("M" + "L".join(f"{x:g} {y:g}" for x, y in one) for one in mark.lines)
-    if mark.closed:
-        inner = f'<path class="{mark.css}" d="{d}Z">{_title(mark.title)}</path>'
-        return f'<svg class="at" x="{_p(mark.x)}" y="{_n(mark.y)}">{inner}</svg>'
     place = f'x="{100 * mark.x:.2f}%" y="{mark.y:.1f}"'
     return f'<svg class="at" {place}><path class="{mark.css}" d="{d}"/></svg>'
 
@@ -251,42 +198,19 @@ def _text(mark: Text) -> str:
     more += (f' x="{_p(mark.x)}"' if mark.x else "") + f' y="{_n(mark.y)}"'
     more += f' dx="{_n(mark.dx)}"' if mark.dx else ""
     more += f' text-anchor="{mark.anchor}"' if mark.anchor != "start" else ""
-    lead = f'<tspan class="{mark.lead_css}">{escape(mark.lead)}</tspan>' if mark.lead else ""
-    return f"<text{more}>{lead}{escape(mark.text)}</text>"
-
-
-def _strokes(mark: Strokes) -> str:
-    if not mark.places:
-        return ""
-    d = "".join(f"M{_whole(min(1.0, max(0.0, x)))} 0v1" for x in mark.places)
-    size = f'y="{mark.area.top:g}" width="100%" height="{mark.area.height:g}"'
-    head = f'<svg {size} viewBox="0 0 {_GRAIN} 1" preserveAspectRatio="none">'
-    return f'{head}<path class="{mark.css}" d="{d}"/></svg>'
-
-
-def _shared(mark: Shared) -> str:
-    return f'<g id="{escape(mark.name)}" class="ground">{_joined(mark.marks)}</g>'
-
-
-def _again(mark: Again) -> str:
-    return f'<use href="#{escape(mark.name)}"/>'
+    return f"<text{more}>{escape(mark.text)}</text>"
 
 
 _PATHS: dict[type, Callable[[Any], str | None]] = {
     Dots: _dots,
-    Curve: _curve,
     Segments: _segments,
     Boxes: _boxes,
 }
 _MARKS: dict[type, Callable[[Any], str]] = {
     Line: _line,
     Rect: _rect,
-    Circle: _circle,
     Shape: _shape,
     Text: _text,
-    Strokes: _strokes,
-    Shared: _shared,
-    Again: _again,
 }
 
 
@@ -306,10 +230,6 @@ def _written(each: str, steps: NDArray[np.int64]) -> str:
 
 def _whole(share: float) -> int:
     return round(share * _GRAIN)
-
-
-def _title(text: str) -> str:
-    return f"<title>{escape(text)}</title>" if text else ""
 
 
 def _p(share: float) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..errors import AnalysisError, StoreError
+from ..data.protocol import settings_of
+from ..errors import AnalysisError
 from ..methods.multilevel.page import looks_text
 from ..pages.model import Section, section
 from ..pages.number_format import is_time, outcome_word
-from ..record.shapes import ShapeError, opened, parse
-from ..record.trial_files import RESOLVED
 from ..verdict.hosts import like_these_text
 from ..verdict.result import layouts_sentences
 from ..verdict.sentence import amount_on_hosts, sentence_of
@@ -71,7 +70,7 @@ def _sections(subject: Subject) -> Iterator[Section]:
     with suppress(AnalysisError):  # nothing is compared
         yield section(picture_of("forest", subject, width=_WIDE))
     yield from brief_sections(brief_of(subject))
-    yield section(*filter(None, [" ".join(_reading(verdict))]))
+    yield section(*filter(None, [" ".join(_reading(verdict, subject.results))]))
     if verdict.certificate is not None:
         yield section(verdict.certificate.sentence)
 
@@ -135,7 +134,7 @@ def _measured(subject: Subject) -> Iterator[str]:
     else:
         yield f"{amount[0].upper()}{amount[1:]}"
     if verdict.candidates:
-        yield _rests_on(verdict)
+        yield _rests_on(verdict, subject.results)
         yield from _on_these(verdict)
     yield from (text if text.endswith(".") else f"{text}." for text in standing_of(verdict))
     if verdict.trial is not None and not verdict.finished:
@@ -144,15 +143,9 @@ def _measured(subject: Subject) -> Iterator[str]:
 
 def _stored(trial: Trial | None, *keys: str) -> str:
     """Give a text of the campaign as the trial stores it; "" where there is none."""
-    if trial is None:
-        return ""
-    try:
-        with opened(trial.path / RESOLVED) as file:
-            found = parse(file.read())["campaign"]
-        for key in keys:
-            found = found[key]
-    except (OSError, StoreError, ShapeError, KeyError, TypeError):
-        return ""
+    found: Any = {} if trial is None else settings_of(trial.path)
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
     return found if isinstance(found, str) else ""
 
 
@@ -200,9 +193,8 @@ def _each(runs: tuple[int, int], *, blocks: bool) -> str:
     return f"{low} block{s}" if blocks else f"{low} run{s} a cell"
 
 
-def _rests_on(verdict: Verdict) -> str:
+def _rests_on(verdict: Verdict, results: Sequence[Multilevel]) -> str:
     """Say what the intervals come from, and what counts as no difference."""
-    results = _results(verdict)
     if not results:
         return f"Nothing can be said of a difference from {verdict.baseline}."
     designs = {result.design: _design(result, verdict) for result in reversed(results)}
@@ -253,9 +245,8 @@ def _on_these(verdict: Verdict) -> Iterator[str]:
 # ---- below the forest
 
 
-def _reading(verdict: Verdict) -> Iterator[str]:
+def _reading(verdict: Verdict, results: Sequence[Multilevel]) -> Iterator[str]:
     """Say how the forest is read."""
-    results = _results(verdict)
     if not results:
         return
     what = "times" if is_time(verdict.unit) else "values"
@@ -272,10 +263,6 @@ def _reading(verdict: Verdict) -> Iterator[str]:
     if most > 1 and verdict.correction in _RULES:
         rule = _RULES[verdict.correction]
         yield f"Words hold after {rule} correction for {most} benchmarks; intervals are not corrected."
-
-
-def _results(verdict: Verdict) -> list[Multilevel]:
-    return [one.multilevel for one in verdict.candidates if one.multilevel is not None]
 
 
 def _many(count: int, noun: str) -> str:

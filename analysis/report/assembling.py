@@ -7,12 +7,13 @@ import hashlib
 import marshal
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from html import escape
 from importlib.util import MAGIC_NUMBER
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,13 +22,21 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from ..announcing import doing
-from ..pages.model import CommandLine, Figure, Section, Sentence, Table, Value, merged
+from ..pages.model import (
+    CommandLine,
+    Figure,
+    Listing,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    merged,
+)
 from ..plots.marks import DARK, LIGHT, PRINT
 from ..registry import CHAPTERS, load, shipped
 from ..verdict.cautions import host_cautions_in, shown_cautions
 from ..version import VERSION
 from ..words import shown
-from .methods_text import name_html, sentence_html, spoken_html
 from .page import Report, abridged
 from .subject import abridging
 from .written import brief_of
@@ -102,7 +111,6 @@ def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
 
 
 _HERE = shipped("analysis/report")
-_NESTED = 3  # parts of the path of a sheet in a folder of folders
 _LONG = 20  # rows of a table that is not folded
 _MANY = 5  # parts: up to so many a page has no table of contents
 
@@ -112,7 +120,7 @@ def html_page(report: Report) -> str:
 
     The policy allows no request at all, and only the script whose hash it names.
     """
-    script = "".join(_shipped(path) for path in sorted(_HERE.rglob("*.js")))
+    script = _shipped(_HERE / "page.js")
     styles = [path.read_text("utf-8") for path in _sheets(report)]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     colours = (
@@ -145,17 +153,10 @@ def _cautions(report: Report) -> Iterator[Markup]:
 
 
 def _sheets(report: Report) -> list[Path]:
-    """Give the style sheets of a page; what all chapters share comes first: a chapter's own rule holds.
-
-    Chapters in a folder of folders are those of a page of its own, and no other page bears their sheets.
-    """
-    own = {chapter.folder.partition("/")[0] for chapter in report.chapters}
-    sheets = (
-        path
-        for path in _HERE.rglob("*.css")
-        if len(inside := path.relative_to(_HERE).parts) < _NESTED or inside[0] in own
-    )
-    return sorted(sheets, key=lambda path: (path.parent != _HERE, path))
+    """Give the page's style sheet, and those beside its templates."""
+    folders = dict.fromkeys(chapter.folder for chapter in report.chapters if chapter.folder)
+    own = (path for folder in folders for path in sorted((_HERE / folder).glob("*.css")))
+    return [_HERE / "page.css", *own]
 
 
 def _shipped(path: Path) -> str:
@@ -175,21 +176,20 @@ def chapter_html(chapter: Chapter, names: Sequence[str] = ()) -> Markup:
     """Set a chapter: one ``section`` element with its anchor as id, in which long `names` are short."""
     if chapter.folder:
         page = _templates().get_template(f"{chapter.folder}/chapter.html.jinja")
-        text = page.render(chapter=chapter, **chapter.values, **chapter.drawn())
+        text = page.render(chapter=chapter, **chapter.values)
         return Markup(text)  # noqa: S704 - the template escapes
-    brief = abridging(names)
-    level = "h2" if chapter.headline else "h3"
-    sections = tuple(chapter.sections())
-    folds = sum(bool(one.anchor) for one in sections) > _OPEN
+    brief = abridging(() if chapter.whole else names)
+    sections = tuple(abridged(one, brief) for one in chapter.sections())
+    # of many parts, which the page may jump to, the pictures are folded
+    parts = sum(bool(one.anchor) for one in sections) if not chapter.lead else 0
+    level = 2 if chapter.headline else 3
     said = Markup("").join(
-        part
-        for one in sections
-        for part in _section_html(abridged(one, brief), brief, level, folds=folds)
+        part for one in sections for part in _section_html(one, brief, level, parts)
     )
     if chapter.headline:
-        level = "h2" if _OF_METRIC.match(chapter.anchor) else "h1"
+        level = 2 if _OF_METRIC.match(chapter.anchor) else 1
         return Markup(
-            '<section id="{0}" class="said answer"><p class="about">{1}</p><{2}>{3}</{2}>{4}</section>'
+            '<section id="{0}" class="said answer"><p class="about">{1}</p><h{2}>{3}</h{2}>{4}</section>'
         ).format(chapter.anchor, brief(chapter.lead), level, sentence_html(chapter.headline), said)
     heading = Markup("<h2>{}</h2>").format(brief(shown(chapter.title)))
     if not chapter.lead:
@@ -199,41 +199,73 @@ def chapter_html(chapter: Chapter, names: Sequence[str] = ()) -> Markup:
     return Markup(
         '<section id="{}" class="said folded"><details class="chapter"><summary>{} '
         '<span class="second sans">{}</span></summary>{}</details></section>'
-    ).format(chapter.anchor, heading, brief(shown(chapter.lead)), said)
+    ).format(chapter.anchor, heading, sentence_html(brief(chapter.lead)), said)
 
 
 _OPEN = 5  # parts of a chapter whose pictures are seen; of more they are folded
 
 
 def _section_html(
-    section: Section, brief: Callable[[str], str], level: str = "h3", *, folds: bool = False
+    section: Section, brief: Callable[[str], str], level: int, parts: int = 0
 ) -> Iterator[Markup]:
-    pictures: list[Markup] = []
-    if section.anchor:
-        yield Markup('<section id="{}" data-jump="{}">').format(section.anchor, section.title)
-    if section.title:
-        title = shown(section.title) if section.anchor else sentence(section.title)
-        yield Markup("<{0}>{1}</{0}>").format(level, title)
-    for block in section.blocks:
-        match block:
-            case Section():
-                yield from _section_html(block, brief, level)
-            case Table():
-                yield _folded(block, section.title or block.name)
-            case Figure():
-                pictures.append(picture_html(block, brief))
-                if not (folds and section.anchor):
-                    yield pictures.pop()
-            case CommandLine(line=line):
-                yield Markup('<pre class="typed copyable">{}</pre>').format(shown(line))
-            case Sentence(text=text):
-                yield Markup("<p>{}</p>").format(sentence_html(brief(text)))
-    if pictures:
-        yield Markup("<details><summary>pictures</summary>{}</details>").format(
-            Markup("").join(pictures)
-        )
-    if section.anchor:
-        yield Markup("</section>")
+    """Set a section and those in it; one with an anchor is an element, where there are `parts` to jump to."""
+    place = Markup(' id="{}"').format(section.anchor) if section.anchor else ""
+    jump = Markup(' data-jump="{}"').format(section.title) if section.anchor and parts else ""
+    title = shown(section.title) if jump else sentence_html(sentence(section.title))
+    inside = list(_blocks_html(section, brief, level + bool(section.title)))
+    if section.title and not section.folded:
+        inside.insert(0, Markup("<h{0}>{1}</h{0}>").format(level, title))
+    if jump and parts > _OPEN:
+        pictures = [part for part in inside if part.startswith("<figure>")]
+        inside = [part for part in inside if part not in pictures]
+        folded = Markup("<details><summary>pictures</summary>{}</details>")
+        inside += [folded.format(Markup("").join(pictures))] if pictures else []
+    if section.folded:
+        head = Markup("<summary>{}</summary>").format(title)
+        yield Markup("<details{}>{}{}</details>").format(place, head, Markup("").join(inside))
+    elif section.anchor:
+        yield Markup("<section{}{}>{}</section>").format(place, jump, Markup("").join(inside))
+    else:
+        yield from inside
+
+
+def _blocks_html(section: Section, brief: Callable[[str], str], level: int) -> Iterator[Markup]:
+    for kind, alike in groupby(section.blocks, type):
+        if kind is CommandLine:
+            lines = "\n".join(shown(one.line) for one in alike if isinstance(one, CommandLine))
+            yield Markup('<pre class="typed copyable">{}</pre>').format(lines)
+            continue
+        for block in alike:
+            match block:
+                case Section():
+                    yield from _section_html(block, brief, level)
+                case Table():
+                    yield _folded(block, section.title or block.name)
+                case Figure():
+                    yield picture_html(block, brief)
+                case Listing():
+                    yield from _listing_html(block)
+                case Sentence(text=text):
+                    yield Markup("<p>{}</p>").format(sentence_html(brief(text)))
+
+
+def _listing_html(listing: Listing) -> Iterator[Markup]:
+    if listing.about:
+        yield Markup("<p>{}</p>").format(sentence_html(listing.about))
+    if listing.saved_as:
+        yield Markup(
+            '<script type="application/json" id="{}" data-download="{}">{}</script>'
+        ).format(listing.name, listing.saved_as, embedded(listing.text))
+    elif listing.text:
+        yield Markup('<pre class="typed copyable" dir="ltr">{}</pre>').format(listing.text)
+
+
+_UNSAFE = re.compile("[<>&]")
+
+
+def embedded(text: str) -> Markup:
+    """Write JSON, all of it ASCII, so that nothing in it ends a ``script`` element: signs by their numbers."""
+    return Markup(_UNSAFE.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text))  # noqa: S704 - no markup is left
 
 
 def _folded(table: Table, caption: str) -> Markup:
@@ -251,8 +283,14 @@ _LARGER = 1.16  # a paper's smallest letters, 7.5 pt, are 11.6 px on the page
 
 
 def picture_html(figure: Figure, brief: Callable[[str], str] = str) -> Markup:
-    """Set a picture in the page's colours, and below it what it shows in words."""
-    svg = figure.draw().svg()
+    """Set a picture in the page's colours, and below it what it shows in words.
+
+    One that is markup is as wide as the page, and bears its words itself.
+    """
+    drawn = figure.draw()
+    if isinstance(drawn, Markup):
+        return Markup('<div class="across">{}</div>').format(drawn)
+    svg = drawn.svg()
     for role in fields(PRINT):
         svg = svg.replace(f'"{getattr(PRINT, role.name)}"', f'"var(--{role.name})"')
     svg = _SIZE.sub(lambda m: f'{m[1]}="{_LARGER * float(m[2]):.0f}pt"', svg, count=2)
@@ -321,19 +359,12 @@ def _templates() -> jinja2.Environment:
 
     Whatever they set is escaped. Beside Jinja's own there are the filters ``shown`` (what has no glyph
     becomes visible) and ``sentence`` (the same, with a capital letter), ``named`` for a name that is
-    not ours (isolated; given a mapping of short names, short with the whole one as its title), ``said``
-    for our own words (the sign of a ratio, spaces that do not break) and ``spoken`` for a sequence of
-    `spoken.Span`; and the function ``table``.
+    not ours (isolated; given a mapping of short names, short with the whole one as its title), and
+    ``said`` for our own words (the sign of a ratio, spaces that do not break).
     """
     found = environment(_HERE)
-    found.filters |= {
-        "shown": shown,
-        "sentence": sentence,
-        "named": name_html,
-        "said": sentence_html,
-        "spoken": spoken_html,
-    }
-    found.globals["table"] = table_html
+    filters = {"shown": shown, "sentence": sentence, "named": name_html, "said": sentence_html}
+    found.filters |= filters
     return found
 
 
@@ -341,6 +372,26 @@ def sentence(text: str) -> str:
     """Begin with a capital letter, unless a name stands first."""
     first = text.partition(" ")[0].removesuffix(",")
     return shown(text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text)
+
+
+def name_html(name: str, names: Mapping[str, str]) -> Markup:
+    """Set a name: as `names` says, whole in its title, isolated from what stands beside it."""
+    text = names.get(name, shown(name))
+    if text == shown(name):
+        return Markup("<bdi>{}</bdi>").format(text)
+    return Markup('<bdi title="{}">{}</bdi>').format(shown(name), text)
+
+
+_RATIO = re.compile(r"(?<![\w.\-])(\d[\d.]*)x(?!\w)")
+_PERCENT = re.compile(r"(?<=\d) %")
+_AFTER = re.compile(r"± (?=\d)")
+
+
+def sentence_html(text: str) -> Markup:
+    """Set our own words: the sign of a ratio, no break before a percent sign or after ``±``."""
+    return Markup.escape(
+        _AFTER.sub("±\u00a0", _PERCENT.sub("\u00a0%", _RATIO.sub("\\1×", shown(text))))
+    )
 
 
 def table_html(table: Table, caption: str, css: str = "") -> Markup:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +13,6 @@ import numpy as np
 from ..errors import AnalysisError
 from ..pages.model import CommandLine, Figure, Section, section, table_of
 from ..pages.number_format import counted, listed, quantity, significant
-from ..record.manifest import asked_words
 from ..words import shown
 from .figures.panels import cells_of, line_of
 from .page import Chapter, picture_of
@@ -53,8 +51,8 @@ def drawn_of(subject: Subject) -> tuple[str, ...]:
     """Name the benchmarks that have pictures: those that a caution is about, then the largest effects."""
     about = Counter(name for caution in subject.verdict.cautions for name in caution.about)
     effects = dict.fromkeys(subject.order, 0.0)
-    for one in subject.candidates:
-        for line in () if one.multilevel is None else one.multilevel.benchmarks:
+    for one in subject.results:
+        for line in one.benchmarks:
             if line.outcome in ("faster", "slower") and line.speedup and line.name in effects:
                 effects[line.name] = max(effects[line.name], abs(math.log(line.speedup)))
     ranked = sorted(effects, key=lambda name: (name not in about, -effects[name]))
@@ -90,10 +88,9 @@ def _sections(subject: Subject, cells: Mapping[str, Mapping[str, Cell]]) -> Iter
         yield section(*said, *pictures, title=name, anchor=subject.anchor("benchmark", name))
     left = len(cells) - len(drawn)
     if left:
-        yield section(
-            f"Pictures of the other {counted(left, 'benchmark')}:",
-            CommandLine(_command(subject, next(name for name in cells if name not in drawn))),
-        )
+        other = next(name for name in cells if name not in drawn)
+        line = subject.command("plot strip", "--benchmark", other, "-o", "strip.svg")
+        yield section(f"Pictures of the other {counted(left, 'benchmark')}:", CommandLine(line))
 
 
 def _pictures(subject: Subject, name: str) -> Iterator[Figure]:
@@ -101,12 +98,6 @@ def _pictures(subject: Subject, name: str) -> Iterator[Figure]:
     for kind, width in _KINDS.items():
         with suppress(AnalysisError):  # too few runs
             yield picture_of(kind, subject, name, width=width)
-
-
-def _command(subject: Subject, name: str) -> str:
-    metric = [] if subject.verdict.usual else ["--metric", subject.verdict.metric]
-    words = ["fairtrial", "plot", "strip", *subject.sources, *metric, *asked_words()]
-    return shlex.join([*words, "--benchmark", name, "-o", "strip.svg"])
 
 
 # ---- the numbers of a variant
@@ -129,9 +120,9 @@ class _Row(NamedTuple):
 
 def _rows(subject: Subject, cells: Mapping[str, Mapping[str, Cell]]) -> Iterator[_Row]:
     spreads = {(subject.baseline, one.benchmark): one.spread for one in subject.verdict.alone}
-    for one in subject.candidates:
-        for line in () if one.multilevel is None else one.multilevel.benchmarks:
-            spreads[one.variant, line.name] = line.spread_candidate
+    for one in subject.results:
+        for line in one.benchmarks:
+            spreads[one.candidate, line.name] = line.spread_candidate
             spreads.setdefault((subject.baseline, line.name), line.spread_baseline)
     found = subject.verdict.diagnosis
     far = Counter((run.variant, run.benchmark) for run in (found.far_runs if found else ()))

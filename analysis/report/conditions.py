@@ -1,19 +1,46 @@
-"""Under which conditions the runs were executed: facts, what differed between sessions, failed runs."""
+"""Under which conditions the runs were executed: facts, what differed between sessions, failed runs.
+
+What was recorded beside the runs is told in words; what is not known is said to be unknown.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from signal import Signals
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..data.host_record import campaign_text, read_excerpt
-from ..pages import number_format as figures
-from ..pages.model import Block, Section, Sentence, Table, Value, columns_of
+import numpy as np
+
+from ..data.host_record import (
+    HostNote,
+    SessionEnvironment,
+    campaign_text,
+    pinned_cpus,
+    read_environments,
+    read_excerpt,
+    read_host_record,
+    without_homes,
+)
+from ..diagnose.result import in_sessions
+from ..pages.model import (
+    Block,
+    Cell,
+    Listing,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    columns_of,
+    section,
+    table_of,
+)
+from ..pages.number_format import counted, listed, quantity
+from ..record.environment import commit_of, of_one_session
 from ..verdict.sentence import amount_on_hosts
 from ..words import shorten, shortened, shown
-from .condition_records import UNKNOWN, between, differed_of, facts_of, source_of
 from .page import Chapter
 from .subject import first_host, level_of
 
@@ -25,10 +52,16 @@ if TYPE_CHECKING:
     from ..verdict.result import Verdict
     from .subject import Subject
 
-__all__ = ["EACH_METRIC", "brief_outcome", "chapter", "outcome_words"]
+__all__ = [
+    "EACH_METRIC",
+    "chapter",
+    "differed_of",
+    "facts_of",
+    "outcome_words",
+    "source_of",
+]
 
 EACH_METRIC = False  # host, campaign and failed runs are the trial's, whatever was judged
-_TITLE = "Where and how it was measured"
 _CITED = ("no-certificate", "certificate-differs")
 _HOSTS = 60  # that have a line
 _DIFFERENCES = 4  # of a host
@@ -36,6 +69,7 @@ _FAILED = 30  # runs that are listed
 _NAME = 24  # characters
 _LINES = 2  # of standard error, the last ones
 _LINE = 160  # characters of these
+UNKNOWN = "unknown"
 
 Values = Mapping[str, Any]
 
@@ -47,26 +81,78 @@ def chapter(subject: Subject) -> Chapter | None:
     level = level_of(subject.verdict)
     told = _of_trials(subject) if level is None else _of_fleet(subject, level)
     values = {"failed_anchor": subject.anchor("failed"), **told}
-    facts = _facts_table(values)
     failed = sum(len(trial.failed) for trial in subject.trials) if level is None else 0
+    several = len(subject.trials) > 1
+    where = f"{len(subject.trials)} trials" if several else told["facts"][0]["texts"][0]
     return Chapter(
         name="conditions",
-        folder="conditions",
         anchor=subject.anchor("conditions"),
-        title=_TITLE,
+        title="Where and how it was measured",
+        lead=f"{where}; {counted(failed, 'failed run') if failed else 'no run failed'}",
         values=values,
-        sections=lambda: (
-            Section(tuple(_measured(values, facts)), title=_TITLE),
-            Section(tuple(_failed(values["hosts"])), title="Failed runs"),
-        ),
-        drawn=lambda: {
-            "facts_table": facts,
-            "differed": _differed_table,
-            "failures": _failed_table,
-            "failed_sentence": _failed_sentence,
-            "count": figures.counted(failed, "failed run") if failed else "no run failed",
-        },
+        whole=True,
+        sections=lambda: tuple(_sections(values)),
     )
+
+
+def _sections(values: Values) -> Iterator[Section]:
+    yield section(*_told(values), title="Where and how it was measured")
+    failed = [block for host in values["hosts"] for block in _failed(host)]
+    yield section(*failed, title="Failed runs", anchor=values["failed_anchor"])
+    for host in values["hosts"]:
+        of = f" of {host['label']}" if host["label"] else ""
+        about = "" if host["campaign"] is not None else "The campaign's text cannot be read."
+        campaign = Listing(host["campaign"] or "", about=about)
+        yield section(campaign, title=f"The campaign{of}", folded=True)
+
+
+def _told(values: Values) -> Iterator[Block]:
+    labels, facts = [host["label"] for host in values["hosts"]], values["facts"]
+    heads = ("<about", *(f"<{one or 'what is known'}" for one in labels))
+    rows = tuple((fact["name"], *fact["texts"]) for fact in facts)
+    yield Table(name="conditions", columns=columns_of(*heads), rows=rows, headed=len(labels) > 1)
+    yield Sentence(f"A/A certificate: {values['certificate']}")
+    for host in values["hosts"]:
+        if host["label"]:
+            yield Sentence(f"{host['label']}: {host['trial']}")
+        if host["differed"]:
+            yield Table(
+                name=_named("differed", host),
+                columns=columns_of("<what differed by session", *host["sessions"]),
+                rows=tuple((row["name"], *row["cells"]) for row in host["differed"]),
+            )
+        yield Sentence(host["same"])
+
+
+def _failed(host: Values) -> Iterator[Block]:
+    whose, more = f" of {host['label']}" * bool(host["label"]), host["more_failed"]
+    if not host["failed"]:
+        yield Sentence(f"No run{whose} failed.")
+        return
+    heads = ("run", "session", "block", "<cell", "<outcome")
+    yield table_of(
+        _named("failed", host),
+        host["failed"],
+        *((head, itemgetter(head.removeprefix("<"))) for head in heads),
+        ("<end of standard error", lambda run: _written(run["stderr"])),
+    )
+    yield Sentence(
+        f"{more:,} more failed run{'s' * (more != 1)}{whose}: measurements.jsonl and outputs/ of the "
+        "trial hold them all."
+        if more
+        else f"These are all failed runs{whose}; a judge leaves them out of every comparison."
+    )
+
+
+def _written(lines: Sequence[str] | None) -> str:
+    """Quote the end of a failed run's standard error."""
+    if lines is None:
+        return "not kept"
+    return shorten(" | ".join(lines[-_LINES:]), _LINE) or "empty"
+
+
+def _named(name: str, host: Values) -> str:
+    return "-".join(filter(None, (name, host["label"].lower())))
 
 
 # --- How a run failed, in words.
@@ -82,33 +168,17 @@ _WORDS = {
 }
 
 
-def brief_outcome(run: FailedRun) -> str:
-    """Say in a word or two how a run failed: ``SIGSEGV``, ``exit 3``, ``timeout``."""
-    if run.outcome == "signal":
-        return _signal(run.signal)
-    if run.outcome == "exit":
-        return "exit ?" if run.exit_code is None else f"exit {run.exit_code}"
-    return shown(run.outcome.replace("-", " "))
-
-
 def outcome_words(run: FailedRun, wall_s: float | None) -> str:
     """Say how a run failed and after how many seconds, if that is known: ``ended by SIGSEGV after 8.5 ms``."""
     if run.outcome == "signal":
-        said = f"ended by {_signal(run.signal)}"
+        known = {int(one): one.name for one in Signals}  # a real-time signal has no name
+        number = f"signal {run.signal}" if run.signal is not None else "a signal"
+        said = f"ended by {known.get(run.signal or 0, number)}"
     elif run.outcome == "exit":
         said = f"exit code {UNKNOWN if run.exit_code is None else run.exit_code}"
     else:
         said = _WORDS.get(run.outcome, shown(run.outcome))
-    return said if wall_s is None else f"{said} after {figures.quantity(wall_s, 's')}"
-
-
-def _signal(number: int | None) -> str:
-    if number is None:
-        return "a signal"
-    try:
-        return Signals(number).name
-    except ValueError:  # such as a real-time signal
-        return f"signal {number}"
+    return said if wall_s is None else f"{said} after {quantity(wall_s, 's')}"
 
 
 # --- The values: of one trial or two, and of a fleet.
@@ -119,7 +189,7 @@ def _of_trials(subject: Subject) -> Values:
     found = [facts_of(source) for source in sources]
     facts = [{"name": name, "texts": [one[name] for one in found]} for name in found[0]]
     if len(sources) > 1:
-        facts += [{"name": key, "texts": pair} for key, pair in between(*sources[:2]).items()]
+        facts += [{"name": key, "texts": pair} for key, pair in _between(*sources[:2]).items()]
     return {
         # what differs between two trials first
         "facts": sorted(facts, key=lambda fact: len(set(fact["texts"])) == 1),
@@ -194,7 +264,7 @@ def _standing(one: FleetHostStanding, *, odd: bool) -> Iterator[str]:
     for each in one.differs[:_DIFFERENCES]:
         yield f"{each.key} is {shorten(each.here, 24)} there, {shorten(each.most, 24)} on most"
     if (left := len(one.differs) - _DIFFERENCES) > 0:
-        yield f"and {figures.counted(left, 'more difference')}"
+        yield f"and {counted(left, 'more difference')}"
 
 
 def _failures(trial: Trial) -> Iterator[Values]:
@@ -215,78 +285,292 @@ def _failures(trial: Trial) -> Iterator[Values]:
         }
 
 
-# --- As sentences and tables.
+# --- What was recorded beside the runs of a trial.
 
 
-def _measured(values: Values, facts: Table) -> Iterator[Block]:
-    yield facts
-    yield Sentence(f"A/A certificate: {values['certificate']}")
-    for host in values["hosts"]:
-        if host["label"]:
-            yield Sentence(f"{host['label']}: {host['trial']}")
-        if host["differed"]:
-            yield _differed_table(host)
-        yield Sentence(host["same"])
+_PROGRAMS = 4  # that are named
+_DIGITS = 12  # of a hash
+_EACH = "built by each session"
+_PART = 60  # characters of a recorded text within a fact
+_LONGEST = 640  # and of one that is compared
+_NESTED = ("kernel", "tools", "process")  # sections whose mappings are compared key by key
+_COMPARED = (*_NESTED, "host", "cpu", "memory", "targets", "inputs", "variables")
+_BOOT = "host.boot_id"
+_MOST = 40  # keys that differ between sessions and are shown
+_CELL = 24  # characters of a session's cell
 
 
-def _failed(hosts: Sequence[Values]) -> Iterator[Block]:
-    for host in hosts:
-        if host["failed"]:
-            yield _failed_table(host)
-        yield Sentence(_failed_sentence(host))
+class Source(NamedTuple):
+    """A trial with what was recorded beside its runs."""
+
+    trial: Trial
+    environments: tuple[SessionEnvironment, ...]
+    notes: tuple[HostNote, ...]
+
+    @property
+    def sections(self) -> Mapping[str, Mapping[str, Any]]:
+        """Those of the first session's record; empty where there is none."""
+        return self.environments[0].sections if self.environments else {}
 
 
-def _facts_table(values: Values) -> Table:
-    """Give the facts, a column for each trial."""
-    labels = [f"<{host['label']}" for host in values["hosts"]]
-    several = len(labels) > 1
-    return Table(
-        name="conditions",
-        columns=columns_of("<about", *(labels if several else ["<what is known"])),
-        rows=tuple((fact["name"], *fact["texts"]) for fact in values["facts"]),
-        headed=several,
+def source_of(trial: Trial) -> Source:
+    """Read what was recorded beside the runs of a trial."""
+    return Source(trial, read_environments(trial.path), read_host_record(trial.path).notes)
+
+
+# --- The facts, from the first session's record and the manifest.
+
+
+def facts_of(source: Source) -> dict[str, str]:
+    """Give what no campaign and no methods paragraph says, by name, in the order in which it is shown."""
+    manifest, sections = source.trial.manifest, source.sections
+    host, cpu, memory, kernel, tools = (
+        sections.get(name, {}) for name in ("host", "cpu", "memory", "kernel", "tools")
     )
+    total, swap, thp = (memory.get(key) for key in ("total_bytes", "swap_total_bytes", "thp"))
+    facts = {
+        "host": [
+            _brief(host.get("name") or manifest.host or "name unknown"),
+            _brief(cpu.get("model") or manifest.cpu_model or "processor unknown"),
+            counted(cpu["cores"], "core") if isinstance(cpu.get("cores"), int) else "",
+            f"CPUs {_brief(cpu['online'])}" if cpu.get("online") else "",
+        ],
+        "system": [
+            f"Linux {_brief(kernel['release'])}" if kernel.get("release") else "",
+            _brief(kernel.get("distribution") or ""),
+            _brief(kernel.get("architecture") or ""),
+            _brief(tools.get("libc") or ""),
+        ],
+        "virtual": [
+            _kind(host, "virtual", "virtual machine"),
+            _kind(host, "container", "container"),
+            "" if (quota := host.get("cpu_quota")) is None else f"quota of {_brief(quota)} CPUs",
+        ],
+        "memory": [
+            quantity(total, "B") if isinstance(total, int) else "",
+            f"{quantity(swap, 'B')} of swap" if isinstance(swap, int) else "",
+            f"huge pages: {_brief(thp)}" if thp else "",
+        ],
+        "programs": [_programs(sections.get("targets", {}))],
+        "runs on": ["; ".join(map(_cpus, pinned_cpus(source.trial)))],
+        "checks": [_checks(source)],
+        "measured": [_measured(source.trial)],
+    }
+    return {name: ", ".join(filter(None, parts)) or UNKNOWN for name, parts in facts.items()}
 
 
-def _differed_table(host: Values) -> Table:
-    return Table(
-        name=_named("differed", host),
-        columns=columns_of("<what differed by session", *host["sessions"]),
-        rows=tuple((row["name"], *row["cells"]) for row in host["differed"]),
+def _kind(host: Mapping[str, Any], key: str, noun: str) -> str:
+    found = host.get(key)
+    if found is None:
+        return f"{noun}: {UNKNOWN}"
+    return f"no {noun}" if found == "none" else f"{noun}: {_brief(found)}"
+
+
+def _cpus(cpus: Sequence[int] | None) -> str:
+    if cpus is None:
+        return "any CPU (not pinned)"
+    return f"CPU{'s' * (len(cpus) != 1)} {', '.join(map(str, cpus))}"
+
+
+def _programs(targets: Mapping[str, Any]) -> str:
+    """Name each executable once, with its hash and the variants that it belongs to."""
+    found = {name: about for name, about in targets.items() if isinstance(about, Mapping)}
+    variants = {name.rpartition("/")[2] for name in targets}
+    users: dict[tuple[str, str], set[str]] = {}
+    for name, about in found.items():
+        digest = about.get("sha256")
+        hashed = "not readable" if digest is None else f"sha256 {_brief(digest)[:_DIGITS]}…"
+        hashed = _EACH if of_one_session(about) else hashed
+        path = _brief(about.get("resolved") or about.get("path"))
+        users.setdefault((path, hashed), set()).add(name.rpartition("/")[2])
+    told = []
+    for (path, hashed), mine in users.items():
+        some = ", ".join(sorted(map(_brief, mine)))
+        whose = f" ({'the same for all variants' if mine == variants else some})"
+        told.append(f"{path}, {hashed}{whose if len(variants) > 1 else ''}")
+    return listed(told, _PROGRAMS, mark="; ", last="; and")
+
+
+def _checks(source: Source) -> str:
+    """Name the checks that failed, warned, or were not answered in any session; the worst first."""
+    if not source.notes:
+        return "none is recorded"
+    total = np.unique(source.trial.session).size
+    known = {note.check for note in source.notes if note.status in ("ok", "warn", "fail")}
+    told = []
+    for status, words in (("fail", "failed"), ("warn", "warned"), ("unknown", "not answered")):
+        found: dict[str, set[int]] = {}
+        for note in source.notes:
+            if note.status == status and (status != "unknown" or note.check not in known):
+                found.setdefault(note.check, set()).update(filter(None, (note.session,)))
+        names = [
+            " ".join((shown(check.replace("_", " ")), in_sessions(sorted(sessions), total)))
+            if status != "unknown"
+            else shown(check.replace("_", " "))
+            for check, sessions in found.items()
+        ]
+        told += [f"{words}: {', '.join(names)}"] if names else []
+    return "; ".join(told) or "all were well"
+
+
+def _measured(trial: Trial) -> str:
+    manifest = trial.manifest
+    if manifest.origin == "imported":  # when it was read is no time of the measurement
+        return "unknown: imported from files of another tool"
+    end = f" to {_time(manifest.finished)}" if manifest.finished else ""
+    told = f"{_time(manifest.started)}{end} (UTC), {manifest.status}"
+    return shown(f"{told}: {manifest.reason}" if manifest.reason else told)
+
+
+def _time(text: str) -> str:
+    """Cut an RFC 3339 time to its minute."""
+    return f"{text[:10]} {text[11:16]}" if text[10:11] == "T" else text
+
+
+# --- What differed between two trials, and between the sessions of one.
+
+
+Row = Mapping[str, Any]  # a name, and a cell for each session
+
+
+def _between(one: Source, other: Source) -> dict[str, tuple[str, str]]:
+    """Give what both trials recorded when they began, and differs: both texts by the key of the record."""
+    if not (one.environments and other.environments):
+        return {}
+    ours, theirs = _flat(one.environments[0]), _flat(other.environments[0])
+    unlike = [key for key in ours if key in theirs and ours[key] != theirs[key] and key != _BOOT]
+    return {shown(key): (ours[key], theirs[key]) for key in unlike[:_MOST]}
+
+
+def differed_of(source: Source) -> Row:
+    """Give ``sessions``, the rows of what ``differed`` between them, and a sentence on the ``same``."""
+    flat = {one.session: _flat(one) for one in source.environments}
+    numbers = np.unique(source.trial.session).tolist()
+    sessions = sorted({*numbers, *flat})
+    keys = dict.fromkeys(key for record in flat.values() for key in record)
+    unlike = [key for key in keys if len({one.get(key, UNKNOWN) for one in flat.values()}) > 1]
+    differed = [*_moments(source, sessions), *_counts(source.trial, sessions)]
+    for key in unlike[:_MOST]:
+        texts = [flat.get(n, {}).get(key, UNKNOWN) for n in sessions]
+        if key == _BOOT:  # an id says nothing: boots are numbered
+            order = list(dict.fromkeys(texts))
+            texts = [f"{order.index(text) + 1}." for text in texts]
+        name = "boot" if key == _BOOT else shown(key)
+        differed.append(_row(name, [shorten(shown(text), _CELL) for text in texts]))
+    if (more := len(unlike) - _MOST) > 0:
+        differed.append(_row(f"and {more} more", [""] * len(sessions)))
+    return {
+        "sessions": list(map(str, sessions)),
+        "differed": differed,
+        "same": _same(source, sessions, len(keys) - len(unlike)),
+    }
+
+
+def _same(source: Source, sessions: Sequence[int], alike: int) -> str:
+    """Say how much was recorded and did not differ."""
+    recorded = {one.session for one in source.environments}
+    if not recorded:
+        if source.trial.outermost == "host":
+            return "What differed between hosts is not told here."
+        return "The trial has no record of its host: what differed between sessions is unknown."
+    if len(sessions) < 2:
+        return "There is one session: nothing can differ between sessions."
+    missing = sum(n not in recorded for n in sessions)
+    gone = f" Of {missing} of them there is no record." if missing else ""
+    return f"{alike} recorded values are the same in {len(sessions)} sessions.{gone}"
+
+
+def _row(name: str, cells: Sequence[Cell]) -> Row:
+    return {"name": name, "cells": cells}
+
+
+def _moments(source: Source, sessions: Sequence[int]) -> Iterator[Row]:
+    """Give what moves by itself: when a session began, load, work of others, temperature."""
+    first = {one.session: one for one in reversed(source.environments)}
+    at = [first[n].at if n in first else "" for n in sessions]
+    if 2 * sum(map(bool, at)) < len(at):  # looked at once a sitting
+        return
+    if any(at):
+        one_day = len({text[:10] for text in at if text}) == 1
+        seconds = len({text[:16] for text in at}) < len(at)  # sessions of seconds
+        cut = slice(11 if one_day else 5, 19 if seconds else 16)
+        yield _row("began, UTC", [text[cut].replace("T", " ") or UNKNOWN for text in at])
+    busy = {
+        note.session: note.value
+        for note in source.notes
+        if (note.check, note.when) == ("load", "after")
+    }
+    moments = {n: one.sections.get("moment", {}) for n, one in first.items()}
+    for name, values in (
+        ("load before", [moments.get(n, {}).get("load_1min") for n in sessions]),
+        ("temperature, °C", [moments.get(n, {}).get("temperature_c") for n in sessions]),
+        ("CPUs busy elsewhere", [busy.get(n) for n in sessions]),
+    ):
+        if any(value is not None for value in values):
+            yield _row(name, list(map(_number, values)))
+
+
+def _counts(trial: Trial, sessions: Sequence[int]) -> Iterator[Row]:
+    """Give failed runs, and how often a session went on after it was broken off."""
+    failed = [sum(run.session == n and not run.warmup for run in trial.failed) for n in sessions]
+    resumed = [int(trial.segment[trial.session == n].max(initial=0)) for n in sessions]
+    for name, counts in (("failed runs", failed), ("times resumed", resumed)):
+        if any(counts):
+            yield _row(name, [Value(str(count), count) for count in counts])
+
+
+def _number(value: Any) -> Cell:  # noqa: ANN401 - JSON types
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return UNKNOWN
+    return Value(f"{value:.2f}", float(value))
+
+
+def _flat(one: SessionEnvironment) -> dict[str, str]:
+    """Give a session's record as texts, without what moves by itself."""
+    flat: dict[str, str] = {}
+    for name, values in one.sections.items():
+        for key, value in values.items() if name in _COMPARED else ():
+            if isinstance(value, Mapping) and name in _NESTED:
+                flat |= {f"{name}.{key}.{k}": _said(v) for k, v in value.items()}
+            else:
+                flat[f"{name}.{key}"] = (_program if name == "targets" else _said)(value)
+    return flat
+
+
+def _program(about: Any) -> str:  # noqa: ANN401 - JSON types
+    """Write the hashes of an executable and its libraries, so that any change shows.
+
+    What each session builds has no change but that of its commit.
+    """
+    if not isinstance(about, Mapping):
+        return UNKNOWN
+    digest, libraries = about.get("sha256"), about.get("libraries")
+    hashes = sorted(
+        str(one.get("sha256"))[:8]
+        for one in (libraries.values() if isinstance(libraries, Mapping) else ())
+        if isinstance(one, Mapping) and not of_one_session(one)
     )
+    if of_one_session(about):
+        commit = commit_of(about)
+        return " ".join([_EACH, *([commit[:12]] if commit else []), *hashes])
+    return " ".join([digest[:12] if isinstance(digest, str) else "not readable", *hashes])
 
 
-def _failed_table(host: Values) -> Table:
-    heads = ("run", "session", "block", "<cell", "<outcome", "<end of standard error")
-    return Table(
-        name=_named("failed", host),
-        columns=columns_of(*heads),
-        rows=tuple(
-            (*(run[head.removeprefix("<")] for head in heads[:-1]), _written(run["stderr"]))
-            for run in host["failed"]
-        ),
-    )
+def _said(value: Any) -> str:  # noqa: ANN401 - JSON types
+    """Write a recorded value."""
+    if value is None or value in ({}, []):
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, Mapping):
+        text = "; ".join(f"{key}: {_said(item)}" for key, item in value.items())
+    elif isinstance(value, list):
+        text = " / ".join("unlimited" if item is None else str(item) for item in value)
+    else:
+        text = str(value) if value != "" else "none"
+    return shown(without_homes(text))[:_LONGEST]
 
 
-def _written(lines: Sequence[str] | None) -> str:
-    """Quote the end of a failed run's standard error."""
-    if lines is None:
-        return "not kept"
-    return shorten(" | ".join(lines[-_LINES:]), _LINE) or "empty"
-
-
-def _named(name: str, host: Values) -> str:
-    return "-".join(filter(None, (name, host["label"].lower())))
-
-
-def _failed_sentence(host: Values) -> str:
-    """Say how many failed runs are not in the table, or that there is none."""
-    whose, more = f" of {host['label']}" * bool(host["label"]), host["more_failed"]
-    if not host["failed"]:
-        return f"No run{whose} failed."
-    if not more:
-        return f"These are all failed runs{whose}; a judge leaves them out of every comparison."
-    return (
-        f"{more:,} more failed run{'s' * (more != 1)}{whose}: measurements.jsonl and outputs/ of the "
-        "trial hold them all."
-    )
+def _brief(value: object) -> str:
+    """Shorten what others wrote."""
+    return shorten(shown(str(value)), _PART)

@@ -9,7 +9,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
 from ..data.host_record import pinned_cpus, read_environments, settings_of
@@ -33,26 +32,16 @@ __all__ = [
     "citations_of",
     "counted",
     "joined",
-    "name_html",
     "paragraph_of",
-    "sentence_html",
-    "spoken_html",
     "spoken_text",
     "works",
     "works_used",
 ]
 
-# --- Sentences in which names stand that are not ours, as text and as HTML.
-
-
-_RATIO = re.compile(r"(?<![\w.\-])(\d[\d.]*)x(?!\w)")
-_PERCENT = re.compile(r"(?<=\d) %")
-_AFTER = re.compile(r"± (?=\d)")
-
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a sentence; one that is a foreign name is set apart from what stands around it."""
+    """A piece of a sentence, and whether it is a name that is not ours."""
 
     text: str
     foreign: bool = False
@@ -66,27 +55,6 @@ def joined(words: Sequence[str]) -> str:
 def spoken_text(spans: Sequence[Span]) -> str:
     """Set a sentence as plain text."""
     return "".join(shown(one.text) for one in spans)
-
-
-def spoken_html(spans: Sequence[Span], names: Mapping[str, str] | None = None) -> Markup:
-    """Set a sentence as HTML; `names` says how a name is shown, by default whole."""
-    told = names or {}
-    return Markup("").join(
-        name_html(one.text, told) if one.foreign else sentence_html(one.text) for one in spans
-    )
-
-
-def name_html(name: str, names: Mapping[str, str]) -> Markup:
-    """Set a name: as `names` says, whole in its title, isolated from what stands beside it."""
-    text = names.get(name, shown(name))
-    if text == shown(name):
-        return Markup("<bdi>{}</bdi>").format(text)
-    return Markup('<bdi title="{}">{}</bdi>').format(shown(name), text)
-
-
-def sentence_html(text: str) -> Markup:
-    """Set our own words: the sign of a ratio, no break before a percent sign or after ``±``."""
-    return escape(_AFTER.sub("±\u00a0", _PERCENT.sub("\u00a0%", _RATIO.sub("\\1×", shown(text)))))
 
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -155,10 +123,6 @@ def _name(text: str) -> Span:
     return Span(text, foreign=True)
 
 
-def _results(subject: Subject) -> list[Multilevel]:
-    return [one.multilevel for one in subject.candidates if one.multilevel is not None]
-
-
 # --- what was measured
 
 
@@ -225,7 +189,7 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[Sentence]:
     mine = np.isin(trial.variant, [manifest.variants.index(name) for name in variants])
     if failed := sum(not run.warmup and run.variant in variants for run in trial.failures()):
         total = failed + int((trial.measured & mine).sum())
-        paired = any(one.design in ("paired", "hosts") for one in _results(subject))
+        paired = any(one.design in ("paired", "hosts") for one in subject.results)
         rest = ", with what the other side measured in the same blocks" if paired else ""
         yield f"{_begun(failed, 'run')} of {total:,} failed and {_were(failed)} left out{rest}."
     yield from _disturbed(trial, mine)
@@ -241,7 +205,7 @@ def _chosen(trial: Trial, subject: Subject) -> tuple[list[str], list[str]]:
     if len(subject.trials) > 1:
         named = filter(None, map(trial_and_variant, subject.sources))
         mine = {variant for path, variant in named if path == trial.path and variant}
-        lines = [line for one in _results(subject) for line in one.benchmarks]
+        lines = [line for one in subject.results for line in one.benchmarks]
         benchmarks = {line.name for line in lines if line.speedup is not None}
     return (
         [name for name in trial.manifest.variants if name in mine],
@@ -344,7 +308,7 @@ def _disturbed(trial: Trial, mine: NDArray[np.bool_]) -> Iterator[str]:
 
 def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
     """Say what is estimated, by which interval, what was corrected, and what counts as none."""
-    verdict, results = subject.verdict, _results(subject)
+    verdict, results = subject.verdict, subject.results
     level = f"{100 * verdict.confidence:g} %"
     known = {"wall": "wall time", "values": "the values"}.get(verdict.metric)
     value = ("the metric ", _name(verdict.metric)) if known is None else (known,)
@@ -458,7 +422,7 @@ def _interval(results: Sequence[Multilevel], level: str) -> str:
 
 def works_used(subject: Subject) -> tuple[str, ...]:
     """Name the works that this verdict rests on, in the order of the text."""
-    found = [key for one in _results(subject) for key in _of_verdict(one)]
+    found = [key for one in subject.results for key in _of_verdict(one)]
     found += [key for _, keys in methods_used(subject) for key in keys]
     if len(subject.matrices) >= _BIPLOT:
         found += ["irving2020", "gabriel1971"]
@@ -477,7 +441,7 @@ def methods_used(subject: Subject) -> list[tuple[str, tuple[str, ...]]]:
 @cache
 def works() -> Mapping[str, str]:
     """Give all entries of BibTeX by their keys; the tool's names this version."""
-    text = shipped("analysis/report/paper/works.bib").read_text("utf-8")
+    text = shipped("analysis/report/works.bib").read_text("utf-8")
     entries = text.replace("VERSION", VERSION).strip().split("\n\n")
     return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in entries}
 

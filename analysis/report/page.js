@@ -36,22 +36,19 @@
     const [first, second] = [a, b].map((one) => typeof one === "number");
     return first && second ? a - b : second - first || collator.compare(a, b);
   };
-  // Puts rows in order; those without a value come last either way, those that are fixed after them.
+  // Puts rows in order; those without a value come last either way.
   const arrange = (body, value, direction) => {
     const rows = [...body.rows].map((row, place) => {
       row.dataset.place ??= place;
-      return [row.matches(".fixed"), direction ? value(row) : +row.dataset.place, row];
+      return [direction ? value(row) : +row.dataset.place, row];
     });
-    rows.sort(([c, a], [d, b]) => c - d || !c && ((a === "") - (b === "") || (direction || 1) * compare(a, b)));
-    body.append(...rows.map(([, , row]) => row));
+    rows.sort(([a], [b]) => (a === "") - (b === "") || (direction || 1) * compare(a, b));
+    body.append(...rows.map(([, row]) => row));
   };
   const sortable = (table) => {
     const heads = all("thead tr:last-child>*", table);
-    let column = 0;
-    for (const head of heads) {
-      const at = column;
-      column += head.colSpan;
-      if (head.colSpan > 1 || !head.textContent.trim()) continue;
+    for (const [at, head] of heads.entries()) {
+      if (!head.textContent.trim()) continue;
       const press = button("", () => {
         const direction = {ascending: -1, descending: 0}[head.ariaSort] ?? 1;
         for (const other of heads) other.ariaSort = null;
@@ -67,27 +64,15 @@
       head.append(press);
     }
   };
-  // Tables that stand side by side keep one order of their rows.
-  const together = (tables, title) => {
-    const by = (value) => {
-      const [place, direction] = value.split(" ").map(Number);
-      const from = new Map(all("tr[data-row]", tables[place] ?? tables[0]).map((row) => [row.dataset.row, place < 0 ? words(row.cells[0]) : key(row.dataset.sort ?? "")]));
-      for (const table of tables)
-        for (const body of table.tBodies)
-          if (body.querySelector("tr[data-row]")) arrange(body, (row) => from.get(row.dataset.row) ?? "", direction);
-    };
-    const named = tables.map((table, place) => [`${place} -1`, `speedup of ${table.dataset.variant ?? place + 1}`]);
-    return choice(title, [["0 0", "as reported"], ["-1 1", "name"], ...named], by);
-  };
 
   // --- filtering
   const filter = (list) => {
-    const items = all(":scope>tbody>tr,:scope>details,:scope>li,:scope>[data-jump]", list);
+    const items = all(":scope>tbody>tr", list);
     const box = make("input", {type: "search"});
     box.addEventListener("input", () => {
       const asked = box.value.toLowerCase().split(/\s+/);
       for (const item of items) {
-        const said = (item.dataset.jump ?? words(item)).toLowerCase();
+        const said = words(item).toLowerCase();
         item.hidden = !asked.every((word) => said.includes(word));
       }
       told.textContent = `${items.filter((item) => !item.hidden).length} of ${items.length}`;
@@ -95,7 +80,7 @@
     around(list).before(tools(make("label", {}, `${list.dataset.filter || "show only"} `, box)));
   };
 
-  // --- values under the pointer, or of what has the focus
+  // --- values under the pointer
   const show = (text, x, y) => {
     tip.textContent = text;
     tip.hidden = false;
@@ -125,17 +110,10 @@
     return text;
   };
   addEventListener("pointermove", ({target, clientX, clientY}) => {
-    const text = target.closest?.("[data-tip]")?.dataset.tip ?? nearest(target.closest?.("svg.plot"), clientX, clientY);
+    const text = nearest(target.closest?.("svg.plot"), clientX, clientY);
     if (text) show(text, clientX, clientY);
     else hide();
   });
-  addEventListener("focusin", ({target}) => {
-    if (!target.dataset?.tip) return;
-    const box = target.getBoundingClientRect();
-    target.setAttribute("aria-describedby", "tip");
-    show(target.dataset.tip, box.left, box.top);
-  });
-  addEventListener("focusout", hide);
   addEventListener("keydown", ({key: pressed}) => { if (pressed === "Escape") hide(); });
 
   // --- copies
@@ -154,7 +132,7 @@
   const literal = (text) => text.replace(/[\\|`*_<>]/g, "\\$&").replace(/\]\(/g, "]\\(");
   const seen = (element) => element.checkVisibility();
   const markdown = (table) => {
-    const line = (row) => [...row.cells].filter((cell) => !cell.matches("[data-off]")).flatMap((cell) => [literal(words(cell)), ...Array(cell.colSpan - 1).fill("")]);
+    const line = (row) => [...row.cells].flatMap((cell) => [literal(words(cell)), ...Array(cell.colSpan - 1).fill("")]);
     const head = all("thead tr:last-child", table).flatMap(line);
     const rows = all("tbody tr,tfoot tr", table).filter(seen).map(line).filter((row) => row.some(Boolean));
     const kept = [...Array(999).keys()].filter((column) => rows.some((row) => row[column]));
@@ -179,7 +157,7 @@
   const around = (table) => table.closest(".wide") ?? table;
   const equip = () => {
     fresh("table.sortable").forEach(sortable);
-    for (const table of fresh("table:not([data-plain],[data-together])")) around(table).after(tools(button("copy as Markdown", () => copy(markdown(table)))));
+    for (const table of fresh("table:not([data-plain])")) around(table).after(tools(button("copy as Markdown", () => copy(markdown(table)))));
     for (const text of fresh(".copyable")) text.after(tools(button("copy", () => copy(text.textContent))));
     fresh("[data-filter]").forEach(filter);
   };
@@ -204,27 +182,10 @@
       reveal();
       select.value = "";
     }));
-  for (const part of metrics) {
-    const tables = all("table[data-together]", part);
-    if (tables.length) controls.append(together(tables, metrics.length > 1 ? `order of ${part.dataset.metric}` : "order"));
-  }
   if (metrics.length > 1)
     controls.append(choice("metric", [["", "all"], ...metrics.map(({dataset}) => [dataset.metric, dataset.metric])], (name) => {
       for (const part of metrics) part.toggleAttribute("data-off", name && part.dataset.metric !== name);
     }));
-  const variants = [...new Set(all("[data-variant]").map((one) => one.dataset.variant))];
-  if (variants.length > 1)
-    controls.append(make("fieldset", {ariaLabel: "variants"}, ...variants.map((name) => {
-      const box = make("input", {type: "checkbox", checked: true});
-      box.addEventListener("change", () => {
-        for (const one of all("[data-variant]")) if (one.dataset.variant === name) one.toggleAttribute("data-off", !box.checked);
-      });
-      return make("label", {}, box, make("bdi", {textContent: name}));
-    })));
-  if (jumps.some((one) => one.matches("details")))
-    controls.append(...[["unfold all", true], ["fold all", false]].map(([text, open]) => button(text, () => {
-      for (const one of all("details:has([data-jump]),details[data-jump]")) one.open = open;
-    })));
   controls.append(button("copy summary as Markdown", () => copy(summary())));
   controls.hidden = false;
 

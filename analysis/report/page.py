@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..pages.model import Block, Figure, Page, Section, Table, columns_of, page_of, section
+from ..pages.model import Block, Figure, Listing, Page, Section, Table, page_of, section
 from ..pages.result import Result, cautions_to_dict, plain
 from ..plots.chart import Sheet
 from ..verdict.sentence import with_whole_interval
@@ -15,7 +15,7 @@ from .subject import abridging
 from .written import brief_sections
 
 if TYPE_CHECKING:
-    from ..pages.model import Caution, Cell
+    from ..pages.model import Caution
     from .subject import Subject
     from .written import Brief
 
@@ -26,7 +26,6 @@ __all__ = [
     "brief_page",
     "data_page",
     "picture_of",
-    "table_of",
 ]
 
 # --- A chapter: what is said of one metric under one heading, in sentences, tables and pictures.
@@ -52,11 +51,11 @@ class Chapter:
     lead : str
         What stands beside its heading while it is folded; "" for a chapter that stands open.
     values : mapping of str to object
-        What JSON shows in the place of the sections.
+        What JSON shows in the place of the sections, where there is any.
+    whole : bool
+        Whether no name in it is shortened.
     folder : str
-        Where the template lies of a chapter that has one; "" where the sections are set as they are.
-    drawn : callable
-        Gives what the template takes beside `values`: pictures, above all. Called for HTML alone.
+        Where the template lies of a chapter that is set by one, from its `values`.
     headline : str
         The page's heading, of the chapter that has it.
     """
@@ -67,8 +66,8 @@ class Chapter:
     sections: Callable[[], tuple[Section, ...]]
     lead: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
+    whole: bool = False
     folder: str = ""
-    drawn: Callable[[], Mapping[str, Any]] = dict
     headline: str = ""
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - whatever stands under the name
@@ -76,7 +75,7 @@ class Chapter:
 
     def to_dict(self) -> dict[str, Any]:
         """Give its values, or its sections, as JSON types."""
-        told = plain(self.values) if self.folder else {"sections": plain(self.sections())}
+        told = plain(self.values) if self.values else {"sections": plain(self.sections())}
         return {"anchor": self.anchor, "title": self.title, **told}
 
 
@@ -92,11 +91,6 @@ def picture_of(
     """
     found = draw(kind, subject, Sheet(width=width), benchmark=benchmark)
     return Figure(name=found.name, alt=found.alt, draw=lambda: found.picture)
-
-
-def table_of(name: str, headings: str, rows: Iterable[tuple[Cell, ...]]) -> Table:
-    """Give a table; a semicolon stands between its headings, ``<`` before one that is aligned left."""
-    return Table(name=name, columns=columns_of(*headings.split("; ")), rows=tuple(rows))
 
 
 # --- The report as plain values: every renderer takes these, so no number can differ between them.
@@ -180,20 +174,24 @@ def brief_page(report: Report) -> Page:
 
 
 def _chapters(report: Report) -> Iterator[Section]:
-    """Give each chapter, and all that it says as one section under its title, without its pictures."""
+    """Give each chapter, and all that it says as one section under its title, without what only HTML has."""
     for chapter in report.chapters:
-        found = tuple(_without_pictures(chapter.sections()))
+        found = tuple(_in_words(chapter.sections()))
         title = chapter.title or "The answer"
-        if len(found) == 1 and found[0].title in {"", title}:
+        if len(found) == 1 and isinstance(found[0], Section) and found[0].title in {"", title}:
             yield Section(found[0].blocks, title)
         elif found:
             yield Section(found, title)
 
 
-def _without_pictures(sections: Iterable[Section]) -> Iterator[Section]:
-    for one in sections:
-        if blocks := tuple(block for block in one.blocks if not isinstance(block, Figure)):
-            yield replace(one, blocks=blocks)
+def _in_words(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Leave out pictures and listings, and a section that holds nothing else."""
+    for one in blocks:
+        if isinstance(one, Section):
+            if inside := tuple(_in_words(one.blocks)):
+                yield replace(one, blocks=inside)
+        elif not isinstance(one, Figure | Listing):
+            yield one
 
 
 def abridged(section: Section, brief: Callable[[str], str]) -> Section:

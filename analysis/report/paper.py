@@ -13,12 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
 from ..data.host_record import read_environments, without_homes
 from ..errors import StoreError
 from ..importers.reader import trial_and_variant
-from ..pages.model import CommandLine, Section, Sentence, Table, columns_of
+from ..pages.model import CommandLine, Listing, Section, section, table_of
 from ..record.fleet import FLEET, Fleet, read_fleet
 from ..record.manifest import read_manifest
 from ..record.shapes import opened
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = [
     "chapter",
     "commands_of",
-    "embedded",
     "facts_of",
     "notes_of",
     "raw_runs",
@@ -253,7 +250,6 @@ def _made_up(matrix: PerformanceMatrix) -> bool:
 # the runs themselves.
 
 
-_UNSAFE = re.compile("[<>&]")
 _FILE = re.compile(r"[^A-Za-z0-9_.-]+")
 _KINDS = {"seeds": "seed", "versions": "version", "hashes": "SHA-256"}
 
@@ -273,41 +269,43 @@ def chapter(subject: Subject) -> Chapter:
     }
     return Chapter(
         name="paper",
-        folder="paper",
         anchor=anchor,
         title="For a paper" if first else f"For a paper: {metric}",
+        lead="the methods as a paragraph, what it cites, the commands, the values",
         values=values,
-        sections=lambda: tuple(_sections(values)),
-        drawn=lambda: {
-            "raw_id": f"{anchor}-values",
-            "count": sum(len(cell["values"]) for cell in values["raw"]["cells"]),
-            "file": f"{_FILE.sub('-', metric)}-runs.json",
-            "embedded": embedded(values["raw"]),
-        },
+        whole=True,
+        sections=lambda: tuple(_sections(anchor, values)),
     )
 
 
-def embedded(data: Mapping[str, Any]) -> Markup:
-    """Write JSON that can stand in a ``script`` element: nothing in it ends that element.
-
-    Every ``<``, ``>`` and ``&`` is written by its number, and so is what is not ASCII.
-    """
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return Markup(_UNSAFE.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text))  # noqa: S704 - no markup is left
-
-
-def _sections(values: Mapping[str, Any]) -> Iterator[Section]:
-    yield Section((Sentence(spoken_text(values["paragraph"])),), "Method")
-    again = (CommandLine(shown(line)) for line in values["commands"])
-    yield Section((*again, *map(Sentence, values["notes"])), "To do it again")
-    rows = tuple(
-        (kind, shown(fact["name"]), "unknown" if fact["text"] is None else shown(fact["text"]))
-        for key, kind in _KINDS.items()
-        for fact in values[key]
-    )
-    if rows:
-        table = Table(name="provenance", columns=columns_of("<kind", "<of", "<value"), rows=rows)
-        yield Section((table,), "Seeds, versions, hashes")
+def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
+    yield section(spoken_text(values["paragraph"]), title="Method")
+    again = map(CommandLine, values["commands"])
+    yield section(*again, *values["notes"], title="To do it again", anchor=f"{anchor}-commands")
+    facts = [(kind, fact) for key, kind in _KINDS.items() for fact in values[key]]
+    if facts:
+        table = table_of(
+            "provenance",
+            facts,
+            ("<kind", lambda row: row[0]),
+            ("<of", lambda row: shown(row[1]["name"])),
+            ("<value", lambda row: shown(row[1]["text"] or "unknown")),
+        )
+        title = "Seeds, versions, hashes"
+        yield section(table, title=title, anchor=f"{anchor}-hashes", folded=True)
     if cited := values["citations"]:
-        lines = (Sentence(f"[{k}] {one['text']}") for k, one in enumerate(cited, 1))
-        yield Section(tuple(lines), "To cite")
+        lines = (f"[{k}] {one['text']}" for k, one in enumerate(cited, 1))
+        bibtex = Listing("\n\n".join(one["bibtex"] for one in cited))
+        yield section(*lines, bibtex, title="To cite", anchor=f"{anchor}-citations", folded=True)
+    raw = values["raw"]
+    count = f"{sum(len(cell['values']) for cell in raw['cells']):,}"
+    of = shown(raw["metric"]) + (f" in {shown(raw['unit'])}" if raw["unit"] != "1" else "")
+    about = (
+        f"All {count} values of {of} that count are in this file, as JSON in the element with the id "
+        f"{anchor}-values: for each variant and benchmark the values, and the session of each."
+    )
+    text = json.dumps(raw, separators=(",", ":"), allow_nan=False)
+    file = f"{_FILE.sub('-', raw['metric'])}-runs.json"
+    title = f"The runs themselves: {count} value{'s' * (count != '1')}"
+    listing = Listing(text, about, file, f"{anchor}-values")
+    yield section(listing, title=title, anchor=f"{anchor}-raw", folded=True)

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .. import plots
-from ..pages.model import CommandLine, Section, section
+from ..pages.model import CommandLine, Figure, Section, section
+from ..plots.axes import ratio_axis, ratio_scale, rows_down
+from ..plots.chart import Sheet, arranged
 from ..plots.marks import style_of
-from ..record.manifest import asked_words
 from ..verdict.panel import ONE_VALUE, Said, methods_table, reasons_section, sessions_are_runs
 from ..verdict.sentence import word
+from .figures.panels import rows_high
 from .page import Chapter
-from .subject import abridging
 from .written import written_of
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from ..methods.multilevel.result import Multilevel
-    from ..plots import Mark, Scale
+    from ..plots.paper import Picture
     from .subject import Subject
     from .written import Written
 
 __all__ = ["chapter"]
 
-_MIDDLE = 14.0  # of the marks, CSS pixels from the row's top
-_FAR = 400.0  # grid lines are longer than any row, whose cell cuts them
+_SHEET = Sheet(width=85.0)  # mm: a telephone's page
 _UNITS = {"one session, blocks": "block", "one session, runs": "run"}  # of designs within a session
 _NO_RATIO = ("mixtures", "Friedman")  # whose numbers are chances and ranks
 _COMMANDS = ("hpt", "speedup-test", "resample", "mixture")  # that show how a method came to it
@@ -50,26 +47,23 @@ def chapter(subject: Subject) -> Chapter | None:
             )
     if not candidates:
         return None
+    source = [f"{subject.sources[0]}:{candidates[0]['variant']}"] if subject.trial else ()
     note = f"; {ONE_VALUE}" if sessions_are_runs(subject.verdict) else ""
+    lead = f"They ask different questions of the same runs{note}."
     values = {
-        "lead": f"They ask different questions of the same runs{note}.",
+        "lead": lead,
         "baseline": subject.baseline,
         "candidates": candidates,
-        "commands": list(_commands(subject, candidates[0]["variant"])),
+        "commands": [subject.command(one, of=source) for one in _COMMANDS],
     }
     anchor = subject.anchor("panel")
-    names = [subject.baseline, *(one.variant for one in subject.candidates), *subject.order]
     return Chapter(
         name="panel",
-        folder="published",
         anchor=anchor,
         title="What the published methods say of the same runs",
+        lead=lead,
         values=values,
         sections=lambda: tuple(_sections(anchor, values)),
-        drawn=lambda: {
-            "axes": [_axis(one["methods"]) for one in candidates],
-            "brief": abridging(names),
-        },
     )
 
 
@@ -91,54 +85,34 @@ def _ours(found: Multilevel, lines: Mapping[str, Written], unit: str) -> Said:
     )
 
 
-def _commands(subject: Subject, candidate: str) -> Iterator[str]:
-    """Give the commands that show how each method came to its answer."""
-    sources = [f"{subject.sources[0]}:{candidate}"] if subject.trial else [*subject.sources]
-    metric = () if subject.verdict.usual else ("--metric", subject.verdict.metric)
-    for command in _COMMANDS:
-        yield shlex.join(["fairtrial", command, *sources, *metric, *asked_words()])
-
-
 def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
     yield section(values["lead"])
     for number, one in enumerate(values["candidates"], 1):
-        table = methods_table(f"{anchor}-{number}", one["methods"])
-        yield section(table, reasons_section(one["disagreements"]), title=one["variant"])
-    yield section(*map(CommandLine, values["commands"]))
+        name = f"{anchor}-{number}"
+        alt = (
+            f"speedup of {one['variant']} over {values['baseline']}, by each method that gives one"
+        )
+        told = [said for said in one["methods"] if said.method not in _NO_RATIO and said.value]
+        yield section(
+            *(
+                [Figure(name=f"{name}-ratios", alt=alt, draw=partial(_picture, told))]
+                if told
+                else []
+            ),
+            methods_table(name, one["methods"]),
+            reasons_section(one["disagreements"]),
+            title=one["variant"],
+        )
+    yield section(*map(CommandLine, values["commands"]), title="How each came to its answer")
 
 
-def _axis(methods: Sequence[Said]) -> tuple[Markup, list[Markup]]:
-    """Draw what each method says on one axis of ratios: its head, and a row for each."""
-    ratios = [_ratios(one) for one in methods]
-    known = [number for row in ratios for number in row if number is not None and number > 0]
-    scale = plots.ratio_scale(number for number in known if math.isfinite(number))
-    ticks = plots.spaced_ticks(scale, 0.22)
-    head = (
-        plots.label(scale.at(tick.value), 13, tick.text, "tick minor" if tick.minor else "tick")
-        for tick in ticks
-    )
-    ground = [
-        plots.stroke(scale.at(tick.value), 0, _FAR, "one" if tick.value == 1 else "grid")
-        for tick in ticks
-    ]
-    rows = (
-        [*ground, *_marks(scale, row, style_of(one.word or "undecided"))]
-        for one, row in zip(methods, ratios, strict=True)
-    )
-    return plots.plot(18, head, ""), [plots.plot(2 * _MIDDLE, row, "") for row in rows]
-
-
-def _ratios(one: Said) -> tuple[float | None, float | None, float | None]:
-    return (None, None, None) if one.method in _NO_RATIO else (one.value, one.low, one.high)
-
-
-def _marks(
-    scale: Scale, ratios: tuple[float | None, float | None, float | None], css: str
-) -> Iterator[Mark]:
-    value, low, high = ratios
-    if low is not None and high is not None:
-        left, right = scale.clipped(low or scale.low), scale.clipped(high)
-        yield plots.line(left, _MIDDLE, right, _MIDDLE, f"interval {css}")
-    if value is not None:
-        hollow = " hollow" if css == "neither" else ""
-        yield plots.dot(scale.clipped(value or scale.low), _MIDDLE, f"{css}{hollow}", r=4.5)
+def _picture(told: Sequence[Said]) -> Picture:
+    """Draw the ratios that the methods give on one axis."""
+    ratios = [n for one in told for n in (one.value, one.low, one.high) if n is not None and n > 0]
+    axes = rows_down([one.method for one in told])
+    ratio_axis(axes, "x", ratio_scale(filter(math.isfinite, ratios)))
+    for k, one in enumerate(told):
+        ends = None if one.low is None or one.high is None else (one.low, one.high)
+        style = style_of(one.word or "undecided")
+        axes.interval(k, one.value or axes.x.low, ends, style, hollow=style == "neither")
+    return arranged(_SHEET, [[axes]], rows_high(_SHEET, len(told), 1.5))

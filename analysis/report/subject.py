@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from ..errors import AnalysisError, UsageError
 from ..importers.reader import Reading, is_file, open_trial, read_one, trial_and_variant
 from ..methods.multilevel.result import MoreSessions, Multilevel
 from ..record.fleet import is_fleet
+from ..record.manifest import asked_words
 from ..verdict.fleet import judge_fleet
 from ..verdict.hosts import disagreeing_sentences, refuse_of_fleet, standing_sentences
 from ..verdict.judging import judge, judge_alone, judge_sources
@@ -202,6 +204,17 @@ class Subject:
         """The candidates in the trial's order."""
         return self.verdict.candidates
 
+    @property
+    def results(self) -> list[Multilevel]:
+        """What the comparisons of the candidates say that were compared."""
+        return [one.multilevel for one in self.candidates if one.multilevel is not None]
+
+    def command(self, words: str, *more: str, of: Sequence[str] = ()) -> str:
+        """Give a command on these sources, or on some `of` them, with this metric."""
+        metric = () if self.verdict.usual else ("--metric", self.verdict.metric)
+        asked = (*(of or self.sources), *metric, *asked_words(words.split()[0]), *more)
+        return shlex.join(["fairtrial", *words.split(), *asked])
+
     def anchor(self, kind: str, name: str = "") -> str:
         """Give an id for this metric: the kind ("benchmark", "methods", ...), and a name's place.
 
@@ -215,10 +228,15 @@ class Subject:
         return f"{self.prefix}{kind}-{place}-{readable}".rstrip("-")
 
 
-def subject_of(
-    sources: Sequence[str], how: Reading, *, number: int = 0, **asked: object
-) -> Subject:
-    """Read the sources and judge one metric of them.
+def subject_of(sources: Sequence[str], how: Reading, **asked: object) -> Subject:
+    """Read the sources and judge one metric of them, that of `how`; all else is as for `subjects_of`."""
+    return subjects_of(sources, how, (), **asked)[0]
+
+
+def subjects_of(
+    sources: Sequence[str], how: Reading, metrics: Sequence[str] = (), **asked: object
+) -> tuple[Subject, ...]:
+    """Read the sources once and judge several metrics of them, the first metric first.
 
     Parameters
     ----------
@@ -226,9 +244,9 @@ def subject_of(
         A trial or a fleet, a variant of one, two sides (each a variant of a trial, or a file), or one file, of
         which nothing is compared.
     how : Reading
-        How they are read; its metric is the one that is judged.
-    number : int
-        The metric's place among those of the page, from 0.
+        How they are read.
+    metrics : sequence of str
+        Their names, each once; the metric of `how` where none is named.
     **asked
         ``confidence``, ``margin``, ``correction``, ``weights``, ``looks``, ``always_valid``,
         ``benchmarks``, and for one trial ``variants`` and ``certificate``: as `judge` takes them;
@@ -239,69 +257,35 @@ def subject_of(
     FairtrialError
         If the sources cannot be read, or cannot be judged.
     """
-    return _subject(sources, how, number, asked, {})
-
-
-def subjects_of(
-    sources: Sequence[str], how: Reading, metrics: Sequence[str] = (), **asked: object
-) -> tuple[Subject, ...]:
-    """Read the sources once and judge several metrics of them, the first metric first.
-
-    Parameters
-    ----------
-    sources, how, **asked
-        As for `subject_of`.
-    metrics : sequence of str
-        Their names, each once; the metric of `how` where none is named.
-
-    Raises
-    ------
-    FairtrialError
-        As for `subject_of`, for any of the metrics.
-    """
-    hows = [replace(how, metric=metric) for metric in dict.fromkeys(metrics)] or [how]
-    opened: dict[Path, Trial] = {}
-    return tuple(_subject(sources, one, k, asked, opened) for k, one in enumerate(hows))
-
-
-def _subject(
-    sources: Sequence[str],
-    how: Reading,
-    number: int,
-    asked: Mapping[str, object],
-    opened: dict[Path, Trial],
-) -> Subject:
     if len(sources) > 2:
         raise UsageError(
             f"a report is on one trial or on two sides, not on {len(sources)} sources",
             " ".join(sources),
             "name a trial; its variants are all compared with its baseline",
         )
-    first = trial_and_variant(sources[0])
-    if len(sources) == 2:
-        read = _of_two(sources, how, asked)
-    elif first is None and is_file(sources[0]):
-        read = _of_one_file(sources[0], how, asked)
-    else:
-        read = _of_one_trial(*(first or (Path(sources[0]), None)), how, asked, opened)
-    title, trials, verdict, matrices, options = read
-    return Subject(
-        sources=tuple(sources),
-        title=title,
-        trials=trials,
-        verdict=verdict,
-        matrices=matrices,
-        order=tuple(_order(verdict, matrices)),
-        prefix=f"metric-{number + 1}-" if number else "",
-        options=options,
-        how=how,
-    )
+    hows = [replace(how, metric=metric) for metric in dict.fromkeys(metrics)] or [how]
+    opened: dict[Path, Trial] = {}
+    found = []
+    for number, one in enumerate(hows, 1):
+        if len(sources) == 2:
+            read = _of_two(sources, one, asked)
+        elif (first := trial_and_variant(sources[0])) is None and is_file(sources[0]):
+            read = _of_one_file(sources[0], one, asked)
+        else:
+            read = _of_one_trial(*(first or (Path(sources[0]), None)), one, asked, opened)
+        found.append(
+            Subject(
+                sources=tuple(sources),
+                order=tuple(_order(read["verdict"], read["matrices"])),
+                prefix=f"metric-{number}-" if number > 1 else "",
+                how=one,
+                **read,
+            )
+        )
+    return tuple(found)
 
 
-# title, trials, verdict, matrices, options
-_Read: TypeAlias = (
-    "tuple[str, tuple[Trial, ...], Verdict, Mapping[str, PerformanceMatrix], Mapping[str, Any]]"
-)
+_Read: TypeAlias = dict[str, Any]  # what a subject has of its sources
 
 
 def _of_one_trial(
@@ -332,7 +316,8 @@ def _of_one_trial(
     else:
         verdict = judge(trial, metric=how.metric, explain=explain, **options)
     matrices = dict(_matrices(trial, verdict, options.get("benchmarks")))
-    return trial.manifest.campaign_name, (trial,), verdict, matrices, options
+    title = trial.manifest.campaign_name
+    return dict(title=title, trials=(trial,), verdict=verdict, matrices=matrices, options=options)
 
 
 def _of_two(sources: Sequence[str], how: Reading, asked: Mapping[str, Any]) -> _Read:
@@ -341,8 +326,13 @@ def _of_two(sources: Sequence[str], how: Reading, asked: Mapping[str, Any]) -> _
     found = judge_sources(sources[0], sources[1], how, explain=explain, **options)
     sides = (found.sides.baseline, found.sides.candidate)
     matrices = {one.name: _chosen(one, options.get("benchmarks")) for one in sides}
-    title = f"{found.sides.candidate.name} and {found.sides.baseline.name}"
-    return title, found.trials, found.verdict, matrices, options
+    return dict(
+        title=f"{found.sides.candidate.name} and {found.sides.baseline.name}",
+        trials=found.trials,
+        verdict=found.verdict,
+        matrices=matrices,
+        options=options,
+    )
 
 
 def _of_one_file(source: str, how: Reading, asked: Mapping[str, Any]) -> _Read:
@@ -356,7 +346,8 @@ def _of_one_file(source: str, how: Reading, asked: Mapping[str, Any]) -> _Read:
         confidence=options.get("confidence", 0.95),
         benchmarks=chosen,
     )
-    return matrix.name, (), verdict, {matrix.name: _chosen(matrix, chosen)}, options
+    matrices = {matrix.name: _chosen(matrix, chosen)}
+    return dict(title=matrix.name, trials=(), verdict=verdict, matrices=matrices, options=options)
 
 
 def _without_trial(source: str, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..errors import AnalysisError, InsufficientDataError
 from ..pages.model import CommandLine, Section, Table, Value, section, table_of
 from ..pages.number_format import span
-from ..record.manifest import asked_words
 from ..verdict.ranking import Ranking, RankRange, rank_variants
 from ..words import shown
 from .page import Chapter, picture_of
@@ -51,13 +49,11 @@ def _sections(subject: Subject) -> Iterator[Section]:
             yield section(picture_of("biplot", subject), title="Biplot")
         except AnalysisError as error:
             missing.append(f"No biplot: {error.what}.")
-    yield section(*missing, "The boxes with their numbers:", CommandLine(_command(subject)))
-
-
-def _command(subject: Subject) -> str:
-    metric = [] if subject.verdict.usual else ["--metric", subject.verdict.metric]
-    words = ["fairtrial", "plot", "box", *subject.sources, *metric, *asked_words()]
-    return shlex.join([*words, "-o", "box.svg"])
+    yield section(
+        *missing,
+        "The boxes with their numbers:",
+        CommandLine(subject.command("plot box", "-o", "box.svg")),
+    )
 
 
 def _ranking(subject: Subject) -> Section:

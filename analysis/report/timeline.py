@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from .. import plots
 from ..diagnose.examine import diagnose_trial
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Table, Value, columns_of, section, value_of
+from ..pages.model import Block, Figure, Section, Value, section, table_of, value_of
 from ..plots.axes import Scale, read_out
 from ..words import shortened, shown
 from .page import Chapter
@@ -181,24 +183,38 @@ def chapter(subject: Subject) -> Chapter | None:
         # failed runs are the trial's, and are listed once: with the first metric
         "failed_anchor": subject.anchor("failed").removeprefix(subject.prefix),
     }
-    title = "The trial as it happened" if level is None else "The runs, host by host"
-    tables = [_table(one, noun) for one in values["timelines"]]
     return Chapter(
         name="happened",
-        folder="timeline",
         anchor=subject.anchor("happened"),
-        title=title,
+        title="The trial as it happened" if level is None else "The runs, host by host",
+        lead=f"all runs, {noun} by {noun}",
         values=values,
-        sections=lambda: (section(*values["deck"], *tables, title=title),),
-        drawn=lambda: {
-            "noun": noun,
-            "tables": tables,
-            "drawings": [
-                _picture(one, noun, told["alt"])
-                for one, told in zip(timelines, values["timelines"], strict=True)
-            ],
-        },
+        sections=lambda: tuple(_sections(subject, values, timelines, noun)),
     )
+
+
+def _sections(
+    subject: Subject, values: Values, timelines: Sequence[_Timeline], noun: str
+) -> Iterator[Section]:
+    blocks: list[Block | str] = list(values["deck"])
+    for told, one in zip(values["timelines"], timelines, strict=True):
+        blocks += [f"{told['label']}: {told['trial']}"] if told["label"] else []
+        draw = partial(_picture, one, noun, told["alt"])
+        blocks.append(Figure(name=subject.anchor("happened"), alt=told["alt"], draw=draw))
+    if values["failed"]:
+        blocks.append("Crosses: failed runs, which are listed with the conditions.")
+    yield section(*blocks)
+    tables = (
+        table_of(
+            "-".join(filter(None, ("happened", told["label"].lower()))),
+            told["sessions"],
+            (f"<{noun}", itemgetter("session")),
+            *((name, itemgetter(name)) for name in ("seconds", "runs")),
+            ("median, against their cells'", itemgetter("level")),
+        )
+        for told in values["timelines"]
+    )
+    yield section(*tables, title=f"{noun.capitalize()} by {noun}", folded=True)
 
 
 def _looked(subject: Subject, trial: Trial) -> tuple[Runs, Diagnosis | None] | None:
@@ -271,14 +287,6 @@ def _values(told: _Timeline, noun: str) -> Values:
     return {"label": told.label, "trial": trial, "alt": "; ".join(said), "sessions": sessions}
 
 
-def _table(told: Values, noun: str) -> Table:
-    return Table(
-        name="-".join(filter(None, ("happened", told["label"].lower()))),
-        columns=columns_of(f"<{noun}", "seconds", "runs", "median, against their cells'"),
-        rows=tuple(tuple(row.values()) for row in told["sessions"]),
-    )
-
-
 # --- The picture: a panel for each session, findings above, failed runs below.
 
 
@@ -317,10 +325,11 @@ def _picture(told: _Timeline, noun: str, alt: str) -> Markup:
     top = _NUMBERS + len(lanes) * _LANE + 4.0
     bottom = top + _HEIGHT
     marks: list[Mark] = [plots.band(left, left + width, top, bottom, "panel") for left in lefts]
-    for tick in plots.spaced_ticks(told.scale, 0.12):
+    for tick in plots.ratio_ticks(told.scale):
         y = top + (1 - told.scale.at(tick.value)) * _HEIGHT
-        marks.append(plots.line(0, y, 1, y, "one" if tick.value == 1 else "grid"))
-        marks.append(plots.label(0, y + 4, tick.text, "", anchor="end", dx=-6))
+        if top + 5 < y < bottom - 5:
+            marks.append(plots.line(0, y, 1, y, "one" if tick.value == 1 else "grid"))
+            marks.append(plots.label(0, y + 4, tick.text, "", anchor="end", dx=-6))
     for k, left in enumerate(lefts):
         area = {"top": top, "height": _HEIGHT, "left": left, "width": width}
         for css, points in _clouds(told, k):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ from ..diagnose.modes import sources
 from ..errors import InsufficientDataError, UsageError
 from ..pages.model import Block, CommandLine, Section, Table, merged, page_of, section
 from ..record.fleet import is_fleet
-from ..record.manifest import asked_words
 from ..stats.arguments import stream
 from .page import Chapter
 
@@ -54,13 +52,11 @@ def chapter(subject: Subject) -> Chapter | None:
         )
     except InsufficientDataError:
         return None
-    options = [] if subject.verdict.usual else ["--metric", metric]
-    options += asked_words("sources")
-    options += [] if confidence == _USUAL else ["--confidence", f"{confidence:g}"]
+    asked = [] if confidence == _USUAL else ["--confidence", f"{confidence:g}"]
     return chapter_of(
         replace(found, cautions=merged(told, found.cautions)),
         subject.anchor("variation"),
-        shlex.join(["fairtrial", "sources", str(trial.path), *options]),
+        subject.command("sources", *asked, of=[str(trial.path)]),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -26,11 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Written",
-    "all_written",
     "brief_of",
     "brief_sections",
     "column_of",
-    "decimals_of",
     "few_sessions",
     "level_text",
     "macros_of",
@@ -80,13 +78,14 @@ def written(line: Line, column: Sequence[Line]) -> Written:
     takes. From 10 on, and below 0.1, three significant digits decide instead of the column. What
     would round to 0 has one significant digit.
     """
-    return _written(line, decimals_of(one.speedup for one in column))
+    return _written(line, _decimals_of(column))
 
 
-def all_written(column: Sequence[Line]) -> list[Written]:
-    """Write all lines of a column."""
-    usual = decimals_of(line.speedup for line in column)
-    return [_written(line, usual) for line in column]
+def all_written(result: Multilevel) -> list[tuple[Line, Written]]:
+    """Give all lines of a column, each with what is written of it."""
+    column = column_of(result)
+    usual = _decimals_of(column)
+    return [(line, _written(line, usual)) for line in column]
 
 
 def written_of(subject: Subject) -> Mapping[str, Mapping[str, Written]]:
@@ -94,14 +93,10 @@ def written_of(subject: Subject) -> Mapping[str, Mapping[str, Written]]:
 
     These are the strings of the page: whatever shows such a number takes them.
     """
-    columns = {
-        one.variant: column_of(one.multilevel)
+    return {
+        one.variant: {line.name: told for line, told in all_written(one.multilevel)}
         for one in subject.candidates
         if one.multilevel is not None
-    }
-    return {
-        variant: {line.name: told for line, told in zip(column, all_written(column), strict=True)}
-        for variant, column in columns.items()
     }
 
 
@@ -119,9 +114,9 @@ def _written(line: Line, usual: int) -> Written:
     return Written(*(_value(number, digits) for number in (line.speedup, line.low, line.high)))
 
 
-def decimals_of(speedups: Iterable[float | None]) -> int:
+def _decimals_of(column: Sequence[Line]) -> int:
     """Give the decimals of a column of speedups: two where it spans much, else three."""
-    known = [value for value in speedups if value is not None and value > 0]
+    known = [line.speedup for line in column if line.speedup is not None and line.speedup > 0]
     if not known:
         return 3
     return 2 if max(known) > _WIDE and max(known) / min(known) > _WIDE else 3
@@ -133,7 +128,7 @@ def _decimals(line: Line, usual: int) -> int:
         return usual
     digits = usual
     if not _SMALL <= line.speedup < _LARGE:
-        digits = max(0, _significant(line.speedup))
+        digits = max(0, 2 - math.floor(math.log10(line.speedup)))  # three significant ones
     low, high = line.low, line.high
     if low is None or high is None:
         return digits
@@ -144,11 +139,6 @@ def _decimals(line: Line, usual: int) -> int:
     while digits < _APART and low != high and round(low, digits) == round(high, digits):
         digits += 1
     return digits
-
-
-def _significant(number: float) -> int:
-    """Give the decimals at which a number has three significant digits; negative for large ones."""
-    return 2 - math.floor(math.log10(number))
 
 
 def _hides_one(end: float, digits: int) -> bool:
@@ -229,8 +219,7 @@ def _rows(
     found, unit = one.multilevel, subject.verdict.unit
     if found is None:
         return
-    column = column_of(found)
-    texts = {id(line): told for line, told in zip(column, all_written(column), strict=True)}
+    texts = {id(line): told for line, told in all_written(found)}
     lines = {line.name: line for line in found.benchmarks}
     listed: list[tuple[str, Line]] = [
         (name, lines[name]) for name in subject.order if name in lines
@@ -294,24 +283,30 @@ def _against(brief: Brief, rows: Sequence[Brief], names: tuple[str, str], number
     """Set a candidate's rows as a table; without any half-width it has no columns for them."""
     columns: list[Any] = [("<", itemgetter("label"))]
     for side, name in zip(("baseline", "candidate"), names, strict=True):
-        sides = [row[side] or _NO_SIDE for row in rows]
-        columns.append((name, lambda row, side=side: (row[side] or _NO_SIDE)["mean"]))
-        if any(one["half"].text for one in sides):
-            columns.append(("±", lambda row, side=side: (row[side] or _NO_SIDE)["half"]))
+        columns += _side_columns(name, rows, side)
     headings = ("speedup", f"{brief['level'].text} from", "to", "<word")
     columns += zip(headings, map(itemgetter, ("speedup", "low", "high", "word")), strict=True)
     columns.append(("<to decide", lambda row: shorten(row["advice"], _ADVICE)))
     return table_of(f"speedups-{number}", rows, *columns)
 
 
+def _side_columns(
+    name: str, rows: Sequence[Brief], of: str = ""
+) -> Iterator[tuple[str, Callable[[Brief], Value]]]:
+    def side(row: Brief) -> Brief:
+        return (row[of] or _NO_SIDE) if of else row
+
+    yield name, lambda row: side(row)["mean"]
+    if any(side(row)["half"].text for row in rows):
+        yield "±", lambda row: side(row)["half"]
+
+
 def _alone(brief: Brief) -> Table:
-    halves = any(one["half"].text for one in brief["alone"])
     return table_of(
         "alone",
         brief["alone"],
         ("<", itemgetter("benchmark")),
-        (shown(brief["baseline"]), itemgetter("mean")),
-        ("±", itemgetter("half")) if halves else None,
+        *_side_columns(shown(brief["baseline"]), brief["alone"]),
         (f"{brief['level'].text} from", itemgetter("low")),
         ("to", itemgetter("high")),
         ("runs", itemgetter("runs")),

@@ -52,21 +52,9 @@ class Drawing:
 
 def line_of(subject: Subject, variant: str, benchmark: str) -> BenchmarkLine | None:
     """Give what the verdict says of a candidate on a benchmark."""
-    for one in subject.candidates:
-        if one.variant == variant and one.multilevel is not None:
-            lines = (line for line in one.multilevel.benchmarks if line.name == benchmark)
-            return next(lines, None)
-    return None
-
-
-def word_styles(subject: Subject, benchmark: str) -> dict[str, str]:
-    """Give the role that each variant is drawn in on a page: the baseline's, or its word's."""
-    styles: dict[str, str] = {}
-    for name in subject.matrices:
-        line = line_of(subject, name, benchmark)
-        word = "undecided" if line is None else line.outcome
-        styles[name] = style_of(None if name == subject.baseline else word)
-    return styles
+    results = (one for one in subject.results if one.candidate == variant)
+    lines = (line for one in results for line in one.benchmarks if line.name == benchmark)
+    return next(lines, None)
 
 
 def cells_and_styles(
@@ -74,7 +62,7 @@ def cells_and_styles(
 ) -> tuple[Mapping[str, Cell], Mapping[str, str]]:
     """Give each variant's runs, the baseline's first, and the roles that they are drawn in.
 
-    These are as in `word_styles`; of several candidates each has a colour and dashes of its own.
+    These are the baseline's or the word's; of several candidates each has a colour and dashes of its own.
 
     Raises
     ------
@@ -85,7 +73,11 @@ def cells_and_styles(
     if not cells:
         raise InsufficientDataError(f"no run of {benchmark!r} counts", n=0, needed=1)
     candidates = [name for name in subject.matrices if name != subject.baseline]
-    styles = word_styles(subject, benchmark)
+    styles: dict[str, str] = {}
+    for name in subject.matrices:
+        line = line_of(subject, name, benchmark)
+        word = "undecided" if line is None else line.outcome
+        styles[name] = style_of(None if name == subject.baseline else word)
     if len(candidates) > 1:
         places = (k % len(COLOURS) for k in range(len(candidates)))
         styles |= {name: f"c{k} d{k}" for name, k in zip(candidates, places, strict=True)}

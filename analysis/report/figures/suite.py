@@ -57,7 +57,7 @@ _SUITE = {"these": "these {n}", "similar": "others like them"}
 
 def draw_forest(subject: Subject, sheet: Sheet) -> Drawing:
     """Draw a panel for each candidate: beside each other where there is room, else below."""
-    results = [one.multilevel for one in subject.candidates if one.multilevel is not None]
+    results = subject.results
     if not results:
         raise InsufficientDataError(
             "a forest shows speedups, and nothing was compared",
@@ -262,7 +262,7 @@ _SURE = 1e-4  # of a reliability: what is nearer to 0 or 1 is not drawn
 
 def draw_curve(subject: Subject, sheet: Sheet) -> Drawing:
     """Draw a step curve for each candidate, with the required level and the largest speedup."""
-    results = [one.multilevel for one in subject.candidates if one.multilevel is not None]
+    results = subject.results
     found = [
         (best, style_of(result.word))
         for result in results

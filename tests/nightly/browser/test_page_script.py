@@ -28,9 +28,8 @@ def sample(anchor: str, title: str) -> Chapter:
         folder="sample",
         anchor=anchor,
         title=title,
-        values={},
+        values={"html": markup(anchor)},
         sections=tuple,
-        drawn=lambda: {"html": markup(anchor)},
     )
 
 
@@ -38,33 +37,23 @@ def markup(anchor: str) -> Markup:
     scale = Scale(0.010, 0.100, log=True)
     cloud = dots([(0.5, scale.at(0.042))], "", top=0, height=100, axis=read_out(scale, "s"))
     rows = "".join(
-        f'<tr data-variant="{side}"><th scope="row">{name}</th><td data-sort="{value}">{text}</td></tr>'
-        for name, side, value, text in (
-            ("b|ten", "old", "10", "10 ms"),
-            ("b|nine", "new", "9", "9 ms"),
-            ("none", "new", "", "unknown"),
-            ("b|hundred", "old", "100", "100 ms"),
+        f'<tr><th scope="row">{name}</th><td data-sort="{value}">{text}</td></tr>'
+        for name, value, text in (
+            ("b|ten", "10", "10 ms"),
+            ("b|nine", "9", "9 ms"),
+            ("none", "", "unknown"),
+            ("b|hundred", "100", "100 ms"),
         )
     )
-    forest = "".join(
-        f'<table data-together="forest" data-variant="{side}"><caption>{side}</caption><tbody>'
-        + "".join(
-            f'<tr data-row="{k}" data-sort="{speed}"><th scope="row">{name}</th>'
-            f'<td><svg aria-hidden="true"></svg></td><td>{speed}</td></tr>'
-            for k, name, speed in ((1, "zlib", a), (2, "awk", b), (3, "m4", c))
-        )
-        + '<tr class="fixed"><th scope="row">these 3</th><td></td><td>1.5</td></tr></tbody></table>'
-        for side, a, b, c in (("new", 1.1, 3, ""), ("old", 2, 0.5, 1))
-    )
+    short = '<tr><th scope="row">zlib</th><td><svg aria-hidden="true"></svg></td><td>1.1</td></tr>'
     raw = json.dumps(RAW).replace("<", "\\u003c")
     return Markup(f"""<section id="{anchor}"><h1>new is faster</h1><p class="deck">By 2.</p>
-{forest}<ul><li><span aria-hidden="true">1</span>One caution</li></ul></section>
+<table><caption>new</caption><tbody>{short}</tbody></table><ul><li><span aria-hidden="true">1</span>One caution</li></ul></section>
 <section id="{anchor}more"><h2>More</h2>
 <div class="wide"><table id="table{anchor}" class="sortable" data-filter="benchmark"><caption>times</caption>
-<thead><tr><th scope="col">name</th><th scope="col">time</th></tr></thead><tbody>{rows}
-<tr class="fixed"><th scope="row">all</th><td data-sort="1">1 ms</td></tr></tbody></table></div>
+<thead><tr><th scope="col">name</th><th scope="col">time</th></tr></thead><tbody>{rows}</tbody></table></div>
 <details id="{anchor}zlib" data-jump="zlib"><summary>zlib</summary><h3>zlib</h3>
-<p id="{anchor}deep" data-tip="a tip" tabindex="0">inside</p></details>
+<p id="{anchor}deep">inside</p></details>
 <details id="{anchor}awk" data-jump="awk"><summary>awk</summary><h3>awk</h3></details>
 <pre class="copyable">@misc{{key}}</pre>{plot(100, [cloud], "one dot at 42 ms")}
 <script type="application/json" id="{anchor}raw" data-download="raw.json">{raw}</script></section>""")
@@ -124,15 +113,15 @@ def test_a_script_that_the_policy_does_not_know_is_refused(browser, page: Path) 
     assert any("Content Security Policy" in message for message in browser.console())
 
 
-def test_numbers_sort_as_numbers_unknown_last_fixed_rows_after_them(browser, page: Path) -> None:
+def test_numbers_sort_as_numbers_and_unknown_ones_come_last(browser, page: Path) -> None:
     browser.open(page)
     before = names(browser)
     press(browser, "time", "#tabletop")
-    assert names(browser) == ["b|nine", "b|ten", "b|hundred", "none", "all"]
+    assert names(browser) == ["b|nine", "b|ten", "b|hundred", "none"]
     head = "return document.querySelectorAll('#tabletop thead th')[1].getAttribute('aria-sort')"
     assert browser.run(head) == "ascending"
     press(browser, "time", "#tabletop")
-    assert names(browser) == ["b|hundred", "b|ten", "b|nine", "none", "all"]
+    assert names(browser) == ["b|hundred", "b|ten", "b|nine", "none"]
     assert browser.run(head) == "descending"
     press(browser, "time", "#tabletop")
     assert names(browser) == before
@@ -142,29 +131,18 @@ def test_numbers_sort_as_numbers_unknown_last_fixed_rows_after_them(browser, pag
 def test_names_sort_too(browser, page: Path) -> None:
     browser.open(page)
     press(browser, "name", "#tabletop")
-    assert names(browser) == ["b|hundred", "b|nine", "b|ten", "none", "all"]
-
-
-def test_tables_side_by_side_keep_one_order(browser, page: Path) -> None:
-    browser.open(page)
-    new, old = "#top table[data-variant=new]", "#top table[data-variant=old]"
-    choose(browser, "order of wall", "speedup of new")
-    assert names(browser, new) == names(browser, old) == ["awk", "zlib", "m4", "these 3"]
-    choose(browser, "order of wall", "name")
-    assert names(browser, new) == names(browser, old) == ["awk", "m4", "zlib", "these 3"]
-    choose(browser, "order of wall", "as reported")
-    assert names(browser, new) == names(browser, old) == ["zlib", "awk", "m4", "these 3"]
+    assert names(browser) == ["b|hundred", "b|nine", "b|ten", "none"]
 
 
 def test_a_filter_shows_the_rows_with_all_words(browser, page: Path) -> None:
     browser.open(page)
     script = "const box = document.querySelector('#topmore input[type=search]'); box.value = arguments[0]; box.dispatchEvent(new Event('input'))"
     browser.run(script, "B|  TE")
-    eventually(browser, "return document.querySelector('[role=status]').textContent === '1 of 5'")
+    eventually(browser, "return document.querySelector('[role=status]').textContent === '1 of 4'")
     assert names(browser) == ["b|ten"]
     browser.run(script, "")
-    eventually(browser, "return document.querySelector('[role=status]').textContent === '5 of 5'")
-    assert len(names(browser)) == 5
+    eventually(browser, "return document.querySelector('[role=status]').textContent === '4 of 4'")
+    assert len(names(browser)) == 4
 
 
 def test_the_value_of_a_dot_is_shown_under_the_pointer(browser, page: Path) -> None:
@@ -179,18 +157,6 @@ def test_the_value_of_a_dot_is_shown_under_the_pointer(browser, page: Path) -> N
     assert eventually(browser, tip) == "42 ms"
     browser.tell("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + 200, y=box[1])
     eventually(browser, "return document.getElementById('tip').hidden")
-
-
-def test_a_tip_is_shown_to_the_keyboard_and_leaves_with_escape(browser, page: Path) -> None:
-    browser.open(page)
-    browser.run("topzlib.open = true; topdeep.focus()")
-    tip = "const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent"
-    assert browser.run(tip) == "a tip"
-    assert browser.run("return topdeep.getAttribute('aria-describedby')") == "tip"
-    browser.run(
-        "topdeep.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))"
-    )
-    assert browser.run(tip) == ""
 
 
 @pytest.fixture
@@ -212,7 +178,6 @@ def test_a_table_is_copied_as_markdown_and_its_signs_stay_literal(browser, copie
         r"| b\|nine | 9 ms |",
         "| none | unknown |",
         r"| b\|hundred | 100 ms |",
-        "| all | 1 ms |",
     ]
 
 
@@ -273,18 +238,6 @@ def test_headings_have_permalinks(browser, page: Path) -> None:
     assert len(found) == 6
 
 
-def test_a_variant_is_hidden_and_shown(browser, page: Path) -> None:
-    browser.open(page)
-    seen = "return [...document.querySelectorAll('[data-variant=old]')].filter(e => e.getClientRects().length).length"
-    before = browser.run(seen)
-    box = "[...document.querySelectorAll('#controls fieldset label')].find(l => l.textContent === 'old').querySelector('input').click()"
-    browser.run(box)
-    assert before > 0
-    assert browser.run(seen) == 0
-    browser.run(box)
-    assert browser.run(seen) == before
-
-
 def test_one_metric_at_a_time_or_all(browser, page: Path) -> None:
     browser.open(page)
     seen = "return [...document.querySelectorAll('main h1')].filter(e => e.getClientRects().length).length"
@@ -295,18 +248,9 @@ def test_one_metric_at_a_time_or_all(browser, page: Path) -> None:
     assert browser.run(seen) == 2
 
 
-def test_all_parts_are_unfolded_and_folded(browser, page: Path) -> None:
-    browser.open(page)
-    seen = "return document.querySelectorAll('details[open]').length"
-    press(browser, "unfold all")
-    assert browser.run(seen) == 4
-    press(browser, "fold all")
-    assert browser.run(seen) == 0
-
-
 def test_without_scripts_no_control_is_seen(browser, page: Path) -> None:
     with browser.without_scripts():
         browser.open(page)
         assert browser.run("return document.querySelectorAll('button,select,input').length") == 0
         assert browser.run("return controls.getClientRects().length") == 0
-        assert names(browser) == ["b|ten", "b|nine", "none", "b|hundred", "all"]
+        assert names(browser) == ["b|ten", "b|nine", "none", "b|hundred"]

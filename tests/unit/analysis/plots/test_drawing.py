@@ -13,8 +13,8 @@ from fontTools.ttLib import TTFont
 from PIL import Image
 
 from analysis.errors import UsageError
-from analysis.plots import Axes, Scale, arranged, quantity_axis
-from analysis.plots.chart import ENDINGS, Sheet, check_picture, picture_bytes
+from analysis.plots.axes import Axes, Scale, quantity_axis
+from analysis.plots.chart import ENDINGS, Sheet, arranged, check_picture, picture_bytes
 from analysis.plots.marks import PRINT
 from analysis.plots.paper import Spots
 

@@ -8,9 +8,18 @@ import math
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.plots import Axes, arranged, density_axis, quantity_axis, ratio_axis, rows_down
-from analysis.plots.axes import Scale, quantity_ticks, ratio_scale, ratio_ticks
-from analysis.plots.chart import Sheet
+from analysis.plots.axes import (
+    Axes,
+    Scale,
+    density_axis,
+    quantity_axis,
+    quantity_ticks,
+    ratio_axis,
+    ratio_scale,
+    ratio_ticks,
+    rows_down,
+)
+from analysis.plots.chart import Sheet, arranged
 from analysis.plots.marks import PRINT, Dots, Line, Rect, style_of
 from analysis.plots.paper import Letters, Outline, style_of_roles
 from analysis.plots.svg import broken, wide

@@ -7,41 +7,16 @@ import hashlib
 import re
 from html import unescape
 
-import pytest
-from jinja2 import ChoiceLoader, DictLoader
-from markupsafe import Markup
-
-from analysis.pages.model import Column, Table, Value
-from analysis.report import assembling as shell
+from analysis.pages.model import Column, Table, Value, section
 from analysis.report.assembling import environment, html_page, table_html
 from analysis.report.page import Chapter, Report
 
 EVIL = '</title><script>alert(1)</script>"><img src=x onerror=alert(1)>{{7*7}}\u202e\x00\x1b[31m'
 
 
-@pytest.fixture(autouse=True)
-def _template(monkeypatch) -> None:
-    """Let a chapter in the folder "told" be its own markup."""
-    own = DictLoader({"told/chapter.html.jinja": "{{ html }}"})
-    loader = ChoiceLoader([own, shell._templates().loader])
-    monkeypatch.setattr(shell._templates(), "loader", loader)
-
-
-def chapter(*, anchor: str, title: str, html: str) -> Chapter:
-    return Chapter(
-        name="told",
-        folder="told",
-        anchor=anchor,
-        title=title,
-        values={},
-        sections=tuple,
-        drawn=lambda: {"html": Markup(html)},  # a test's own text
-    )
-
-
 def told_by(*, anchor: str, title: str) -> Chapter:
-    """Give a chapter that is its own markup."""
-    return chapter(anchor=anchor, title=title, html=title)
+    """Give a chapter that says its own title."""
+    return Chapter(name="told", anchor=anchor, title=title, sections=lambda: (section(title),))
 
 
 def page(*chapters: Chapter, metrics: tuple[str, ...] = ("wall",), title: str = "t") -> str:
@@ -49,12 +24,6 @@ def page(*chapters: Chapter, metrics: tuple[str, ...] = ("wall",), title: str = 
         title=title, headline="nothing", metrics=metrics, chapters=chapters, cautions=()
     )
     return html_page(report)
-
-
-def told(markup: str) -> str:
-    """Give the markup of one chapter as it stands on the page."""
-    whole = page(told_by(anchor="a", title=markup))
-    return whole.partition('<div data-metric="wall">')[2].partition("<nav")[0].strip()
 
 
 def test_the_policy_names_the_hash_of_the_script_and_nothing_else() -> None:

@@ -15,8 +15,12 @@ from analysis.importers.reader import Reading
 from analysis.pages.model import Value
 from analysis.record.trial_files import ENVIRONMENT, FINDINGS
 from analysis.report.assembling import chapter_html
-from analysis.report.condition_records import differed_of, facts_of, source_of
-from analysis.report.conditions import chapter as conditions
+from analysis.report.conditions import (
+    chapter as conditions,
+    differed_of,
+    facts_of,
+    source_of,
+)
 from analysis.report.subject import subject_of
 from tests.examples import examples
 
@@ -193,7 +197,7 @@ def test_empty_and_not_kept_are_told_apart(subject):
         failing("exit", "exit")(made)
         del made.extra["outputs/0001.stderr"]
 
-    (_, failed) = conditions(subject(change=change)).sections()
+    (_, failed, _) = conditions(subject(change=change)).sections()
     assert [row[-1] for row in failed.blocks[0].rows] == ["empty", "not kept"]
 
 
