@@ -147,9 +147,9 @@ def _cautions(report: Report) -> Iterator[Markup]:
 def _sheets(report: Report) -> list[Path]:
     """Give the style sheets of a page; what all chapters share comes first: a chapter's own rule holds.
 
-    Chapters in a folder of folders are those of a page of its own, and no other page bears their sheets.
+    Those in a folder of folders are of a chapter that not every page has: its name is the first folder's.
     """
-    own = {chapter.folder.partition("/")[0] for chapter in report.chapters}
+    own = {chapter.name for chapter in report.chapters}
     sheets = (
         path
         for path in _HERE.rglob("*.css")

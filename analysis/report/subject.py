@@ -26,17 +26,14 @@ if TYPE_CHECKING:
     from ..verdict.result import CandidateVerdict, Verdict
 
 __all__ = [
-    "Name",
     "Subject",
     "abridging",
     "first_host",
     "hosts_of",
     "in_short",
     "judged_fleet",
-    "kicker",
     "level_of",
     "metric_said",
-    "names_of",
     "only_host",
     "shown",
     "standing_of",
@@ -129,21 +126,6 @@ def _advised(one: CandidateVerdict) -> CandidateVerdict:
 # --- How a name that is not ours is shown: nothing in it moves, hides or reorders what stands around it.
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name as it is, as it is shown, and as it is shown where there is little room."""
-
-    whole: str
-    text: str
-    narrow: str
-
-
-def names_of(names: Sequence[str], wide: int = 24, narrow: int = 14) -> Mapping[str, Name]:
-    """Give names that stand beside each other in two widths, as `shortened` does."""
-    texts, narrows = shortened(names, wide), shortened(names, narrow)
-    return {name: Name(name, texts[name], narrows[name]) for name in names}
-
-
 def abridging(names: Sequence[str], width: int = 24) -> Callable[[str], str]:
     """Give what shortens these names in a text, as `shortened` does."""
     short = {name: brief for name, brief in shortened(names, width).items() if brief != name}
@@ -164,12 +146,6 @@ def metric_said(metric: str, better: str) -> str:
     """Name a metric as the line above a page's title does."""
     name = "wall time" if metric == "wall" else in_short(metric)
     return f"{name}, higher is better" if better == "higher" else name
-
-
-def kicker(command: str, campaign: str | None, *parts: str) -> tuple[str, str]:
-    """Give both sides of the line above a page's title: which command of what, and the facts that there are."""
-    named = f" · {in_short(campaign)}" if campaign else ""
-    return f"fairtrial {command}{named}", " · ".join(filter(None, parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
