@@ -12,11 +12,11 @@ from ..pages.difference import Difference
 from ..pages.model import (
     Block,
     Caution,
-    Note,
     Page,
     Table,
     Value,
     columns_of,
+    first_notes,
     page_of,
     section,
     table_of,
@@ -370,7 +370,6 @@ def alarm_alone(history: History) -> str | None:
 _LINES = 8  # benchmarks on the screen
 _CHANGES = 4  # changes on the screen
 _HOSTS = 2  # and of the baseline itself
-_NOTES = 3
 _RULES = {
     "one": "{risk} risk that any does not",
     "holm": "{risk} risk that any does not (Holm)",
@@ -404,7 +403,9 @@ def _page(history: History) -> Page:
             *_more(len(hosts) - _HOSTS, "change", " of baselines"),
         ),
     )
-    below: tuple[Block, ...] = (*map(Note, _notes(history)), *history.following)
+    paired = any(one.paired for one in history.series)  # else the heading says it
+    cautions = (one for one in history.cautions if paired or one.code != "no-baseline")
+    below: tuple[Block, ...] = (*first_notes(cautions), *history.following)
     return Page(
         title="History",
         sections=tuple(one for one in sections if one.blocks),
@@ -567,12 +568,3 @@ def host_sentence(history: History, one: HostInterval, *, whole: bool = False) -
         f"{shorten(shown(one.baseline), 24)} itself {_difference(series, one.step).ranged()} on "
         f"{shorten(shown(one.benchmark), 24)}, between {_between(series, one)}: {one.words}{what}{holds}"
     )
-
-
-def _notes(history: History) -> Iterator[str]:
-    paired = any(one.paired for one in history.series)  # else the heading says it
-    cautions = [one for one in history.cautions if paired or one.code != "no-baseline"]
-    kept = _NOTES if len(cautions) <= _NOTES else _NOTES - 1
-    yield from (one.text if one.short is None else str(one.short) for one in cautions[:kept])
-    if (rest := len(cautions) - kept) > 0:
-        yield f"and {counted(rest, 'caution')} more (--json has all)"
