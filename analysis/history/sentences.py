@@ -15,6 +15,7 @@ from ..pages.model import (
     Page,
     Table,
     Value,
+    cautions_of as rows_of,
     columns_of,
     first_notes,
     page_of,
@@ -174,25 +175,20 @@ def cautions_of(
         yield from of(
             "too-few-nights", few, f"fewer than {FEWEST} nights, so no change is looked for"
         )
-    changed_ones = sum(bool(one.intervals) for one in judged)
-    if correction == "bh" and changed_ones:
-        yield Caution(
-            "share-of-false",
-            f"of {changed_ones} series that are named some may be false: "
-            "their share is bounded on average, where benchmarks are independent (--correction holm)",
-        )
-    if correction == "none" and len(judged) > 1:
-        yield Caution(
-            "uncorrected",
-            f"each of {len(judged)} series has the risk for itself: a false interval somewhere is likelier",
-        )
-    if level < least_share():
-        yield Caution(
-            "too-many-series",
-            f"{len(judged)} series leave each a level below {least_share():g}, of which no law is known: no interval "
-            "can be told (--correction bh, or --benchmark)",
-        )
-    yield from nights.cautions
+    named, least = sum(bool(one.intervals) for one in judged), least_share()
+    of_all = {
+        "share-of-false": correction == "bh"
+        and named > 0
+        and f"of {named} series that are named some may be false: "
+        "their share is bounded on average, where benchmarks are independent (--correction holm)",
+        "uncorrected": correction == "none"
+        and len(judged) > 1
+        and f"each of {len(judged)} series has the risk for itself: a false interval somewhere is likelier",
+        "too-many-series": level < least
+        and f"{len(judged)} series leave each a level below {least:g}, of which no law is known: no interval "
+        "can be told (--correction bh, or --benchmark)",
+    }
+    yield from (*rows_of(of_all), *nights.cautions)
     pairs = [(one, after) for one, after in pairwise(judged) if one.ends is not None]
     if pairs:
         ended = [one for one, _ in pairs]
