@@ -27,7 +27,7 @@ from ..pages.model import Block, CommandLine, Figure, Section, section, table_of
 from ..pages.number_format import counted
 from ..plots.axes import Scale, Tick, quantity_ticks, ratio_ticks, read_out
 from ..words import command_line, shorten, shown
-from .assembling import html_page
+from .assembling import html_page, sentence
 from .page import Chapter, Report
 
 if TYPE_CHECKING:
@@ -72,37 +72,36 @@ def history_html(history: History) -> str:
     folded = still if len(still) > _OPEN else []
     seen = [one for one in benchmarks if one.changed] + (still if not folded else [])
 
-    def strips(some: Sequence[Benchmark]) -> tuple[Section, ...]:
-        doing("drawing the strips")
+    def strips(anchor: str, title: str, some: Sequence[Benchmark], lead: str = "") -> Chapter:
         reading = " ".join(_reading(history, benchmarks, places))
-        return (section(reading, *(_strip(one, history, places) for one in some)),)
+        return Chapter(
+            name="strips",
+            anchor=anchor,
+            title=title,
+            lead=lead,
+            sections=lambda: (section(reading, *(_strip(one, history, places) for one in some)),),
+        )
 
-    chapters = (
-        Chapter(
-            name="history",
-            anchor="answer",
-            title="",
-            headline=history.sentence,
-            lead=f"fairtrial history · {about}",
-            sections=lambda: tuple(_answer(history, heading)),
-        ),
-        Chapter(
-            name="strips", anchor="strips", title="Night by night", sections=lambda: strips(seen)
-        ),
-        Chapter(
-            name="still",
-            anchor="still",
-            title="Without a change",
-            lead=counted(len(still), "benchmark"),
-            sections=lambda: strips(folded),
-        ),
+    doing("drawing the strips")
+    answer = Chapter(
+        name="history",
+        anchor="answer",
+        title="",
+        headline=history.sentence,
+        lead=f"fairtrial history · {about}",
+        sections=lambda: tuple(_answer(history, heading)),
     )
-    there = (True, bool(seen), bool(folded))
+    told = counted(len(still), "benchmark")
+    chapters = (
+        answer,
+        *([strips("strips", "Night by night", seen)] if seen else ()),
+        *([strips("still", "Without a change", folded, told)] if folded else ()),
+    )
     report = Report(
         title=history.campaign or history.place,
         headline=history.sentence,
         metrics=(history.metric,),
-        chapters=tuple(one for one, is_there in zip(chapters, there, strict=True) if is_there),
+        chapters=chapters,
         names=tuple(one.name for one in benchmarks),
         cautions=history.cautions,
         shown=history.cautions[:_SHOWN],
@@ -115,7 +114,7 @@ def _answer(history: History, heading: Sequence[str]) -> Iterator[Section]:
     if history.gate is not None:
         since = f" since {shown(history.since)}" if history.since else ""
         gate = [f"gate {shown(history.gate)}{since}: {history.outcome}"]
-    yield section(*(f"{text[:1].upper()}{text[1:]}." for text in (*heading, *gate)))
+    yield section(*(f"{sentence(text)}." for text in (*heading, *gate)))
     if history.newest:
         yield section(benchmarks_table(history, history.newest, whole=True))
     if history.left_out:
