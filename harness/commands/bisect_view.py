@@ -45,7 +45,7 @@ def why_of(found: Bisection, err: TextIO, *, quiet: bool, verbose: bool, wait_s:
     """
     from analysis.commands.why import explained, targets_of
 
-    from .why import WhyView, recorded
+    from .why_answering import WhyView, recorded
 
     targets = tuple(
         target

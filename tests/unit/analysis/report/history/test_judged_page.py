@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from html import unescape
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from analysis.history.judging import judge_nights
 from analysis.report.history import history_html
 from tests.unit.analysis.history.judged import made_nights as made
+from tests.unit.analysis.report.history.test_history_page import text_of
 
 STEP = np.where(np.arange(60) < 36, 0.0, 0.05)
 NEWER = {"kernel": {"release": "6.12"}}
@@ -25,12 +25,6 @@ def page() -> str:
         made.series(made.noise(60, 2), "logs", own=made.noise(60, 3, 0.002) - STEP, facts={36: NEWER}),
     )  # fmt: skip
     return history_html(judge_nights(nights, gate="slower>2%"))
-
-
-def text_of(html: str) -> str:
-    body = html.partition("<main")[2].rpartition("</main>")[0]
-    told = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", body)))
-    return told.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def strip(page: str, number: int) -> str:

@@ -1,5 +1,4 @@
-"""Where nights stand on the axis that all strips share. Authority: the definition of a missing night
-(`missing_before`): by the usual distance of two trials."""
+"""Where nights stand on the axis that all strips share. Authority: the definition of a missing night (`missing_before`)."""
 
 from __future__ import annotations
 
@@ -15,8 +14,7 @@ def night(day: int) -> tuple[str, str]:
 
 
 def places_of(nights):
-    values = (SimpleNamespace(started_at=start, trial=name) for start, name in nights)
-    return history.places_of(values)
+    return history.places_of(SimpleNamespace(started_at=at, trial=name) for at, name in nights)
 
 
 def test_each_trial_has_a_place_in_the_order_of_time():
@@ -33,8 +31,7 @@ def test_a_missing_night_leaves_its_place_empty():
     assert places.names[3:5] == ("", "")
 
 
-def test_trials_without_a_rhythm_have_no_empty_places():
-    # five trials of one day, one of a week later: commits of a busy day, and no night is missing
+def test_trials_without_a_rhythm_have_no_empty_places():  # commits of a busy day, one a week later
     busy = [(f"2026-09-01T{hour:02}:00:00Z", f"app-{hour}") for hour in range(5)]
     assert places_of([*busy, night(8)]).missing == ()
 

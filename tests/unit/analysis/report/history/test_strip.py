@@ -1,5 +1,4 @@
-"""The picture of a benchmark. Authorities: the made-up nights (every value and each change is on it, in its
-place), `docs/report.md` (what is blue, orange, grey)."""
+"""The picture of a benchmark. Authorities: the made-up nights, `docs/report.md` (what is blue, orange, grey)."""
 
 from __future__ import annotations
 
