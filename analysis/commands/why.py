@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,21 +23,17 @@ if TYPE_CHECKING:
 NOTHING_NAMED, NOT_RESOLVED = 1, 3  # exit codes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explaining:
-    """How profiles are explained.
+def explained(
+    profiles: Sequence[Path],
+    benchmarks: Sequence[str] = (),
+    *,
+    renames: Mapping[str, str] | None = None,
+    any_total: bool = False,
+) -> WhyAnswer:
+    """Explain stored profiles, benchmark by benchmark: those that are named, all where none is.
 
-    `benchmarks` are those that are named, all where none is. `renames` has new names of functions by their old ones.
-    With `any_total` functions are named although the whole difference is not there again.
-    """
-
-    benchmarks: tuple[str, ...] = ()
-    renames: Mapping[str, str] = field(default_factory=dict)
-    any_total: bool = False
-
-
-def explained(profiles: Sequence[Path], how: Explaining) -> WhyAnswer:
-    """Explain stored profiles, benchmark by benchmark.
+    `renames` has new names of functions by their old ones. With `any_total` functions are named although the whole
+    difference is not there again.
 
     Raises
     ------
@@ -54,17 +50,17 @@ def explained(profiles: Sequence[Path], how: Explaining) -> WhyAnswer:
     doing("explaining")
     stored = [read_profile(place) for place in profiles]
     known = dict.fromkeys(name for one in stored for name in one.profile.benchmarks)
-    for name in how.benchmarks:
+    for name in benchmarks:
         if name not in known:
             what = f"no profile of the benchmark {name!r} is stored"
             raise UsageError(what, str(profiles[0].parent), f"stored: {', '.join(known)}")
     return WhyAnswer(
         answers=tuple(
-            explain_by(one, trial, benchmark=name, renames=how.renames, any_total=how.any_total)
+            explain_by(one, trial, benchmark=name, renames=renames or {}, any_total=any_total)
             for one in stored
             for trial in (read_trial(one.timed),)
             for name in one.profile.benchmarks
-            if name in (how.benchmarks or known)
+            if name in (benchmarks or known)
         )
     )
 
@@ -74,13 +70,6 @@ def exit_code_of(answer: WhyAnswer, *, require: bool) -> int:
     if all(one.withheld == "total-not-resolved" for one in answer.answers):
         return NOT_RESOLVED
     return NOTHING_NAMED if require and not any(one.named for one in answer.answers) else 0
-
-
-def check_folded(text: str) -> None:
-    """Refuse a file that cannot be written, before anything is executed."""
-    from .options import check_file
-
-    check_file(Path(text))
 
 
 def write_folded(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> None:
@@ -153,23 +142,19 @@ def targets_of(
     known_names("benchmark", benchmarks or None, trial.manifest.benchmarks, str(folder))
     if variant is not None:
         candidates_in(trial, [variant])
-    verdict = None
+    found: list[Target] = []
     try:
         verdict = judge(trial, metric=metric, variants=None if variant is None else [variant])
+        found = [_of(folder, verdict, one, benchmarks) for one in verdict.candidates]
     except FairtrialError:
         if variant is None:
             raise
-    found = (
-        []
-        if verdict is None
-        else [_of(folder, verdict, one, benchmarks) for one in verdict.candidates]
-    )
     if variant is None:
-        return tuple(_slower(trial, found))
-    target = (
-        found[0] if found else Target(trial=folder, variant=variant, benchmarks=tuple(benchmarks))
-    )
-    return (_all_where_none_is_decided(target, trial, benchmarks),)
+        return _slower(trial, found)
+    target = (*found, Target(trial=folder, variant=variant, benchmarks=()))[0]
+    chosen = tuple(benchmarks) or _only(target, DECIDED) or trial.manifest.benchmarks
+    said = {name: target.verdict_was[name] for name in chosen if name in target.verdict_was}
+    return (replace(target, benchmarks=chosen, verdict_was=said),)
 
 
 def _of(folder: Path, verdict: Verdict, one: CandidateVerdict, benchmarks: Sequence[str]) -> Target:
@@ -193,13 +178,9 @@ def _only(target: Target, outcomes: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in target.benchmarks if said[name].outcome in outcomes)
 
 
-def _slower(trial: Trial, found: Sequence[Target]) -> list[Target]:
+def _slower(trial: Trial, found: Sequence[Target]) -> tuple[Target, ...]:
     """Keep what is slower."""
-    slower = [
-        Target(trial=one.trial, variant=one.variant, benchmarks=names, verdict_was=one.verdict_was)
-        for one in found
-        if (names := _only(one, SLOWER))
-    ]
+    slower = tuple(replace(one, benchmarks=names) for one in found if (names := _only(one, SLOWER)))
     if not slower:
         others = [name for name in trial.manifest.variants if name != trial.manifest.baseline]
         if not others:
@@ -208,14 +189,6 @@ def _slower(trial: Trial, found: Sequence[Target]) -> list[Target]:
         what = "the verdict calls no candidate slower than the baseline"
         raise UsageError(what, str(trial.path), f"name one: {command_line(words)}")
     return slower
-
-
-def _all_where_none_is_decided(target: Target, trial: Trial, benchmarks: Sequence[str]) -> Target:
-    chosen = tuple(benchmarks) or _only(target, DECIDED) or trial.manifest.benchmarks
-    said = {name: target.verdict_was[name] for name in chosen if name in target.verdict_was}
-    return Target(
-        trial=target.trial, variant=target.variant, benchmarks=tuple(chosen), verdict_was=said
-    )
 
 
 def stored_profiles(folder: Path, variant: str | None) -> tuple[Path, ...]:

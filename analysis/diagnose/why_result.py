@@ -22,6 +22,7 @@ from ..pages.model import (
     ShortSentence,
     Table,
     Value,
+    first_notes,
     merged,
     page_of,
     text_of,
@@ -419,7 +420,6 @@ def _of_names(told: Why, table: SessionTable) -> Iterator[Caution]:
 
 _ROWS = 8  # functions that are shown, and all that are named
 _COUNTERS = 6
-_NOTES = 3
 _WIDE = WIDTH - 2  # columns of a table that stands below a title
 _LEAST_NAME, _VARIANT, _METRIC = 16, 10, 24
 _DIGITS = 3  # decimals of a total of 1 to 9 ms; of ten times as much one less
@@ -583,9 +583,6 @@ def _following(answer: WhyAnswer) -> tuple[Section, ...]:
     """Give at most three notes and the next command of the first answer that has one."""
     told = answer.answers
     each = ([c.of(one.benchmark) if len(told) > 1 else c for c in one.cautions] for one in told)
-    texts = [one.text for one in merged(answer.cautions, *each)]
-    if len(texts) > _NOTES:
-        texts = [*texts[: _NOTES - 1], f"and {len(texts) - _NOTES + 1} more: --json has all"]
-    blocks: list[Note | Next] = [Note(text) for text in texts]
+    blocks: list[Note | Next] = [*first_notes(merged(answer.cautions, *each))]
     blocks += [found for one in told if (found := _next_of(one)) is not None][:1]
     return (Section(tuple(blocks)),) if blocks else ()

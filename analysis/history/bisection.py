@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from ..announcing import cells, cut
 from ..errors import StoreError
 from ..pages.difference import Compared, Difference
-from ..pages.model import Next, Note, Page, Table, columns_of, page_of, section
+from ..pages.model import Next, Note, Page, Table, columns_of, first_notes, page_of, section
 from ..pages.number_format import Word, counted, is_time, listed, outcome_word, significant
 from ..pages.result import Result
 from ..record.commits import BISECTION, NamedCommit
@@ -298,7 +298,6 @@ def told_word(word: PairWord, later: str, metric: str, unit: str, better: str) -
 # proof, what is left, notes.
 
 
-_NOTES = 3
 _STEPS = 4  # culprits with their evidence
 _COMMITS = 4  # of one culprit that may be any of several
 _ROWS = 3  # of what is open, refuted, skipped
@@ -315,7 +314,7 @@ def _bisection_page(told: Bisection) -> Page:
     rows = [(label, _narrow(text)) for label, text in _evidence(told)]
     tables = (_table("culprits", _who(told)), _table("evidence", rows))
     sections = (section(told.sentence), *map(section, filter(None, tables)), section(*_took(told)))
-    below = (*map(Note, _notes(told)), *(() if told.command is None else (told.command,)))
+    below = (*_notes(told), *(() if told.command is None else (told.command,)))
     return Page(
         title=f"Bisection of {told.good.shown}..{told.bad.shown}",
         sections=sections,
@@ -441,13 +440,9 @@ def _time(seconds: float) -> str:
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _notes(told: Bisection) -> Iterator[str]:
+def _notes(told: Bisection) -> tuple[Note, ...]:
     known = told.first.word in ("faster", "slower")  # then the line of other metrics is enough
-    noted = [one.text for one in told.cautions if one.code != "other-metric" or not known]
-    count = _NOTES if len(noted) <= _NOTES else _NOTES - 1
-    yield from noted[:count]
-    if noted[count:]:
-        yield f"and {len(noted) - count} more: --json has all"
+    return first_notes(one for one in told.cautions if one.code != "other-metric" or not known)
 
 
 # --- A bisection read back from its JSON, as ``bisect.json`` holds it.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import AnalysisError
 from ..methods.multilevel.failures import fisher
-from ..pages.model import Caution
+from ..pages.model import cautions_of
 from ..pages.number_format import counted, listed
 from ..record.commits import NamedCommit
 from .bisection import (
@@ -192,64 +192,46 @@ def bisection_of(
         return listed([commits[k].short for k in places], _NAMED)
 
     about = names(fails_more), names(cut), names(unsteady), len(same_program)
-    cautions = tuple(Caution(*one) for one in _cautions(bisection, *about).items())
-    return replace(bisection, cautions=cautions)
+    return replace(bisection, cautions=cautions_of(_cautions(bisection, *about)))
 
 
 def _with(kind: type[T], one: NamedCommit, **more: object) -> T:
     return kind(**{name: getattr(one, name) for name in NamedCommit.__slots__}, **more)
 
 
-def _cautions(told: Bisection, fail: str, cut: str, unsteady: str, same: int) -> dict[str, str]:
-    """Give the sentence of each caution; an empty one is none."""
+def _cautions(told: Bisection, fail: str, cut: str, unsteady: str, same: int) -> dict[str, Any]:
+    """Give the sentence of each caution that holds."""
     many = sum(len(one.commits) - 1 for one in told.culprits)
     small = any(abs(one.speedup - 1) < _SMALL for one in told.culprits)
     differ = [one.metric for one in told.other_metrics if one.word in ("faster", "slower")]
-    text = {}
-    if many:
-        text["skipped-between"] = (
-            f"{counted(many, 'commit')} that cannot be measured {'lies' if many == 1 else 'lie'} right before a "
-            "culprit: each of them may be it"
-        )
-    if told.culprits:
-        text["build-noise"] = (
-            f"{'a step below 1 % may be one of layout: ' * small}two builds of one source may differ by half a per "
-            "cent and more, and no session tells that from a change of the code"
-        )
-    if fail:
-        text["fails-more"] = (
-            f"runs of {fail} fail more often than those of {told.good.short} and {told.bad.short}: only those that "
-            "succeed are compared"
-        )
-    if cut:
-        text["cut-off"] = (
-            f"runs of {cut} were stopped at their limit and count as at least that: what a longer time would "
-            "overturn is undecided. Raise the limit"
-        )
-    if unsteady:
-        text["no-steady-state"] = (
-            f"too many runs of {unsteady} reach no steady state: their values are those of all iterations, and no "
-            "speed of the program's own. Let them run longer, or name a number with --warmup-iterations"
-        )
-    if differ:
-        text["other-metric"] = (
-            f"another metric differs too, and was not searched: {listed(differ)} (--metric {differ[0]})"
-        )
-    if told.answer == "no-difference" and not told.one_program:
-        text["may-cancel"] = (
-            "only both ends were compared: steps that cancel each other between them are not seen, nor is one "
-            f"within the margin of {100 * told.margin:g} %"
-        )
-    if any(one.why == "sessions spent" for one in told.open):
-        text["heavy-search"] = (
-            "the sessions were spent before the search was done: the step is small beside the noise"
-        )
-    if same:
-        text["one-program"] = (
-            f"{counted(same, 'commit')} {'builds' if same == 1 else 'build'} to the program of the one before: equal "
-            "by construction, not measured again"
-        )
-    return text
+    return {
+        "skipped-between": many
+        and f"{counted(many, 'commit')} that cannot be measured {'lies' if many == 1 else 'lie'} right before a "
+        "culprit: each of them may be it",
+        "build-noise": told.culprits
+        and f"{'a step below 1 % may be one of layout: ' * small}two builds of one source may differ by half a per "
+        "cent and more, and no session tells that from a change of the code",
+        "fails-more": bool(fail)
+        and f"runs of {fail} fail more often than those of {told.good.short} and {told.bad.short}: only those that "
+        "succeed are compared",
+        "cut-off": bool(cut)
+        and f"runs of {cut} were stopped at their limit and count as at least that: what a longer time would "
+        "overturn is undecided. Raise the limit",
+        "no-steady-state": bool(unsteady)
+        and f"too many runs of {unsteady} reach no steady state: their values are those of all iterations, and no "
+        "speed of the program's own. Let them run longer, or name a number with --warmup-iterations",
+        "other-metric": differ
+        and f"another metric differs too, and was not searched: {listed(differ)} (--metric {differ[0]})",
+        "may-cancel": told.answer == "no-difference"
+        and not told.one_program
+        and "only both ends were compared: steps that cancel each other between them are not seen, nor is one "
+        f"within the margin of {100 * told.margin:g} %",
+        "heavy-search": any(one.why == "sessions spent" for one in told.open)
+        and "the sessions were spent before the search was done: the step is small beside the noise",
+        "one-program": same
+        and f"{counted(same, 'commit')} {'builds' if same == 1 else 'build'} to the program of the one before: equal "
+        "by construction, not measured again",
+    }
 
 
 def unsteady_variants(trial: Trial, metric: str, benchmarks: Sequence[str]) -> set[str]:

@@ -560,10 +560,10 @@ def _file(path: Path) -> NightPlace:
 def _below(folder: Path) -> Iterator[NightPlace]:
     """Give what a folder is, or else the trials and fleets in it, or else the files of other tools."""
     if is_fleet(folder):
-        yield _fleet(folder)
+        yield _place(folder, "fleet")
         return
     if os.path.lexists(folder / MANIFEST):
-        yield _trial(folder)
+        yield _place(folder, "trial")
         return
     files: list[Path] = []
     if trials := [*_walk(results_within(folder), 1, files)]:
@@ -590,58 +590,45 @@ def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[NightPlace]:
         elif not entry.is_dir(follow_symlinks=False) or entry.name in (OUTPUTS, CERTIFICATES):
             continue
         elif is_fleet(path):
-            yield _fleet(path)
+            yield _place(path, "fleet")
         elif os.path.lexists(path / MANIFEST):
-            yield _trial(path)
+            yield _place(path, "trial")
         elif depth < _DEEPEST and not is_profiles(path):
             yield from _walk(path, depth + 1, files)
 
 
-def _trial(path: Path) -> NightPlace:
-    name = path.name or path.absolute().name
+def _place(path: Path, kind: Literal["trial", "fleet"]) -> NightPlace:
+    found = NightPlace(path=path, kind=kind, name=path.name or path.absolute().name)
     try:
-        manifest = read_manifest(path)
+        return replace(found, **(_of_fleet(path) if kind == "fleet" else _of_trial(found)))
     except StoreError as error:
-        return NightPlace(path=path, kind="trial", name=name, trouble=error.what)
-    campaign, started_at = manifest.campaign_name, first_start(path, manifest)
+        return replace(found, trouble=error.what)
+
+
+def _of_trial(place: NightPlace) -> dict[str, Any]:
+    manifest = read_manifest(place.path)
+    campaign, started_at = manifest.campaign_name, first_start(place.path, manifest)
     if imported := manifest.origin == "imported":  # as its files say it, or else its name
-        said = _said_of_cells(_import_record(path), "session")
-        campaign, started_at = "", first_date(said) or date_in(name)
-    return NightPlace(
-        path=path,
-        kind="trial",
-        name=name,
-        campaign=campaign,
-        started_at=started_at,
-        trouble=_UNDATED if imported and started_at is None else None,
-        trials=frozenset(
-            {(part.trial, part.started) for part in manifest.merged_from}
-            or {(manifest.trial, manifest.started)}
-        ),
-    )
+        said = _said_of_cells(_import_record(place.path), "session")
+        campaign, started_at = "", first_date(said) or date_in(place.name)
+    parts = {(part.trial, part.started) for part in manifest.merged_from}
+    return {
+        "campaign": campaign,
+        "started_at": started_at,
+        "trouble": _UNDATED if imported and started_at is None else None,
+        "trials": frozenset(parts or {(manifest.trial, manifest.started)}),
+    }
 
 
-def _fleet(path: Path) -> NightPlace:
-    name = path.name or path.absolute().name
-    try:
-        fleet = read_fleet(path)
-    except StoreError as error:
-        return NightPlace(path=path, kind="fleet", name=name, trouble=error.what)
-    starts = []
+def _of_fleet(path: Path) -> dict[str, Any]:
+    fleet, starts = read_fleet(path), []
     for host in fleet.hosts:
-        try:
+        with contextlib.suppress(StoreError):  # its reader says what is wrong
             trial = trial_place(path, host)
             starts.append(first_start(trial, read_manifest(trial)))
-        except StoreError:
-            continue  # its reader says what is wrong
     known = [start for start in starts if moment_of(start) is not None]
-    return NightPlace(
-        path=path,
-        kind="fleet",
-        name=name,
-        campaign=fleet.campaign,
-        started_at=min(known, key=lambda start: moment_of(start) or _LAST, default=None),
-    )
+    first = min(known, key=lambda start: moment_of(start) or _LAST, default=None)
+    return {"campaign": fleet.campaign, "started_at": first}
 
 
 def without_copies(places: Sequence[NightPlace]) -> tuple[NightPlace, ...]:

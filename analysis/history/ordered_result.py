@@ -8,7 +8,18 @@ from typing import ClassVar, Literal
 
 from ..pages import number_format as figures
 from ..pages.difference import Compared, Difference
-from ..pages.model import Block, Next, Note, Page, Table, Value, columns_of, page_of, section
+from ..pages.model import (
+    Block,
+    Caution,
+    Next,
+    Page,
+    Table,
+    Value,
+    columns_of,
+    first_notes,
+    page_of,
+    section,
+)
 from ..pages.result import Result
 from ..record.manifest import asked_words
 from ..stats.multiplicity import Correction
@@ -191,19 +202,16 @@ def _named(text: str, width: int = 24) -> str:
 
 _NAME = 18  # columns of a name in the table
 _MOST = 14  # rows
-_NOTES = 3
 _FIRST = ("step", "undecided", "equivalent")
 
 
 @page_of.register(OrderedVariants)
 def _page(result: OrderedVariants) -> Page:
-    notes, told = [*_notes(result)], result.sentence
-    if len(notes) > _NOTES:
-        notes = [*notes[: _NOTES - 1], f"and {len(notes) - _NOTES + 1} more: --json has all"]
+    told = result.sentence
     return Page(
         title="Ordered variants",
         sections=(section(told[:1].upper() + told[1:]), section(*_evidence(result))),
-        following=(section(*map(Note, notes), result.following),),
+        following=(section(*first_notes(_notes(result)), result.following),),
     )
 
 
@@ -236,7 +244,7 @@ def _rows(result: OrderedVariants, line: OrderedLine) -> Iterator[tuple[str, str
         name = ""
 
 
-def _notes(result: OrderedVariants) -> Iterator[str]:
+def _notes(result: OrderedVariants) -> Iterator[Caution | str]:
     names = list(result.variants)
     for line in ((result.suite,) if result.suite else ()) + result.benchmarks:
         for step in line.steps:
@@ -251,4 +259,4 @@ def _notes(result: OrderedVariants) -> Iterator[str]:
             f"{many} of {len(names)} variants are the same program as a neighbour: "
             f"{figures.listed([' = '.join(map(shown, one)) for one in result.pooled], 2)}"
         )
-    yield from (one.text if one.short is None else str(one.short) for one in result.cautions)
+    yield from result.cautions

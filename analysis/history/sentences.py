@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -11,15 +12,18 @@ from ..pages.difference import Difference
 from ..pages.model import (
     Block,
     Caution,
-    Note,
     Page,
     Table,
     Value,
+    cautions_of as rows_of,
     columns_of,
+    first_notes,
     page_of,
     section,
+    table_of,
+    value_of,
 )
-from ..pages.number_format import counted, listed, quantity, timed
+from ..pages.number_format import bare_pvalue, counted, listed, quantity, timed
 from ..pages.result import parse_condition
 from ..stats.multiplicity import Correction
 from ..words import apart, shorten, shown
@@ -31,6 +35,7 @@ from .judged import (
     HistoryInterval,
     HostInterval,
     Outcome,
+    Segment,
     SeriesHistory,
     SeriesValue,
     newest_changes,
@@ -170,25 +175,20 @@ def cautions_of(
         yield from of(
             "too-few-nights", few, f"fewer than {FEWEST} nights, so no change is looked for"
         )
-    changed_ones = sum(bool(one.intervals) for one in judged)
-    if correction == "bh" and changed_ones:
-        yield Caution(
-            "share-of-false",
-            f"of {changed_ones} series that are named some may be false: "
-            "their share is bounded on average, where benchmarks are independent (--correction holm)",
-        )
-    if correction == "none" and len(judged) > 1:
-        yield Caution(
-            "uncorrected",
-            f"each of {len(judged)} series has the risk for itself: a false interval somewhere is likelier",
-        )
-    if level < least_share():
-        yield Caution(
-            "too-many-series",
-            f"{len(judged)} series leave each a level below {least_share():g}, of which no law is known: no interval "
-            "can be told (--correction bh, or --benchmark)",
-        )
-    yield from nights.cautions
+    named, least = sum(bool(one.intervals) for one in judged), least_share()
+    of_all = {
+        "share-of-false": correction == "bh"
+        and named > 0
+        and f"of {named} series that are named some may be false: "
+        "their share is bounded on average, where benchmarks are independent (--correction holm)",
+        "uncorrected": correction == "none"
+        and len(judged) > 1
+        and f"each of {len(judged)} series has the risk for itself: a false interval somewhere is likelier",
+        "too-many-series": level < least
+        and f"{len(judged)} series leave each a level below {least:g}, of which no law is known: no interval "
+        "can be told (--correction bh, or --benchmark)",
+    }
+    yield from (*rows_of(of_all), *nights.cautions)
     pairs = [(one, after) for one, after in pairwise(judged) if one.ends is not None]
     if pairs:
         ended = [one for one, _ in pairs]
@@ -366,7 +366,6 @@ def alarm_alone(history: History) -> str | None:
 _LINES = 8  # benchmarks on the screen
 _CHANGES = 4  # changes on the screen
 _HOSTS = 2  # and of the baseline itself
-_NOTES = 3
 _RULES = {
     "one": "{risk} risk that any does not",
     "holm": "{risk} risk that any does not (Holm)",
@@ -383,14 +382,26 @@ def _page(history: History) -> Page:
     ordered = sorted(history.newest, key=lambda one: (weight[one.outcome], not one.intervals))
     kept = {id(one) for one in ordered[:_LINES]}
     lines = [one for one in history.newest if id(one) in kept]
+    changes = newest_changes(history)
+    hosts = sorted(history.host_intervals, key=lambda one: one.cause != "host")
     sections = (
         section(f"{label}{history.sentence}"),
-        section(*_heading(history)),
-        section(_benchmarks(history, lines), *_hidden(ordered[_LINES:]), *_values(history, lines)),
-        section(*_changes(history)),
-        section(*_hosts(history)),
+        section(*heading_of(history)),
+        section(
+            benchmarks_table(history, lines), *_hidden(ordered[_LINES:]), *_values(history, lines)
+        ),
+        section(
+            *([changes_table(history, changes[:_CHANGES])] if changes else ()),
+            *_more(len(changes) - _CHANGES, "change"),
+        ),
+        section(
+            *(host_sentence(history, one) for one in hosts[:_HOSTS]),
+            *_more(len(hosts) - _HOSTS, "change", " of baselines"),
+        ),
     )
-    below: tuple[Block, ...] = (*map(Note, _notes(history)), *history.following)
+    paired = any(one.paired for one in history.series)  # else the heading says it
+    cautions = (one for one in history.cautions if paired or one.code != "no-baseline")
+    below: tuple[Block, ...] = (*first_notes(cautions), *history.following)
     return Page(
         title="History",
         sections=tuple(one for one in sections if one.blocks),
@@ -398,7 +409,12 @@ def _page(history: History) -> Page:
     )
 
 
-def _heading(history: History) -> Iterator[str]:
+def _more(count: int, noun: str, of: str = "") -> Iterator[str]:
+    if count > 0:
+        yield f"and {counted(count, noun)} more{of} (--json has all)"
+
+
+def heading_of(history: History) -> Iterator[str]:
     """Say what was read: nights, hosts, metric, baseline; and what an interval promises."""
     when = ""
     if history.first_at is not None and history.last_at is not None:
@@ -424,24 +440,21 @@ def _heading(history: History) -> Iterator[str]:
         yield alone
 
 
-def _benchmarks(history: History, lines: Sequence[SeriesHistory]) -> Table:
+def benchmarks_table(
+    history: History, lines: Sequence[SeriesHistory], *, whole: bool = False
+) -> Table:
+    """Give a row for each series: its level now, since when, how often it changed; `whole`: what the gate says too."""
     bases = {one.baseline for one in history.newest if one.paired}
     base = shorten(shown(next(iter(bases)) or "baseline"), 16) if len(bases) == 1 else ""
-    return Table(
-        name="benchmarks",
-        columns=columns_of(
-            "<", "nights", f"now against {base}" if base else "now", "<since", "<changes"
-        ),
-        rows=tuple(
-            (
-                name,
-                Value(str(len(one.values)), len(one.values)),
-                _amount(one, one.segments[-1].speedup, one.segments[-1].metric_value),
-                label_of(one.values)(one.segments[-1].first_value),
-                _counts(one),
-            )
-            for name, one in zip(_called(history.series, lines), lines, strict=True)
-        ),
+    return table_of(
+        "benchmarks",
+        zip(_called(history.series, lines), lines, strict=True),
+        ("<", lambda row: row[0]),
+        ("nights", lambda row: len(row[1].values)),
+        (f"now against {base}" if base else "now", lambda row: _level(row[1], row[1].segments[-1])),
+        ("<since", lambda row: label_of(row[1].values)(row[1].segments[-1].first_value)),
+        ("<changes", lambda row: _counts(row[1])),
+        ("<gate", lambda row: row[1].outcome or "") if whole and history.gate else None,
     )
 
 
@@ -461,7 +474,7 @@ def _values(history: History, lines: Sequence[SeriesHistory]) -> Iterator[Table]
         label = label_of(one.values)
         for number, value in enumerate(one.values):
             row = rows.setdefault(label(number), [Value("-", None)] * len(columns))
-            row[k] = _amount(one, value.speedup, value.metric_value)
+            row[k] = _level(one, value)
     yield Table(
         name="nights",
         columns=columns_of("<", *_called(history.series, columns, width=12)),
@@ -469,11 +482,11 @@ def _values(history: History, lines: Sequence[SeriesHistory]) -> Iterator[Table]
     )
 
 
-def _amount(one: SeriesHistory, speedup: float | None, metric: float | None) -> Value:
+def _level(one: SeriesHistory, at: SeriesValue | Segment) -> Value:
     """Give what a candidate has more or less than its baseline; of a plain series the metric itself."""
-    if speedup is None:
-        return Value("-" if metric is None else quantity(metric, one.unit), metric)
-    ratio = speedup if one.better == "higher" else 1 / speedup
+    if at.speedup is None:
+        return value_of(at.metric_value, lambda metric: quantity(metric, one.unit))
+    ratio = at.speedup if one.better == "higher" else 1 / at.speedup
     told = Difference(ratio, None, None, one.metric, one.unit, one.better)
     return Value(told.cell(), 100 * (ratio - 1))
 
@@ -488,29 +501,28 @@ def _counts(one: SeriesHistory) -> str:
     return ", ".join(parts) or "none"
 
 
-def _changes(history: History) -> Iterator[Block | str]:
-    changes = newest_changes(history)
-    told, more = changes[:_CHANGES], len(changes) - _CHANGES
-    if not told:
-        return
-    names = _called(history.series, [one for one, _ in told])
-    steps = [_difference(series, one.step) for series, one in told]
-    yield Table(
-        name="changes",
-        columns=columns_of("<", "<between", "<at least .. at most", "estimate"),
-        rows=tuple(
-            (
-                name,
-                _between(series, one),
-                step.cell_interval(),
-                Value(step.cell(), None if step.ratio is None else 100 * (step.ratio - 1)),
-            )
-            for name, (series, one), step in zip(names, told, steps, strict=True)
-        ),
-        notes=tuple(_remark(series, one) for series, one in told),
+def changes_table(
+    history: History,
+    changes: Sequence[tuple[SeriesHistory, HistoryInterval]],
+    *,
+    whole: bool = False,
+) -> Table:
+    """Give a row for each change, and whose it is; `whole`: With all that is known of it, of one benchmark."""
+    names = _called(history.series, [one for one, _ in changes])
+    rows = [
+        (name, series, one, _difference(series, one.step))
+        for name, (series, one) in zip(names, changes, strict=True)
+    ]
+    table = table_of(
+        "changes",
+        rows,
+        None if whole else ("<", lambda row: row[0]),
+        ("<between", lambda row: _between(*row[1:3])),
+        ("<at least .. at most", lambda row: row[3].cell_interval()),
+        ("estimate", lambda row: Value(row[3].cell(), 100 * ((row[3].ratio or 1) - 1))),
+        ("p", lambda row: Value(bare_pvalue(row[2].pvalue), row[2].pvalue)) if whole else None,
     )
-    if more > 0:
-        yield f"and {counted(more, 'change')} more (--json has all)"
+    return replace(table, notes=tuple(_remark(*row[1:3], whole=whole) for row in rows))
 
 
 def _between(series: SeriesHistory, one: HistoryInterval | HostInterval) -> str:
@@ -518,10 +530,10 @@ def _between(series: SeriesHistory, one: HistoryInterval | HostInterval) -> str:
     return f"{label(one.first_value)} .. {label(one.last_value)}"
 
 
-def _remark(series: SeriesHistory, one: HistoryInterval) -> str:
+def _remark(series: SeriesHistory, one: HistoryInterval, *, whole: bool) -> str:
     parts = [f"{one.words}, most likely on {label_of(series.values)(one.place_value)}"]
     if one.environment:
-        parts.append(_listed(one.environment))
+        parts.append(_listed(one.environment, whole=whole))
     if one.missing:
         parts.append(f"{counted(one.missing, 'night')} missing")
     if one.good is not None and one.bad is not None:
@@ -530,20 +542,15 @@ def _remark(series: SeriesHistory, one: HistoryInterval) -> str:
     return "; ".join(parts)
 
 
-def _listed(environment: Sequence[str]) -> str:
+def _listed(environment: Sequence[str], *, whole: bool = False) -> str:
+    if whole:
+        return "; ".join(shorten(shown(text), 160) for text in environment)
     more = f", and {len(environment) - 1} more" if len(environment) > 1 else ""
     return f"{shorten(shown(environment[0]), 60)}{more}"
 
 
-def _hosts(history: History) -> Iterator[str]:
-    told = sorted(history.host_intervals, key=lambda one: one.cause != "host")
-    for one in told[:_HOSTS]:
-        yield _of_host(history, one)
-    if (more := len(told) - _HOSTS) > 0:
-        yield f"and {counted(more, 'change')} more of baselines (--json has all)"
-
-
-def _of_host(history: History, one: HostInterval) -> str:
+def host_sentence(history: History, one: HostInterval, *, whole: bool = False) -> str:
+    """Say how a baseline itself changed, where, and why."""
     series = next(
         each
         for each in history.series
@@ -551,18 +558,9 @@ def _of_host(history: History, one: HostInterval) -> str:
         and len(each.values) > one.last_value
         and each.values[one.first_value].trial == one.first
     )
-    what = f": {_listed(one.environment)}" if one.environment else ""
+    what = f": {_listed(one.environment, whole=whole)}" if one.environment else ""
     holds = "; speedups are paired and hold" if one.cause == "host" else ""
     return (
         f"{shorten(shown(one.baseline), 24)} itself {_difference(series, one.step).ranged()} on "
         f"{shorten(shown(one.benchmark), 24)}, between {_between(series, one)}: {one.words}{what}{holds}"
     )
-
-
-def _notes(history: History) -> Iterator[str]:
-    paired = any(one.paired for one in history.series)  # else the heading says it
-    cautions = [one for one in history.cautions if paired or one.code != "no-baseline"]
-    kept = _NOTES if len(cautions) <= _NOTES else _NOTES - 1
-    yield from (one.text if one.short is None else str(one.short) for one in cautions[:kept])
-    if (rest := len(cautions) - kept) > 0:
-        yield f"and {counted(rest, 'caution')} more (--json has all)"

@@ -237,6 +237,14 @@ class Table:
             raise ValueError(f"table {self.name!r} does not hold together: {wrong or 'notes'}")
 
 
+def first_notes(cautions: Iterable[Caution | str], most: int = 3) -> tuple[Note, ...]:
+    """Give the notes that a screen has room for, in short words where there are such; the last one counts the rest."""
+    texts = [one if isinstance(one, str) else str(one.short or one.text) for one in cautions]
+    if len(texts) > most:
+        texts[most - 1 :] = [f"and {len(texts) - most + 1} more: --json has all"]
+    return tuple(map(Note, texts))
+
+
 def table_of(name: str, things: Iterable[Any], *columns: tuple[Any, ...] | None) -> Table:
     """Make a table of a row for each thing.
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from ..data.protocol import settings_of
+from ..data.host_record import settings_of
 from ..errors import AnalysisError
 from ..methods.multilevel.page import looks_text
 from ..pages.model import Section, section

@@ -153,10 +153,9 @@ def _cautions(report: Report) -> Iterator[Markup]:
 
 
 def _sheets(report: Report) -> list[Path]:
-    """Give the page's style sheet, and those beside its templates."""
-    folders = dict.fromkeys(chapter.folder for chapter in report.chapters if chapter.folder)
-    own = (path for folder in folders for path in sorted((_HERE / folder).glob("*.css")))
-    return [_HERE / "page.css", *own]
+    """Give the page's style sheet, and those of single chapters, which have their names."""
+    own = (_HERE / f"{chapter.name}.css" for chapter in report.chapters)
+    return [_HERE / "page.css", *(path for path in own if path.exists())]
 
 
 def _shipped(path: Path) -> str:
@@ -174,10 +173,6 @@ def _groups(report: Report) -> Iterator[tuple[str, list[Markup]]]:
 
 def chapter_html(chapter: Chapter, names: Sequence[str] = ()) -> Markup:
     """Set a chapter: one ``section`` element with its anchor as id, in which long `names` are short."""
-    if chapter.folder:
-        page = _templates().get_template(f"{chapter.folder}/chapter.html.jinja")
-        text = page.render(chapter=chapter, **chapter.values)
-        return Markup(text)  # noqa: S704 - the template escapes
     brief = abridging(() if chapter.whole else names)
     sections = tuple(abridged(one, brief) for one in chapter.sections())
     # of many parts, which the page may jump to, the pictures are folded

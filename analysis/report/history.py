@@ -6,27 +6,39 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import plots
 from ..announcing import doing
+from ..history.judged import bisect_words
 from ..history.night_values import missing_before, moment_of
-from ..history.sentences import alarm_alone, measured
+from ..history.sentences import (
+    benchmarks_table,
+    changes_table,
+    heading_of,
+    host_sentence,
+    label_of,
+)
 from ..pages import number_format as figures
 from ..pages.difference import Difference
-from ..pages.number_format import bare_pvalue, counted, listed, significant
+from ..pages.model import Block, CommandLine, Figure, Section, section, table_of
+from ..pages.number_format import counted
 from ..plots.axes import Scale, Tick, quantity_ticks, ratio_ticks, read_out
-from ..words import command_line, shown
-from .assembling import html_page
+from ..words import command_line, shorten, shown
+from .assembling import html_page, sentence
 from .page import Chapter, Report
-from .subject import in_short, kicker, metric_said, names_of
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
-    from ..history.judged import History, HistoryInterval, HostInterval, SeriesHistory
+    from ..history.judged import (
+        History,
+        HistoryInterval,
+        HostInterval,
+        Segment,
+        SeriesHistory,
+        SeriesValue,
+    )
     from ..plots import Mark
 
 __all__ = [
@@ -37,18 +49,15 @@ __all__ = [
     "picture",
     "places_of",
     "scale_of",
+    "words_of",
 ]
-
-Values = Mapping[str, Any]
 
 # --- The page.
 
 
-_NAME = 28  # characters of a benchmark's name
 _OPEN = 12  # benchmarks without a change whose strips are not folded
-_RULES = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
-_TEXT = 160  # of a sentence about the host
-_SHA = 7  # signs of a commit
+_SHOWN = 3  # cautions that are not folded
+_TEXT = 160  # of a sentence about a series
 
 
 def history_html(history: History) -> str:
@@ -57,134 +66,73 @@ def history_html(history: History) -> str:
     The same history gives the same bytes.
     """
     benchmarks = benchmarks_of(history)
-    places = places_of(
-        (value.started_at or "", value.trial) for one in history.series for value in one.values
+    places = places_of(value for one in history.series for value in one.values)
+    about, *heading = heading_of(history)
+    still = [one for one in benchmarks if not one.changed]
+    folded = still if len(still) > _OPEN else []
+    seen = [one for one in benchmarks if one.changed] + (still if not folded else [])
+
+    def strips(anchor: str, title: str, some: Sequence[Benchmark], lead: str = "") -> Chapter:
+        reading = " ".join(_reading(history, benchmarks, places))
+        return Chapter(
+            name="strips",
+            anchor=anchor,
+            title=title,
+            lead=lead,
+            sections=lambda: (section(reading, *(_strip(one, history, places) for one in some)),),
+        )
+
+    doing("drawing the strips")
+    answer = Chapter(
+        name="history",
+        anchor="answer",
+        title="",
+        headline=history.sentence,
+        lead=f"fairtrial history · {about}",
+        sections=lambda: tuple(_answer(history, heading)),
     )
-    briefs = names_of([one.name for one in benchmarks], _NAME)
-    names = {name: brief.text for name, brief in briefs.items()}
-    answer = _answer(history, benchmarks, places) | {"names": names}
-    chapters = [_chapter("answer", "", answer, history.sentence)]
-    if benchmarks:
-        doing("drawing the strips")
-        strips = _strips(history, benchmarks, places) | {"names": names}
-        chapters.append(_chapter("strips", "Night by night", strips))
+    told = counted(len(still), "benchmark")
+    chapters = (
+        answer,
+        *([strips("strips", "Night by night", seen)] if seen else ()),
+        *([strips("still", "Without a change", folded, told)] if folded else ()),
+    )
     report = Report(
         title=history.campaign or history.place,
         headline=history.sentence,
         metrics=(history.metric,),
-        chapters=tuple(chapters),
-        names=tuple(names),
+        chapters=chapters,
+        names=tuple(one.name for one in benchmarks),
         cautions=history.cautions,
+        shown=history.cautions[:_SHOWN],
     )
     return html_page(report)
 
 
-def _chapter(name: str, title: str, values: Values, headline: str = "") -> Chapter:
-    return Chapter(
-        name=name,
-        folder=f"history/{name}",
-        anchor=name,
-        title=title,
-        values=values,
-        sections=tuple,
-        headline=headline,
-    )
-
-
-# --- The answer.
-
-
-def _answer(history: History, benchmarks: Sequence[Benchmark], places: Places) -> dict[str, Any]:
-    days = [one[:10] for one in (history.first_at, history.last_at) if one is not None]
-    return {
-        "kicker": kicker(
-            "history",
-            measured(history),
-            " to ".join(dict.fromkeys(days)),
-            metric_said(history.metric, history.better),
-            listed([in_short(one) for one in history.host], 3),
-            counted(history.nights, "night"),
-            f"{history.missing} missing" if history.missing else "",
-        ),
-        "headline": history.sentence,
-        "deck": list(_deck(history, benchmarks)),
-        "gated": history.gate is not None,
-        "plain": not all(one.newest.paired for one in benchmarks),
-        "rows": [_row(one, places) for one in benchmarks],
-        "cautions": [one.text for one in history.cautions],
-        "left_out": [f"{shown(name)}: {why}" for name, why in history.left_out],
-        "following": [(one.line, one.why) for one in history.following],
-    }
-
-
-def _deck(history: History, benchmarks: Sequence[Benchmark]) -> Iterator[str]:
-    newest = [one.newest for one in benchmarks]
-    if not newest:
-        return
-    paired = all(one.paired for one in newest)
-    if paired:
-        over = f" against {in_short(history.baseline)}" if history.baseline is not None else ""
-        yield (
-            f"One value a night: each variant{over}, both measured in that night, so that what slows "
-            "the whole host down cancels."
-        )
-    else:
-        yield (
-            "One value a night, without a baseline beside it: host and program cannot be told apart."
-        )
-    rule = _RULES.get(history.correction)
-    many = f", allowing for {len(newest)} benchmarks ({rule})" if rule and len(newest) > 1 else ""
-    yield (
-        f"A shaded interval holds at least one change, with a risk of {100 * history.risk:g} % "
-        f"over all places{many}; sizes, at least to at most, allow for the place being chosen."
-    )
+def _answer(history: History, heading: Sequence[str]) -> Iterator[Section]:
+    gate = []
     if history.gate is not None:
         since = f" since {shown(history.since)}" if history.since else ""
-        yield f"Gate {shown(history.gate)}{since}: {history.outcome}."
-    alone = alarm_alone(history)
-    if alone is not None:
-        yield f"{alone}."
-
-
-def _row(one: Benchmark, places: Places) -> Values:
-    newest = one.newest
-    last = newest.segments[-1] if newest.segments else None
-    return {
-        "name": one.name,
-        "anchor": one.anchor,
-        "nights": sum(len(series.values) for series in one.series),
-        "now": _now(newest),
-        "sorted_by": None if last is None else (last.metric_value or last.speedup),
-        "since": "" if last is None else _night(newest, last.first_value, places),
-        "changes": _changes(newest),
-        "style": _style(newest.intervals[-1]) if newest.intervals else "",
-        "gate": newest.outcome or "",
-    }
-
-
-# --- The strips: what stands at each.
-
-
-def _strips(history: History, benchmarks: Sequence[Benchmark], places: Places) -> dict[str, Any]:
-    others = [one for one in benchmarks if not one.changed]
-    return {
-        "reading": list(_reading(history, benchmarks, places)),
-        "changed": [_strip(one, history, places) for one in benchmarks if one.changed],
-        "others": [_strip(one, history, places) for one in others],
-        "folded": len(others) if len(others) > _OPEN else 0,
-    }
+        gate = [f"gate {shown(history.gate)}{since}: {history.outcome}"]
+    yield section(*(f"{sentence(text)}." for text in (*heading, *gate)))
+    if history.newest:
+        yield section(benchmarks_table(history, history.newest, whole=True))
+    if history.left_out:
+        columns = ("<left out", lambda one: shown(one[0])), ("<why", lambda one: shown(one[1]))
+        yield section(table_of("left-out", history.left_out, *columns))
+    for one in history.following:
+        yield section(f"Next: {one.why}" if one.why else "Next", CommandLine(one.line))
 
 
 def _reading(history: History, benchmarks: Sequence[Benchmark], places: Places) -> Iterator[str]:
     """Say how the strips are read: only of what is there."""
-    series = [series for one in benchmarks for series in one.series]
     yield "Dot: a night. Line: the mean between two changes."
-    if any(one.intervals for one in series):
+    if any(one.intervals for one in history.series):
         yield (
             "Shaded: nights that hold a change, orange where it became worse, blue where better; "
             "broken line: the best place in them."
         )
-    if any(one.ends is not None for one in series):
+    if any(len(one.series) > 1 for one in benchmarks):
         yield "Thick line: another series begins, and nothing is compared across it."
     if history.host_intervals:
         yield "Grey bar below: nights in which the baseline itself, and so the host, changed."
@@ -196,74 +144,43 @@ def _reading(history: History, benchmarks: Sequence[Benchmark], places: Places) 
         yield f"{counted(places.cut, 'missing night')} more are not drawn."
 
 
-def _strip(one: Benchmark, history: History, places: Places) -> Values:
-    newest = one.newest
-    rows = [_change(series, found, places) for series in one.series for found in series.intervals]
-    return {
-        "name": one.name,
-        "anchor": one.anchor,
-        "picture": picture(one, history, places),
-        "now": _now(newest),
-        "against": in_short(newest.baseline) if newest.paired and newest.baseline else None,
-        "changes": _changes(newest),
-        "gate": newest.outcome or "",
-        "rows": rows,
-        "commits": any(row["commits"] for row in rows),
-        "ends": [
-            (
-                _night(series, -1, places),
-                in_short(series.changed or f"{series.ends} changed", _TEXT),
-            )
-            for series in one.series[:-1]
-        ],
-        "hosts": list(_hosts(one, history, places)),
-    }
+def _strip(one: Benchmark, history: History, places: Places) -> Section:
+    """Give the picture of a benchmark, and below it whose each change is and how to go on."""
+    changes = [(series, found) for series in one.series for found in series.intervals]
+    blocks: list[Block | str] = [
+        Figure(name=one.anchor, alt=words_of(one), draw=lambda: picture(one, history, places))
+    ]
+    if changes:
+        blocks.append(changes_table(history, changes, whole=True))
+    for series in one.series[:-1]:
+        why = shorten(shown(series.changed or f"{series.ends} changed"), _TEXT)
+        blocks.append(f"After {label_of(series.values)(-1)} another series begins: {why}.")
+    mine = [found for series in one.series for found in _own(history, series)]
+    blocks += [f"{host_sentence(history, found, whole=True)}." for found in mine]
+    commands = (bisect_words(*pair) for pair in changes)
+    blocks += [CommandLine(command_line(words)) for words in commands if words is not None]
+    return section(*blocks, title=shown(one.name), anchor=one.anchor)
 
 
-def _change(series: SeriesHistory, one: HistoryInterval, places: Places) -> Mapping[str, Any]:
-    """Give the evidence of a change: where, how much, whose, and how to go on."""
-    found = _difference(series, one)
-    command = commits = ""
-    if one.good is not None and one.bad is not None:
-        found_by = ("fairtrial", "bisect", one.good[:12], one.bad[:12])
-        commits = f"{shown(one.good[:_SHA])}..{shown(one.bad[:_SHA])}"
-        command = command_line((*found_by, "--benchmark", series.benchmark))
-    return {
-        "first": _night(series, one.first_value, places),
-        "last": _night(series, one.last_value, places),
-        "gap": f"; {counted(one.missing, 'night')} missing" if one.missing else "",
-        "place": _night(series, one.place_value, places),
-        "text": found.ranged(),
-        "style": _style(one),
-        "words": one.words,
-        "environment": [in_short(text, _TEXT) for text in one.environment],
-        "p": bare_pvalue(one.pvalue),
-        "pvalue": one.pvalue,
-        "commits": commits,
-        "command": command,
-    }
-
-
-def _hosts(one: Benchmark, history: History, places: Places) -> Iterator[str]:
-    """Say where the host changed, in sentences."""
-    days = {
-        value.trial: places.name(value.started_at, value.trial)
-        for series in one.series
-        for value in series.values
-    }
+def _own(history: History, series: SeriesHistory) -> Iterator[HostInterval]:
+    """Give the changes of the baseline itself in the nights of a series."""
+    there = {value.trial for value in series.values}
     for found in history.host_intervals:
-        mine = {(series.benchmark, series.baseline) for series in one.series}
-        if (found.benchmark, found.baseline) in mine and {found.first, found.last} <= days.keys():
-            series = one.newest
-            step = _difference(series, found)
-            why = f": {in_short('; '.join(found.environment), _TEXT)}" if found.environment else ""
-            yield (
-                f"Between {shown(days[found.first])} and {shown(days[found.last])} "
-                f"{in_short(found.baseline)} itself {step.ranged()}{why}."
-            )
+        mine = (found.benchmark, found.baseline) == (series.benchmark, series.baseline)
+        if mine and {found.first, found.last} <= there:
+            yield found
 
 
-# --- A benchmark: its series one after the other, its numbers and words.
+class Drawn(str):
+    """A picture whose colours are those of the page."""
+
+    __slots__ = ()
+
+    def svg(self) -> str:
+        return self
+
+
+# --- A benchmark: its series one after the other.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,7 +212,7 @@ def benchmarks_of(history: History) -> tuple[Benchmark, ...]:
     several = len({variant for _, variant in groups}) > 1
     return tuple(
         Benchmark(
-            name=f"{benchmark} · {variant}" if several else benchmark,
+            name=f"{benchmark} ({variant})" if several else benchmark,
             anchor=f"strip-{number}",
             series=tuple(series),
         )
@@ -303,66 +220,13 @@ def benchmarks_of(history: History) -> tuple[Benchmark, ...]:
     )
 
 
-def _ratio(series: SeriesHistory, speedup: float) -> float:
-    """Give how much of the metric there is for one of the baseline's."""
-    return speedup if series.better == "higher" else 1 / speedup
-
-
-def _written(series: SeriesHistory, speedup: float | None, value: float | None) -> str:
-    """Write a level: against the baseline in per cent, or in the metric's unit; "" where unknown."""
-    if value is not None:
-        return figures.quantity(value, series.unit).replace(" ", "\N{NO-BREAK SPACE}")
-    if speedup is None:
-        return ""
-    ratio = _ratio(series, speedup)
-    if not 0.5 < ratio < 2:
-        return f"{significant(ratio)}×"
-    return f"{100 * (ratio - 1):+.1f}\N{NO-BREAK SPACE}%".replace("-", "\N{MINUS SIGN}")
-
-
-def _difference(series: SeriesHistory, one: HistoryInterval | HostInterval) -> Difference:
+def _difference(series: SeriesHistory, one: HistoryInterval) -> Difference:
     """Give what changed, later nights against earlier ones."""
     return Difference.of(one.step, metric=series.metric, unit=series.unit, better=series.better)
 
 
-def _changes(series: SeriesHistory) -> str:
-    """Count what changed: ``2 slower, 1 faster``, ``none``; or that there are too few nights."""
-    if not series.enough:
-        return f"too few nights ({len(series.values)})"
-    timed = figures.timed(series.unit)
-    slower = sum(one.step.speedup < 1 for one in series.intervals)
-    faster = len(series.intervals) - slower
-    found = [
-        f"{count} {word}"
-        for count, word in (
-            (slower, figures.outcome_word("slower", timed=timed)),
-            (faster, figures.outcome_word("faster", timed=timed)),
-        )
-        if count
-    ]
-    return ", ".join(found) or "none"
-
-
-def _night(series: SeriesHistory, number: int, places: Places) -> str:
-    """Give what a night of a series is called, as it may be shown."""
-    value = series.values[number]
-    return shown(places.name(value.started_at, value.trial))
-
-
-def _now(series: SeriesHistory) -> str:
-    """Write the newest level; "" without one."""
-    last = series.segments[-1:]
-    return _written(series, last[0].speedup, last[0].metric_value) if last else ""
-
-
-def _style(one: HistoryInterval) -> str:
-    return "slower" if one.step.speedup < 1 else "faster"
-
-
 # --- Where nights stand beside each other: one place for each, and empty ones for nights without a trial.
 
-
-Begun = tuple[str, str]  # when a trial began, "" where nobody knows, and its name
 
 _MOST = 30  # empty places in a row that are drawn
 
@@ -374,68 +238,48 @@ class Places:
     Attributes
     ----------
     of : mapping
-        The place of each trial, from 0, by when it began and its name.
+        The place of each night, from 0, by when it began and its trial.
     names : tuple of str
-        What each place is called: its day, such as ``2026-11-03``; with the time where a day has several
-        nights (``11-03 14:05``), the trial's name where neither tells it; "" of a night without a trial.
+        What each place is called; "" of a night without a trial.
     missing : tuple of int
         The places of nights without a trial.
     cut : int
         Nights without a trial that are not drawn, since there are too many in a row.
     """
 
-    of: Mapping[Begun, int]
+    of: Mapping[tuple[str | None, str], int]
     names: tuple[str, ...]
     missing: tuple[int, ...]
     cut: int = 0
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def name(self, started: str | None, trial: str) -> str:
-        """Give what a night is called."""
-        return self.names[self.of[started or "", trial]]
 
     def at(self, place: float) -> float:
         """Give the middle of a place as a share of the axis."""
         return (place + 0.5) / max(1, len(self.names))
 
 
-def places_of(trials: Iterable[Begun]) -> Places:
-    """Set trials beside each other by when they began, and by their names.
+def places_of(values: Iterable[SeriesValue]) -> Places:
+    """Set nights beside each other by when they began, and by their trials.
 
-    Where they follow in a rhythm, as nights do, each one that is missing has an empty place.
+    Where they follow in a rhythm, each one that is missing has an empty place.
     """
-    ordered = sorted({*trials}, key=_when)
-    gaps = missing_before([started or None for started, _ in ordered])
-    called = _called(ordered)
-    of: dict[Begun, int] = {}
+    nights = {(one.started_at, one.trial): one for one in values}
+    ordered = [nights[one] for one in sorted(nights, key=_when)]
+    gaps = missing_before([one.started_at for one in ordered])
+    called = label_of(ordered)
+    of: dict[tuple[str | None, str], int] = {}
     names: list[str] = []
     missing: list[int] = []
-    for one, gap, name in zip(ordered, gaps, called, strict=True):
+    for k, (one, gap) in enumerate(zip(ordered, gaps, strict=True)):
         empty = min(gap, _MOST)
         missing += range(len(names), len(names) + empty)
-        of[one] = len(names) + empty
-        names += [*[""] * empty, name]
+        of[one.started_at, one.trial] = len(names) + empty
+        names += [*[""] * empty, called(k)]
     return Places(of, tuple(names), tuple(missing), sum(gaps) - len(missing))
 
 
-def _called(ordered: Sequence[Begun]) -> list[str]:
-    """Name nights by their days, else with the time of day, else by their trials: so that all differ."""
-    moments = [moment_of(started) for started, _ in ordered]
-    for form in ("%Y-%m-%d", "%m-%d %H:%M"):
-        names = [
-            trial if moment is None else f"{moment:{form}}"
-            for moment, (_, trial) in zip(moments, ordered, strict=True)
-        ]
-        if len(set(names)) == len(names):
-            return names
-    return [trial for _, trial in ordered]
-
-
-def _when(one: Begun) -> tuple[bool, float, str]:
-    moment = moment_of(one[0])
-    return moment is None, 0.0 if moment is None else moment.timestamp(), one[1]
+def _when(night: tuple[str | None, str]) -> tuple[bool, float, str]:
+    moment = moment_of(night[0])
+    return moment is None, 0.0 if moment is None else moment.timestamp(), night[1]
 
 
 # --- The picture of a benchmark: a dot a night, the levels between changes, what is shaded and why.
@@ -452,12 +296,12 @@ _WIDE = 4.0  # ends of a scale so far apart are told as multiples
 _SAID = 0.45  # of the width, from one text above the panel to the next
 
 
-def picture(one: Benchmark, history: History, places: Places) -> Markup:
+def picture(one: Benchmark, history: History, places: Places) -> Drawn:
     """Draw a benchmark's nights as wide as its place; one far beyond the others lies at the edge."""
     scale, at = scale_of(one), places.at
     top, bottom = _HEAD, _HEAD + _HEIGHT
     unit = "" if one.newest.paired else figures.unit_text(one.newest.unit) or "1"
-    half = 0.5 / max(1, len(places))
+    half = 0.5 / max(1, len(places.names))
     marks: list[Mark] = [plots.band(0, 1, top, bottom, "panel")]
     if missing := [(at(place) - half, at(place) + half) for place in places.missing]:
         marks.append(plots.boxes(missing, "history-missing", top=top, height=_HEIGHT))
@@ -465,7 +309,8 @@ def picture(one: Benchmark, history: History, places: Places) -> Markup:
     for series in one.series:
         where = _where(series, places)
         for found in series.intervals:
-            best, css = (where[found.place_value - 1] + where[found.place_value]) / 2, _style(found)
+            best = (where[found.place_value - 1] + where[found.place_value]) / 2
+            css = "slower" if found.step.speedup < 1 else "faster"
             ends = where[found.first_value], where[found.last_value]
             marks.append(plots.band(*ends, top, bottom, f"history-{css}"))
             marks.append(plots.stroke(best, top - 3, bottom, "history-best"))
@@ -487,7 +332,7 @@ def picture(one: Benchmark, history: History, places: Places) -> Markup:
             if value is not None
         ]
         for part in series.segments:
-            if (level := _level(series, part.speedup, part.metric_value)) is not None:
+            if (level := _level(series, part)) is not None:
                 y = scale.clipped(level)
                 lines.append((where[part.first_value] - half, y, where[part.last_value] + half, y))
     if points:
@@ -499,22 +344,25 @@ def picture(one: Benchmark, history: History, places: Places) -> Markup:
     marks += _said(said)
     bottom += _LANE * bool(host)
     marks += _days(places, bottom + 15)
-    return plots.plot(bottom + _FOOT, marks, _alt(one, places), css="history-plot")
+    return Drawn(plots.plot(bottom + _FOOT, marks, "", css="history-plot"))
 
 
 def _where(series: SeriesHistory, places: Places) -> list[float]:
     """Give the place of each night as a share of the axis."""
-    return [places.at(places.of[one.started_at or "", one.trial]) for one in series.values]
+    return [places.at(places.of[one.started_at, one.trial]) for one in series.values]
 
 
 def _values(series: SeriesHistory) -> list[float | None]:
     """Give the ratio, or the value, of each night; None where there is none that a log axis has."""
-    values = (_level(series, one.speedup, one.metric_value) for one in series.values)
+    values = (_level(series, one) for one in series.values)
     return [v if v is not None and v > 0 and math.isfinite(v) else None for v in values]
 
 
-def _level(series: SeriesHistory, speedup: float | None, value: float | None) -> float | None:
-    return value if value is not None or speedup is None else _ratio(series, speedup)
+def _level(series: SeriesHistory, at: SeriesValue | Segment) -> float | None:
+    """Give how much of the metric there is for one of the baseline's; of a plain series the metric itself."""
+    if at.speedup is None:
+        return at.metric_value
+    return at.speedup if series.better == "higher" else 1 / at.speedup
 
 
 def scale_of(one: Benchmark) -> Scale:
@@ -523,7 +371,7 @@ def scale_of(one: Benchmark) -> Scale:
     for series in one.series:
         values = _values(series)
         for part in series.segments:
-            if (level := _level(series, part.speedup, part.metric_value)) is not None:
+            if (level := _level(series, part)) is not None:
                 levels.append(math.log(level))
         own = np.log([value for value in values if value is not None])
         known = np.array(levels or [float(np.median(own))] if own.size else [0.0])
@@ -582,15 +430,12 @@ def _said(texts: Sequence[tuple[float, str, str]]) -> Iterator[Mark]:
 
 def _of_host(one: Benchmark, history: History, places: Places, y: float) -> Iterator[Mark]:
     """Mark below the panel where the host changed: by the baseline's own nights, and by its record."""
+    half = 0.5 / max(1, len(places.names))
     for series in one.series:
-        at = dict(
-            zip((value.trial for value in series.values), _where(series, places), strict=True)
-        )
-        for found in history.host_intervals:
-            mine = (found.benchmark, found.baseline) == (series.benchmark, series.baseline)
-            if mine and {found.first, found.last} <= at.keys():
-                yield plots.band(at[found.first], at[found.last], y, y + _BAR, "history-host")
-        half = 0.5 / max(1, len(places))
+        where = _where(series, places)
+        at = {value.trial: x for value, x in zip(series.values, where, strict=True)}
+        for found in _own(history, series):
+            yield plots.band(at[found.first], at[found.last], y, y + _BAR, "history-host")
         for changed in history.host_changes:
             if changed.trial in at:
                 x = at[changed.trial] - half
@@ -599,21 +444,21 @@ def _of_host(one: Benchmark, history: History, places: Places, y: float) -> Iter
 
 def _days(places: Places, y: float) -> Iterator[Mark]:
     """Write the first and the last day below their places."""
-    if len(places):
-        yield plots.label(places.at(0), y, places.names[0], "", anchor="start")
-    if len(places) > 1:
-        yield plots.label(places.at(len(places) - 1), y, places.names[-1], "", anchor="end")
+    ends = (("start", 0), ("end", len(places.names) - 1))
+    for anchor, place in ends[: len(places.names)]:
+        yield plots.label(places.at(place), y, places.names[place], "", anchor=anchor)
 
 
-def _alt(one: Benchmark, places: Places) -> str:
+def words_of(one: Benchmark) -> str:
     """Say in words what the picture shows."""
     said = [f"{shown(one.name)}: {counted(sum(len(s.values) for s in one.series), 'night')}"]
     if len(one.series) > 1:
         said.append(f"{len(one.series)} parts that are not compared")
     changes = [
-        f"between {_night(series, found.first_value, places)} and "
-        f"{_night(series, found.last_value, places)} {_difference(series, found).ranged()}"
+        f"between {label(found.first_value)} and {label(found.last_value)} "
+        f"{_difference(series, found).ranged()}"
         for series in one.series
+        for label in (label_of(series.values),)
         for found in series.intervals
     ]
     said += changes or ["no change found"]
@@ -621,4 +466,4 @@ def _alt(one: Benchmark, places: Places) -> str:
     values = [value for series in one.series for value in _values(series) if value is not None]
     if far := sum(not scale.holds(value) for value in values):
         said.append(f"{counted(far, 'night')} beyond the edge")
-    return "; ".join([*said, *([f"now {now}"] if (now := _now(one.newest)) else [])])
+    return "; ".join(said)

@@ -54,8 +54,6 @@ class Chapter:
         What JSON shows in the place of the sections, where there is any.
     whole : bool
         Whether no name in it is shortened.
-    folder : str
-        Where the template lies of a chapter that is set by one, from its `values`.
     headline : str
         The page's heading, of the chapter that has it.
     """
@@ -67,7 +65,6 @@ class Chapter:
     lead: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = False
-    folder: str = ""
     headline: str = ""
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - whatever stands under the name

@@ -28,17 +28,14 @@ if TYPE_CHECKING:
     from ..verdict.result import CandidateVerdict, Verdict
 
 __all__ = [
-    "Name",
     "Subject",
     "abridging",
     "first_host",
     "hosts_of",
     "in_short",
     "judged_fleet",
-    "kicker",
     "level_of",
     "metric_said",
-    "names_of",
     "only_host",
     "shown",
     "standing_of",
@@ -131,21 +128,6 @@ def _advised(one: CandidateVerdict) -> CandidateVerdict:
 # --- How a name that is not ours is shown: nothing in it moves, hides or reorders what stands around it.
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name as it is, as it is shown, and as it is shown where there is little room."""
-
-    whole: str
-    text: str
-    narrow: str
-
-
-def names_of(names: Sequence[str], wide: int = 24, narrow: int = 14) -> Mapping[str, Name]:
-    """Give names that stand beside each other in two widths, as `shortened` does."""
-    texts, narrows = shortened(names, wide), shortened(names, narrow)
-    return {name: Name(name, texts[name], narrows[name]) for name in names}
-
-
 def abridging(names: Sequence[str], width: int = 24) -> Callable[[str], str]:
     """Give what shortens these names in a text, as `shortened` does."""
     short = {name: brief for name, brief in shortened(names, width).items() if brief != name}
@@ -166,12 +148,6 @@ def metric_said(metric: str, better: str) -> str:
     """Name a metric as the line above a page's title does."""
     name = "wall time" if metric == "wall" else in_short(metric)
     return f"{name}, higher is better" if better == "higher" else name
-
-
-def kicker(command: str, campaign: str | None, *parts: str) -> tuple[str, str]:
-    """Give both sides of the line above a page's title: which command of what, and the facts that there are."""
-    named = f" · {in_short(campaign)}" if campaign else ""
-    return f"fairtrial {command}{named}", " · ".join(filter(None, parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -212,7 +188,7 @@ class Subject:
     def command(self, words: str, *more: str, of: Sequence[str] = ()) -> str:
         """Give a command on these sources, or on some `of` them, with this metric."""
         metric = () if self.verdict.usual else ("--metric", self.verdict.metric)
-        asked = (*(of or self.sources), *metric, *asked_words(words.split()[0]), *more)
+        asked = (*(of or self.sources), *metric, *asked_words(words.split(maxsplit=1)[0]), *more)
         return shlex.join(["fairtrial", *words.split(), *asked])
 
     def anchor(self, kind: str, name: str = "") -> str:

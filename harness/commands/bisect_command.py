@@ -120,7 +120,7 @@ def _asked(question: Question, request: Request, args: _Asked, out: TextIO, err:
     from .bisect_view import BisectView
 
     if args.dry_run:
-        from ..bisect.expecting import expected
+        from ..bisect.bisecting import expected
 
         write_result(expected(question, request), out, as_json=args.json)
         return 0

@@ -43,9 +43,9 @@ def why_of(found: Bisection, err: TextIO, *, quiet: bool, verbose: bool, wait_s:
     Interrupted
         If a signal came.
     """
-    from analysis.commands.why import Explaining, explained, targets_of
+    from analysis.commands.why import explained, targets_of
 
-    from .why_answering import Request, WhyView, recorded
+    from .why_answering import WhyView, recorded
 
     targets = tuple(
         target
@@ -58,8 +58,7 @@ def why_of(found: Bisection, err: TextIO, *, quiet: bool, verbose: bool, wait_s:
     if not targets:
         return None
     view = WhyView(err, quiet=quiet, verbose=verbose)
-    profiles = recorded(targets, Request(wait_s=wait_s), view)
-    return explained(profiles, Explaining())
+    return explained(recorded(targets, view, wait_s=wait_s))
 
 
 _REDRAW_S = 0.2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from analysis.options import command
@@ -48,9 +49,9 @@ def _check(args: _Asked) -> None:
             what = f"{option} is for programs that are executed, and --stored executes none"
             raise UsageError(what, None, f"leave --stored out, or {option}")
     if args.folded is not None:
-        from analysis.commands.why import check_folded
+        from analysis.commands.options import check_file
 
-        check_folded(args.folded)
+        check_file(Path(args.folded))
 
 
 @command("why", "json", "format")
@@ -70,7 +71,6 @@ def why(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     """
     from analysis.commands.options import show
     from analysis.commands.why import (
-        Explaining,
         exit_code_of,
         explained,
         place_of,
@@ -80,32 +80,28 @@ def why(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     )
 
     from ..launch.matching import Interrupted
-    from .why_answering import Request, WhyView, recorded
+    from .why_answering import WhyView, recorded
 
     _check(args)
     folder, variant = place_of(args.trial)
-    how = Explaining(
-        benchmarks=tuple(args.benchmark or ()),
-        renames=dict(args.rename or ()),
-        any_total=args.any,
-    )
+    names = tuple(args.benchmark or ())
     if args.stored:
         profiles = stored_profiles(folder, variant)
     else:
-        targets = targets_of(folder, variant, how.benchmarks)
+        targets = targets_of(folder, variant, names)
         view = WhyView(err, quiet=args.quiet, verbose=args.verbose)
-        request = Request(
-            sessions=args.sessions,
-            frequency_hz=args.frequency,
-            chains=args.chains,
-            wait_s=args.wait_for_lock,
-        )
         try:
-            profiles = recorded(targets, request, view)
+            profiles = recorded(
+                targets,
+                view,
+                **args.some("sessions", "chains"),
+                frequency_hz=args.frequency,
+                wait_s=args.wait_for_lock,
+            )
         except Interrupted:
             view.insist("stopped by you; nothing of it is kept, and the trial is as it was")
             return _INTERRUPTED
-    answer = explained(profiles, how)
+    answer = explained(profiles, names, renames=dict(args.rename or ()), any_total=args.any)
     show(answer, out, as_json=args.json, markdown=args.format == "md")
     if args.folded is not None:
         out.flush()

@@ -1,16 +1,18 @@
-"""What a person watches while a profile is recorded: one line about all of it."""
+"""How profiles are recorded for an answer, and what a person watches meanwhile: one line about all of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from analysis.announcing import doing
+from analysis.record.manifest import read_manifest
 from analysis.words import shown
 
 from ..errors import counted as number_of
+from ..trial.execution import Options
+from ..trial.profiles import SESSIONS, Chains, ProfileRequest, campaign_then, record_profile
 from .live_view import PartView
 
 if TYPE_CHECKING:
@@ -76,21 +78,16 @@ def said_of(variant: str, baseline: str, benchmarks: tuple[str, ...], how: str) 
     return f"{shown(variant)} against {shown(baseline)} on {where}: {how} (Ctrl-C ends it)"
 
 
-# --- What is executed for an answer: profiles are recorded.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """How it is executed; None where the usual is meant."""
-
-    sessions: int | None = None
-    frequency_hz: int | None = None
-    chains: Literal["fp", "dwarf"] | None = None
-    wait_s: float = 0.0
-
-
-def recorded(targets: Sequence[Target], request: Request, view: WhyView) -> tuple[Path, ...]:
-    """Record the profile of each target beside its trial; give their folders.
+def recorded(
+    targets: Sequence[Target],
+    view: WhyView,
+    *,
+    sessions: int | None = None,
+    frequency_hz: int | None = None,
+    chains: Chains | None = None,
+    wait_s: float = 0.0,
+) -> tuple[Path, ...]:
+    """Record the profile of each target beside its trial, in the usual way where nothing else is said; give their folders.
 
     Raises
     ------
@@ -99,26 +96,21 @@ def recorded(targets: Sequence[Target], request: Request, view: WhyView) -> tupl
     Interrupted
         If a signal came.
     """
-    from analysis.record.manifest import read_manifest
-
-    from ..trial.execution import Options
-    from ..trial.profiles import SESSIONS, ProfileRequest, campaign_then, record_profile
-
+    sessions = sessions or SESSIONS
     places = []
     for target in targets:
         manifest = read_manifest(target.trial)
-        sessions = request.sessions or SESSIONS
         how = number_of(sessions, "session")
         view.about(said_of(target.variant, manifest.baseline, target.benchmarks, how))
         asked = ProfileRequest(
             variant=target.variant,
             benchmarks=target.benchmarks,
             sessions=sessions,
-            frequency_hz=request.frequency_hz,
-            chains=request.chains,
+            frequency_hz=frequency_hz,
+            chains=chains,
             verdict_was=target.verdict_was,
         )
-        options = Options(folder=target.trial.parent, wait_s=request.wait_s)
+        options = Options(folder=target.trial.parent, wait_s=wait_s)
         campaign = campaign_then(target.trial, manifest)
         places.append(record_profile(campaign, target.trial, asked, options, view))
     return tuple(places)

@@ -44,7 +44,7 @@ from analysis.verdict.gate import Gate
 from analysis.verdict.one_pair import PairTable
 from analysis.verdict.ranking import Ranking
 from analysis.verdict.result import Verdict
-from harness.bisect.expecting import Expected
+from harness.bisect.bisecting import Expected
 from harness.commands.doctor_page import Checkup
 from harness.commands.dry_run import Preview
 from harness.commands.rerun_preview import Intent

@@ -66,9 +66,9 @@ def test_nothing_foreign_is_executed(browser, report):
 
 def test_a_name_leads_to_its_strip_also_where_it_is_folded(browser, report):
     browser.open(report("40 benchmarks"))
-    assert not browser.run("return document.querySelector('.history-quiet').open")
+    assert not browser.run("return document.querySelector('#still details').open")
     browser.driver.get(f"{report('40 benchmarks').as_uri()}#strip-2")  # bench-001, unchanged
-    assert browser.run("return document.querySelector('.history-quiet').open")
+    assert browser.run("return document.querySelector('#still details').open")
 
 
 def test_the_pointer_reads_a_night(browser, report):

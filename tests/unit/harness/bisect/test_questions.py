@@ -9,8 +9,7 @@ import pytest
 
 from analysis.errors import UsageError
 from analysis.record.shapes import shaped
-from harness.bisect.bisecting import Request, question_of
-from harness.bisect.expecting import expected
+from harness.bisect.bisecting import Request, expected, question_of
 from harness.bisect.journal import Asked
 
 from .conftest import CAMPAIGN, PROGRAM, Repository

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.commands.options import show
-from analysis.commands.why import Explaining, check_folded, exit_code_of, explained, write_folded
+from analysis.commands.options import check_file, show
+from analysis.commands.why import exit_code_of, explained, write_folded
 from analysis.diagnose.why_result import WhyAnswer
 from analysis.errors import UsageError
 from tests.profiled import CALLS, profile_beside
@@ -26,11 +26,11 @@ def stored(tmp_path):
 
 
 def test_every_benchmark_that_is_stored_has_an_answer_in_three_forms(stored):
-    answer = explained(stored, Explaining())
+    answer = explained(stored)
     assert [(one.variant, one.benchmark) for one in answer.answers] == [("new", "keys")]
     assert answer.answers[0].named
     with pytest.raises(UsageError, match="no profile of the benchmark 'text'") as caught:
-        explained(stored, Explaining(benchmarks=("text",)))
+        explained(stored, ("text",))
     assert caught.value.fix == "stored: keys"
     forms = {}
     for form in ("text", "md", "json"):
@@ -43,10 +43,10 @@ def test_every_benchmark_that_is_stored_has_an_answer_in_three_forms(stored):
 
 
 def test_exit_codes(stored, tmp_path):
-    there = explained(stored, Explaining())
+    there = explained(stored)
     assert [exit_code_of(there, require=require) for require in (False, True)] == [0, 0]
     path = build(TIMES, sessions=1).write(tmp_path / "same")
-    same = explained([profile_beside(path, build, variant="new", calls=SAME)], Explaining())
+    same = explained([profile_beside(path, build, variant="new", calls=SAME)])
     assert same.answers[0].withheld == "total-not-resolved"
     assert [exit_code_of(same, require=require) for require in (False, True)] == [3, 3]
     both = WhyAnswer(answers=(*there.answers, *same.answers))
@@ -56,8 +56,8 @@ def test_exit_codes(stored, tmp_path):
 
 
 def test_stacks_go_to_the_file_that_is_named(stored, tmp_path):
-    write_folded(stored, explained(stored, Explaining()), str(tmp_path / "f.folded"))
+    write_folded(stored, explained(stored), str(tmp_path / "f.folded"))
     lines = (tmp_path / "f.folded").read_text().splitlines()
     assert {line.split(";")[0] for line in lines} == {"old", "new"}
     with pytest.raises(UsageError, match="there is no folder"):
-        check_folded(str(tmp_path / "absent" / "f.folded"))
+        check_file(tmp_path / "absent" / "f.folded")

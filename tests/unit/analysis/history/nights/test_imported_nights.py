@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import FairtrialError, InsufficientDataError, UsageError
-from analysis.history import imported_nights
+from analysis.history import nights
 from analysis.history.night_values import date_in, first_date
 from analysis.history.nights import read_nights
 from analysis.importers.reader import open_trial
@@ -359,7 +359,7 @@ def test_the_first_of_dates_needs_all_of_them():
 
 def test_it_is_said_how_many_files_were_read(files, monkeypatch):
     said = []
-    monkeypatch.setattr(imported_nights, "doing", lambda *words: said.append(words))
+    monkeypatch.setattr(nights, "doing", lambda *words: said.append(words))
     read_nights([files({f"2026-11-0{k}.json": pyperf(1.0) for k in (1, 2)})])
     assert said == [("reading", 0, 2, "files"), ("reading", 1, 2, "files")]
 
