@@ -297,6 +297,12 @@ class Page:
     following: tuple[Section, ...] = ()
 
 
+def page(result: Any, title: str, *parts: Block | str) -> Page:  # noqa: ANN401 - whatever has cautions
+    """Make the page of a result that has cautions; a part that is no section is one of its own."""
+    sections = tuple(one if isinstance(one, Section) else section(one) for one in parts)
+    return Page(title=title, sections=sections, cautions=result.cautions)
+
+
 @singledispatch
 def page_of(result: Any) -> Page:  # noqa: ANN401 - any result; its page says for which type it is
     """Fill the page of a result.
