@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError
-from ..pages.model import Caution, Page, Section, Sentence, Value, page_of, table_of
+from ..pages.model import Caution, Page, Section, Sentence, Value, page, page_of, table_of
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, stream
 from .normality import NormalityTest, checked_risk, checked_sizes, shapiro
@@ -303,8 +303,10 @@ def _central_limit_study_page(study: CentralLimitStudy) -> Page:
         title = f"{where}: where they do not look normal at {study.risk:g}"
         sections.append(Section((table,), title=title))
     chance = f"as many among normal means at most, 19 times in 20, by the risk {study.risk:g} alone"
-    return Page(
-        title=f"Central limit theorem on {study.name}",
-        sections=(Section(tuple(answers)), *sections, Section((Sentence(f"chance: {chance}"),))),
-        cautions=study.cautions,
+    return page(
+        study,
+        f"Central limit theorem on {study.name}",
+        Section(tuple(answers)),
+        *sections,
+        Section((Sentence(f"chance: {chance}"),)),
     )

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, Section, Sentence, Value, page_of, table_of, value_of
+from ..pages.model import Caution, Page, Section, Sentence, Value, page, page_of, table_of, value_of
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, stream
 from ..stats.samples import median as array_median
@@ -449,7 +449,7 @@ def _estimator_spread_page(study: EstimatorSpread) -> Page:
     )
     blocks = tuple(map(Sentence, _steadiest(study))), (benchmarks, by_benchmark), (sizes, by_size)
     sections = tuple(map(Section, blocks))
-    return Page(title=f"Estimators of {study.name}", sections=sections, cautions=study.cautions)
+    return page(study, f"Estimators of {study.name}", *sections)
 
 
 def _steadiest(study: EstimatorSpread) -> Iterator[str]:

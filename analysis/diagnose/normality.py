@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, Section, Sentence, page_of, table_of
+from ..pages.model import Caution, Page, Section, Sentence, page, page_of, table_of
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, numbers
 from ..stats.samples import kernel_density, median
@@ -428,4 +428,4 @@ def _normality_study_page(study: NormalityStudy) -> Page:
         means = [f"means of runs (relative to their benchmark's median, {trial}) {found}"]
     blocks = (Sentence(answer),), (table, line), tuple(map(Sentence, means))
     sections = tuple(map(Section, blocks))
-    return Page(title=f"Normality of {study.name}", sections=sections, cautions=study.cautions)
+    return page(study, f"Normality of {study.name}", *sections)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ...pages import number_format as figures
-from ...pages.model import Caution
+from ...pages.model import Caution, cautions_of
 from ...pages.number_format import Word, outcome_word, word_of
 from ...pages.result import Result
 from ...stats.ranks import TIE_TOLERANCE, smallest_rank_sum_pvalue
@@ -174,32 +174,28 @@ class HptResult(Result):
         )
 
 
-def pair_cautions(pair: Match) -> Iterator[Caution]:
+def pair_cautions(pair: Match) -> tuple[Caution, ...]:
     """Say what holds for every answer about a pair: left-out runs and benchmarks, sessions."""
-    yield from pair.known()
     a, b = pair.candidate.sessions, pair.baseline.sessions
+    count = len({label for rows in (a or (), b or ()) for row in rows for label in row.tolist()})
     if a is None or b is None:
-        return
-    count = len({ids for rows in (a, b) for row in rows for ids in row.tolist()})
-    if count == 1:
-        yield Caution(
-            "one-session",
-            "all runs stem from one session: they share its memory layout, frequencies and "
-            "neighbours, and are not independent replications. The outcomes hold within this "
-            "session only; measure 3 or more sessions",
-        )
-        return
-    yield Caution(
-        "sessions-pooled",
-        "runs of one session are not independent replications, and HPT treats the runs of all "
+        return tuple(pair.known())
+    said = {
+        "one-session": count == 1
+        and "all runs stem from one session: they share its memory layout, frequencies and "
+        "neighbours, and are not independent replications. The outcomes hold within this "
+        "session only; measure 3 or more sessions",
+        "sessions-pooled": count != 1
+        and "runs of one session are not independent replications, and HPT treats the runs of all "
         f"{count} sessions as if they were: its reliability is too high where sessions "
         "differ. 'fairtrial verdict' judges by sessions",
-    )
+    }
+    return (*pair.known(), *cautions_of(said))
 
 
 def suite_cautions(
     result: HptResult, switched: Sequence[tuple[HptBenchmark, Winner]]
-) -> Iterator[Caution]:
+) -> tuple[Caution, ...]:
     """Say what a reader of a rank table should know.
 
     `switched` holds the benchmarks whose winner the other convention of ties changes, and to whom.
@@ -207,102 +203,86 @@ def suite_cautions(
     rows, required = result.benchmarks, result.required
     n = len(rows)
     tested = [(row, row.alpha) for row in rows if row.alpha is not None]
-    if result.most < required - P_TOLERANCE:
-        yield Caution(
-            "level-out-of-reach",
-            f"with {n} benchmark{'s' * (n > 1)} no reliability above {result.most:.5g} is possible, "
-            f"so {required:g} cannot be reached",
-        )
-    if len(tested) < n:
-        yield Caution(
-            "stage-one-skipped",
-            f"{n - len(tested)} of {n} benchmarks have one run on each side: stage one was skipped "
-            "there, every difference counts as real",
-            tuple(row.name for row in rows if row.alpha is None),
-        )
+    skipped = [row.name for row in rows if row.alpha is None]
     mute = [
         row.name
         for row, alpha in tested
         if smallest_rank_sum_pvalue(row.runs_candidate, row.runs_baseline) > alpha
     ]
-    if mute:
-        yield Caution(
-            "too-few-runs",
+    risk = max((alpha for _, alpha in tested), default=0.0)
+    few = [row.name for row, _ in tested if min(row.runs_candidate, row.runs_baseline) in (3, 4)]
+    before = {
+        "level-out-of-reach": result.most < required - P_TOLERANCE
+        and f"with {n} benchmark{'s' * (n > 1)} no reliability above {result.most:.5g} is possible, "
+        f"so {required:g} cannot be reached",
+        "stage-one-skipped": skipped
+        and (
+            f"{len(skipped)} of {n} benchmarks have one run on each side: stage one was skipped "
+            "there, every difference counts as real",
+            *skipped,
+        ),
+        "too-few-runs": mute
+        and (
             "too few runs for any winner at the risk of stage one, whatever the values: "
             f"{figures.listed(mute)}",
-            tuple(mute),
-        )
-    if tested:
-        risk = max(alpha for _, alpha in tested)
-        yield Caution(
-            "two-directions",
-            f"each benchmark is tested in both directions at risk {risk:g}, so a false "
-            f"winner of stage one has a chance of up to {2 * risk:g} on each",
-        )
-    few = [row.name for row, _ in tested if min(row.runs_candidate, row.runs_baseline) in (3, 4)]
-    if few:
-        yield Caution(
-            "three-or-four-runs",
+            *mute,
+        ),
+        "two-directions": tested != []
+        and f"each benchmark is tested in both directions at risk {risk:g}, so a false "
+        f"winner of stage one has a chance of up to {2 * risk:g} on each",
+        "three-or-four-runs": few
+        and (
             "with 3 or 4 runs only (nearly) complete separation makes a winner, at the larger "
             "risk of stage one; 5 or more runs are better",
-            tuple(few),
-        )
-    sides = {
-        "candidate": f"a win for {result.candidate}",
-        "baseline": f"a win for {result.baseline}",
-        "tie": "a tie",
+            *few,
+        ),
     }
+    ours, theirs = (f"a win for {name}" for name in (result.candidate, result.baseline))
+    sides = {"candidate": ours, "baseline": theirs, "tie": "a tie"}
     laws = ("published table or normal form", "test conditional on the ties")
     here, there = laws[::-1] if result.ties == "exact" else laws
-    for row, other in switched:
-        yield Caution(
+    ties = (
+        Caution(
             "ties-decide",
             f"'{row.name}' is {sides[row.winner]} by the {here}, {sides[other]} by the {there}",
             (row.name,),
         )
+        for row, other in switched
+    )
+    signs = {"candidate": 1, "baseline": -1, "tie": 0}
     against = [
         row.name
         for row, _ in tested
-        if (row.winner == "candidate" and row.difference <= 0)
-        or (row.winner == "baseline" and row.difference >= 0)
+        if row.winner != "tie" and signs[row.winner] * row.difference <= 0
     ]
-    if against:
-        yield Caution(
-            "ranks-against-medians",
-            f"ranks and medians disagree about the winner: {figures.listed(against)}",
-            tuple(against),
-        )
+    disagree = f"ranks and medians disagree about the winner: {figures.listed(against)}"
+    after = {"ranks-against-medians": against and (disagree, *against)}
+    return (*cautions_of(before), *ties, *cautions_of(after))
 
 
-def speedup_cautions(result: HptSpeedup, n: int) -> Iterator[Caution]:
+def speedup_cautions(result: HptSpeedup, n: int) -> tuple[Caution, ...]:
     """Say what a reader of an r-Speedup over n benchmarks should know."""
     value, first, required = result.value, result.first_failure, result.required
-    if value is None:
-        reason = (
-            f": with {n} benchmark{'s' * (n != 1)} at most 1 - 2^-{n} is possible"
-            if 2.0**-n > (1 - required)
-            else ""
-        )
-        yield Caution("no-speedup", f"no speedup reaches reliability {required:g}{reason}")
-    elif value < 1:
-        ours, theirs = apart((result.candidate, result.baseline), _NAME)
-        fast = "fast" if result.timed else "good"
-        yield Caution(
-            "speedup-below-1",
-            f"the largest speedup is below 1: that {ours} is {outcome_word('faster', timed=result.timed)} than "
-            f"{theirs} does not reach reliability {required:g}; what reaches it is that {ours} is "
-            f"at least {math.floor(value * 1e4) / 1e4:g} times as {fast}",
-        )
-    if value is not None and first is not None and first < value * (1 - TIE_TOLERANCE):
-        yield Caution(
-            "reliability-rises-again",
-            f"the reliability falls below {required:g} at {first:.4g} already and reaches it again "
-            f"up to {value:.4g}: the runs are multimodal. The largest speedup is given, as the "
-            "method defines it; look at the runs before relying on it",
-        )
-    elif result.rises:
-        yield Caution(
-            "reliability-not-steady",
-            "the reliability does not fall steadily with the speedup: on some benchmarks ranks "
-            "and medians disagree about the winner, as multimodal runs make them",
-        )
+    reason = f": with {n} benchmark{'s' * (n != 1)} at most 1 - 2^-{n} is possible"
+    ours, theirs = apart((result.candidate, result.baseline), _NAME)
+    fast = "fast" if result.timed else "good"
+    again = value is not None and first is not None and first < value * (1 - TIE_TOLERANCE)
+    said = {
+        "no-speedup": value is None
+        and f"no speedup reaches reliability {required:g}{reason * (2.0**-n > 1 - required)}",
+        "speedup-below-1": value is not None
+        and value < 1
+        and f"the largest speedup is below 1: that {ours} is "
+        f"{outcome_word('faster', timed=result.timed)} than {theirs} does not reach reliability "
+        f"{required:g}; what reaches it is that {ours} is at least "
+        f"{math.floor(value * 1e4) / 1e4:g} times as {fast}",
+        "reliability-rises-again": again
+        and f"the reliability falls below {required:g} at {first:.4g} already and reaches it again "
+        f"up to {value:.4g}: the runs are multimodal. The largest speedup is given, as the "
+        "method defines it; look at the runs before relying on it",
+        "reliability-not-steady": result.rises
+        and not again
+        and "the reliability does not fall steadily with the speedup: on some benchmarks ranks "
+        "and medians disagree about the winner, as multimodal runs make them",
+    }
+    return cautions_of(said)

@@ -9,11 +9,12 @@ from ...pages import number_format as figures
 from ...pages.model import (
     Page,
     Section,
-    Sentence,
     Table,
     Value,
     columns_of,
+    page,
     page_of,
+    section,
     table_of,
     value_of,
 )
@@ -49,11 +50,7 @@ def _percent(gain: float) -> str:
     return f"{100 * gain:z.2f} %"
 
 
-@page_of.register(SpeedupTest)
-def _speedup_test_page(test: SpeedupTest) -> Page:
-    return benchmark_page(test)
-
-
+@page_of.register
 def benchmark_page(test: SpeedupTest, *, named: bool = True) -> Page:
     """Fill the page of one benchmark, with its name in the first line or without."""
     answers = [test.name] if named and test.name is not None else []
@@ -71,16 +68,9 @@ def benchmark_page(test: SpeedupTest, *, named: bool = True) -> Page:
         ("baseline", lambda row: Value(row[1](row[2]), row[2])),
         ("candidate", lambda row: Value(row[1](row[3]), row[3])),
     )
-    return Page(
-        title="Speedup-Test" if test.name is None else f"Speedup-Test: {test.name}",
-        sections=(
-            Section(tuple(map(Sentence, answers))),
-            Section((times,)),
-            _path("mean", test.mean),
-            _path("median", test.median),
-        ),
-        cautions=test.cautions,
-    )
+    title = "Speedup-Test" if test.name is None else f"Speedup-Test: {test.name}"
+    paths = (_path(centre, test.of(centre)) for centre in TESTED)
+    return page(test, title, section(*answers), times, *paths)
 
 
 def _answer(decision: Decision) -> str:
@@ -122,11 +112,11 @@ def _path(word: str, decision: Decision) -> Section:
         headed=False,
         notes=tuple(notes),
     )
-    return Section((steps,), title=f"the way to it, {word}, at risk {decision.steps[0].risk:g}")
+    return section(steps, title=f"the way to it, {word}, at risk {decision.steps[0].risk:g}")
 
 
-@page_of.register(SpeedupSuite)
-def _speedup_suite_page(suite: SpeedupSuite) -> Page:
+@page_of.register
+def _(suite: SpeedupSuite) -> Page:
     weights = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
     ours, theirs = apart((suite.candidate, suite.baseline), _VARIANT)
     n, slower = len(suite.benchmarks), suite.slower
@@ -169,16 +159,9 @@ def _speedup_suite_page(suite: SpeedupSuite) -> Page:
         ("gain, accelerated", suite.gain_accelerated.get, _percent),
         ("speedup, accelerated", suite.speedup_accelerated.get, _times),
     )
-    return Page(
-        title=f"Speedup-Test: {suite.candidate} against {suite.baseline}",
-        sections=(
-            Section((Sentence(said),)),
-            Section((benchmarks,)),
-            Section((overall, Sentence(f"weights: {weights[suite.weighting]}"))),
-            Section(tuple(map(Sentence, _shares(suite)))),
-        ),
-        cautions=suite.cautions,
-    )
+    title = f"Speedup-Test: {suite.candidate} against {suite.baseline}"
+    means = section(overall, f"weights: {weights[suite.weighting]}")
+    return page(suite, title, said, benchmarks, means, section(*_shares(suite)))
 
 
 def _decided(decision: Decision) -> Value:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ...errors import UsageError
 from ...pages import number_format as figures
-from ...pages.model import Caution, merged
+from ...pages.model import Caution, cautions_of, merged
 from ...pages.result import Result
 
 if TYPE_CHECKING:
@@ -343,33 +343,30 @@ _SESSIONS = (
 )
 
 
-def data_cautions(both: Match) -> Iterator[Caution]:
+def data_cautions(both: Match) -> tuple[Caution, ...]:
     """Say what became of the data before any test."""
     unit = both.candidate.unit
-    if both.candidate.better == "higher":
-        yield Caution(
-            "rates-as-times",
-            f"more is better here{unit and f' ({unit})'}, so the reciprocals were judged as times: the "
-            "mean is the harmonic mean of the values",
-        )
-    yield from merged(both.cautions, both.baseline.cautions, both.candidate.cautions)
+    said = {
+        "rates-as-times": both.candidate.better == "higher"
+        and f"more is better here{unit and f' ({unit})'}, so the reciprocals were judged as times: the "
+        "mean is the harmonic mean of the values",
+    }
+    known = (both.cautions, both.baseline.cautions, both.candidate.cautions)
+    return (*cautions_of(said), *merged(*known))
 
 
-def benchmark_cautions(mean: Decision, median: Decision) -> Iterator[Caution]:
+def benchmark_cautions(mean: Decision, median: Decision) -> tuple[Caution, ...]:
     """Say what is special about one benchmark."""
     sides = _not_normal(mean)
-    if sides:
-        yield Caution(
-            "mean-approximate",
-            f"the {' and the '.join(sides)} {'do' if len(sides) > 1 else 'does'} not look normal: the "
-            "confidence for the mean is approximate",
-        )
-    if _not_shifted(median):
-        yield Caution(
-            "median-approximate",
-            "the two samples do not differ by a shift only: the confidence for the median is "
-            "approximate",
-        )
+    said = {
+        "mean-approximate": sides != []
+        and f"the {' and the '.join(sides)} {'do' if len(sides) > 1 else 'does'} not look normal: the "
+        "confidence for the mean is approximate",
+        "median-approximate": _not_shifted(median)
+        and "the two samples do not differ by a shift only: the confidence for the median is "
+        "approximate",
+    }
+    return cautions_of(said)
 
 
 def suite_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
@@ -412,66 +409,52 @@ def _not_shifted(median: Decision) -> bool:
     return len(median.steps) > 1 and median.steps[0].outcome == "rejected"
 
 
-def protocol_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
+def protocol_cautions(tests: Sequence[SpeedupTest]) -> tuple[Caution, ...]:
     """Say what is known of the protocols that were used."""
-    if any(test.mean.searched for test in tests):
-        yield Caution(
-            "level-searched",
-            "the confidence was searched, not asked for: when nothing differs such a search still finds "
-            "a level above 0.50 for about half of all benchmarks (47 to 50 % by simulation). Look at p",
-        )
-    if any("slower" in (test.mean.word, test.median.word) for test in tests):
-        yield Caution(
-            "two-directions",
-            "the slowdowns are those of a second test with the sides swapped: with both, a false "
-            "outcome on a benchmark has up to twice the risk of one test",
-        )
-    if len(tests) > 1:
-        yield Caution(
-            "not-corrected",
-            f"each of the {len(tests)} benchmarks has its own risk, none is corrected for their number: "
-            "of suites of 12 without any difference, 31 to 47 % showed at least one false speedup",
-        )
-    if any(test.mean.pvalue is not None for test in tests):
-        yield Caution(
-            "f-before-t",
-            "F before t does not keep the risk: with equal means, 5 runs of sd 2 against 20 of sd 1, "
-            "0.05 became 0.087 (Student's t alone 0.134, Welch's alone 0.054). Welch's t without a "
-            "pre-test is sounder",
-        )
-    if any(test.median.pvalue is not None for test in tests):
-        yield Caution(
-            "no-test-of-medians",
-            "the protocol for the median is no test of medians where the shapes differ: equal medians, "
-            "bimodal against unimodal times, were declared a speedup in 13 % (15 runs) and 17 % (40 "
-            "runs) of cases",
-        )
+    said = {
+        "level-searched": any(test.mean.searched for test in tests)
+        and "the confidence was searched, not asked for: when nothing differs such a search still finds "
+        "a level above 0.50 for about half of all benchmarks (47 to 50 % by simulation). Look at p",
+        "two-directions": any("slower" in (test.mean.word, test.median.word) for test in tests)
+        and "the slowdowns are those of a second test with the sides swapped: with both, a false "
+        "outcome on a benchmark has up to twice the risk of one test",
+        "not-corrected": len(tests) > 1
+        and f"each of the {len(tests)} benchmarks has its own risk, none is corrected for their number: "
+        "of suites of 12 without any difference, 31 to 47 % showed at least one false speedup",
+        "f-before-t": any(test.mean.pvalue is not None for test in tests)
+        and "F before t does not keep the risk: with equal means, 5 runs of sd 2 against 20 of sd 1, "
+        "0.05 became 0.087 (Student's t alone 0.134, Welch's alone 0.054). Welch's t without a "
+        "pre-test is sounder",
+        "no-test-of-medians": any(test.median.pvalue is not None for test in tests)
+        and "the protocol for the median is no test of medians where the shapes differ: equal medians, "
+        "bimodal against unimodal times, were declared a speedup in 13 % (15 runs) and 17 % (40 "
+        "runs) of cases",
+    }
+    return cautions_of(said)
 
 
-def session_cautions(*matrices: PerformanceMatrix) -> Iterator[Caution]:
+def session_cautions(*matrices: PerformanceMatrix) -> tuple[Caution, ...]:
     """Say how far the runs are independent, where their sessions are known or not."""
     known = [matrix.sessions for matrix in matrices if matrix.sessions is not None]
     count = len({ids for rows in known for row in rows for ids in row.tolist()})
-    if not known or len(known) < len(matrices):
-        yield Caution("sessions-unknown", _SESSIONS)
-    elif count == 1:
-        yield Caution(
-            "one-session",
-            f"all runs stem from one session, and the outcome holds within it only; {_SESSIONS}",
-        )
-    else:
-        yield Caution("sessions-pooled", _SESSIONS)
+    unknown = not known or len(known) < len(matrices)
+    said = {
+        "sessions-unknown": unknown and _SESSIONS,
+        "one-session": not unknown
+        and count == 1
+        and f"all runs stem from one session, and the outcome holds within it only; {_SESSIONS}",
+        "sessions-pooled": not unknown and count != 1 and _SESSIONS,
+    }
+    return cautions_of(said)
 
 
-def weighting_cautions(weighting: Weighting) -> Iterator[Caution]:
+def weighting_cautions(weighting: Weighting) -> tuple[Caution, ...]:
     """Say what is known of the overall gains and speedups of a suite."""
-    if weighting == "fraction":
-        yield Caution(
-            "time-counts-twice",
-            "weights by time let the time count twice: the gain is governed by the squares of the times",
-        )
-    yield Caution(
-        "accelerated-selected",
-        "gain and speedup of the accelerated benchmarks leave the slowdowns out: they are larger by "
-        "selection, and mean something only beside the proportion and the figures of all",
-    )
+    said = {
+        "time-counts-twice": weighting == "fraction"
+        and "weights by time let the time count twice: the gain is governed by the squares of the times",
+        "accelerated-selected": "gain and speedup of the accelerated benchmarks leave the slowdowns "
+        "out: they are larger by selection, and mean something only beside the proportion and the "
+        "figures of all",
+    }
+    return cautions_of(said)
