@@ -18,8 +18,16 @@ from ...pages.result import Result, cautions_to_dict, plain
 from ...stats.arguments import checks_arguments
 from ...stats.samples import Array, median
 from ...words import apart, shorten, shortened
-from .compare import HptQuestion, Scores, answer, ask
-from .result import REFERENCES, Alternative, HptResult, Ties
+from .compare import (
+    REFERENCES,
+    Alternative,
+    HptQuestion,
+    HptResult,
+    Scores,
+    Ties,
+    answer,
+    ask,
+)
 from .speedup import HptSpeedup, OtherRule, largest_speedup, other_rules
 from .winners import lines_of, stack
 

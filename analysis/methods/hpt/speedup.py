@@ -35,15 +35,19 @@ from ...stats.arguments import checks_arguments
 from ...stats.ranks import TIE_TOLERANCE, midranks, signed_rank_normal, signed_rank_table
 from ...stats.samples import Array, Flags, Indices, read_only
 from .compare import (
+    P_TOLERANCE,
+    REFERENCES,
     SIGNED_RANK_NORMAL_FROM,
     HptQuestion,
     Kind,
     Scores,
+    Ties,
     added_to,
     ask,
+    pair_cautions,
     signed_rank_stage,
+    speedup_cautions,
 )
-from .result import P_TOLERANCE, REFERENCES, Ties, pair_cautions, speedup_cautions
 from .winners import Lines, Winners, lines_of, stack, winners_of
 
 if TYPE_CHECKING:
