@@ -26,7 +26,17 @@ from numpy.typing import NDArray
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, Section, Sentence, Value, page, page_of, table_of, value_of
+from ..pages.model import (
+    Caution,
+    Page,
+    Value,
+    cautions_of,
+    page,
+    page_of,
+    section,
+    table_of,
+    value_of,
+)
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, stream
 from ..stats.samples import median as array_median
@@ -378,40 +388,40 @@ def _row(
 
 def _cautions(
     matrix: PerformanceMatrix, rows: Sequence[EstimatorRow], counts: Mapping[Estimator, int]
-) -> Iterator[Caution]:
-    if few := tuple(row.name for row in rows if row.runs < FEW_RUNS):
-        yield Caution(
-            "few-runs",
-            f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: their figures rest on "
-            "few values, those of the minimum on the lowest two or three",
-            few,
-        )
-    if counts["minimum"]:
-        yield Caution(
-            "steady-minimum",
-            "a steady minimum says that low runs come often here; it does not make the minimum what "
-            "a user meets, nor the run with the least noise",
-            tuple(row.name for row in rows if row.steadiest == "minimum"),
-        )
-    if matrix.sessions is not None and any(np.unique(ids).size > 1 for ids in matrix.sessions):
-        yield Caution(
-            "sessions-mixed",
-            "subsamples mix the runs of all sessions: n runs of one single session spread otherwise",
-        )
-    if matrix.better == "higher":
-        yield Caution(
-            "minimum-is-worst",
-            "larger values are better here, so the minimum is the worst run, not the best",
-        )
+) -> tuple[Caution, ...]:
+    few = tuple(row.name for row in rows if row.runs < FEW_RUNS)
+    steady = tuple(row.name for row in rows if row.steadiest == "minimum")
+    mixed = any(np.unique(ids).size > 1 for ids in matrix.sessions or ())
+    return cautions_of(
+        {
+            "few-runs": few
+            and (
+                f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: their figures "
+                "rest on few values, those of the minimum on the lowest two or three",
+                *few,
+            ),
+            "steady-minimum": counts["minimum"] > 0
+            and (
+                "a steady minimum says that low runs come often here; it does not make the minimum "
+                "what a user meets, nor the run with the least noise",
+                *steady,
+            ),
+            "sessions-mixed": mixed
+            and "subsamples mix the runs of all sessions: n runs of one single session spread "
+            "otherwise",
+            "minimum-is-worst": matrix.better == "higher"
+            and "larger values are better here, so the minimum is the worst run, not the best",
+        }
+    )
 
 
 @page_of.register(EstimatorSpread)
 def _estimator_spread_page(study: EstimatorSpread) -> Page:
-    by_benchmark = Sentence(
+    by_benchmark = (
         "minimum, median, mean: sd of the estimate from n runs (a quarter of them, but 2 at least), "
         "and its bias, relative to its value on all runs; the mean has no bias"
     )
-    by_size = Sentence(
+    by_size = (
         "sd of the estimate from n runs, in sds of one run, median over the benchmarks; in brackets "
         "that of normal values (exact)"
     )
@@ -447,9 +457,8 @@ def _estimator_spread_page(study: EstimatorSpread) -> Page:
         ("benchmarks", "benchmarks", lambda count: str(count or "-")),
         *((name, partial(growth, name)) for name in ESTIMATORS),
     )
-    blocks = tuple(map(Sentence, _steadiest(study))), (benchmarks, by_benchmark), (sizes, by_size)
-    sections = tuple(map(Section, blocks))
-    return page(study, f"Estimators of {study.name}", *sections)
+    told = section(*_steadiest(study)), section(benchmarks, by_benchmark), section(sizes, by_size)
+    return page(study, f"Estimators of {study.name}", *told)
 
 
 def _steadiest(study: EstimatorSpread) -> Iterator[str]:

@@ -42,7 +42,7 @@ from ...pages.model import (
     table_of,
 )
 from ...pages.result import Result
-from ...stats.arguments import checks_arguments, numbers
+from ...stats.arguments import checks_arguments, chosen, numbers
 from ...stats.samples import Array, read_only
 from ...words import shorten
 
@@ -186,8 +186,7 @@ def biplot(
     Variances and covariances divide by n - 1, n the number of systems. `correlations` are those of
     Table 18: Pearson's, of the values as given, whatever the scale.
     """
-    if scale not in SCALES:
-        raise UsageError(f"scale must be 'log', 'covariance' or 'correlation', not {scale!r}")
+    chosen("scale", scale, tuple(SCALES))
     rows, columns = _names("systems", systems), _names("benchmarks", benchmarks)
     table = _checked(values, rows, columns, positive=scale == "log")
     largest = np.abs(table).max(axis=0)

@@ -36,6 +36,7 @@ from ...pages.model import (
     value_of,
 )
 from ...pages.result import Result
+from ...stats.arguments import between
 from ...words import apart, shortened
 
 if TYPE_CHECKING:
@@ -82,9 +83,8 @@ def proportion(
 
     if not 0 <= accelerated <= total or total < 1:
         raise UsageError(f"{accelerated} of {total} benchmarks is not a proportion")
-    for name, value in (("confidence", confidence), ("precision", precision)):
-        if not 0 < value < 1:
-            raise UsageError(f"{name} must lie between 0 and 1, not {value!r}")
+    between("confidence", confidence)
+    between("precision", precision)
     a, b = accelerated, total
     z = -float(ndtri((1 - confidence) / 2))
     yates = min(0.5, abs(a - b / 2))
