@@ -30,7 +30,6 @@ from ..pages.model import (
     Caution,
     Page,
     Value,
-    cautions_of,
     page,
     page_of,
     section,
@@ -388,31 +387,31 @@ def _row(
 
 def _cautions(
     matrix: PerformanceMatrix, rows: Sequence[EstimatorRow], counts: Mapping[Estimator, int]
-) -> tuple[Caution, ...]:
-    few = tuple(row.name for row in rows if row.runs < FEW_RUNS)
-    steady = tuple(row.name for row in rows if row.steadiest == "minimum")
-    mixed = any(np.unique(ids).size > 1 for ids in matrix.sessions or ())
-    return cautions_of(
-        {
-            "few-runs": few
-            and (
-                f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: their figures "
-                "rest on few values, those of the minimum on the lowest two or three",
-                *few,
-            ),
-            "steady-minimum": counts["minimum"] > 0
-            and (
-                "a steady minimum says that low runs come often here; it does not make the minimum "
-                "what a user meets, nor the run with the least noise",
-                *steady,
-            ),
-            "sessions-mixed": mixed
-            and "subsamples mix the runs of all sessions: n runs of one single session spread "
-            "otherwise",
-            "minimum-is-worst": matrix.better == "higher"
-            and "larger values are better here, so the minimum is the worst run, not the best",
-        }
-    )
+) -> Iterator[Caution]:
+    if few := tuple(row.name for row in rows if row.runs < FEW_RUNS):
+        yield Caution(
+            "few-runs",
+            f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: their figures rest on "
+            "few values, those of the minimum on the lowest two or three",
+            few,
+        )
+    if counts["minimum"]:
+        yield Caution(
+            "steady-minimum",
+            "a steady minimum says that low runs come often here; it does not make the minimum what "
+            "a user meets, nor the run with the least noise",
+            tuple(row.name for row in rows if row.steadiest == "minimum"),
+        )
+    if matrix.sessions is not None and any(np.unique(ids).size > 1 for ids in matrix.sessions):
+        yield Caution(
+            "sessions-mixed",
+            "subsamples mix the runs of all sessions: n runs of one single session spread otherwise",
+        )
+    if matrix.better == "higher":
+        yield Caution(
+            "minimum-is-worst",
+            "larger values are better here, so the minimum is the worst run, not the best",
+        )
 
 
 @page_of.register(EstimatorSpread)
