@@ -307,8 +307,8 @@ def page(result: Any, title: str, *parts: Block | str) -> Page:  # noqa: ANN401 
 def page_of(result: Any) -> Page:  # noqa: ANN401 - any result; its page says for which type it is
     """Fill the page of a result.
 
-    The words stand in the module that `analysis.registry.PAGES` names for the result's class, where a
-    function is registered for it (``@page_of.register``); it is imported when a page is first asked for.
+    A function is registered for its class (``@page_of.register``): beside it, or in the module that
+    `analysis.registry.PAGES` names, which is imported when a page is first asked for.
     """
     for one in type(result).__mro__:
         if one.__name__ in PAGES:
