@@ -28,7 +28,7 @@ from ...pages import number_format as figures
 from ...pages.model import Caution, cautions_of
 from ...pages.number_format import Word, outcome_word, word_of
 from ...pages.result import Result
-from ...stats.arguments import checks_arguments
+from ...stats.arguments import checks_arguments, chosen
 from ...stats.ranks import (
     TIE_TOLERANCE,
     midranks,
@@ -358,14 +358,10 @@ def ask(  # noqa: PLR0917 - the arguments of `hpt` in their order
         raise UsageError(f"confidence must lie between 0.5 and 1, not {confidence!r}")
     if alpha is not None and not 0 < alpha < 0.5:
         raise UsageError(f"alpha must lie between 0 and 0.5, not {alpha!r}")
-    for name, value, known in (
-        ("ties", ties, get_args(Ties)),
-        ("scores", scores, get_args(Scores)),
-        ("alternative", alternative, (*get_args(Alternative), None)),
-    ):
-        if value not in known:
-            said = ", ".join(text for text in known if text is not None)
-            raise UsageError(f"{name} must be one of {said}, not {value!r}")
+    chosen("ties", ties, get_args(Ties))
+    chosen("scores", scores, get_args(Scores))
+    if alternative is not None:
+        chosen("alternative", alternative, get_args(Alternative))
     pair = match(candidate, baseline)
     kind = scores if scores != "auto" else "raw" if candidate.better == "higher" else "ratio"
     return HptQuestion(pair, speedup, confidence, alpha, ties, kind, alternative)
