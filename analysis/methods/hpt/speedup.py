@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -49,9 +49,6 @@ from .compare import (
     speedup_cautions,
 )
 from .winners import Lines, Winners, lines_of, stack, winners_of
-
-if TYPE_CHECKING:
-    pass
 
 _SAME = 1e-12  # crossings this near, relatively, are one: equal but for rounding
 _CELLS = 1 << 20  # pair comparisons at one time
