@@ -45,9 +45,8 @@ if TYPE_CHECKING:
     from .history.ordered_result import OrderedVariants as OrderedVariants
     from .history.session_value import find_steps as find_steps
     from .history.step_search import StepSearch as StepSearch
-    from .methods.hpt.compare import hpt as hpt
+    from .methods.hpt.compare import HptResult as HptResult, hpt as hpt
     from .methods.hpt.page import hpt_context as hpt_context, hpt_report as hpt_report
-    from .methods.hpt.result import HptResult as HptResult
     from .methods.hpt.speedup import HptSpeedup as HptSpeedup, hpt_speedup as hpt_speedup
     from .methods.mixture.fit import fit_mixture as fit_mixture
     from .methods.mixture.goodness import (
@@ -134,8 +133,7 @@ _ROOMS = {
     "data.trial": "Trial read_trial",
     "methods.multilevel.compare": "multilevel",
     "methods.multilevel.result": "Multilevel",
-    "methods.hpt.compare": "hpt",
-    "methods.hpt.result": "HptResult",
+    "methods.hpt.compare": "hpt HptResult",
     "methods.hpt.speedup": "hpt_speedup HptSpeedup",
     "methods.hpt.page": "hpt_context hpt_report",
     "methods.speedup_test.compare": "speedup_test speedup_test_suite",

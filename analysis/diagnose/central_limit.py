@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError
-from ..pages.model import Caution, Page, Section, Sentence, Value, page_of, table_of
+from ..pages import number_format as figures
+from ..pages.model import Caution, Page, Value, cautions_of, page, page_of, section, table_of
 from ..pages.result import Result
-from ..stats.arguments import checks_arguments, stream
-from .normality import NormalityTest, checked_risk, checked_sizes, shapiro
+from ..stats.arguments import between, checks_arguments, stream
+from .normality import NormalityTest, checked_sizes, shapiro
 
 Draws = Literal["disjoint", "with replacement"]
 Estimates = Literal["means", "medians"]
@@ -154,7 +155,7 @@ def central_limit_study(
     InsufficientDataError
         If no benchmark has 5 runs.
     """
-    checked_risk(risk)
+    between("risk", risk)
     chosen = checked_sizes(sizes)
     if max(matrix.runs) < _RUNS_LEAST:
         what = f"no benchmark has the {_RUNS_LEAST} runs that a study of means needs"
@@ -225,40 +226,34 @@ def _by_chance(tested: int, risk: float) -> int:
 
 def _cautions(
     rows: Sequence[CentralLimitRow], counts: Sequence[CentralLimitCount], sizes: Sequence[int]
-) -> Iterator[Caution]:
-    if left := tuple(row.name for row in rows if not row.cells):
-        yield Caution(
-            "few-runs-left-out",
-            f"left out with fewer than {_RUNS_LEAST} runs: {len(left)} of {len(rows)}",
-            left,
-        )
+) -> tuple[Caution, ...]:
+    left = tuple(row.name for row in rows if not row.cells)
     again = [count for count in counts if count.draws == "with replacement"]
     disjoint = [count for count in counts if count.draws == "disjoint"]
-    if again:
-        yield Caution(
-            "drawn-with-replacement",
-            f"too few runs for {_SAMPLES_LEAST} disjoint samples of n from n = {again[0].size} on "
+    untested = sum(cell.why is not None for row in rows for cell in row.cells)
+    return cautions_of(
+        {
+            "few-runs-left-out": left
+            and (
+                f"left out with fewer than {_RUNS_LEAST} runs: {len(left)} of {len(rows)}",
+                *left,
+            ),
+            "drawn-with-replacement": again != []
+            and f"too few runs for {_SAMPLES_LEAST} disjoint samples of n from n = {again[0].size} on "
             f"({_SAMPLES_LEAST * sizes[-1]} runs allow all sizes): drawn with replacement there. Such "
             "samples share the same few runs, and many medians are the same run: they show how means "
             "of these runs behave, not means of new ones",
-        )
-    if len(disjoint) > 1 and disjoint[0].samples_most > disjoint[-1].samples_least:
-        yield Caution(
-            "power-falls",
-            f"N falls from {disjoint[0].samples_most} to {disjoint[-1].samples_least} as n grows, and "
-            "fewer means show less: part of the fall of the counts is lost power, not normality",
-        )
-    if disjoint:
-        yield Caution(
-            "consecutive-runs",
-            "disjoint samples are consecutive runs: drift and sessions count as departures too",
-        )
-    if untested := sum(cell.why is not None for row in rows for cell in row.cells):
-        yield Caution(
-            "equal-estimates",
-            f"{untested} times a test could not be done, as means or medians are equal; these do not "
-            "count",
-        )
+            "power-falls": len(disjoint) > 1
+            and disjoint[0].samples_most > disjoint[-1].samples_least
+            and f"N falls from {disjoint[0].samples_most} to {disjoint[-1].samples_least} as n grows, "
+            "and fewer means show less: part of the fall of the counts is lost power, not normality",
+            "consecutive-runs": disjoint != []
+            and "disjoint samples are consecutive runs: drift and sessions count as departures too",
+            "equal-estimates": untested > 0
+            and f"{untested} times a test could not be done, as means or medians are equal; these do "
+            "not count",
+        }
+    )
 
 
 @page_of.register(CentralLimitStudy)
@@ -284,15 +279,15 @@ def _central_limit_study_page(study: CentralLimitStudy) -> Page:
             looks.append(no if enough is None else yes)
         tried = f"n = {first} to {last}" if len(counts) > 1 else f"n = {first}"
         asked = f"do samples of n runs{kind} ({tried}) look normal?"
-        answers.append(Sentence(f"{study.name}: {asked} {', '.join(looks)}"))
+        answers.append(f"{study.name}: {asked} {', '.join(looks)}")
         table = table_of(
             draws.replace(" ", "-"),
             counts,
             ("n", "size"),
             (
                 "N",
-                lambda one: "-".join(
-                    dict.fromkeys((f"{one.samples_least}", f"{one.samples_most}"))
+                lambda one: figures.span((one.samples_least, one.samples_most)).replace(
+                    " to ", "-"
                 ),
             ),
             ("means", partial(not_normal, "means")),
@@ -301,10 +296,7 @@ def _central_limit_study_page(study: CentralLimitStudy) -> Page:
             ("chance", "medians_by_chance"),
         )
         title = f"{where}: where they do not look normal at {study.risk:g}"
-        sections.append(Section((table,), title=title))
+        sections.append(section(table, title=title))
     chance = f"as many among normal means at most, 19 times in 20, by the risk {study.risk:g} alone"
-    return Page(
-        title=f"Central limit theorem on {study.name}",
-        sections=(Section(tuple(answers)), *sections, Section((Sentence(f"chance: {chance}"),))),
-        cautions=study.cautions,
-    )
+    title = f"Central limit theorem on {study.name}"
+    return page(study, title, section(*answers), *sections, f"chance: {chance}")

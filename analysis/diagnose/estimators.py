@@ -26,7 +26,16 @@ from numpy.typing import NDArray
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, Section, Sentence, Value, page_of, table_of, value_of
+from ..pages.model import (
+    Caution,
+    Page,
+    Value,
+    page,
+    page_of,
+    section,
+    table_of,
+    value_of,
+)
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, stream
 from ..stats.samples import median as array_median
@@ -407,11 +416,11 @@ def _cautions(
 
 @page_of.register(EstimatorSpread)
 def _estimator_spread_page(study: EstimatorSpread) -> Page:
-    by_benchmark = Sentence(
+    by_benchmark = (
         "minimum, median, mean: sd of the estimate from n runs (a quarter of them, but 2 at least), "
         "and its bias, relative to its value on all runs; the mean has no bias"
     )
-    by_size = Sentence(
+    by_size = (
         "sd of the estimate from n runs, in sds of one run, median over the benchmarks; in brackets "
         "that of normal values (exact)"
     )
@@ -447,9 +456,8 @@ def _estimator_spread_page(study: EstimatorSpread) -> Page:
         ("benchmarks", "benchmarks", lambda count: str(count or "-")),
         *((name, partial(growth, name)) for name in ESTIMATORS),
     )
-    blocks = tuple(map(Sentence, _steadiest(study))), (benchmarks, by_benchmark), (sizes, by_size)
-    sections = tuple(map(Section, blocks))
-    return Page(title=f"Estimators of {study.name}", sections=sections, cautions=study.cautions)
+    told = section(*_steadiest(study)), section(benchmarks, by_benchmark), section(sizes, by_size)
+    return page(study, f"Estimators of {study.name}", *told)
 
 
 def _steadiest(study: EstimatorSpread) -> Iterator[str]:

@@ -15,7 +15,7 @@ from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..stats.arguments import checks_arguments, numbers, stream
+from ..stats.arguments import between, checks_arguments, numbers, stream
 from ..stats.multiplicity import adjusted
 from .cell_tests import (
     LEAST,
@@ -446,7 +446,7 @@ def diagnose_trial(
     Benjamini and Hochberg, JRSS B 57, 1995, section 2; docs/methods/diagnosis.md names those of the
     tests.
     """
-    _check(confidence)
+    between("confidence", confidence)
     metric = trial.default_metric if metric is None else metric
     info, table = trial.metric(metric), of_trial(trial, metric, variants)
     record = read_host_record(trial.path)
@@ -489,7 +489,7 @@ def diagnose_matrix(matrix: PerformanceMatrix, *, confidence: float = 0.95) -> D
     UsageError
         If the confidence is out of range.
     """
-    _check(confidence)
+    between("confidence", confidence)
     known = {"name": matrix.name, "unit": matrix.unit, "better": matrix.better}
     found = diagnosed(of_matrix(matrix), **known, confidence=confidence)
     return replace(found, cautions=(*matrix.cautions, *cautions_of(found)))
@@ -519,7 +519,7 @@ def diagnose_runs(
     InsufficientDataError
         If there is none.
     """
-    _check(confidence)
+    between("confidence", confidence)
     runs = numbers(values, "the values")
     if runs.size == 0:
         raise InsufficientDataError("there is no value", None, "give some", n=0, needed=1)
@@ -531,8 +531,3 @@ def diagnose_runs(
     table = of_values(runs, sessions)
     found = diagnosed(table, name="values", unit="", better="lower", confidence=confidence)
     return replace(found, cautions=tuple(cautions_of(found)))
-
-
-def _check(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence must lie between 0 and 1, and is {confidence!r}")

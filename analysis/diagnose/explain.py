@@ -19,13 +19,13 @@ from scipy.special import stdtrit
 from ..data.columns import MetricColumn
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial, read_trial
-from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..errors import AnalysisError, InsufficientDataError
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.design import whole_matrix
 from ..pages.number_format import Word
 from ..record.profiles import StoredProfile, read_profile
 from ..record.run_numbers import METRIC_NUMBERS
-from ..stats.arguments import checks_arguments
+from ..stats.arguments import between, checks_arguments
 from ..stats.classical import student_pvalue
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array
@@ -397,8 +397,7 @@ def explain(
     StoreError
         If there is no profile, or it or its timed trial is damaged.
     """
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
+    between("confidence", confidence)
     stored = profile if isinstance(profile, StoredProfile) else read_profile(Path(profile))
     return explain_by(
         stored,

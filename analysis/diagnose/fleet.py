@@ -11,7 +11,7 @@ from typing import ClassVar
 from ..data.fleet import host_cautions, nothing_to_judge, open_fleet
 from ..errors import InsufficientDataError
 from ..pages import number_format as figures
-from ..pages.model import Page, Section, Sentence, page_of, table_of
+from ..pages.model import Page, page, page_of, section, table_of
 from ..pages.result import Result
 from ..record.fleet import HostProgress, HostState, with_plans
 from ..stats.arguments import checks_arguments
@@ -137,6 +137,5 @@ def _page(found: FleetDiagnosis) -> Page:
         ("<found", lambda one: figures.listed(one.codes, 4)),
     )
     rest = len(ordered) - _SHOWN
-    more = (Sentence(f"and {rest} more hosts (--json)"),) if rest > 0 else ()
-    sections = Section(tuple(map(Sentence, said))), Section((table, *more))
-    return Page(title=f"Diagnosis of {found.name}", sections=sections, cautions=found.cautions)
+    more = [f"and {rest} more hosts (--json)"] if rest > 0 else []
+    return page(found, f"Diagnosis of {found.name}", section(*said), section(table, *more))

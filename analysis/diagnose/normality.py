@@ -33,9 +33,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, Section, Sentence, page_of, table_of
+from ..pages.model import Caution, Page, page, page_of, section, table_of
 from ..pages.result import Result
-from ..stats.arguments import checks_arguments, counted, numbers
+from ..stats.arguments import between, checks_arguments, counted, numbers
 from ..stats.samples import kernel_density, median
 from ..words import shorten
 
@@ -293,12 +293,6 @@ class NormalityStudy(Result):
 FEW_RUNS = 20  # of a benchmark: below, a study says little
 
 
-def checked_risk(risk: float) -> None:
-    """Refuse a risk that does not lie between 0 and 1."""
-    if not 0 < risk < 1:
-        raise UsageError(f"risk must lie between 0 and 1, not {risk!r}")
-
-
 @checks_arguments
 def normality(
     matrix: PerformanceMatrix,
@@ -325,7 +319,7 @@ def normality(
     UsageError
         If the risk does not lie between 0 and 1.
     """
-    checked_risk(risk)
+    between("risk", risk)
     rows = tuple(map(_row, matrix.benchmarks, matrix.samples))
     trials: tuple[MeanTrial, ...] = ()
     low = enough = high = None
@@ -419,13 +413,11 @@ def _normality_study_page(study: NormalityStudy) -> Page:
         ("line", lambda row: getattr(row.curves, "straightness", None), "{:.3f}".format),
         (f"<at {study.risk:g}", look),
     )
-    line = Sentence("line: correlation of the normal probability plot, 1 when straight")
+    line = "line: correlation of the normal probability plot, 1 when straight"
     means = []
     if study.mean_trials:
         found = from_on(study.enough_low, study.enough, study.enough_high)
         seed = "" if study.seed is None else f", seed {study.seed}"
         trial = f"{study.mean_trials[0].means} means a trial{seed}"
         means = [f"means of runs (relative to their benchmark's median, {trial}) {found}"]
-    blocks = (Sentence(answer),), (table, line), tuple(map(Sentence, means))
-    sections = tuple(map(Section, blocks))
-    return Page(title=f"Normality of {study.name}", sections=sections, cautions=study.cautions)
+    return page(study, f"Normality of {study.name}", answer, section(table, line), section(*means))

@@ -15,6 +15,7 @@ from ..pages.model import (
     Section,
     Sentence,
     ShortSentence,
+    page,
     page_of,
     plain,
     table_of,
@@ -491,7 +492,7 @@ def _page(found: Diagnosis) -> Page:
     if few := [f"{one.benchmark} / {one.variant} ({one.runs})" for one in found.not_tested]:
         sections.append(Section((Sentence(f"not tested, under 10 runs: {figures.listed(few)}"),)))
     title = f"Diagnosis of {found.name}"
-    return Page(title=title, sections=tuple(sections), cautions=found.cautions)
+    return page(found, title, *sections)
 
 
 def _more(rest: int) -> tuple[Sentence, ...]:

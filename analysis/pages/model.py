@@ -327,12 +327,18 @@ class Page:
     following: tuple[Section, ...] = ()
 
 
+def page(result: Any, title: str, *parts: Block | str) -> Page:  # noqa: ANN401 - whatever has cautions
+    """Make the page of a result that has cautions; a part that is no section is one of its own."""
+    sections = tuple(one if isinstance(one, Section) else section(one) for one in parts)
+    return Page(title=title, sections=sections, cautions=result.cautions)
+
+
 @singledispatch
 def page_of(result: Any) -> Page:  # noqa: ANN401 - any result; its page says for which type it is
     """Fill the page of a result.
 
-    The words stand in the module that `analysis.registry.PAGES` names for the result's class, where a
-    function is registered for it (``@page_of.register``); it is imported when a page is first asked for.
+    A function is registered for its class (``@page_of.register``): beside it, or in the module that
+    `analysis.registry.PAGES` names, which is imported when a page is first asked for.
     """
     for one in type(result).__mro__:
         if one.__name__ in PAGES:

@@ -20,7 +20,7 @@ from ..data.host_record import read_host_record
 from ..data.trial import Trial
 from ..errors import StoreError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, page_of, section, table_of
+from ..pages.model import Caution, Page, page, page_of, section, table_of
 from ..pages.result import Result
 from ..record.run_numbers import Better
 from ..record.shapes import ShapeError, opened, parse, readable_rows, shaped
@@ -447,15 +447,13 @@ def _(result: Certificate) -> Page:
         f"detectable: told from 1 with probability {result.power:g} by the t test on {by} "
         f"values{where}, at {100 * result.confidence:g} % without correction{rest}"
     )
-    return Page(
-        title=f"False alarms between {ours} and {theirs}",
-        sections=(
-            section(said, result.sentence),
-            section(alarms, swapped),
-            section(_checked(result.checks), *lost),
-            section(effects, told),
-        ),
-        cautions=result.cautions,
+    return page(
+        result,
+        f"False alarms between {ours} and {theirs}",
+        section(said, result.sentence),
+        section(alarms, swapped),
+        section(_checked(result.checks), *lost),
+        section(effects, told),
     )
 
 

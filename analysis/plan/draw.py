@@ -29,7 +29,7 @@ from ..methods.hpt.page import PairedT, hpt_report
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, merged, page_of, section, table_of
+from ..pages.model import Caution, Page, merged, page, page_of, section, table_of
 from ..pages.result import Result
 from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
 from ..plots.chart import Sheet, arranged
@@ -206,14 +206,12 @@ def _(study: DrawStudy) -> Page:
         f"how often {100 * study.confidence:g} % intervals of a draw hold the ratio of all runs; HPT's "
         "speedup is a lower bound"
     )
-    return Page(
-        title=f"Draws from {names}",
-        sections=(
-            section(said),
-            section(f"how often each test says that {claim}", tests),
-            section(beside, shared.covered_table("intervals", study.intervals)),
-        ),
-        cautions=study.cautions,
+    return page(
+        study,
+        f"Draws from {names}",
+        said,
+        section(f"how often each test says that {claim}", tests),
+        section(beside, shared.covered_table("intervals", study.intervals)),
     )
 
 

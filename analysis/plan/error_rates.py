@@ -33,7 +33,7 @@ from ..methods.hpt.speedup import hpt_speedup
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
 from ..pages import number_format as figures
-from ..pages.model import Page, Value, page_of, section, table_of
+from ..pages.model import Page, Value, page, page_of, table_of
 from ..pages.result import Result
 from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
 from ..plots.chart import Sheet, arranged
@@ -177,11 +177,7 @@ def _(study: RejectionStudy) -> Page:
         ("shifted", lambda point: point[0]) if study.kind == "power" else None,
         *((shared.NAMES[test], partial(rate, test)) for test in tests),
     )
-    return Page(
-        title=f"{title} on {study.population}",
-        sections=(section(said), section(rates)),
-        cautions=study.cautions,
-    )
+    return page(study, f"{title} on {study.population}", said, rates)
 
 
 def _panel(study: RejectionStudy, over: str, title: str, runs: int | None = None) -> Axes:
@@ -451,11 +447,7 @@ def _(study: CoverageStudy) -> Page:
         f"{study.ratio:g}; {study.every[0].simulations:,} simulated comparisons a line"
     )
     held = shared.covered_table("coverage", study.every, ("runs", "runs"))
-    return Page(
-        title=f"Coverage on {study.population}",
-        sections=(section(said), section(held)),
-        cautions=study.cautions,
-    )
+    return page(study, f"Coverage on {study.population}", said, held)
 
 
 @checks_arguments

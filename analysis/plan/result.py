@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..pages import number_format as figures
-from ..pages.model import CommandLine, Page, Value, merged, page_of, section, table_of
+from ..pages.model import CommandLine, Page, Value, merged, page, page_of, section, table_of
 from ..pages.result import Result
 from ..words import shorten
 from .stop_rule import width_text
@@ -120,10 +120,11 @@ def _(found: VarianceComponents) -> Page:
     )  # fmt: skip
     known = "; ".join(f"{figures.percent(sd)} {where}" for where, sd in parts if sd is not None)
     below = [f"all benchmarks together: {known}"] if parts else []
-    return Page(
-        title=f"Between sessions and between runs: {head}",
-        sections=(section(f"{head}: {said}"), section(rows, *below)),
-        cautions=found.cautions,
+    return page(
+        found,
+        f"Between sessions and between runs: {head}",
+        f"{head}: {said}",
+        section(rows, *below),
     )
 
 
@@ -178,10 +179,11 @@ def _(loop: WidthLoop) -> Page:
         ("interval", lambda step: f"[{step.low:.4g}, {step.high:.4g}]"),
         ("width", "width", partial(width_text, limit=loop.limit)),
     )
-    return Page(
-        title=f"Runs until the interval is narrow enough: {head}",
-        sections=(section(f"{head}: {loop.conclusion}"), section(looks)),
-        cautions=loop.cautions,
+    return page(
+        loop,
+        f"Runs until the interval is narrow enough: {head}",
+        f"{head}: {loop.conclusion}",
+        looks,
     )
 
 
@@ -426,15 +428,13 @@ def _(plan: SessionPlan) -> Page:
     )
     protocol = [] if plan.protocol is None else [CommandLine(plan.protocol)]
     answer = f"{head}: {plan.goal(len(plan.benchmarks))} needs {needed}"
-    return Page(
-        title=f"How many sessions: {head}",
-        sections=(
-            section(answer, *protocol, *sure),
-            section(plans, pilot),
-            section(benchmarks, title="what differs in the pilot, and what the plan gives"),
-            section(columns),
-        ),
-        cautions=plan.cautions,
+    return page(
+        plan,
+        f"How many sessions: {head}",
+        section(answer, *protocol, *sure),
+        section(plans, pilot),
+        section(benchmarks, title="what differs in the pilot, and what the plan gives"),
+        columns,
     )
 
 
@@ -516,11 +516,9 @@ def _(plan: HostPlan) -> Page:
     levels = ((f"between {x}s", f"{x}_sd", figures.percent) for x in ("host", "session", "run"))
     varies = table_of("benchmarks", plan.lines, _BENCHMARK, *levels)
     answer = f"{head}, on hosts like these: {plan.goal(len(plan.lines))} needs {needed}"
-    return Page(
-        title=f"How many hosts: {head}",
-        sections=(
-            section(answer, *sure, plans, pilot),
-            section(varies, title="what differs in the pilot"),
-        ),
-        cautions=plan.cautions,
+    return page(
+        plan,
+        f"How many hosts: {head}",
+        section(answer, *sure, plans, pilot),
+        section(varies, title="what differs in the pilot"),
     )

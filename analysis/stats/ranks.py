@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InsufficientDataError, UsageError
-from .arguments import checks_arguments, counted, numbers
+from .arguments import between, checks_arguments, counted, numbers
 from .samples import Array, read_only
 
 TIE_TOLERANCE = 1e-10
@@ -296,7 +296,6 @@ def nemenyi_difference(systems: int, benchmarks: int, *, alpha: float = 0.05) ->
     from scipy import stats
 
     k, n = counted("systems", systems, 2), counted("benchmarks", benchmarks, 2)
-    if not 0 < alpha < 1:
-        raise UsageError(f"alpha must lie between 0 and 1, and is {alpha}")
+    between("alpha", alpha)
     q = float(stats.studentized_range.isf(alpha, k, math.inf)) / math.sqrt(2)
     return q * math.sqrt(k * (k + 1) / (6 * n))

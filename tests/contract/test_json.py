@@ -490,6 +490,12 @@ def test_every_key_of_why_is_documented():
     assert keys(value) - documented("why") - HEAD == set()
 
 
+def named(text, name):
+    """Give what is assigned to a name in a source."""
+    parts = (one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Assign))
+    return [one.value for one in parts if getattr(one.targets[0], "id", "") == name]
+
+
 def test_every_caution_code_is_documented_and_used():
     told = set(re.findall(r"(?m)^\| `([a-z0-9-]+)` \|", section("Cautions")))
     texts = {path: path.read_text() for path in (ROOT / "analysis").rglob("*.py")}
@@ -503,7 +509,9 @@ def test_every_caution_code_is_documented_and_used():
         if "cautions_of(" in text
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "cautions_of"
-        for key in getattr(node.args[0], "keys", ())
+        for rows in (node.args[0], *named(text, getattr(node.args[0], "id", None)))
+        for key in getattr(rows, "keys", ())
+        if isinstance(key, ast.Constant)
     }
     assert used - told == set()
     assert {word for word in told if f'"{word}"' not in code} == set()

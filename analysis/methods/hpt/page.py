@@ -12,14 +12,22 @@ import numpy as np
 
 from ...data.matrix import PerformanceMatrix
 from ...pages import number_format as figures
-from ...pages.model import Page, Section, Sentence, merged, page_of, table_of
+from ...pages.model import Page, Section, merged, page, page_of, section, table_of
 from ...pages.number_format import outcome_word
 from ...pages.result import Result, cautions_to_dict, plain
 from ...stats.arguments import checks_arguments
 from ...stats.samples import Array, median
 from ...words import apart, shorten, shortened
-from .compare import HptQuestion, Scores, answer, ask
-from .result import REFERENCES, Alternative, HptResult, Ties
+from .compare import (
+    REFERENCES,
+    Alternative,
+    HptQuestion,
+    HptResult,
+    Scores,
+    Ties,
+    answer,
+    ask,
+)
 from .speedup import HptSpeedup, OtherRule, largest_speedup, other_rules
 from .winners import lines_of, stack
 
@@ -294,40 +302,30 @@ def hpt_report(
 _BENCHMARK, _VARIANT = 28, 20  # columns for names
 
 
-@page_of.register(HptResult)
-def _hpt_result_page(result: HptResult) -> Page:
-    return Page(
-        title=_title(result),
-        sections=(Section((Sentence(result.conclusion),)), _rank_table(result)),
-        cautions=result.cautions,
-    )
+@page_of.register
+def _(result: HptResult) -> Page:
+    return page(result, _title(result), result.conclusion, _rank_table(result))
 
 
-@page_of.register(HptSpeedup)
-def _hpt_speedup_page(result: HptSpeedup) -> Page:
-    return Page(
-        title=_title(result),
-        sections=(Section((Sentence(result.conclusion),)),),
-        cautions=result.cautions,
-    )
+@page_of.register
+def _(result: HptSpeedup) -> Page:
+    return page(result, _title(result), result.conclusion)
 
 
-@page_of.register(HptContext)
-def _hpt_context_page(result: HptContext) -> Page:
-    return Page(title=_title(result), sections=(Section(tuple(_comparisons(result))),))
+@page_of.register
+def _(result: HptContext) -> Page:
+    return page(result, _title(result), section(*_comparisons(result)))
 
 
-@page_of.register(HptReport)
-def _hpt_report_page(report: HptReport) -> Page:
-    return Page(
-        title=_title(report.plain),
-        sections=(
-            Section(tuple(Sentence(text) for text in report.conclusions)),
-            _rank_table(report.tested),
-            Section(tuple(_comparisons(report.context)), title="compared with"),
-            *((_other_rules(report),) if report.others else ()),
-        ),
-        cautions=report.cautions,
+@page_of.register
+def _(report: HptReport) -> Page:
+    return page(
+        report,
+        _title(report.plain),
+        section(*report.conclusions),
+        _rank_table(report.tested),
+        section(*_comparisons(report.context), title="compared with"),
+        *((_other_rules(report),) if report.others else ()),
     )
 
 
@@ -356,7 +354,7 @@ def _rank_table(result: HptResult) -> Section:
         f"signed ranks: {a} {result.rank_sum_candidate:g}, {b} {result.rank_sum_baseline:g} of "
         f"{len(result.benchmarks)} benchmarks; {hpt_pvalues(result)}"
     )
-    return Section((table, Sentence(sums)))
+    return section(table, sums)
 
 
 def hpt_pvalues(result: HptResult) -> str:
@@ -396,25 +394,25 @@ def _other_rules(report: HptReport) -> Section:
         "t and interval are those of the differences of scores over the benchmarks and need their mean "
         f"to be normal; loss is relative to {required:g}, error to HPT's largest speedup"
     )
-    return Section((table, Sentence(meaning)), title="three rules")
+    return section(table, meaning, title="three rules")
 
 
-def _comparisons(context: HptContext) -> Iterator[Sentence]:
+def _comparisons(context: HptContext) -> Iterator[str]:
     required = f"{context.required:g}"
     for row in context.geometric_means:
         away = row.speedup_error
         error = "" if away is None else f", {away:+.1%} from the {required}-speedup"
         reached = figures.reliability(row.confidence, context.required)
         speedup = figures.ratio(row.speedup)
-        yield Sentence(f"geometric mean of {row.of}: {speedup}, HPT reliability {reached}{error}")
+        yield f"geometric mean of {row.of}: {speedup}, HPT reliability {reached}{error}"
     for test in context.paired_t:
         p, both, low, high = test.pvalue, test.pvalue_two_sided, test.low, test.high
         if p is None or both is None or low is None or high is None:
-            yield Sentence(f"paired t on {test.on}: not possible, no spread")
+            yield f"paired t on {test.on}: not possible, no spread"
             continue
         # of the side that the differences speak for, which is named
         ours = p <= 0.5
         side = shorten(context.candidate if ours else context.baseline, _VARIANT)
         one_sided = f"p {figures.pvalue(p if ours else both / 2)} for {side}"
         ends = ", ".join(figures.significant(end, 4) for end in (low, high))
-        yield Sentence(f"paired t on {test.on}: {one_sided}, {required} interval [{ends}]")
+        yield f"paired t on {test.on}: {one_sided}, {required} interval [{ends}]"

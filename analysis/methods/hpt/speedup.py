@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -35,19 +35,20 @@ from ...stats.arguments import checks_arguments
 from ...stats.ranks import TIE_TOLERANCE, midranks, signed_rank_normal, signed_rank_table
 from ...stats.samples import Array, Flags, Indices, read_only
 from .compare import (
+    P_TOLERANCE,
+    REFERENCES,
     SIGNED_RANK_NORMAL_FROM,
     HptQuestion,
     Kind,
     Scores,
+    Ties,
     added_to,
     ask,
+    pair_cautions,
     signed_rank_stage,
+    speedup_cautions,
 )
-from .result import P_TOLERANCE, REFERENCES, Ties, pair_cautions, speedup_cautions
 from .winners import Lines, Winners, lines_of, stack, winners_of
-
-if TYPE_CHECKING:
-    pass
 
 _SAME = 1e-12  # crossings this near, relatively, are one: equal but for rounding
 _CELLS = 1 << 20  # pair comparisons at one time

@@ -26,8 +26,15 @@ from ...errors import AnalysisError
 from ...stats.ranks import TIE_TOLERANCE, midranks
 from ...stats.ratios import MADE, Ratios, Window
 from ...stats.samples import Array, Flags, Indices, Integers, median
-from .compare import EXACT_RUNS, HptQuestion, Kind, base_scores, rank_sum_pvalue, risk_of
-from .result import P_TOLERANCE
+from .compare import (
+    EXACT_RUNS,
+    P_TOLERANCE,
+    HptQuestion,
+    Kind,
+    base_scores,
+    rank_sum_pvalue,
+    risk_of,
+)
 
 Signs = NDArray[np.int8]
 Changes = tuple[Array, Signs, Signs]  # the edges of one benchmark, and the winners: see `Winners`

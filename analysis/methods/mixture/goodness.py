@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Caution, Page, Value, cautions_of, page_of, section, table_of
+from ...pages.model import Caution, Page, Value, cautions_of, page, page_of, section, table_of
 from ...pages.result import Result
 from ...stats.arguments import between, checks_arguments, chosen, counted, stream
 from ...stats.samples import Array, clock_step, read_only
@@ -126,11 +126,7 @@ def _fit_test_page(test: FitTest) -> Page:
             "about one in ten from a mixture"
         )
     published = f"p as published, k/N: {test.pvalue_published:.4g}"
-    return Page(
-        title="Fit of a Gaussian mixture",
-        sections=(section(*said), section(critical, published)),
-        cautions=test.cautions,
-    )
+    return page(test, "Fit of a Gaussian mixture", section(*said), section(critical, published))
 
 
 def ks_cautions(test: FitTest, given: Mixture) -> tuple[Caution, ...]:

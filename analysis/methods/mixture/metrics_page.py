@@ -28,6 +28,7 @@ from ...pages.model import (
     cautions_of,
     columns_of,
     merged,
+    page,
     page_of,
     section,
     table_of,
@@ -387,7 +388,7 @@ def meaning(model: str) -> str:
 def _mixture_page(mixture: MixtureOfMetrics) -> Page:
     title = f"Gaussian mixture of {listed(mixture.names)}"
     sections = (section(*_clusters(mixture, "clusters")),)
-    return Page(title=title, sections=sections, cautions=mixture.cautions)
+    return page(mixture, title, *sections)
 
 
 @page_of.register(PlaneCell)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Page, page_of, section, table_of
+from ...pages.model import Page, page, page_of, section, table_of
 from ...pages.result import Result, plain
 from ...stats.arguments import checks_arguments, counted, numbers
 from ...stats.samples import Array, Indices, read_only
@@ -578,10 +578,11 @@ def _mixture_page(mixture: Mixture) -> Page:
         ("mean", lambda one: one[1][1], "{:.7g}".format),
         ("sd", lambda one: one[1][2], lambda sd: figures.significant(sd, 4)),
     )
-    return Page(
-        title="Gaussian mixture",
-        sections=(section(_headline(mixture), said), section(rows, *likelihood_and_bic(mixture))),
-        cautions=mixture.cautions,
+    return page(
+        mixture,
+        "Gaussian mixture",
+        section(_headline(mixture), said),
+        section(rows, *likelihood_and_bic(mixture)),
     )
 
 

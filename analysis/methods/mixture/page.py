@@ -22,6 +22,7 @@ from ...pages.model import (
     Table,
     Value,
     columns_of,
+    page,
     page_of,
     section,
     table_of,
@@ -46,7 +47,7 @@ DIGITS = 4  # of weights and parameters
 @page_of.register(MixtureContest)
 def _mixture_contest_page(contest: MixtureContest) -> Page:
     sections = (_contest(contest),)
-    return Page(title="Who wins a single run", sections=sections, cautions=contest.cautions)
+    return page(contest, "Who wins a single run", *sections)
 
 
 def _contest(contest: MixtureContest) -> Section:
@@ -118,7 +119,7 @@ def _superlative(better: Better, unit: str) -> str:
 @page_of.register(MixtureCell)
 def _mixture_cell_page(cell: MixtureCell) -> Page:
     title = f"Gaussian mixture: {cell.variant} on {cell.benchmark}"
-    return Page(title=title, sections=(_cell(cell),), cautions=cell.cautions)
+    return page(cell, title, _cell(cell))
 
 
 def _cell(cell: MixtureCell, digits: int = DIGITS, place: int = 0, name: str = "") -> Section:
@@ -266,7 +267,7 @@ def _detail(report: MixtureReport, digits: int) -> Page:
             section(Figure(name="mixtures", alt=alt, draw=partial(mixture_picture, report)))
         )
     title = f"Gaussian mixtures: {one.benchmark}"
-    return Page(title=title, sections=tuple(sections), cautions=report.cautions)
+    return page(report, title, *sections)
 
 
 def _overview(report: MixtureReport) -> Page:

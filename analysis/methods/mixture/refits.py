@@ -38,6 +38,7 @@ from ...pages.model import (
     Value,
     cautions_of,
     columns_of,
+    page,
     page_of,
     section,
     table_of,
@@ -269,11 +270,7 @@ def _mode_evidence_page(found: ModeEvidence) -> Page:
         f"modes in {s.resamples} refitted halves of the values, by share: {modes}",
         f"components in them, by share: {components}",
     )
-    return Page(
-        title="Evidence for modes",
-        sections=(section(found.conclusion), tests, section(laws)),
-        cautions=found.cautions,
-    )
+    return page(found, "Evidence for modes", found.conclusion, tests, laws)
 
 
 def mode_cautions(found: ModeEvidence) -> tuple[Caution, ...]:

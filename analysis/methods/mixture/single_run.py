@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Page, Value, cautions_of, page_of, section, table_of
+from ...pages.model import Page, Value, cautions_of, page, page_of, section, table_of
 from ...pages.result import Result
 from ...stats.arguments import between, checks_arguments, numbers
 from ...stats.samples import Array
@@ -115,7 +115,7 @@ def _metric_interval_page(found: MetricInterval) -> Page:
     if found.replicates:
         ends, count = found.ends(".6g"), found.replicates
         said += f", {100 * found.confidence:g} % interval{ends} from {count} resamples"
-    return Page(title=found.metric, sections=(section(said),), cautions=found.cautions)
+    return page(found, found.metric, said)
 
 
 @page_of.register(RankShare)
@@ -145,11 +145,7 @@ def _faster_estimate_page(found: FasterEstimate) -> Page:
         less = f", or slower by less than {found.shift:g}"
     chances = f"{found.mixture.estimate:.3f}{within(found.mixture)}"
     said = f"one run is faster than one of the other{less} with probability {chances}"
-    return Page(
-        title="Which of two runs is faster",
-        sections=(section(said), section(table)),
-        cautions=found.cautions,
-    )
+    return page(found, "Which of two runs is faster", said, table)
 
 
 def chance(value: float) -> str:

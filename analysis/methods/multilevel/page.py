@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from ...pages import number_format as figures
-from ...pages.model import Cell, Page, Value, page_of, section, table_of
+from ...pages.model import Cell, Page, Value, page, page_of, section, table_of
 from ...pages.number_format import outcome_word
 from ...words import apart, shortened
 from .result import MOST_TOLD, BenchmarkLine, Line, Multilevel
@@ -187,13 +187,11 @@ def _multilevel_page(result: Multilevel) -> Page:
         ("<", lambda row: _remark(result, row[1])),
     )
     notes = [text for text in (result.occasions, looks_text(result)) if text]
-    return Page(
-        title=f"verdict: {result.candidate} against {result.baseline}",
-        sections=(
-            section(f"{answer}; {basis}; margin {100 * result.margin:g} %"),
-            section(table, *notes),
-        ),
-        cautions=result.cautions,
+    return page(
+        result,
+        f"verdict: {result.candidate} against {result.baseline}",
+        f"{answer}; {basis}; margin {100 * result.margin:g} %",
+        section(table, *notes),
     )
 
 

@@ -16,7 +16,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -32,15 +32,17 @@ from ...pages.model import (
     Figure,
     Page,
     Section,
-    Sentence,
     Table,
     Value,
+    cautions_of,
     columns_of,
+    page,
     page_of,
+    section,
     table_of,
 )
 from ...pages.result import Result
-from ...stats.arguments import checks_arguments, numbers
+from ...stats.arguments import checks_arguments, chosen, numbers
 from ...stats.samples import Array, read_only
 from ...words import shorten
 
@@ -184,8 +186,7 @@ def biplot(
     Variances and covariances divide by n - 1, n the number of systems. `correlations` are those of
     Table 18: Pearson's, of the values as given, whatever the scale.
     """
-    if scale not in SCALES:
-        raise UsageError(f"scale must be 'log', 'covariance' or 'correlation', not {scale!r}")
+    chosen("scale", scale, tuple(SCALES))
     rows, columns = _names("systems", systems), _names("benchmarks", benchmarks)
     table = _checked(values, rows, columns, positive=scale == "log")
     largest = np.abs(table).max(axis=0)
@@ -235,16 +236,7 @@ def biplot(
         sds=read_only(s / math.sqrt(len(rows) - 1) * unit),
         rank=rank,
         correlations=read_only(np.asarray((r + r.T) / 2)),
-        cautions=tuple(
-            _cautions(
-                len(rows),
-                columns,
-                scale,
-                leading=loadings[:, 0],
-                shares=explained,
-                constant=constant,
-            )
-        ),
+        cautions=_cautions(len(rows), columns, scale, loadings[:, 0], explained, constant),
     )
 
 
@@ -295,69 +287,53 @@ def _cautions(
     n: int,
     benchmarks: Sequence[str],
     scale: Scale,
-    *,
     leading: Array,
     shares: Array,
     constant: Sequence[str],
-) -> Iterator[Caution]:
+) -> tuple[Caution, ...]:
     """Say what decides the components, what so many systems can show, and what single values hide."""
     squares, p = leading**2, len(benchmarks)
-    top = int(squares.argmax())
-    if p > 2 and squares[top] > 0.5:
+    top, least = int(squares.argmax()), ""
+    fix = "the systems differ most on it: look whether it belongs to the others"
+    if scale == "covariance":
         fix = (
             "unscaled, the benchmark whose values spread most decides, and that is often just the "
             "slowest: scale 'log' lets equal ratios weigh equally"
-            if scale == "covariance"
-            else "the systems differ most on it: look whether it belongs to the others"
         )
-        what = (
-            f"{shorten(benchmarks[top], 40)!r} alone makes {100 * squares[top]:.0f} % of PC1: {fix}"
-        )
-        yield Caution("one-benchmark-dominates", what, (benchmarks[top],))
-    if scale == "covariance":
-        said = "covariances are in the units of the values: all benchmarks must share one"
-        yield Caution("unit-decides", said)
-    if shares[:2].sum() < 0.7:
-        yield Caution(
-            "picture-holds-little",
-            f"a picture of PC1 and PC2 shows {100 * shares[:2].sum():.0f} % of the variance: "
-            "points that lie together there may lie apart",
-        )
-    if n == 2:
-        yield Caution(
-            "two-systems",
-            "two systems lie on a line whatever they are: there is one component, and every "
-            "correlation is 1 or -1",
-        )
-    elif p > 1:
+    if n > 2 and p > 1:
         from scipy.special import stdtrit
 
         quantile = float(stdtrit(n - 2, 0.975))
         least = f"{quantile / math.sqrt(n - 2 + quantile**2):.3f}"
-        yield Caution(
-            "correlations-by-chance",
-            f"from {n} systems: a correlation between -{least} and {least} is no evidence of one "
-            "(level 0.05, one pair)",
-        )
-        if p >= n:
-            yield Caution(
-                "more-benchmarks-than-systems",
-                f"{p} benchmarks and {n} systems: at most {n - 1} components hold variance, so that "
-                "some of it is shared by construction",
-            )
-    if constant:
-        some = figures.listed([shorten(name, 30) for name in constant], 3)
-        said = f"the same value on all systems, and so no arrow: {some}"
-        yield Caution("benchmark-constant", said, tuple(constant))
-    yield Caution(
-        "one-value-each",
-        "each system and benchmark has one value: the picture does not show how much it would "
-        "change in another measurement",
-    )
+    same = figures.listed([shorten(name, 30) for name in constant], 3)
+    alone = f"{shorten(benchmarks[top], 40)!r} alone makes {100 * squares[top]:.0f} % of PC1: {fix}"
+    said = {
+        "one-benchmark-dominates": p > 2 and squares[top] > 0.5 and (alone, benchmarks[top]),
+        "unit-decides": scale == "covariance"
+        and "covariances are in the units of the values: all benchmarks must share one",
+        "picture-holds-little": shares[:2].sum() < 0.7
+        and f"a picture of PC1 and PC2 shows {100 * shares[:2].sum():.0f} % of the variance: "
+        "points that lie together there may lie apart",
+        "two-systems": n == 2
+        and "two systems lie on a line whatever they are: there is one component, and every "
+        "correlation is 1 or -1",
+        "correlations-by-chance": least != ""
+        and f"from {n} systems: a correlation between -{least} and {least} is no evidence of one "
+        "(level 0.05, one pair)",
+        "more-benchmarks-than-systems": least != ""
+        and p >= n
+        and f"{p} benchmarks and {n} systems: at most {n - 1} components hold variance, so that "
+        "some of it is shared by construction",
+        "benchmark-constant": constant
+        and (f"the same value on all systems, and so no arrow: {same}", *constant),
+        "one-value-each": "each system and benchmark has one value: the picture does not show how "
+        "much it would change in another measurement",
+    }
+    return cautions_of(said)
 
 
-@page_of.register(Biplot)
-def _biplot_page(result: Biplot) -> Page:
+@page_of.register
+def _(result: Biplot) -> Page:
     def picture() -> Picture:
         from .biplot_picture import biplot_picture
 
@@ -376,17 +352,15 @@ def _biplot_page(result: Biplot) -> Page:
         ("<", lambda row: row[0]),
         *((f"PC{k + 1}", lambda row, k=k: float(row[1][k]), lambda share: f"{100 * share:.2f} %") for k in range(min(result.rank, _COMPONENTS))),
     )  # fmt: skip
-    return Page(
-        title=f"biplot of {n} systems over {benchmarks}",
-        sections=(
-            Section((Sentence(result.conclusion),)),
-            Section((Figure(name="biplot", alt=alt, draw=picture),)),
-            Section((shares,)),
-            _coordinates("system", result.systems, "scores", result.scores, result.rank),
-            _coordinates("benchmark", result.benchmarks, "loadings", result.loadings, result.rank),
-            *([_correlated(result)] if len(result.benchmarks) > 1 else []),
-        ),
-        cautions=result.cautions,
+    return page(
+        result,
+        f"biplot of {n} systems over {benchmarks}",
+        result.conclusion,
+        Figure(name="biplot", alt=alt, draw=picture),
+        shares,
+        _coordinates("system", result.systems, "scores", result.scores, result.rank),
+        _coordinates("benchmark", result.benchmarks, "loadings", result.loadings, result.rank),
+        *([_correlated(result)] if len(result.benchmarks) > 1 else []),
     )
 
 
@@ -403,8 +377,8 @@ def _coordinates(kind: str, names: Sequence[str], what: str, table: Array, rank:
         *((f"PC{k + 1}", lambda i, k=k: float(table[i, k]), write[k]) for k in range(count)),
     )
     more = len(names) - len(order)
-    rest = Sentence(f"and {more} {kind}s nearer to the middle (--json gives all)")
-    return Section((rows, rest) if more else (rows,), title=what)
+    rest = [f"and {more} {kind}s nearer to the middle (--json gives all)"] if more else []
+    return section(rows, *rest, title=what)
 
 
 def _form(values: Array, decimals: int | None) -> Callable[[float], str]:
@@ -427,11 +401,11 @@ def _correlated(result: Biplot) -> Section:
         rows = tuple((shorten(name, 16), *row) for name, row in zip(names, cells, strict=True))
         columns = (Column("", "left"), *(Column(shorten(name, 7)) for name in names))
         every = Table(name="correlations", columns=columns, rows=rows)
-        return Section((every,), title="correlations of the benchmarks")
+        return section(every, title="correlations of the benchmarks")
     pairs = [(float(r[i, j]), i, j) for i, j in zip(*np.triu_indices(len(names), 1), strict=True)]
     pairs = [pair for pair in pairs if not math.isnan(pair[0])]
     if not pairs:
-        return Section((Sentence("correlations: fewer than two benchmarks vary"),))
+        return section("correlations: fewer than two benchmarks vary")
     ends = (("least", min(pairs, key=itemgetter(0))), ("most", max(pairs, key=itemgetter(0))))
     rows = tuple(
         (label, Value(f"{x:+.2f}", x), f"{shorten(names[i], 24)} and {shorten(names[j], 24)}")
@@ -440,4 +414,4 @@ def _correlated(result: Biplot) -> Section:
     table = Table(name="correlations", columns=columns_of("<", "<", "<"), rows=rows, headed=False)
     middle = np.median([pair[0] for pair in pairs])
     title = f"correlations of the {len(pairs):,} pairs of benchmarks: median {middle:.2f}"
-    return Section((table,), title=title)
+    return section(table, title=title)

@@ -23,7 +23,7 @@ from scipy.special import ndtr, ndtri
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Centre, Mean, check_means
 from ...errors import AnalysisError, InsufficientDataError, UsageError
-from ...stats.arguments import checks_arguments, counted
+from ...stats.arguments import checks_arguments, chosen, counted
 from ...stats.samples import Array, read_only
 from .assignments import (
     UNITS,
@@ -245,9 +245,8 @@ def bootstrap_speedup(
         If the matrices do not go together, or BCa does not exist for the data.
     """
     check_means(mean, centre)
-    for name, value, values in (("interval", interval, INTERVALS), ("sides", sides, SIDES)):
-        if value not in values:
-            raise UsageError(f"{name} must be one of {', '.join(values)}, not {value!r}")
+    chosen("interval", interval, INTERVALS)
+    chosen("sides", sides, SIDES)
     if not 0.5 < confidence < 1:
         raise UsageError(f"confidence must lie between 0.5 and 1, not {confidence!r}")
     counted("resamples", resamples, least=2)

@@ -13,15 +13,16 @@ from ...errors import InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import (
     Cell,
-    Column,
     Figure as PageFigure,
     Page,
     Section,
-    Sentence,
     Table,
     Value,
+    columns_of,
     merged,
+    page,
     page_of,
+    section,
     table_of,
 )
 from ...pages.number_format import outcome_word
@@ -119,39 +120,19 @@ def resampling_report(
     seed: int | None = None,
 ) -> ResamplingReport:
     """Test the ratio, give its interval, and describe both systems."""
-    root = int(rng.integers(2**63))
-    test = randomization_test(
-        candidate,
-        baseline,
-        mean=mean,
-        centre=centre,
-        alternative=alternative,
-        unit=unit,
-        resamples=resamples,
-        rng=stream(root, "test"),
-    )
+    root, both = int(rng.integers(2**63)), (candidate, baseline)
+    draws: dict[str, Any] = {"mean": mean, "resamples": resamples}
+    asked = {**draws, "centre": centre, "unit": unit}
+    test = randomization_test(*both, alternative=alternative, rng=stream(root, "test"), **asked)
     found, missing = None, None
+    drawn = stream(root, "interval")
     try:
         found = bootstrap_speedup(
-            candidate,
-            baseline,
-            mean=mean,
-            centre=centre,
-            interval=interval,
-            confidence=confidence,
-            sides=sides,
-            resamples=resamples,
-            rng=stream(root, "interval"),
-            unit=unit,
+            *both, interval=interval, confidence=confidence, sides=sides, rng=drawn, **asked
         )
     except InsufficientDataError as error:
         missing = f"{error.what}" + (f"; {error.fix}" if error.fix else "")
-    distributions = compare_distributions(
-        (candidate, baseline, *others),
-        mean=mean,
-        resamples=resamples,
-        rng=stream(root, "passes"),
-    )
+    distributions = compare_distributions((*both, *others), rng=stream(root, "passes"), **draws)
     parts = [part for part in (test, found, distributions) if part is not None]
     # each once, but all of the test's: two sides may bear one name and one caution
     known, *others_said = (part.cautions for part in parts)
@@ -302,54 +283,86 @@ def _passes(comparison: DistributionComparison) -> tuple[Axes, Axes]:
 
 
 _SHOWN = 12  # systems in the table of shares
+_KINDS = {
+    "percentile": "percentile",
+    "corrected": "percentile, widened by sqrt(m / (m - 1))",
+    "bca": "BCa",
+    "studentized": "studentized",
+}
+_CENTRES = {
+    "runs": "mean of all runs",
+    "mean": "mean of the benchmarks' arithmetic means",
+    "median": "mean of the benchmarks' medians",
+}
 
 
-@page_of.register(EmpiricalDistribution)
-def _empirical_distribution_page(distribution: EmpiricalDistribution) -> Page:
-    return Page(
-        title=f"one pass over the suite: {distribution.name}",
-        sections=(
-            Section((Sentence(distribution.conclusion),)),
-            _five_numbers((distribution,)),
-        ),
-        cautions=distribution.cautions,
-    )
+@page_of.register
+def _(found: EmpiricalDistribution) -> Page:
+    title = f"one pass over the suite: {found.name}"
+    return page(found, title, found.conclusion, _five_numbers((found,)))
 
 
 @page_of.register(DistributionComparison)
-def _distribution_comparison_page(comparison: DistributionComparison) -> Page:
-    return Page(
-        title=f"one pass over the suite: {figures.listed([s.name for s in comparison.systems])}",
-        sections=(Section((Sentence(comparison.conclusion),)), *summaries(comparison)),
-        cautions=comparison.cautions,
-    )
-
-
 @page_of.register(PassesReport)
-def _passes_report_page(report: PassesReport) -> Page:
-    found = report.distributions
-    return Page(
-        title=f"one pass over the suite: {figures.listed([s.name for s in found.systems])}",
-        sections=(
-            Section((Sentence(found.conclusion),)),
-            *summaries(found),
-            Section((Sentence(f"seed {report.seed}"),)),
-        ),
-        cautions=report.cautions,
+def _(found: DistributionComparison | PassesReport) -> Page:
+    passes = found.distributions if isinstance(found, PassesReport) else found
+    seed = () if isinstance(found, DistributionComparison) else (f"seed {found.seed}",)
+    title = f"one pass over the suite: {figures.listed([one.name for one in passes.systems])}"
+    return page(found, title, passes.conclusion, *summaries(passes), *seed)
+
+
+@page_of.register
+def _(found: BootstrapInterval) -> Page:
+    title = f"bootstrap interval: {found.candidate} against {found.baseline}"
+    return page(found, title, found.conclusion, details(found))
+
+
+@page_of.register
+def _(found: RandomizationTest) -> Page:
+    title = f"randomization test: {found.candidate} against {found.baseline}"
+    return page(found, title, found.conclusion, details(found))
+
+
+@page_of.register
+def _(report: ResamplingReport) -> Page:
+    test, interval = report.test, report.interval
+    return page(
+        report,
+        f"resampling: {test.candidate} against {test.baseline}",
+        section(*report.conclusions),
+        _figure(report),
+        section(details(test), title="test"),
+        *(() if interval is None else (section(details(interval), title="interval"),)),
+        *summaries(report.distributions),
+        *(() if report.seed is None else (f"seed {report.seed}",)),
     )
 
 
 def summaries(comparison: DistributionComparison) -> Iterator[Section]:
     """Give the five-number summaries; of several systems also who beats whom."""
     yield _five_numbers(comparison.systems)
-    if 2 < len(comparison.systems) <= _SHOWN:
-        yield _wins(comparison)
+    count = range(len(comparison.systems))
+    if not 2 < len(count) <= _SHOWN:
+        return
+    names = apart([one.name for one in comparison.systems], 24)
+
+    def share(i: int, k: int) -> Cell:
+        found = comparison.wins[k][i]
+        return "-" if i == k else Value(percent(found), found)
+
+    wins = table_of(
+        "wins",
+        count,
+        ("", lambda k: str(k + 1)),
+        ("<", names.__getitem__),
+        *((str(i + 1), partial(share, i)) for i in count),
+    )
+    yield section(wins, title="share of pairs of passes in which the row beats the column")
 
 
 def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> Section:
     first = systems[0]
     unit = figures.unit_text(first.unit)
-    n = len(first.benchmarks)
     # as many digits for all as the most consistent system needs
     finest = min((s.q3 - s.q1 for s in systems if s.q3 > s.q1), default=0.0)
     written = {id(s): with_spread((*s.five, s.observed), finest) for s in systems}
@@ -366,142 +379,51 @@ def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> Section:
         *((head, partial(number, k)) for k, head in enumerate(heads)),
         ("IQR", "consistency", lambda share: f"{figures.significant(100 * share, 2)} %"),
     )
-    title = f"{first.mean} means of passes over {figures.counted(n, 'benchmark')}"
-    return Section((table,), title=f"{title}, in {unit}" if unit else title)
+    count = figures.counted(len(first.benchmarks), "benchmark")
+    title = f"{first.mean} means of passes over {count}"
+    return section(table, title=f"{title}, in {unit}" if unit else title)
 
 
-def _wins(comparison: DistributionComparison) -> Section:
-    count = range(len(comparison.systems))
-    names = apart([one.name for one in comparison.systems], 24)
-
-    def share(i: int, k: int) -> Cell:
-        found = comparison.wins[k][i]
-        return "-" if i == k else Value(percent(found), found)
-
-    table = table_of(
-        "wins",
-        count,
-        ("", lambda k: str(k + 1)),
-        ("<", names.__getitem__),
-        *((str(i + 1), partial(share, i)) for i in count),
-    )
-    title = "share of pairs of passes in which the row beats the column"
-    return Section((table,), title=title)
+def details(found: BootstrapInterval | RandomizationTest) -> Table:
+    """Tell what was drawn or reassigned, of what, how often, and what is known of it by chance."""
+    rows = _of_test(found) if isinstance(found, RandomizationTest) else _of_interval(found)
+    name = "test" if isinstance(found, RandomizationTest) else "interval"
+    known = tuple(row for row in rows if row[1])
+    return Table(name=name, columns=columns_of("<", "<"), rows=known, headed=False)
 
 
-_KINDS = {
-    "percentile": "percentile",
-    "corrected": "percentile, widened by sqrt(m / (m - 1))",
-    "bca": "BCa",
-    "studentized": "studentized",
-}
-_CENTRES = {
-    "runs": "mean of all runs",
-    "mean": "mean of the benchmarks' arithmetic means",
-    "median": "mean of the benchmarks' medians",
-}
-
-
-@page_of.register(BootstrapInterval)
-def _bootstrap_interval_page(interval: BootstrapInterval) -> Page:
-    return Page(
-        title=f"bootstrap interval: {interval.candidate} against {interval.baseline}",
-        sections=(
-            Section((Sentence(interval.conclusion),)),
-            Section((interval_details(interval),)),
-        ),
-        cautions=interval.cautions,
-    )
-
-
-def interval_details(interval: BootstrapInterval) -> Table:
-    """Tell what kind of interval it is, of what, and from which data."""
-    n = len(interval.benchmarks)
-    most = interval.runs[1]
+def _of_interval(interval: BootstrapInterval) -> tuple[tuple[Cell, Cell], ...]:
+    count, most = figures.counted(len(interval.benchmarks), "benchmark"), interval.runs[1]
+    runs = f"{figures.span(interval.runs)} run{'s' * (most > 1)} on each side"
     kind = f"{_KINDS[interval.interval]}, {interval.resamples:,} resamples"
-    rows: list[tuple[Cell, Cell]] = [
+    return (
         ("interval", Value(kind, interval.resamples)),
         ("ratio of", f"{interval.mean} means; {_CENTRES[interval.centre]}"),
         ("resampled", interval.units),
         ("", interval.unit_counts),
-        (
-            "data",
-            f"{figures.counted(n, 'benchmark')} x {figures.span(interval.runs)} run{'s' * (most > 1)} "
-            "on each side",
-        ),
-    ]
-    return _details("interval", rows)
-
-
-def _details(name: str, rows: list[tuple[Cell, Cell]]) -> Table:
-    """Set labels and what is known; a row without anything is left out."""
-    both = (Column("", "left"),) * 2
-    return Table(name=name, columns=both, rows=tuple(row for row in rows if row[1]), headed=False)
-
-
-@page_of.register(RandomizationTest)
-def _randomization_test_page(test: RandomizationTest) -> Page:
-    return Page(
-        title=f"randomization test: {test.candidate} against {test.baseline}",
-        sections=(Section((Sentence(test.conclusion),)), Section((randomization_details(test),))),
-        cautions=test.cautions,
+        ("data", f"{count} x {runs}"),
     )
 
 
-def randomization_details(test: RandomizationTest) -> Table:
-    """Tell what was reassigned, how often, and where the ratios lie."""
+def _of_test(test: RandomizationTest) -> tuple[tuple[Cell, Cell], ...]:
     one_sided = (
         f"{side} better {figures.pvalue(p).removeprefix('= ')}"
         for side, p in (("candidate", test.pvalue_candidate), ("baseline", test.pvalue_baseline))
     )
     smallest = f"{figures.significant(test.smallest_pvalue)}, {test.alternative_words}"
-    low, high = np.quantile(test.null, [0.025, 0.975]).tolist()
-    rows: list[tuple[Cell, Cell]] = [
+    low, high = (figures.significant(x, 4) for x in np.quantile(test.null, [0.025, 0.975]).tolist())
+    there = f"about 10^{test.log10_assignments:.0f}"
+    if test.assignments is not None:
+        there = f"{test.assignments:,}"
+    drawn = "all {:,} (exact)" if test.exact else f"{{:,}} drawn at random of {there}"
+    return (
         ("reassigned", test.unit_words),
         ("", test.unit_counts),
-        ("assignments", Value(_assignments(test), test.resamples)),
+        ("assignments", Value(drawn.format(test.resamples), test.resamples)),
         ("p, one-sided", ", ".join(one_sided)),
         ("smallest p", Value(smallest, test.smallest_pvalue)),
-        (
-            "by chance",
-            f"95 % of the ratios lie in {figures.significant(low, 4)} to "
-            f"{figures.significant(high, 4)}",
-        ),
-    ]
-    return _details("test", rows)
-
-
-def _assignments(test: RandomizationTest) -> str:
-    if test.exact:
-        return f"all {test.resamples:,} (exact)"
-    there = (
-        f"{test.assignments:,}"
-        if test.assignments is not None
-        else f"about 10^{test.log10_assignments:.0f}"
+        ("by chance", f"95 % of the ratios lie in {low} to {high}"),
     )
-    return f"{test.resamples:,} drawn at random of {there}"
-
-
-@page_of.register(ResamplingReport)
-def _resampling_report_page(report: ResamplingReport) -> Page:
-    return Page(
-        title=f"resampling: {report.test.candidate} against {report.test.baseline}",
-        sections=(
-            Section(tuple(Sentence(text) for text in report.conclusions)),
-            Section((_figure(report),)),
-            *_parts(report),
-        ),
-        cautions=report.cautions,
-    )
-
-
-def _parts(report: ResamplingReport) -> Iterator[Section]:
-    yield Section((randomization_details(report.test),), title="test")
-    if report.interval is not None:
-        yield Section((interval_details(report.interval),), title="interval")
-    yield from summaries(report.distributions)
-    if report.seed is not None:
-        yield Section((Sentence(f"seed {report.seed}"),))
 
 
 def _figure(report: ResamplingReport) -> PageFigure:

@@ -22,8 +22,8 @@ import numpy as np
 
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Centre, Mean, check_means
-from ...errors import AnalysisError, UsageError
-from ...stats.arguments import checks_arguments, counted, stream
+from ...errors import AnalysisError
+from ...stats.arguments import checks_arguments, chosen, counted, stream
 from ...stats.samples import Array, read_only
 from .assignments import (
     IDENTITY,
@@ -335,10 +335,7 @@ def randomization_test(
     side take no part; which ones do depends on the pooled data only, so the test keeps its level.
     """
     check_means(mean, centre)
-    if alternative not in get_args(Alternative):
-        raise UsageError(
-            f"alternative must be 'candidate', 'baseline' or 'two-sided', not {alternative!r}"
-        )
+    chosen("alternative", alternative, get_args(Alternative))
     counted("resamples", resamples)
     question = ask(candidate, baseline, unit, mean, centre)
     units, ratio = question.units, question.ratio

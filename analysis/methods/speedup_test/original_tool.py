@@ -18,7 +18,6 @@ from ...pages import as_text, number_format as figures
 from ...pages.model import Block, Caution, Column, Page, Section, Sentence, Table, page_of
 from .compare import Weights, speedup_test_suite
 from .original_config import LeftOut, NothingLeftError, SpeedupConfig
-from .page import benchmark_page
 from .result import (
     CENTRES,
     KOLMOGOROV,
@@ -31,6 +30,7 @@ from .result import (
     SpeedupTest,
     Step,
     Weighting,
+    benchmark_page,
 )
 
 

@@ -15,12 +15,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ...errors import UsageError
 from ...pages import number_format as figures
-from ...pages.model import Caution, merged
+from ...pages.model import (
+    Caution,
+    Page,
+    Section,
+    Table,
+    Value,
+    cautions_of,
+    columns_of,
+    merged,
+    page,
+    page_of,
+    section,
+    table_of,
+    value_of,
+)
 from ...pages.result import Result
+from ...stats.arguments import between
+from ...words import apart, shortened
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
@@ -66,9 +83,8 @@ def proportion(
 
     if not 0 <= accelerated <= total or total < 1:
         raise UsageError(f"{accelerated} of {total} benchmarks is not a proportion")
-    for name, value in (("confidence", confidence), ("precision", precision)):
-        if not 0 < value < 1:
-            raise UsageError(f"{name} must lie between 0 and 1, not {value!r}")
+    between("confidence", confidence)
+    between("precision", precision)
     a, b = accelerated, total
     z = -float(ndtri((1 - confidence) / 2))
     yates = min(0.5, abs(a - b / 2))
@@ -343,33 +359,30 @@ _SESSIONS = (
 )
 
 
-def data_cautions(both: Match) -> Iterator[Caution]:
+def data_cautions(both: Match) -> tuple[Caution, ...]:
     """Say what became of the data before any test."""
     unit = both.candidate.unit
-    if both.candidate.better == "higher":
-        yield Caution(
-            "rates-as-times",
-            f"more is better here{unit and f' ({unit})'}, so the reciprocals were judged as times: the "
-            "mean is the harmonic mean of the values",
-        )
-    yield from merged(both.cautions, both.baseline.cautions, both.candidate.cautions)
+    said = {
+        "rates-as-times": both.candidate.better == "higher"
+        and f"more is better here{unit and f' ({unit})'}, so the reciprocals were judged as times: the "
+        "mean is the harmonic mean of the values",
+    }
+    known = (both.cautions, both.baseline.cautions, both.candidate.cautions)
+    return (*cautions_of(said), *merged(*known))
 
 
-def benchmark_cautions(mean: Decision, median: Decision) -> Iterator[Caution]:
+def benchmark_cautions(mean: Decision, median: Decision) -> tuple[Caution, ...]:
     """Say what is special about one benchmark."""
     sides = _not_normal(mean)
-    if sides:
-        yield Caution(
-            "mean-approximate",
-            f"the {' and the '.join(sides)} {'do' if len(sides) > 1 else 'does'} not look normal: the "
-            "confidence for the mean is approximate",
-        )
-    if _not_shifted(median):
-        yield Caution(
-            "median-approximate",
-            "the two samples do not differ by a shift only: the confidence for the median is "
-            "approximate",
-        )
+    said = {
+        "mean-approximate": sides != []
+        and f"the {' and the '.join(sides)} {'do' if len(sides) > 1 else 'does'} not look normal: the "
+        "confidence for the mean is approximate",
+        "median-approximate": _not_shifted(median)
+        and "the two samples do not differ by a shift only: the confidence for the median is "
+        "approximate",
+    }
+    return cautions_of(said)
 
 
 def suite_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
@@ -412,66 +425,218 @@ def _not_shifted(median: Decision) -> bool:
     return len(median.steps) > 1 and median.steps[0].outcome == "rejected"
 
 
-def protocol_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
+def protocol_cautions(tests: Sequence[SpeedupTest]) -> tuple[Caution, ...]:
     """Say what is known of the protocols that were used."""
-    if any(test.mean.searched for test in tests):
-        yield Caution(
-            "level-searched",
-            "the confidence was searched, not asked for: when nothing differs such a search still finds "
-            "a level above 0.50 for about half of all benchmarks (47 to 50 % by simulation). Look at p",
-        )
-    if any("slower" in (test.mean.word, test.median.word) for test in tests):
-        yield Caution(
-            "two-directions",
-            "the slowdowns are those of a second test with the sides swapped: with both, a false "
-            "outcome on a benchmark has up to twice the risk of one test",
-        )
-    if len(tests) > 1:
-        yield Caution(
-            "not-corrected",
-            f"each of the {len(tests)} benchmarks has its own risk, none is corrected for their number: "
-            "of suites of 12 without any difference, 31 to 47 % showed at least one false speedup",
-        )
-    if any(test.mean.pvalue is not None for test in tests):
-        yield Caution(
-            "f-before-t",
-            "F before t does not keep the risk: with equal means, 5 runs of sd 2 against 20 of sd 1, "
-            "0.05 became 0.087 (Student's t alone 0.134, Welch's alone 0.054). Welch's t without a "
-            "pre-test is sounder",
-        )
-    if any(test.median.pvalue is not None for test in tests):
-        yield Caution(
-            "no-test-of-medians",
-            "the protocol for the median is no test of medians where the shapes differ: equal medians, "
-            "bimodal against unimodal times, were declared a speedup in 13 % (15 runs) and 17 % (40 "
-            "runs) of cases",
-        )
+    said = {
+        "level-searched": any(test.mean.searched for test in tests)
+        and "the confidence was searched, not asked for: when nothing differs such a search still finds "
+        "a level above 0.50 for about half of all benchmarks (47 to 50 % by simulation). Look at p",
+        "two-directions": any("slower" in (test.mean.word, test.median.word) for test in tests)
+        and "the slowdowns are those of a second test with the sides swapped: with both, a false "
+        "outcome on a benchmark has up to twice the risk of one test",
+        "not-corrected": len(tests) > 1
+        and f"each of the {len(tests)} benchmarks has its own risk, none is corrected for their number: "
+        "of suites of 12 without any difference, 31 to 47 % showed at least one false speedup",
+        "f-before-t": any(test.mean.pvalue is not None for test in tests)
+        and "F before t does not keep the risk: with equal means, 5 runs of sd 2 against 20 of sd 1, "
+        "0.05 became 0.087 (Student's t alone 0.134, Welch's alone 0.054). Welch's t without a "
+        "pre-test is sounder",
+        "no-test-of-medians": any(test.median.pvalue is not None for test in tests)
+        and "the protocol for the median is no test of medians where the shapes differ: equal medians, "
+        "bimodal against unimodal times, were declared a speedup in 13 % (15 runs) and 17 % (40 "
+        "runs) of cases",
+    }
+    return cautions_of(said)
 
 
-def session_cautions(*matrices: PerformanceMatrix) -> Iterator[Caution]:
+def session_cautions(*matrices: PerformanceMatrix) -> tuple[Caution, ...]:
     """Say how far the runs are independent, where their sessions are known or not."""
     known = [matrix.sessions for matrix in matrices if matrix.sessions is not None]
     count = len({ids for rows in known for row in rows for ids in row.tolist()})
-    if not known or len(known) < len(matrices):
-        yield Caution("sessions-unknown", _SESSIONS)
-    elif count == 1:
-        yield Caution(
-            "one-session",
-            f"all runs stem from one session, and the outcome holds within it only; {_SESSIONS}",
-        )
-    else:
-        yield Caution("sessions-pooled", _SESSIONS)
+    unknown = not known or len(known) < len(matrices)
+    said = {
+        "sessions-unknown": unknown and _SESSIONS,
+        "one-session": not unknown
+        and count == 1
+        and f"all runs stem from one session, and the outcome holds within it only; {_SESSIONS}",
+        "sessions-pooled": not unknown and count != 1 and _SESSIONS,
+    }
+    return cautions_of(said)
 
 
-def weighting_cautions(weighting: Weighting) -> Iterator[Caution]:
+def weighting_cautions(weighting: Weighting) -> tuple[Caution, ...]:
     """Say what is known of the overall gains and speedups of a suite."""
-    if weighting == "fraction":
-        yield Caution(
-            "time-counts-twice",
-            "weights by time let the time count twice: the gain is governed by the squares of the times",
+    said = {
+        "time-counts-twice": weighting == "fraction"
+        and "weights by time let the time count twice: the gain is governed by the squares of the times",
+        "accelerated-selected": "gain and speedup of the accelerated benchmarks leave the slowdowns "
+        "out: they are larger by selection, and mean something only beside the proportion and the "
+        "figures of all",
+    }
+    return cautions_of(said)
+
+
+# --- In words: the answer first, then the path, then the figures of the suite.
+
+
+_SIGNS = dict(zip((SHAPIRO, F_TEST, STUDENT, WELCH, KOLMOGOROV, WILCOXON), "WFttDW", strict=True))
+_BENCHMARK, _VARIANT = 24, 30  # columns for names
+_time = partial(figures.significant, digits=5)
+
+
+def _times(speedup: float | None) -> str:
+    return "-" if speedup is None else f"{figures.significant(speedup, 4)}x"
+
+
+def _percent(gain: float) -> str:
+    """Write a gain: two decimals; of huge losses, four digits."""
+    if gain < -100:
+        return f"{figures.significant(100 * gain, 4)} %"
+    return f"{100 * gain:z.2f} %"
+
+
+@page_of.register
+def benchmark_page(test: SpeedupTest, *, named: bool = True) -> Page:
+    """Fill the page of one benchmark, with its name in the first line or without."""
+    answers = [test.name] if named and test.name is not None else []
+    for centre, value in zip(TESTED, (test.speedup_mean, test.speedup_median), strict=True):
+        answers.append(f"speedup of the {centre} {_times(value)}: {_answer(test.of(centre))}")
+    least = _times(test.speedup_min)
+    answers.append(f"speedup of the minimum {least}: a description, no test belongs to it")
+    times = table_of(
+        "times",
+        [
+            ("runs", str, test.runs_baseline, test.runs_candidate),
+            *((WORDS[centre], _time, *test.times(centre)) for centre in CENTRES),
+        ],
+        ("<", lambda row: row[0]),
+        ("baseline", lambda row: Value(row[1](row[2]), row[2])),
+        ("candidate", lambda row: Value(row[1](row[3]), row[3])),
+    )
+    title = "Speedup-Test" if test.name is None else f"Speedup-Test: {test.name}"
+    paths = (_path(centre, test.of(centre)) for centre in TESTED)
+    return page(test, title, section(*answers), times, *paths)
+
+
+def _answer(decision: Decision) -> str:
+    p = "" if decision.pvalue is None else f" (p {figures.pvalue(decision.pvalue)})"
+    if decision.searched and decision.confidence is not None:
+        return f"significant up to confidence {decision.confidence:g}, by search{p}"
+    said = "no confidence above 0.50 declares it"
+    if not decision.searched:
+        said = f"{decision.answer} at {decision.confidence:g}"
+    said += p
+    if decision.needed_runs is not None and decision.stopped:
+        said += f"; {decision.needed_runs} runs are needed where a check failed"
+    swapped = decision.swapped.pvalue
+    if decision.word == "slower" and swapped is not None:
+        said += f"; significantly slower with the sides swapped (p {figures.pvalue(swapped)})"
+    return said
+
+
+def _path(word: str, decision: Decision) -> Section:
+    rows, notes = [], []
+    for step in decision.steps:
+        statistic = p = Value("", None)
+        if step.pvalue is not None and step.statistic is not None:
+            sign = f"{_SIGNS[step.test]} = {figures.significant(step.statistic, 4)}"
+            statistic, p = (
+                Value(sign, step.statistic),
+                Value(f"p {figures.pvalue(step.pvalue)}", step.pvalue),
+            )
+        rows.append((step.test, step.sample or "both", statistic, p, step.outcome))
+        note = step.consequence
+        if step.low is not None and step.high is not None:
+            low, high = (figures.significant(one, 4) for one in (step.low, step.high))
+            note += f" (ratio {low} to {high} at confidence {1 - step.risk:.4g})"
+        notes.append(note)
+    steps = Table(
+        name=f"steps-{word}",
+        columns=columns_of("<test", "<sample", "<statistic", "<p", "<outcome"),
+        rows=tuple(rows),
+        headed=False,
+        notes=tuple(notes),
+    )
+    return section(steps, title=f"the way to it, {word}, at risk {decision.steps[0].risk:g}")
+
+
+@page_of.register
+def _(suite: SpeedupSuite) -> Page:
+    weights = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
+    ours, theirs = apart((suite.candidate, suite.baseline), _VARIANT)
+    n, slower = len(suite.benchmarks), suite.slower
+    said = (
+        f"{ours} against {theirs}: the speedup of the mean is significant on "
+        f"{suite.proportion_mean.accelerated} of {n} benchmarks, that of the median on "
+        f"{suite.proportion_median.accelerated} of {n}"
+    )
+    levels = {test.required for test in suite.benchmarks}
+    if levels == {None}:
+        said += ", each at the best level that a search finds"
+    else:
+        one = len(levels) == 1
+        said += f" at confidence {levels.pop():g}" if one else ", each at its own level"
+    if any(slower.values()):
+        said += (
+            f"; significantly slower with the sides swapped on {slower['mean']} by the mean, on "
+            f"{slower['median']} by the median"
         )
-    yield Caution(
-        "accelerated-selected",
-        "gain and speedup of the accelerated benchmarks leave the slowdowns out: they are larger by "
-        "selection, and mean something only beside the proportion and the figures of all",
+    called = shortened([test.name or "" for test in suite.benchmarks], _BENCHMARK)
+    searched = any(test.required is None for test in suite.benchmarks)
+    head = "<best level" if searched else "<significant"
+    benchmarks = table_of(
+        "benchmarks",
+        suite.benchmarks,
+        ("<", lambda test: called[test.name or ""]),
+        ("runs", lambda test: f"{test.runs_baseline}/{test.runs_candidate}"),
+        ("min", "speedup_min", _times),
+        ("mean", "speedup_mean", _times),
+        (head, lambda test: _decided(test.mean)),
+        ("median", "speedup_median", _times),
+        (head, lambda test: _decided(test.median)),
+    )
+    overall = table_of(
+        "overall",
+        CENTRES,
+        ("<", lambda centre: f"overall, by {WORDS[centre]}"),
+        ("gain, all", suite.gain.get, _percent),
+        ("speedup, all", suite.speedup.get, _times),
+        ("gain, accelerated", suite.gain_accelerated.get, _percent),
+        ("speedup, accelerated", suite.speedup_accelerated.get, _times),
+    )
+    title = f"Speedup-Test: {suite.candidate} against {suite.baseline}"
+    means = section(overall, f"weights: {weights[suite.weighting]}")
+    return page(suite, title, said, benchmarks, means, section(*_shares(suite)))
+
+
+def _decided(decision: Decision) -> Value:
+    if decision.pvalue is None:
+        needed = decision.needed_runs
+        return Value("cannot conclude" if needed is None else f"needs {needed} runs", None)
+    if decision.word == "slower" and decision.swapped.pvalue is not None:
+        return value_of(decision.swapped.pvalue, lambda p: f"slower, swapped p {figures.pvalue(p)}")
+    word = "yes" if decision.significant else "no"
+    if decision.searched:
+        word = "none" if decision.confidence is None else f"{decision.confidence:g}"
+    return Value(f"{word}, p {figures.pvalue(decision.pvalue)}", decision.pvalue)
+
+
+def _shares(suite: SpeedupSuite) -> Iterator[str]:
+    for word, share in (("mean", suite.proportion_mean), ("median", suite.proportion_median)):
+        text = (
+            f"accelerated in {word}: {share.accelerated} of {share.total} = {share.share:.3g}, "
+            f"{100 * share.confidence:g} % interval [{share.low:.3f}, {share.high:.3f}], without continuity "
+            f"correction [{share.low_plain:.3f}, {share.high_plain:.3f}], by Wald's formula "
+            f"[{share.low_wald:.3f}, {share.high_wald:.3f}]"
+        )
+        if not share.accurate:
+            text += "; it may not be accurate, because a (1 - a/b) > 5 does not hold"
+        if share.needed_benchmarks is not None:
+            text += f"; {share.needed_benchmarks} benchmarks would give ± {share.precision:g}"
+        yield text
+    n = len(suite.benchmarks)
+    yield (
+        "remark: these intervals speak of other benchmarks only if "
+        f"{'this one was' if n == 1 else f'these {n} were'} chosen at random from a large set of "
+        "representative ones"
     )

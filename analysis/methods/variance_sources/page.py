@@ -22,6 +22,7 @@ from ...pages.model import (
     Section,
     Table,
     Value,
+    page,
     page_of,
     section,
     table_of,
@@ -576,14 +577,12 @@ def _end(one: Dependence, chosen: Callable[..., DependencePoint]) -> tuple[Cell,
 
 @page_of.register(Sources)
 def _sources_page(found: Sources) -> Page:
-    return Page(
-        title=f"sources of variation of {found.response}: {figures.listed(found.of, 3)}",
-        sections=(
-            *answer(found),
-            *mode_sections(found),
-            *component_sections(found),
-            *factor_sections(found),
-            *system_sections(found),
-        ),
-        cautions=found.cautions,
+    return page(
+        found,
+        f"sources of variation of {found.response}: {figures.listed(found.of, 3)}",
+        *answer(found),
+        *mode_sections(found),
+        *component_sections(found),
+        *factor_sections(found),
+        *system_sections(found),
     )

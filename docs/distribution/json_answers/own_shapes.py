@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import analysis.methods.hpt.compare as hpt_result
 import analysis.methods.hpt.page as hpt
-import analysis.methods.hpt.result as hpt_result
 import analysis.methods.mixture.metrics_page as plane
 import analysis.methods.mixture.report as mixture
 import analysis.methods.multilevel.result as multilevel

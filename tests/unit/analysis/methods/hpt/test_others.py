@@ -76,7 +76,7 @@ def test_rules_agree_with_their_own_tests_at_the_speedup(better: str, scores: st
 
 def test_wrong_alternative() -> None:
     side = PerformanceMatrix.from_samples("A", {"a": [1.0, 2.0]}, better="lower")
-    with pytest.raises(UsageError, match="alternative must be one of candidate, baseline"):
+    with pytest.raises(UsageError, match="alternative must be 'candidate', 'baseline'"):
         hpt(side, side, alternative="greater")
 
 

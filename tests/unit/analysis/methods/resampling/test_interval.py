@@ -74,8 +74,8 @@ def test_to_dict_holds_a_summary_of_the_replicates() -> None:
     [
         ({"mean": "cubic"}, "mean must be"),
         ({"centre": "mode"}, "centre must be"),
-        ({"interval": "basic"}, "interval must be one of percentile, corrected"),
-        ({"sides": "left"}, "sides must be one of two, lower, upper"),
+        ({"interval": "basic"}, "interval must be 'percentile', 'corrected'"),
+        ({"sides": "left"}, "sides must be 'two', 'lower' or 'upper'"),
         ({"confidence": 1.0}, "confidence must lie between"),
         ({"confidence": 0.5}, "confidence must lie between"),
         ({"confidence": math.nan}, "confidence must lie between"),
