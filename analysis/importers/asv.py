@@ -39,24 +39,26 @@ if TYPE_CHECKING:
 
 _BENCHMARKS = "benchmarks.json"
 _MOST = 100_000  # combinations of one benchmark
-_KINDS: tuple[tuple[str, str, str, Better | None], ...] = (
-    ("timeraw_", "time", "s", "lower"),
-    ("time_", "time", "s", "lower"),
-    ("peakmem_", "peak_memory", "B", "lower"),
-    ("mem_", "memory", "B", "lower"),
-    ("track_", "value", "", None),
+# by what a benchmark's name begins with, or by its type: metric, unit and direction
+_KINDS: tuple[tuple[str, str, tuple[str, str, Better | None]], ...] = (
+    ("timeraw_", "timeraw", ("time", "s", "lower")),
+    ("time_", "time", ("time", "s", "lower")),
+    ("peakmem_", "peakmemory", ("peak_memory", "B", "lower")),
+    ("mem_", "memory", ("memory", "B", "lower")),
+    ("track_", "track", ("value", "", None)),
 )
-_TYPES = {
-    "time": "time_",
-    "timeraw": "time_",
-    "peakmemory": "peakmem_",
-    "memory": "mem_",
-    "track": "track_",
-}
 _LEFT = {
     "skipped": "{} combinations of parameters were skipped by their benchmarks",
     "left-out": "{} results are left out: they are no numbers of at least 0",
 }
+_LOST = {
+    "processes-unknown": "each sample is the mean of several calls; which samples stem from one process is not in the "
+    "file: variation between processes cannot be estimated",
+    "no-sessions": "each result file is taken for an occasion: which samples stem from a later one (asv run "
+    "--append-samples) is not in it",
+    "warm-ups-unknown": "the warm-up is not in the file",
+}
+_KEEPS = "asv run --record-samples keeps them"
 _DIGITS = 12  # of a version's hash
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _RESULT = re.compile(r"\.json(\.(gz|bz2|xz|zst|zstd|lz))?$")
@@ -80,7 +82,9 @@ _UNSAID: _Said = (None, None, ())
 def knows_asv(opened: Opened) -> bool:
     """Tell by the keys of a result file."""
     if not opened.is_folder:
-        return _knows_file(opened)
+        data = opened.structure()
+        results = within(data, "results")
+        return within(data, "commit_hash") is not None and isinstance(results, dict)
     for path in files_in(opened):
         try:
             if _result(opened, path) is not None:
@@ -88,11 +92,6 @@ def knows_asv(opened: Opened) -> bool:
         except FairtrialError:  # it cannot be read: whether it matters is known when all are read
             continue
     return False
-
-
-def _knows_file(opened: Opened) -> bool:
-    data = opened.structure()
-    return within(data, "commit_hash") is not None and isinstance(within(data, "results"), dict)
 
 
 def _result(opened: Opened, path: Path) -> Opened | None:
@@ -116,15 +115,13 @@ def read_asv(opened: Opened) -> ForeignFile:
         files = [_cells(opened, None, met)]
     keys = [about for about, _ in files]
     several = [key for key in ("env_name", "machine") if len({one.get(key) for one in keys}) > 1]
-    cells = [
-        replace(cell, variant=", ".join((str(cell.variant), *(about.get(k, "?") for k in several))))
-        if several
-        else cell
-        for about, own in files
-        for cell in own
-    ]
-    if not any(cell.processes or cell.failed for cell in cells):
-        raise opened.fail("no result is a number", "was every benchmark skipped?")
+    cells = [cell for _, own in files for cell in own]
+    if several:
+        ends = ["".join(f", {about.get(key, '?')}" for key in several) for about in keys]
+        pairs = [(cell, end) for (_, own), end in zip(files, ends, strict=True) for cell in own]
+        cells = [replace(cell, variant=f"{cell.variant}{end}") for cell, end in pairs]
+    some = any(cell.processes or cell.failed for cell in cells)
+    opened.require(some, "no result is a number", "was every benchmark skipped?", at="")
     rule = ["the commit", *(key.replace("env_name", "environment") for key in several)]
     facts = {"host": keys[0].get("machine"), "environment": keys[0].get("env_name")}
     if len(files) == 1:
@@ -135,16 +132,8 @@ def read_asv(opened: Opened) -> ForeignFile:
         losses=cautions_of(
             {
                 "single": met["single"] > 0
-                and single(
-                    f"{met['single']} times without samples are",
-                    "asv run --record-samples keeps them",
-                ),
-                "processes-unknown": "each sample is the mean of several calls; which samples stem "
-                "from one process is not in the file: variation between processes cannot be "
-                "estimated",
-                "no-sessions": "each result file is taken for an occasion: which samples stem from "
-                "a later one (asv run --append-samples) is not in it",
-                "warm-ups-unknown": "the warm-up is not in the file",
+                and single(f"{met['single']} times without samples are", _KEEPS),
+                **_LOST,
             }
         ),
         notes=cautions_of({c: met[c] > 0 and text.format(met[c]) for c, text in _LEFT.items()}),
@@ -238,21 +227,17 @@ def _crossed(
 ) -> tuple[_Kind, list[list[Any]]]:
     """Give the combinations of a benchmark; then results, samples and loops, an entry a combination."""
     axes = row.get("params") or []
-    if not isinstance(axes, list) or not all(isinstance(axis, list) for axis in axes):
-        raise opened.fail("its parameters are not lists", at=at)
+    listed = isinstance(axes, list) and all(isinstance(axis, list) for axis in axes)
+    opened.require(listed, "its parameters are not lists", at=at)
     count = math.prod(map(len, axes))
     result = row.get("result")
-    if result in (None, [None]):  # all of them failed
-        result = None
-    elif not isinstance(result, list):
-        result = [result]
-    columns = [result, row.get("samples"), row.get("stats_number")]
-    columns = [None if column == [None] else column for column in columns]
-    wrong = [c for c in columns if c is not None and not (isinstance(c, list) and len(c) == count)]
-    if wrong or count > _MOST:
-        raise opened.fail(
-            f"its parameters have {count} combinations, its results do not fit", at=at
-        )
+    result = result if result is None or isinstance(result, list) else [result]
+    # null, alone or in a list: all of them failed
+    given = (result, row.get("samples"), row.get("stats_number"))
+    columns = [None if column == [None] else column for column in given]
+    fit = all(c is None or (isinstance(c, list) and len(c) == count) for c in columns)
+    what = f"its parameters have {count} combinations, its results do not fit"
+    opened.require(fit and count <= _MOST, what, at=at)
     return _kind(name, said, json.dumps(axes)), [c or [None] * count for c in columns]
 
 
@@ -264,10 +249,11 @@ def _kind(name: str, said: _Said, axes: str) -> _Kind:
     names += tuple(f"param{k}" for k in range(len(names) + 1, len(crossed) + 1))
     texts = [[_ADDRESS.sub("", text_of(one) or "?") for one in axis] for axis in crossed]
     keys = [dict(zip(names, row, strict=False)) for row in itertools.product(*texts)]
-    short = _TYPES.get(kind or "", name.rpartition(".")[2])
     factor, base = (1.0, None) if given is None else in_base_unit(given)
-    found = (one for one in _KINDS if short.startswith(one[0]))
-    _, metric, unit, better = next(found, ("", "value", "", None))
+    short = name.rpartition(".")[2]
+    typed = [meaning for _, of, meaning in _KINDS if of == kind]
+    named = [meaning for begin, _, meaning in _KINDS if short.startswith(begin)]
+    metric, unit, better = [*typed, *named, ("value", "", None)][0]
     return _Kind(
         names=tuple(
             f"{name}({', '.join(f'{n}={v}' for n, v in own.items())})" if own else name

@@ -13,7 +13,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from ..data.opening import Opened, files_in, open_foreign, open_in_folder
 from ..pages.model import cautions_of
 from .parsing import ForeignCell, ForeignFile, in_base_unit, one_process
 
-_SAMPLE, _NAMES, _BINARY = "sample.json", "benchmark.json", ".cbor"
+_SAMPLE, _NAMES = "sample.json", "benchmark.json"
+_IN_FOLDER = re.compile(r"sample\.json\Z|measurement_.*\.cbor\Z", re.DOTALL)
 _RAW = "group,function,value,"
 _PRINTED = re.compile(
     r"^\S?.*\btime:\s+\[[0-9.]+ [a-zµμ]+ [0-9.]+ [a-zµμ]+ [0-9.]+ [a-zµμ]+\]", re.MULTILINE
@@ -53,11 +54,7 @@ class _Sample:
 def knows_criterion(opened: Opened) -> bool:
     """Tell by samples in the folder, by the keys of a sample, or by a header or message."""
     if opened.is_folder:
-        return any(
-            path.name == _SAMPLE
-            or (path.name.startswith("measurement_") and path.suffix == _BINARY)
-            for path in files_in(_home(opened))
-        )
+        return any(_IN_FOLDER.match(path.name) for path in files_in(_home(opened)))
     head = opened.head()
     if _is_raw(head) or ('"reason"' in head and _COMPLETE in head) or _is_summary(head):
         return True
@@ -99,27 +96,19 @@ def read_criterion(opened: Opened) -> ForeignFile:
     elif _COMPLETE in opened.head():
         samples = list(_of_messages(opened))
     elif _is_summary(opened.head()):
-        raise opened.fail(
-            "it holds estimates of means, no samples",
-            "name the folder target/criterion, or the sample.json in it",
-        )
+        fix = "name the folder target/criterion, or the sample.json in it"
+        raise opened.fail("it holds estimates of means, no samples", fix)
     else:
         named = opened.path is not None and _plain(opened.path.parent / _NAMES)
         samples = [_named(opened, None) if named else _sample(opened, _Sample(opened.stem))]
-    if not samples:
-        raise opened.fail(
-            "there is no sample in the folder",
-            "name the folder target/criterion; of cargo-criterion keep what "
-            "'cargo criterion --message-format=json' prints",
-        )
-    cells = tuple(map(_cell, samples))
-    most = max(cell.inner or 1 for cell in cells)
+    fix = "name the folder target/criterion; of cargo-criterion keep what 'cargo criterion --message-format=json' prints"
+    opened.require(samples != [], "there is no sample in the folder", fix, at="")
+    most = max(max(sample.counts) for sample in samples) or 1
     saved = any(sample.baseline for sample in samples)
+    named = any(sample.baseline is not None for sample in samples)
     return ForeignFile(
-        cells=cells,
-        variant_rule="the file's name"
-        if all(sample.baseline is None for sample in samples)
-        else "the saved baseline's name",
+        cells=tuple(map(_cell, samples)),
+        variant_rule="the saved baseline's name" if named else "the file's name",
         losses=cautions_of(
             {
                 "one-process": one_process(f"means of up to {most} iterations from one process"),
@@ -153,13 +142,8 @@ def _named(opened: Opened, above: Opened | None) -> _Sample:
 def _keys(opened: Opened) -> dict[str, str]:
     data = opened.json()
     opened.require(isinstance(data, dict), "it is not an object", at="")
-    keys = {
-        str(key): str(value)
-        for key, value in data.items()
-        if isinstance(value, (str, int, float)) and not isinstance(value, bool)
-    }
-    work = data.get("throughput")
-    if isinstance(work, dict):
+    keys = {key: str(value) for key, value in data.items() if type(value) in (str, int, float)}
+    if isinstance(work := data.get("throughput"), dict):
         keys["throughput"] = ", ".join(f"{value} {unit}" for unit, value in work.items())
     return keys
 
@@ -200,47 +184,33 @@ def _cell(sample: _Sample) -> ForeignCell:
 
 def _of_csv(opened: Opened) -> Iterator[_Sample]:
     found: dict[tuple[str, ...], _Sample] = {}
+    ours = opened.path is not None and _plain(opened.path.parent / _NAMES)
+    baseline = opened.path.resolve().parent.name if ours and opened.path else None
     reader = csv.DictReader(io.StringIO(opened.text(), newline="\n"))
     for row in opened.rows(reader, fix="copy the file again"):
         line = f"{reader.line_num}"
         try:
-            if "sample_time_nanos" in row:  # before 0.3
-                value, unit = row["sample_time_nanos"], "ns"
-            else:
-                value, unit = row["sample_measured_value"], row["unit"]
-            total, count = float(value), float(row["iteration_count"])
+            early = "sample_time_nanos" in row  # before 0.3
+            unit = "ns" if early else row["unit"]
+            total = float(row["sample_time_nanos" if early else "sample_measured_value"])
+            count = float(row["iteration_count"])
             key = (*(row[name] or "" for name in ("group", "function", "value")), unit)
         except (TypeError, ValueError, KeyError):
             what = "the line is cut off or damaged"
             raise opened.fail(what, "copy the file again", at=line) from None
         if key not in found:
-            found[key] = _Sample(
-                "/".join(part for part in key[:3] if part),
-                _baseline(opened),
-                unit=unit,
-                keys=dict(zip(("group", "function", "value"), key, strict=False)) | _work(row),
-            )
+            keys = dict(zip(("group", "function", "value"), key, strict=False))
+            if (number := row.get("throughput_num")) and (kind := row.get("throughput_type")):
+                keys["throughput"] = f"{number} {kind}"
+            found[key] = _Sample("/".join(filter(None, key[:3])), baseline, unit, keys)
         found[key].add(opened, total, count, line, line)
-    if not found:
-        raise opened.fail("there is no row of values", "is the file whole?")
+    opened.require(found != {}, "there is no row of values", "is the file whole?", at="")
     yield from found.values()
-
-
-def _work(row: Mapping[str, str | None]) -> dict[str, str]:
-    number, kind = row.get("throughput_num"), row.get("throughput_type")
-    return {"throughput": f"{number} {kind}"} if number and kind else {}
 
 
 def _plain(path: Path) -> bool:
     """Tell whether there is such a file; no link is followed."""
     return path.is_file() and not path.is_symlink()
-
-
-def _baseline(opened: Opened) -> str | None:
-    """Give the baseline's name where the file lies in criterion's own folder."""
-    if opened.path is None or not _plain(opened.path.parent / _NAMES):
-        return None
-    return opened.path.resolve().parent.name
 
 
 def _of_messages(opened: Opened) -> Iterator[_Sample]:

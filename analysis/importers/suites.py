@@ -101,15 +101,10 @@ def read_rebench(opened: Opened) -> ForeignFile:
 
 def _varying(run: _Run, every: list[_Run]) -> list[str]:
     """Name what tells runs of one benchmark and executor apart, the same for all executors."""
-    alike = [one for one in every if one.names.get("benchmark") == run.names.get("benchmark")]
-    by_executor: dict[str, list[_Run]] = {}
-    for one in alike:
-        by_executor.setdefault(one.names.get("executor", ""), []).append(one)
-    return [
-        name
-        for name in _NAMES
-        if any(len({one.names.get(name, "") for one in mine}) > 1 for mine in by_executor.values())
-    ]
+    alike = [one.names for one in every if one.names.get("benchmark") == run.names.get("benchmark")]
+    executors = {names.get("executor", "") for names in alike}
+    pairs = {n: {(of.get("executor", ""), of.get(n, "")) for of in alike} for n in _NAMES}
+    return [name for name in _NAMES if len(pairs[name]) > len(executors)]
 
 
 def _cell(opened: Opened, run: _Run, varying: list[str], *, several: bool) -> ForeignCell:
@@ -155,17 +150,16 @@ class _Reader:
     def runs(self) -> Iterator[_Run]:
         """Give the runs in the order of their first measurements."""
         lines = self.opened.text().split("\n")
+        fix = "name the .data file of an experiment whose action is 'benchmark'"
         for number, line in enumerate(lines, 1):
             if line.startswith("#"):
                 self._say(line, number)
             elif line.startswith("invocation\t"):
                 self._columns = tuple(line.split("\t"))
-                if self._columns[:5] != _MEASURED:
-                    raise self.opened.fail(
-                        "these are profiles, no measurements",
-                        "name the .data file of an experiment whose action is 'benchmark'",
-                        at=f"{number}",
-                    )
+                good = self._columns[:5] == _MEASURED
+                self.opened.require(
+                    good, "these are profiles, no measurements", fix, at=f"{number}"
+                )
             elif line.strip():
                 self._add(line.split("\t"), number, last=number == len(lines))
         yield from self._found.values()
@@ -181,43 +175,37 @@ class _Reader:
             self.facts = found | self.facts  # the first one is kept
         elif (said := _SAID.match(line)) is not None:
             data = _json_in(said[3])
-            if not isinstance(data, dict):
-                raise self.opened.fail("what the line describes is no JSON", at=f"{number}")
+            good = isinstance(data, dict)
+            self.opened.require(good, "what the line describes is no JSON", at=f"{number}")
             if said[1] == "benchmark":
                 self._benchmarks[said[2]] = data
             else:
                 known = self._benchmarks.get(str(data.get("benchmark_id")))
                 bench = data.get("benchmark", known)
                 warm = within(bench, "runDetails", "warmup")
-                known = type(warm) is int and warm > 0
-                self._ids[said[2]] = (_names_of(data, bench), warm if known else None)
+                told = type(warm) is int and warm > 0
+                self._ids[said[2]] = (_names_of(data, bench), warm if told else None)
 
     def _add(self, cells: list[str], number: int, *, last: bool) -> None:
         at = f"{number}"
         columns = self._columns or _HEADLESS.get(len(cells), ())
-        if len(cells) < len(columns) or not columns:
-            raise self.opened.fail(
-                "the line is cut off" if columns or last else "there is no line of headings",
-                "remove it, or copy the file again",
-                at=at,
-            )
+        what = "the line is cut off" if columns or last else "there is no line of headings"
+        whole = len(cells) >= len(columns) > 0
+        self.opened.require(whole, what, "remove it, or copy the file again", at=at)
         row = dict(zip(columns, cells, strict=False))
         names, warm = self._ids.get(row.get("runId", ""), ({}, None))
         names = names | {name: row[name] for name in _NAMES if row.get(name)}
-        if not names.get("benchmark"):
-            raise self.opened.fail("the line names no benchmark", at=at)
+        self.opened.require(bool(names.get("benchmark")), "the line names no benchmark", at=at)
         run_id = row.get("runId") or "\t".join(names.get(name, "") for name in _NAMES)
         criterion = row["criterion"]
         place = (self._whole(row["invocation"], at), self._whole(row["iteration"], at))
         if place <= self._last.get((run_id, criterion), (-1, -1)):
             self._execution, self._last = self._execution + 1, {}
         self._last[run_id, criterion] = place
-        key = (run_id, criterion, self._execution)
-        run = self._found.get(key)
-        if run is None:
-            run = self._found[key] = _Run(
-                names, criterion, row["unit"], self._execution, self._started, warm
-            )
+        run = self._found.setdefault(
+            (run_id, criterion, self._execution),
+            _Run(names, criterion, row["unit"], self._execution, self._started, warm),
+        )
         value = self.opened.value(number_or_text(row["value"]), at)
         if warm is not None and place[1] <= warm:
             run.warmups += 1
@@ -301,9 +289,22 @@ def read_spec_cpu(opened: Opened) -> ForeignFile:
             if value:
                 runs.setdefault(key, {}).setdefault(metric, []).append((value, run, at))
     cells = tuple(
-        cell
+        ForeignCell(
+            benchmark=key[0],
+            variant=key[1],
+            metric=metric,
+            unit="s" if metric == "time" else "score",
+            better="lower" if metric == "time" else "higher",
+            processes=tuple((opened.value(number_or_text(text), at),) for text, _, at in values),
+            labels=tuple(run for _, run, _ in values),
+            known=True,
+            inner=1,
+            warmups=0,
+            failed=failed[key],
+            keys={"benchmark": key[0], "tuning": key[1]},
+        )
         for key in dict.fromkeys((*runs, *failed))
-        for cell in _cells(opened, key, runs.get(key, {"time": []}), failed[key])
+        for metric, values in runs.get(key, {"time": []}).items()
     )
     if not cells:
         raise opened.fail("there is no run in the file", "is the report whole?")
@@ -377,24 +378,3 @@ def _raw_rows(text: str) -> Iterator[_Row]:
         given = {metric: text if _NUMBER.match(text) else "" for metric, text in given.items()}
         status = row.get("valid") or "S" * (given["time"] != "") or "none"
         yield (name, tuning), f"{k}", f"{bench}.{tuning}.{k:03d}", status, given
-
-
-def _cells(
-    opened: Opened, key: tuple[str, str], found: dict[str, list[tuple[str, str, str]]], failed: int
-) -> Iterator[ForeignCell]:
-    bench, tuning = key
-    for metric, values in found.items():
-        yield ForeignCell(
-            benchmark=bench,
-            variant=tuning,
-            metric=metric,
-            unit="s" if metric == "time" else "score",
-            better="lower" if metric == "time" else "higher",
-            processes=tuple((opened.value(number_or_text(text), at),) for text, _, at in values),
-            labels=tuple(run for _, run, _ in values),
-            known=True,
-            inner=1,
-            warmups=0,
-            failed=failed,
-            keys={"benchmark": bench, "tuning": tuning},
-        )

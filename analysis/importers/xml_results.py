@@ -27,47 +27,32 @@ def xml_of(opened: Opened) -> ET.Element:
     parser.buffer_text = True
     parser.ordered_attributes = False
 
-    def doctype(_name: str, _system: str | None, _public: str | None, internal: bool) -> None:  # noqa: FBT001 - expat's order
-        if internal:
-            raise _RefusedError("a DOCTYPE with an internal subset")
+    def refuse(what: str) -> None:
+        fix = "results need none: take it out if you trust the file"
+        at = f"{parser.CurrentLineNumber}"
+        raise opened.fail(f"the file holds {what}, which is refused", fix, at=at)
 
-    def entity(*_about: object) -> None:
-        raise _RefusedError("an entity of its own")
-
-    def external(*_about: object) -> int:
-        return 1  # passed over: nothing is ever fetched
+    def doctype(*about: object) -> None:
+        if about[-1]:
+            refuse("a DOCTYPE with an internal subset")
 
     parser.StartDoctypeDeclHandler = doctype
-    parser.EntityDeclHandler = entity
-    parser.ExternalEntityRefHandler = external
+    parser.EntityDeclHandler = lambda *_about: refuse("an entity of its own")
+    parser.ExternalEntityRefHandler = lambda *_about: 1  # passed over: nothing is ever fetched
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
     parser.CharacterDataHandler = builder.data
-    data: bytes | str = opened.data
-    if opened.encoding is not None:
-        data = opened.text()
     try:
-        parser.Parse(data, True)  # noqa: FBT003 - expat's own
+        parser.Parse(opened.data if opened.encoding is None else opened.text(), True)  # noqa: FBT003 - expat's own
         return builder.close()
-    except _RefusedError as refused:
-        raise opened.fail(
-            f"the file holds {refused}, which is refused",
-            "results need none: take it out if you trust the file",
-            at=f"{parser.CurrentLineNumber}",
-        ) from None
     except (LookupError, ValueError) as error:
-        raise opened.fail(
-            f"its encoding cannot be read: {error}", "name it with --encoding", at="1"
-        ) from None
+        what = f"its encoding cannot be read: {error}"
+        raise opened.fail(what, "name it with --encoding", at="1") from None
     except (expat.ExpatError, AssertionError) as error:
         line = getattr(error, "lineno", 0)
         cut = "no element found" in str(error) or "unclosed" in str(error)
         what = "the file is cut off" if cut else f"it is no XML: {error}"
         raise opened.fail(what, "copy the file again", at=f"{line}") from None
-
-
-class _RefusedError(Exception):
-    """Something that a file of results has no business with."""
 
 
 _METRICS = ("walltime", "cputime", "memory")
@@ -80,6 +65,7 @@ _FAILED = re.compile(
 )
 _OF_RUN = ("properties", "expectedVerdict")
 _ABOUT = ("tool", "version", "benchmarkname", "name", "block", "options", "date")
+_TOLD = (("host", "systeminfo[1]", "hostname"), ("cpu_model", "systeminfo[1]/cpu", "model"))
 _TITLE = re.compile(r"^(.*)\(([^()]*)\)$")  # each sign is read once, however many blanks there are
 
 
@@ -134,17 +120,9 @@ def read_benchexec(opened: Opened) -> ForeignFile:
             what = "no run in the file has a measured column"
             fix = "was the execution stopped? name the result file that benchexec wrote at its end"
         raise opened.fail(what, fix)
-    return ForeignFile(
-        cells=tuple(cells),
-        variant_rule=rule,
-        losses=cautions_of(
-            {
-                "one-run": "a file holds one run of each task: give the files of several "
-                "executions, with --variant tool to put them together"
-            }
-        ),
-        facts=facts,
-    )
+    lost = "a file holds one run of each task: give the files of several executions, with --variant tool to put them together"
+    losses = cautions_of({"one-run": lost})
+    return ForeignFile(cells=tuple(cells), variant_rule=rule, losses=losses, facts=facts)
 
 
 def _of_xml(opened: Opened, facts: dict[str, str]) -> Iterator[ForeignCell]:
@@ -152,23 +130,16 @@ def _of_xml(opened: Opened, facts: dict[str, str]) -> Iterator[ForeignCell]:
     if root.tag != "result":
         raise opened.fail(f"the root element is {root.tag!r}, not 'result'", "is it of BenchExec?")
     about = {name: root.get(name, "") for name in _ABOUT if root.get(name)}
-    system = root.find("systeminfo")
-    if system is not None:
-        if host := system.get("hostname"):
-            facts["host"] = host
-        cpu = system.find("cpu")
-        if cpu is not None and (model := cpu.get("model")):
-            facts["cpu_model"] = model
+    for fact, path, key in _TOLD:
+        if (told := root.find(path)) is not None and (text := told.get(key)):
+            facts[fact] = text
     session = root.get("starttime") or root.get("date")
     limit = _lasted(opened, root.get("timelimit"))
     runs = list(root.iter("run"))
     names = [run.get("name", "") for run in runs]
     for number, (name, run) in enumerate(zip(names, runs, strict=True), 1):
-        if not name:
-            raise opened.fail("a run has no name", at=f"run {number}")
-        columns = {
-            column.get("title", ""): column.get("value", "") for column in run.findall("column")
-        }
+        opened.require(name != "", "a run has no name", at=f"run {number}")
+        columns = {of.get("title", ""): of.get("value", "") for of in run.findall("column")}
         more = {key: text for key in _OF_RUN if (text := run.get(key))}
         # one task may be executed for several properties
         properties = more.get("properties") if names.count(name) > 1 else None
@@ -236,12 +207,9 @@ def _quantity(opened: Opened, text: str, at: str) -> tuple[float, str]:
 def _of_table(opened: Opened) -> Iterator[ForeignCell]:
     lines = [line.split("\t") for line in opened.text().split("\n")]
     groups = _groups_of(lines) if len(lines) > 2 else []
-    if not groups:
-        raise opened.fail(
-            "the three lines of headings (tool, run set, columns) are damaged",
-            "make the table again with table-generator -f csv",
-            at="1",
-        )
+    what = "the three lines of headings (tool, run set, columns) are damaged"
+    fix = "make the table again with table-generator -f csv"
+    opened.require(groups != [], what, fix, at="1")
     width = len(lines[2])
     several = len({(tool, run_set) for tool, run_set, _, _ in groups}) > 1
     measured = {place for *_, columns in groups for place in columns}
@@ -250,14 +218,10 @@ def _of_table(opened: Opened) -> Iterator[ForeignCell]:
         if not any(cell.strip() for cell in given):
             continue
         # no empty cells stand at a line's end; what a run set begins with is a place where one may end
-        if len(given) > width or (number == len(lines) and len(given) not in starts):
-            raise opened.fail(
-                "the line has more cells than the headings"
-                if len(given) > width
-                else "the line is cut off",
-                "remove it, or make the table again",
-                at=f"{number}",
-            )
+        more, short = len(given) > width, number == len(lines) and len(given) not in starts
+        what = "the line has more cells than the headings" if more else "the line is cut off"
+        fix = "remove it, or make the table again"
+        opened.require(not (more or short), what, fix, at=f"{number}")
         row = given + [""] * (width - len(given))
         labels = [cell for k, cell in enumerate(row) if k not in measured and cell]
         for tool, run_set, execution, columns in groups:
@@ -292,11 +256,8 @@ def _groups_of(lines: Sequence[list[str]]) -> list[_Group]:
         plain = _TITLE.match(title)
         column = (plain[1].rstrip(), plain[2]) if plain else (title.strip(), "")
         pair = (tool.strip(), run_set.strip())
-        if (
-            not found
-            or found[-1][:2] != pair
-            or column[0] in {known for known, _ in found[-1][3].values()}
-        ):
+        known = {title for title, _ in found[-1][3].values()} if found else set()
+        if not found or found[-1][:2] != pair or column[0] in known:
             counts[pair] = counts.get(pair, 0) + 1
             found.append((*pair, f"result {counts[pair]}", {}))
         found[-1][3][place] = column
