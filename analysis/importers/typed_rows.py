@@ -21,7 +21,7 @@ from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution, cautions_of
 from ..record.json_paths import JsonPathError, Place, beside, places, root
-from .columns import Coded
+from .columns import Coded, Real
 from .headings import SAMPLE, is_long, long_mapping
 from .long_table import LongTable, float_of, long_file
 from .parsing import ForeignCell, ForeignFile
@@ -217,7 +217,7 @@ def _long_file(  # noqa: PLR0917 - a table and what reads it
     headings: Sequence[str],
     first: Sequence[Sequence[str]],
     coded: Callable[[int], Coded],
-    floats: Callable[[int, set[str]], np.ndarray[Any, np.dtype[np.float64]]],
+    floats: Callable[[int, set[str]], Real],
     text_of: Callable[[int, int], str],
     line_of: Callable[[int], str] = lambda row: f"row {row + 1}",
 ) -> ForeignFile:
@@ -529,7 +529,7 @@ def _parquet_coded(column: Any) -> Coded:  # noqa: ANN401 - pyarrow's
     return Coded(codes.astype(np.int64), [*texts, ""])
 
 
-def _parquet_floats(column: Any, units: set[str]) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN401 - pyarrow's
+def _parquet_floats(column: Any, units: set[str]) -> Real:  # noqa: ANN401 - pyarrow's
     import pyarrow
 
     kind = column.type
