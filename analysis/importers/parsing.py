@@ -212,12 +212,6 @@ def object_of(found: object) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def facts_of(host: object = None, cpu_model: object = None) -> dict[str, str]:
-    """Give what is told of the host, as far as it is a text."""
-    found = {"host": host, "cpu_model": cpu_model}
-    return {name: text for name, text in found.items() if isinstance(text, str)}
-
-
 def text_of(value: object) -> str | None:
     """Give a plain value as the text of a key; None for null and for what has parts."""
     if value is None or not isinstance(value, (str, int, float)):

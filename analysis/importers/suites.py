@@ -25,7 +25,6 @@ from ..pages.model import cautions_of
 from .parsing import (
     ForeignCell,
     ForeignFile,
-    facts_of,
     in_base_unit,
     number_or_text,
     within,
@@ -81,10 +80,8 @@ def read_rebench(opened: Opened) -> ForeignFile:
     if not any(run.invocations for run in found):
         raise opened.fail("there is no measurement in the file", "was every run a failure?")
     several = max(run.execution for run in found) > 1
-    cells = tuple(
-        _cell(opened, run, _varying(run, found), several=several)
-        for run in sorted(found, key=lambda run: run.criterion != "total")
-    )
+    found.sort(key=lambda run: run.criterion != "total")
+    cells = tuple(_cell(opened, run, _varying(run, found), several=several) for run in found)
     return ForeignFile(
         cells=cells,
         variant_rule="the executor",
@@ -171,8 +168,9 @@ class _Reader:
             self._started = start[1].strip()
         elif line.startswith("# Environment: "):
             about = _json_in(line.removeprefix("# Environment: "))
-            found = facts_of(within(about, "hostName"), within(about, "cpu"))
-            self.facts = found | self.facts  # the first one is kept
+            for fact, key in (("host", "hostName"), ("cpu_model", "cpu")):
+                if isinstance(text := within(about, key), str):
+                    self.facts.setdefault(fact, text)
         elif (said := _SAID.match(line)) is not None:
             data = _json_in(said[3])
             good = isinstance(data, dict)
@@ -226,16 +224,12 @@ def _json_in(text: str) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _names_of(data: dict[str, Any], bench: object) -> dict[str, str]:
-    names = {
-        key: str(value)
-        for key, value in data.items()
-        if isinstance(value, (str, int)) and key != "benchmark_id"
-    }
+    names = {key: str(value) for key, value in data.items() if isinstance(value, (str, int))}
+    names.pop("benchmark_id", None)
     for name, key in (("benchmark", "suite"), ("suite", "executor"), ("executor", "")):
-        if not isinstance(bench, dict):
-            break
-        names[name] = str(bench.get("name"))
-        bench = bench.get(key)
+        if isinstance(bench, dict):
+            names[name] = str(bench.get("name"))
+            bench = bench.get(key)
     return names
 
 
@@ -323,8 +317,7 @@ def read_spec_cpu(opened: Opened) -> ForeignFile:
                 "invalid-result": _INVALID.search(text) is not None
                 and "SPEC's tools marked this result as invalid",
                 "estimated-result": re.search(r"\bEst\. (?:Base|Peak) ", text) is not None
-                and "SPEC's tools marked these values as estimates: the run does not follow its "
-                "rules",
+                and "SPEC's tools marked these values as estimates: the run does not follow its rules",
             }
         ),
         facts={} if cpu is None else {"cpu_model": (cpu[1] or cpu[2]).strip()},
@@ -353,15 +346,14 @@ def _table(opened: Opened, text: str, before: int) -> Iterator[tuple[int, dict[s
     reader = csv.reader(io.StringIO(text, newline="\n"))
     for row in opened.rows(reader, before=before):
         line = before + reader.line_num
-        if not heads:
-            if row and row[0] == "Benchmark":
-                heads = [cell.replace("Est. ", "") for cell in row]
-        elif not row or not row[0].strip() or "Selected Results Table" in row[0]:
-            return
-        else:
+        if heads:
+            if not row or not row[0].strip() or "Selected Results Table" in row[0]:
+                return
             whole = len(row) >= len(heads)
             opened.require(whole, "the line is cut off", "copy the file again", at=f"{line}")
             yield line, dict(zip(heads, row, strict=False))
+        elif row[:1] == ["Benchmark"]:
+            heads = [cell.replace("Est. ", "") for cell in row]
 
 
 def _raw_rows(text: str) -> Iterator[_Row]:
