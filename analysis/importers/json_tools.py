@@ -62,7 +62,8 @@ _LOST = {
 class Take:
     """One metric of a benchmark.
 
-    `value`: Where its values are, a number or a list; None for the benchmark itself. `names`: The metrics' names, where
+    `value`: Where its values are, a number or a list; None for the benchmark itself. `metric`: Its name; a function may
+    give the direction with it. `names`: The metrics' names, where
     the file names them itself: ``{}`` in the other paths stands for each. `known`: Of such names ours, the unit and the
     direction. `runs`: Whether all values stem from ``one`` process, ``each`` from its own, or those of each list from
     one. `read`: Makes the processes, perhaps with their names, of what stands at `value`. `needed`: Whether a benchmark
@@ -90,11 +91,11 @@ class JsonTool:
     lead somewhere in a file of this tool, one of these, all parts of it (``a & b``). `summary`, `begins`: How outputs
     begin that hold no runs, and JSON behind other text. `unwrap`: Gives what the paths begin from. `each`: The
     benchmarks. `keeps`: How values get into the file. `join`: What entries share that are runs of one benchmark.
-    `keys`: Paths of what tells a benchmark apart, ``label=path`` where it has another name, ``label=`` of its own
-    name; of an object all plain values. `fails`: Whether a benchmark failed, how often, or which of its values did; None
-    where that is not known. `skips`: Whether it was not measured at all. `stem`: Whether a benchmark without a name is
-    called as the file. `losses`, `notes`: A text, or what makes it, by its code. `lost`: Codes of losses that have the
-    same text for every tool.
+    `keys`: Paths, with blanks between them, of what tells a benchmark apart, ``label=path`` where it has another
+    name, ``label=`` of its own name; of an object all plain values. `fails`: Whether a benchmark failed, how often,
+    or which of its values did; None where that is not known. `skips`: Whether it was not measured at all. `stem`:
+    Whether a benchmark without a name is called as the file. `losses`, `notes`: A text, or what makes it, by its
+    code. `lost`: Codes of losses that have the same text for every tool.
     """
 
     name: str
@@ -300,7 +301,9 @@ def _meaning(take: Take, place: Place, named: str | None) -> dict[str, Any]:
     """Give metric, unit and direction."""
     metric, unit, better = take.known.get(named or "", (named, None, None))
     if named is None:
-        metric, better = text_of(asked(place, take.metric)), asked(place, take.better)
+        found = asked(place, take.metric)
+        metric, better = found if isinstance(found, tuple) else (found, asked(place, take.better))
+        metric = text_of(metric)
     if unit is None:
         units = _listed(asked(place, _filled(take.unit, named)))
         unit = base_of(text_of(units[0]) or "" if units else "")[1]
@@ -313,10 +316,10 @@ def _keys(tool: JsonTool, place: Place, name: str) -> dict[str, str]:
         if callable(one):
             found |= texts_of(asked(place, one))
             continue
-        label, named, path = one.rpartition("=")
-        value = asked(place, path) if path else name
-        whole = isinstance(value, dict) and not named
-        found |= texts_of(value if whole else {label or path: value})
+        for label, named, path in (word.rpartition("=") for word in one.split()):
+            value = asked(place, path) if path else name
+            whole = isinstance(value, dict) and not named
+            found |= texts_of(value if whole else {label or path: value})
     return found
 
 

@@ -84,39 +84,28 @@ def tools_of(rows: tuple[JsonTool, ...]) -> Iterator[Tool]:
         yield Tool(name, own[0].said, "analysis.importers.json_rows", rows=own)
 
 
+_OTHERS = (
+    ("analysis.importers.suites", "rebench", "ReBench's .data", "lines"),
+    ("analysis.importers.command_line", "jmh-log", "JMH's log", "lines"),
+    ("analysis.importers.command_line", "renaissance-log", "Renaissance's log", "lines"),
+    ("analysis.importers.go_bench", "go-bench", "output of go test -bench", ""),
+    ("analysis.importers.criterion", "criterion", "criterion's folder, sample.json or raw.csv", ""),
+    ("analysis.importers.asv", "asv", "asv's results", ""),
+    ("analysis.importers.xml_results", "benchexec", "BenchExec's XML or table CSV", "lines"),
+    ("analysis.importers.command_line", "perf-stat", "perf stat -x, -j or --table", ""),
+    ("analysis.importers.suites", "spec-cpu", "SPEC CPU's CSV or raw file", "lines"),
+    ("analysis.importers.typed_rows", "speedup-test", "the Speedup-Test's configuration", "lines"),
+    ("analysis.importers.typed_rows", "parquet", "Parquet", ""),
+    ("analysis.importers.typed_rows", "sqlite", "SQLite", ""),
+    ("analysis.importers.typed_rows", "json", "JSON, an object a value", "generic"),
+    ("analysis.importers.long_csv", "long-csv", "a long CSV (benchmark, variant, value, ...)", "generic"),
+    ("analysis.importers.typed_rows", "wide-csv", "a wide CSV", "generic"),
+    ("analysis.importers.typed_rows", "matrix", "a matrix of bare numbers", "generic"),
+    ("analysis.importers.typed_rows", "numbers", "one number a line", "generic"),
+)  # fmt: skip
 TOOLS: tuple[Tool, ...] = (
     *tools_of(ROWS),
-    Tool("rebench", "ReBench's .data", "analysis.importers.suites", lines=True),
-    Tool("jmh-log", "JMH's log", "analysis.importers.command_line", lines=True),
-    Tool("renaissance-log", "Renaissance's log", "analysis.importers.command_line", lines=True),
-    Tool("go-bench", "output of go test -bench", "analysis.importers.go_bench"),
-    Tool(
-        "criterion",
-        "criterion's folder, sample.json or raw.csv",
-        "analysis.importers.criterion",
-    ),
-    Tool("asv", "asv's results", "analysis.importers.asv"),
-    Tool("benchexec", "BenchExec's XML or table CSV", "analysis.importers.xml_results", lines=True),
-    Tool("perf-stat", "perf stat -x, -j or --table", "analysis.importers.command_line"),
-    Tool("spec-cpu", "SPEC CPU's CSV or raw file", "analysis.importers.suites", lines=True),
-    Tool(
-        "speedup-test",
-        "the Speedup-Test's configuration",
-        "analysis.importers.typed_rows",
-        lines=True,
-    ),
-    Tool("parquet", "Parquet", "analysis.importers.typed_rows"),
-    Tool("sqlite", "SQLite", "analysis.importers.typed_rows"),
-    Tool("json", "JSON, an object a value", "analysis.importers.typed_rows", generic=True),
-    Tool(
-        "long-csv",
-        "a long CSV (benchmark, variant, value, ...)",
-        "analysis.importers.long_csv",
-        generic=True,
-    ),
-    Tool("wide-csv", "a wide CSV", "analysis.importers.typed_rows", generic=True),
-    Tool("matrix", "a matrix of bare numbers", "analysis.importers.typed_rows", generic=True),
-    Tool("numbers", "one number a line", "analysis.importers.typed_rows", generic=True),
+    *(Tool(name, said, of, kind == "generic", kind == "lines") for of, name, said, kind in _OTHERS),
 )
 
 
