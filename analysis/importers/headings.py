@@ -444,13 +444,12 @@ _TABLES = {
 def _of_tool(headings: Sequence[str]) -> Mapping[str, str]:
     """Give the roles of a tool's own table; none for every other."""
     for needed, (stated, ignored) in _TABLES.items():
-        if set(needed.split()) <= set(headings):
+        known = ignored.split() or headings
+        own = needed == "expr time" and {*headings} - {*known, "expr", "time", ""}  # somebody's
+        if set(needed.split()) <= set(headings) and not own:
             roles = dict(one.split("=") for one in stated.split(", "))
             taken = {name for text in roles.values() for name in text.split("+")}
-            known = ignored.split() or headings
             rest = "+".join(one for one in headings if one not in taken and one in known)
-            if needed == "expr time" and {*headings} - {*known, "expr", "time", ""}:
-                continue  # somebody's own
             return roles | ({"ignored": rest} if rest else {})
     return {}
 
@@ -593,16 +592,16 @@ _CODES = frozenset(("status", "exit_code", "exit_status", "exitcode", "returncod
 def is_good(heading: str, text: str) -> bool | None:
     """Tell whether a run counts, by the cell of the column that says it; None where nobody knows."""
     plain, column = text.strip().lower(), plain_heading(heading)
+    number = _number(plain)
     if is_cut(plain):
         return False
-    number = _number(plain)
     if column in _NEGATED:
         if plain in _NO | _GOOD | {""} or number == 0:
             return True
         return False if plain in _YES | _BAD or number is not None else None
+    if number is not None and column in _CODES:
+        return number == 0
     if number is not None:
-        if column in _CODES:
-            return number == 0
         return {0: False, 1: True}.get(number) if column != "outcome" else None
     return True if plain in _YES | _GOOD else False if plain in _NO | _BAD else None
 
@@ -630,11 +629,10 @@ def better_said(headings: Sequence[str], found: ColumnRoles, text: str) -> Bette
     if plain in _LOWER or plain in _HIGHER:
         return "lower" if plain in _LOWER else "higher"
     heading = "" if found.better is None else headings[found.better].strip().lower()
-    if not heading.endswith("better") or heading == "better":
-        return None  # of a direction, neither yes nor no says which
-    if plain not in ("true", "false", "1", "0", "yes", "no"):
+    true, false = plain in ("true", "1", "yes"), plain in ("false", "0", "no")
+    # of a direction, neither yes nor no says which
+    if not heading.endswith("better") or heading == "better" or not (true or false):
         return None
-    true = plain in ("true", "1", "yes")
     return "lower" if true == heading.startswith("lower") else "higher"
 
 

@@ -7,10 +7,10 @@ import json
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain, count, repeat, zip_longest
+from itertools import chain, repeat, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -176,34 +176,18 @@ def _inspected_page(found: Inspected) -> Page:
 def _table(cells: tuple[InspectedCell, ...]) -> Table:
     benchmarks = shortened([one.benchmark for one in cells], _NAME)
     variants = shortened([one.variant for one in cells], _VARIANT)
-    return Table(
-        name="cells",
-        columns=(
-            *(Column(heading, "left") for heading in ("benchmark", "variant", "metric")),
-            *map(Column, ("values", "processes", "failed", "first", "last")),
-        ),
-        rows=tuple(
-            (
-                benchmarks[one.benchmark],
-                variants[one.variant],
-                one.metric,
-                Value(f"{one.values}", one.values),
-                _count(one.processes),
-                _count(one.failed),
-                _quantity(one.first, one.unit),
-                _quantity(one.last, one.unit),
-            )
-            for one in cells
-        ),
-    )
-
-
-def _count(value: int | None) -> Value:
-    return Value("?" if value is None else f"{value}", value)
-
-
-def _quantity(value: float | None, unit: str | None) -> Value:
-    return Value("-" if value is None else figures.quantity(value, unit or ""), value)
+    columns = [Column(heading, "left") for heading in ("benchmark", "variant", "metric")]
+    columns += map(Column, ("values", "processes", "failed", "first", "last"))
+    rows: list[tuple[str | Value, ...]] = []
+    for one in cells:
+        names = (benchmarks[one.benchmark], variants[one.variant], one.metric)
+        counts = (one.values, one.processes, one.failed)
+        told = [Value("?" if of is None else f"{of}", of) for of in counts]
+        for of in (one.first, one.last):
+            text = "-" if of is None else figures.quantity(of, one.unit or "")
+            told.append(Value(text, of))
+        rows.append((*names, *told))
+    return Table(name="cells", columns=tuple(columns), rows=tuple(rows))
 
 
 Values = tuple[float, ...]
@@ -318,21 +302,16 @@ def import_files(
         raise UsageError(f"there is no variant {baseline!r}", gathered.files[0].source, fix)
     told = inspect_files(gathered)
     trial = trial_of(gathered, Path(folder), better=better)
+    files: dict[str, Iterable[bytes]] = dict.fromkeys(
+        (ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS), ()
+    )
+    files[MEASUREMENTS] = _lines(gathered)
+    files[IMPORT] = [json.dumps(told.to_dict(), indent=2, allow_nan=False).encode() + b"\n"]
     with appearing(Path(folder)) as fresh:
-        hashes = {
-            name: write_hashed(fresh / name, data)
-            for name, data in (
-                (ENVIRONMENT, ()),
-                (PLAN, ()),
-                (MEASUREMENTS, _lines(gathered)),
-                (FINDINGS, ()),
-                (IMPORT, [json.dumps(told.to_dict(), indent=2, allow_nan=False).encode() + b"\n"]),
-            )
-        }
+        hashes = {name: write_hashed(fresh / name, data) for name, data in files.items()}
         (fresh / OUTPUTS).mkdir(mode=0o700)
-        manifest = replace(
-            trial.manifest, baseline=baseline or trial.manifest.baseline, files=hashes
-        )
+        first = baseline or trial.manifest.baseline
+        manifest = replace(trial.manifest, baseline=first, files=hashes)
         write_hashed(fresh / MANIFEST, [manifest_text(manifest)])
     return Imported(
         trial=str(folder),
@@ -382,14 +361,11 @@ def _directed(
 def _manifest(
     gathered: GatheredCells, name: str, counts: Counter[_Cell], metrics: dict[str, dict[str, str]]
 ) -> Manifest:
-    identity = hashlib.sha256()
-    for file in gathered.files:
-        identity.update(f"{file.format}\0{readable(file.source)}\0".encode())
-    facts: dict[str, str] = {}
-    for file in gathered.files:
-        facts |= file.facts
+    files = gathered.files
+    named = "".join(f"{file.format}\0{readable(file.source)}\0" for file in files)
+    facts = {key: text for file in files for key, text in file.facts.items()}
     ways = {one.benchmark: one.cell.definition for one in gathered.cells if one.cell.definition}
-    settings = {key: text for file in gathered.files for key, text in file.settings.items()}
+    settings = {key: text for file in files for key, text in file.settings.items()}
     kept = {DEFINITIONS: ways, SETTINGS: settings}
     at = utc_now()
     return Manifest(
@@ -397,9 +373,9 @@ def _manifest(
         trial=name,
         tool_version=VERSION,
         campaign_name=name,
-        campaign_sha256=identity.hexdigest(),
+        campaign_sha256=hashlib.sha256(named.encode()).hexdigest(),
         campaign_identity=2,
-        campaign_path=", ".join(dict.fromkeys(readable(file.source) for file in gathered.files)),
+        campaign_path=", ".join(dict.fromkeys(readable(file.source) for file in files)),
         baseline=gathered.variants[0],
         variants=gathered.variants,
         benchmarks=gathered.benchmarks,
@@ -499,24 +475,23 @@ def _lines(gathered: GatheredCells) -> Iterator[bytes]:
 
     The metrics of one process stand in one row, as far as it can be told that they are of one.
     """
-    position = count()
-    for (session, benchmark, variant), runs in _groups(gathered):
-        for outcome, detail, run in runs:
-            row = Measurement(
-                position=next(position),
-                session=session,
-                segment=0,
-                block=run.block,
-                benchmark=benchmark,
-                variant=variant,
-                warmup=False,
-                started_at=None,
-                start_ns=None,
-                outcome=outcome,
-                detail=detail,
-                metrics=run.values,
-            )
-            yield encode_checked(row.to_dict()) + b"\n"
+    every = ((cell, run) for cell, runs in _groups(gathered) for run in runs)
+    for position, ((session, benchmark, variant), (outcome, detail, run)) in enumerate(every):
+        row = Measurement(
+            position=position,
+            session=session,
+            segment=0,
+            block=run.block,
+            benchmark=benchmark,
+            variant=variant,
+            warmup=False,
+            started_at=None,
+            start_ns=None,
+            outcome=outcome,
+            detail=detail,
+            metrics=run.values,
+        )
+        yield encode_checked(row.to_dict()) + b"\n"
 
 
 def _runs(cells: Sequence[NamedCell]) -> Iterator[_Run]:
@@ -525,14 +500,13 @@ def _runs(cells: Sequence[NamedCell]) -> Iterator[_Run]:
         yield "ok", None, process
     failed: Counter[str] = Counter()
     cut: dict[str, list[tuple[float | None, float | None, int]]] = {}
-    for one in cells:
-        failed[one.cell.metric] += one.cell.failed or 0
-        cut.setdefault(one.cell.metric, []).extend(one.cell.cut)
+    for cell in (one.cell for one in cells):
+        failed[cell.metric] += cell.failed or 0
+        cut.setdefault(cell.metric, []).extend(cell.cut)
     for known in zip_longest(*cut.values(), fillvalue=(None, None, 0)):
         limits = [limit for _, limit, _ in known if limit is not None]
         told = "timeout" + f" of {min(limits, default=0)} s" * bool(limits)
-        bounds: dict[str, Values] = {}
-        bounds |= {name: (one[0],) for name, one in zip(cut, known, strict=True) if one[0]}
-        yield "timeout", f"{told}, as the file says", Joined(bounds, max(one[2] for one in known))
+        bounds: dict[str, Values] = {k: (of[0],) for k, of in zip(cut, known, strict=True) if of[0]}
+        yield "timeout", f"{told}, as the file says", Joined(bounds, max(of[2] for of in known))
     for _ in range(max(failed.values(), default=0) - max(map(len, cut.values()), default=0)):
         yield "exit", "failed, as the file says", Joined({})
