@@ -140,19 +140,17 @@ class LongTable:
         groups = {places[0]: places for places in self.found.runs}
         later = {k for places in groups.values() for k in places[1:]}
         self.width = width = max(map(len, groups.values()))
+        runs = {k: groups.get(k, (k,)) for k in self.values if k not in later}
         values: dict[int, Real] = {}
-        units: dict[int, set[str]] = {}
-        for place, column in self.values.items():
-            if place in later:
-                continue
-            values[place] = np.full((len(column), width), np.nan)
-            for j, k in enumerate(groups.get(place, (place,))):
-                values[place][:, j] = self.values[k]
-                units[place] = units.get(place, set()) | self.units[k]
-        line_of, text_of = self.line_of, self.text_of
+        for place, places in runs.items():
+            whole = np.full((len(self.values[place]), width), np.nan)
+            whole[:, : len(places)] = np.stack([self.values[k] for k in places], axis=1)
+            values[place] = whole.ravel()
+        line_of, text_of, units = self.line_of, self.text_of, self.units
         self.line_of = lambda row: line_of(row // width)
         self.text_of = lambda row, k: text_of(row // width, groups.get(k, [k] * width)[row % width])
-        self.values, self.units = {k: column.ravel() for k, column in values.items()}, units
+        self.values = values
+        self.units = {k: set().union(*(units[j] for j in places)) for k, places in runs.items()}
         self.columns = {
             k: Coded(np.repeat(one.codes, width), one.texts) for k, one in self.columns.items()
         }
@@ -304,11 +302,12 @@ class LongTable:
 
     def _sorted(self, of_group: Whole, fate: Whole) -> Whole:
         """Give the rows that count, cell by cell, in the order of the file."""
+        if of_group.size and of_group.max() < 2**15:
+            of_group = of_group.astype(np.int16)  # numpy sorts these without comparing
         if not fate.any() and self.there.all():
-            return np.argsort(_narrow(of_group)[self.groups], kind="stable")
+            return np.argsort(of_group[self.groups], kind="stable")
         rows = np.flatnonzero((fate == 0)[self.groups] & self.there)
-        order = np.argsort(_narrow(of_group)[self.groups[rows]], kind="stable")
-        return rows[order]
+        return rows[np.argsort(of_group[self.groups[rows]], kind="stable")]
 
     def _merged(self) -> tuple[dict[tuple[str, ...], dict[str, str]], Whole, Whole]:
         """Put groups together that differ in what became of their runs only.
@@ -340,22 +339,18 @@ class LongTable:
     def _named(self, text: Mapping[int, str]) -> tuple[tuple[str, ...], dict[str, str]]:
         """Give benchmark, variant, session, unit, metric and direction of a group, and the keys that are its names."""
         found, names = self.found, []
-        for places, factors in (
-            (found.benchmark, found.factors),
-            (found.variant, found.of_variant),
-        ):
-            own = [" / ".join(text[place] for place in places)] if places else []
-            own += [
-                f"{self.headings[k].strip()}={text[k].strip()}" for k in factors if text[k].strip()
-            ]
-            names.append(" ".join(own))
         keys = {
             self.headings[place]: text[place]
             for place in (*found.benchmark, *found.variant, *found.factors, *found.of_variant)
         }
-        for places, name in zip((found.benchmark, found.variant), names, strict=True):
+        pairs = ((found.benchmark, found.factors), (found.variant, found.of_variant))
+        for places, factors in pairs:
+            own = [" / ".join(text[place] for place in places)] if places else []
+            told = ((self.headings[k].strip(), text[k].strip()) for k in factors)
+            own += (f"{heading}={cell}" for heading, cell in told if cell)
+            names.append(" ".join(own))
             if len(places) == 1:
-                keys[self.headings[places[0]]] = name
+                keys[self.headings[places[0]]] = names[-1]
         single = (found.session, found.unit, found.metric, found.better)
         rest = ("" if place is None else text[place] for place in single)
         return (names[0] or VALUES, names[1], *rest), keys
@@ -412,15 +407,15 @@ class LongTable:
     def notes(self) -> Iterator[Caution]:
         """Say what was guessed, which columns name several hosts or are not read, and how many rows have no value."""
         found, rest = self.found, self.rest
-        if found.host is not None and found.host in rest:
-            hosts = tuple(text.strip() for text in rest[found.host].among() if text.strip())
-            if len(hosts) > 1 and not all_numbers(hosts):
-                heading = self.headings[found.host]
-                fix = (
-                    "their runs are taken as those of one: give each host a file, or say --columns "
-                    f"'variant={heading}', or 'session={heading}', if it tells one of these"
-                )
-                yield several_hosts(f"the column {heading!r} names", hosts, fix)
+        told = rest[found.host].among() if found.host is not None and found.host in rest else ()
+        hosts = tuple(text.strip() for text in told if text.strip())
+        if found.host is not None and len(hosts) > 1 and not all_numbers(hosts):
+            heading = self.headings[found.host]
+            fix = (
+                "their runs are taken as those of one: give each host a file, or say --columns "
+                f"'variant={heading}', or 'session={heading}', if it tells one of these"
+            )
+            yield several_hosts(f"the column {heading!r} names", hosts, fix)
         if found.factors or found.of_variant or found.runs or is_guess(found, self.headings):
             yield Caution(READ_AS, self.said())
         if apart := self._ignored():
@@ -446,10 +441,10 @@ class LongTable:
     def said(self) -> str:
         """Say as what each column was read."""
         found = self.found
-        given = (
-            (place, "".join(self.units.get(place, ())) or unit) for place, _, unit in found.values
-        )
-        units = {place: f" [{unit}]" if unit else "" for place, unit in given}
+        said = {
+            place: "".join(self.units.get(place, ())) or unit for place, _, unit in found.values
+        }
+        units = {place: f" [{unit}]" if unit else "" for place, unit in said.items()}
         runs = {k: units.pop(places[0], "") for places in found.runs for k in places}
         inner = "run" if found.process is None else "iteration"
         literal = {name.replace("process", "run"): text for name, text in found.said.items()}
@@ -460,18 +455,13 @@ class LongTable:
             "time": [found.time], "commit": [found.commit], "host": [found.host],
             "factor": (*found.factors, *found.of_variant),
         }  # fmt: skip
-        parts = [
-            f"{role}="
-            + (
-                f"'{literal[role]}'"
-                if role in literal
-                else "+".join(
-                    f"{self.headings[k].strip()}{units.get(k, runs.get(k, ''))}" for k in there
-                )
-            )
-            for role, places in roles.items()
-            if (there := [k for k in places if k is not None]) or role in literal
-        ]
+        behind = runs | units
+        parts = []
+        for role, places in roles.items():
+            there = [self.headings[k].strip() + behind.get(k, "") for k in places if k is not None]
+            if there or role in literal:
+                told = f"'{literal[role]}'" if role in literal else "+".join(there)
+                parts.append(f"{role}={told}")
         rest = self._ignored()
         ignored = f"; {figures.counted(len(rest), 'column')} ignored" if rest else ""
         return f"read as: {', '.join(parts)}{ignored}"
@@ -483,18 +473,18 @@ def float_of(text: str, units: set[str], decimal: Decimal | None = None) -> floa
         return math.nan
     value = number_in(text, decimal)
     found = quantity_in(text, decimal) if value is None or math.isnan(value) else (value, "")
-    if found is None:
-        return math.inf
-    units.add(found[1])
-    return found[0]
+    if found is not None:
+        units.add(found[1])
+    return math.inf if found is None else found[0]
 
 
 def long_file(table: LongTable) -> ForeignFile:
     """Put together what a long table holds, and what it cannot tell."""
     cells = tuple(table.cells())
-    if not cells:
-        raise table.opened.fail("there is no row of values", "is the file whole?")
+    table.opened.require(cells != (), "there is no row of values", "is the file whole?", at="")
     found = table.found
+    columns = [f"the column {table.headings[k]!r}" for k in found.variant]
+    rule = columns[0] if columns else "the file's name"
     return ForeignFile(
         cells=cells,
         losses=cautions_of(
@@ -512,9 +502,7 @@ def long_file(table: LongTable) -> ForeignFile:
         notes=tuple(table.notes()),
         read_as=table.said(),
         settings=table.settings,
-        variant_rule=f"the column {table.headings[found.variant[0]]!r}"
-        if found.variant
-        else "the file's name",
+        variant_rule=rule,
     )
 
 
@@ -528,30 +516,24 @@ def _completed(cells: Sequence[tuple[str, ...]], fate: Whole) -> list[tuple[str,
     for cell in dict.fromkeys(good):
         found.setdefault(cell[:3], []).append(cell[3:])
     anywhere = dict.fromkeys(cell[3:] for cell in good)
-    return [
-        cell
-        if not one or all(cell[3:])
-        else cell[:3]
-        + next(
-            (
-                like
-                for like in (*found.get(cell[:3], ()), *anywhere)
-                if all(not mine or mine == its for mine, its in zip(cell[3:], like, strict=True))
-            ),
-            cell[3:],
-        )
-        for cell, one in zip(cells, fate, strict=True)
-    ]
+
+    def filled(cell: tuple[str, ...]) -> tuple[str, ...]:
+        for like in (*found.get(cell[:3], ()), *anywhere):
+            if all(mine in ("", its) for mine, its in zip(cell[3:], like, strict=True)):
+                return cell[:3] + like
+        return cell
+
+    pairs = zip(cells, fate, strict=True)
+    return [filled(cell) if one and not all(cell[3:]) else cell for cell, one in pairs]
 
 
 def _same(codes: Whole, ends: Whole, counts: Whole) -> Truth:
     """Tell for each cell whether all its rows have one text; false where it has none."""
-    result = np.zeros(len(ends), np.bool_)
-    some = np.flatnonzero(counts)
-    if some.size:
+    some = counts > 0
+    result = some.copy()
+    if some.any():
         starts = (ends - counts)[some]
-        low = np.minimum.reduceat(codes, starts)
-        result[some] = low == np.maximum.reduceat(codes, starts)
+        result[some] = np.minimum.reduceat(codes, starts) == np.maximum.reduceat(codes, starts)
     return result
 
 
@@ -561,8 +543,3 @@ def _in_base(values: Real, factor: float) -> Real:
         return values / round(1 / factor)
     with np.errstate(over="ignore"):
         return values * factor
-
-
-def _narrow(numbers: Whole) -> Whole:
-    """Give them in 16 bits, where they fit: numpy sorts these without comparing."""
-    return numbers.astype(np.int16) if numbers.size and numbers.max() < 2**15 else numbers
