@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..data.opening import Opened, files_in, open_foreign, open_in_folder
 from ..errors import FairtrialError
-from ..pages.model import cautions_of
 from .parsing import (
     ForeignCell,
     ForeignFile,
     count_of,
+    foreign_file,
     in_base_unit,
     single,
     text_of,
@@ -126,17 +126,15 @@ def read_asv(opened: Opened) -> ForeignFile:
     facts = {"host": keys[0].get("machine"), "environment": keys[0].get("env_name")}
     if len(files) == 1:
         facts |= {"date": keys[0].get("date"), "commit": keys[0]["commit"]}
-    return ForeignFile(
-        cells=tuple(cells),
+    return foreign_file(
+        cells=cells,
         variant_rule=" and ".join(rule),
-        losses=cautions_of(
-            {
-                "single": met["single"] > 0
-                and single(f"{met['single']} times without samples are", _KEEPS),
-                **_LOST,
-            }
-        ),
-        notes=cautions_of({c: met[c] > 0 and text.format(met[c]) for c, text in _LEFT.items()}),
+        losses={
+            "single": met["single"] > 0
+            and single(f"{met['single']} times without samples are", _KEEPS),
+            **_LOST,
+        },
+        notes={c: met[c] > 0 and text.format(met[c]) for c, text in _LEFT.items()},
         facts={key: text for key, text in facts.items() if text is not None},
     )
 

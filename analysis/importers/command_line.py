@@ -19,6 +19,7 @@ from ..pages.number_format import listed
 from .parsing import (
     ForeignCell,
     ForeignFile,
+    foreign_file,
     in_base_unit,
     number_or_text,
     one_process,
@@ -93,8 +94,8 @@ def read_perf_stat(opened: Opened) -> ForeignFile:
     for one in counters:
         grouped.setdefault((one.where, one.event, one.unit), []).append(one.value)
     units = {unit: in_base_unit(unit) for _, _, unit in grouped}
-    return ForeignFile(
-        cells=tuple(
+    return foreign_file(
+        cells=(
             ForeignCell(
                 benchmark=f"{opened.stem} {where}" if where else opened.stem,
                 metric=event,
@@ -105,22 +106,18 @@ def read_perf_stat(opened: Opened) -> ForeignFile:
             )
             for (where, event, unit), values in grouped.items()
         ),
-        losses=cautions_of(
-            {
-                "single": "one value for each event"
-                + ", the mean of the repetitions" * any(one.deviation for one in counters)
-                + ": single runs are not in the file, so their variation is unknown "
-                "(perf stat -r N --table keeps the elapsed times)",
-            }
-        ),
-        notes=cautions_of(
-            {
-                "multiplexed": part != []
-                and f"estimated from a part of the time: {', '.join(dict.fromkeys(part))}",
-                "intervals": any(one.interval for one in counters)
-                and "the values are intervals of one run (-I), not runs: they say nothing of the variation between runs",
-            }
-        ),
+        losses={
+            "single": "one value for each event"
+            + ", the mean of the repetitions" * any(one.deviation for one in counters)
+            + ": single runs are not in the file, so their variation is unknown "
+            "(perf stat -r N --table keeps the elapsed times)",
+        },
+        notes={
+            "multiplexed": part != []
+            and f"estimated from a part of the time: {', '.join(dict.fromkeys(part))}",
+            "intervals": any(one.interval for one in counters)
+            and "the values are intervals of one run (-I), not runs: they say nothing of the variation between runs",
+        },
     )
 
 
@@ -224,8 +221,8 @@ def _of_table(opened: Opened) -> ForeignFile:
     fix = "add --table to 'perf stat -r N', or measure the runs with 'fairtrial run'"
     kept = any(values for _, values in found)
     opened.require(kept, "perf's text output holds a mean, no runs", fix, at="")
-    return ForeignFile(
-        cells=tuple(
+    return foreign_file(
+        cells=(
             ForeignCell(
                 benchmark=name,
                 processes=tuple((value,) for value in values),
@@ -236,12 +233,10 @@ def _of_table(opened: Opened) -> ForeignFile:
             for name, values in found
             if values
         ),
-        losses=cautions_of(
-            {
-                "failed-unknown": "failed runs are not told apart in the table",
-                "means-of-counters": "counters other than the elapsed time are means of all runs, and left out",
-            }
-        ),
+        losses={
+            "failed-unknown": "failed runs are not told apart in the table",
+            "means-of-counters": "counters other than the elapsed time are means of all runs, and left out",
+        },
     )
 
 
@@ -327,16 +322,14 @@ def read_jmh_log(opened: Opened) -> ForeignFile:
     alone = sum(one.planned == 0 for one in found)
     forks = ((cell, len(cell.processes), cell.failed or 0) for cell in cells)
     missing = (f"{of.benchmark!r} has {n} of its {n + k} forks" for of, n, k in forks if k)
-    return ForeignFile(
-        cells=tuple(cells),
-        losses=cautions_of(
-            {
-                "means-of-operations": "each value is the mean of one iteration's operations: single ones cannot be seen",
-                "one-process": alone > 0
-                and one_process(f"{alone} of {len(found)} results had no forks"),
-                "no-sessions": "all forks stem from one occasion",
-            }
-        ),
+    return foreign_file(
+        cells=cells,
+        losses={
+            "means-of-operations": "each value is the mean of one iteration's operations: single ones cannot be seen",
+            "one-process": alone > 0
+            and one_process(f"{alone} of {len(found)} results had no forks"),
+            "no-sessions": "all forks stem from one occasion",
+        },
         notes=(
             *(Caution("forks-missing", text) for text in missing),
             *cautions_of({"left-out": left != [] and f"left out: {listed(left, 3)} ({_FIX})"}),
@@ -402,26 +395,21 @@ def read_renaissance_log(opened: Opened) -> ForeignFile:
             runs[key][-1].append(opened.value(value, f"{number}", factor=1e-3))
     if not runs:
         raise opened.fail("no iteration stands in the log", "is it of Renaissance?")
-    return ForeignFile(
-        cells=tuple(
+    return foreign_file(
+        cells=(
             ForeignCell(
                 benchmark=name if configuration == "default" else f"{name} [{configuration}]",
-                metric="time",
-                unit="s",
-                better="lower",
                 processes=tuple(map(tuple, processes)),
                 known=True,
                 keys={"benchmark": name, "group": group, "configuration": configuration},
             )
             for (name, group, configuration), processes in runs.items()
         ),
-        losses=cautions_of(
-            {
-                "one-process": all(len(one) == 1 for one in runs.values())
-                and one_process("the iterations of a benchmark stem from one process"),
-                "no-sessions": "all runs stem from one occasion",
-                "warm-ups-unknown": "the log does not say from which iteration on a benchmark is warm",
-                "failed-unknown": "an iteration that failed has no line",
-            }
-        ),
+        losses={
+            "one-process": all(len(one) == 1 for one in runs.values())
+            and one_process("the iterations of a benchmark stem from one process"),
+            "no-sessions": "all runs stem from one occasion",
+            "warm-ups-unknown": "the log does not say from which iteration on a benchmark is warm",
+            "failed-unknown": "an iteration that failed has no line",
+        },
     )

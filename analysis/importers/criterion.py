@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.opening import Opened, files_in, open_foreign, open_in_folder
-from ..pages.model import cautions_of
-from .parsing import ForeignCell, ForeignFile, in_base_unit, one_process
+from .parsing import ForeignCell, ForeignFile, foreign_file, in_base_unit, one_process
 
 _SAMPLE, _NAMES = "sample.json", "benchmark.json"
 _IN_FOLDER = re.compile(r"sample\.json\Z|measurement_.*\.cbor\Z", re.DOTALL)
@@ -106,19 +105,17 @@ def read_criterion(opened: Opened) -> ForeignFile:
     most = max(max(sample.counts) for sample in samples) or 1
     saved = any(sample.baseline for sample in samples)
     named = any(sample.baseline is not None for sample in samples)
-    return ForeignFile(
-        cells=tuple(map(_cell, samples)),
+    return foreign_file(
+        cells=map(_cell, samples),
         variant_rule="the saved baseline's name" if named else "the file's name",
-        losses=cautions_of(
-            {
-                "one-process": one_process(f"means of up to {most} iterations from one process"),
-                "unequal-means": any(len({*one.counts}) > 1 for one in samples)
-                and "values are means of different numbers of iterations",
-                "no-sessions": "when a benchmark was executed is not in the files"
-                + ": each saved baseline is taken for an occasion of its own" * saved,
-                "warm-ups-unknown": "the warm-up is not in the files",
-            }
-        ),
+        losses={
+            "one-process": one_process(f"means of up to {most} iterations from one process"),
+            "unequal-means": any(len({*one.counts}) > 1 for one in samples)
+            and "values are means of different numbers of iterations",
+            "no-sessions": "when a benchmark was executed is not in the files"
+            + ": each saved baseline is taken for an occasion of its own" * saved,
+            "warm-ups-unknown": "the warm-up is not in the files",
+        },
     )
 
 

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import AnalysisError
 from ..pages import number_format as figures
-from ..pages.model import cautions_of
-from .parsing import TIMES, ForeignCell, ForeignFile, one_process
+from .parsing import TIMES, ForeignCell, ForeignFile, foreign_file, one_process
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
@@ -278,25 +277,23 @@ def read_go_bench(opened: Opened) -> ForeignFile:
     failed = list(dict.fromkeys(name for name, _ in log.failed))
     cpu = next((part.about["cpu"] for part in log.parts if "cpu" in part.about), None)
     known = all(cell.known for cell in cells)
-    return ForeignFile(
+    return foreign_file(
         cells=cells,
         variant_rule="the file's name" if variant is None else f"the {variant}",
-        losses=cautions_of(
-            {
-                "means-of-operations": f"means of {told} operations each: single operations cannot be seen",
-                "processes-unknown": not known
-                and "the file does not say which values are from one process; -count repeats within one",
-                "one-process": known
-                and max(len(cell.processes) for cell in cells) == 1
-                and one_process("all values of a benchmark are from one process"),
-                "no-sessions": "on which occasion a run was made is not in the file"
-                + (": each commit is taken for one" if any(c.session for c in cells) else ""),
-                "warm-ups-unknown": "warm-up iterations are not in the file",
-            }
-        ),
-        notes=cautions_of(
-            {"failed-benchmarks": failed != [] and f"failed, and left out: {', '.join(failed[:8])}"}
-        ),
+        losses={
+            "means-of-operations": f"means of {told} operations each: single operations cannot be seen",
+            "processes-unknown": not known
+            and "the file does not say which values are from one process; -count repeats within one",
+            "one-process": known
+            and max(len(cell.processes) for cell in cells) == 1
+            and one_process("all values of a benchmark are from one process"),
+            "no-sessions": "on which occasion a run was made is not in the file"
+            + (": each commit is taken for one" if any(c.session for c in cells) else ""),
+            "warm-ups-unknown": "warm-up iterations are not in the file",
+        },
+        notes={
+            "failed-benchmarks": failed != [] and f"failed, and left out: {', '.join(failed[:8])}"
+        },
         facts={} if cpu is None else {"cpu_model": cpu},
     )
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import AnalysisError
 from ..pages import number_format as figures
-from ..pages.model import Caution, cautions_of
+from ..pages.model import Caution
 from ..record.json_paths import (
     JsonPathError,
     Place,
@@ -32,6 +32,7 @@ from .parsing import (
     ForeignCell,
     ForeignFile,
     count_of,
+    foreign_file,
     in_base_unit,
     one_process,
     text_of,
@@ -229,9 +230,9 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
         means = f"means of {read.inner} iterations, " if read.inner else ""
         lost["one-process"] = one_process(f"values are {means}all from one process")
     lost |= {code: text(read) if callable(text) else text for code, text in tool.losses.items()}
-    return ForeignFile(
-        cells=tuple(read.cells),
-        losses=cautions_of(lost),
+    return foreign_file(
+        cells=read.cells,
+        losses=lost,
         notes=(*read.left, *(tool.notes(read) if tool.notes else ())),
         variant_rule=tool.rule(read.cells) if callable(tool.rule) else tool.rule,
         facts={name: text for name, text in facts.items() if isinstance(text, str)},

@@ -13,7 +13,7 @@ from ..data.matrix_file import VALUES
 from ..data.number_text import NUMBER, Decimal, number_in
 from ..data.trial_cautions import READ_AS, UNREAD
 from ..pages import number_format as figures
-from ..pages.model import Caution, cautions_of
+from ..pages.model import Caution
 from ..record.run_numbers import limit_of
 from .columns import Coded, Real, Truth, Whole, all_numbers, grouped, settled
 from .headings import (
@@ -31,6 +31,7 @@ from .parsing import (
     MISSING,
     ForeignCell,
     ForeignFile,
+    foreign_file,
     in_base_unit,
     one_process,
     quantity_in,
@@ -485,20 +486,18 @@ def long_file(table: LongTable) -> ForeignFile:
     found = table.found
     columns = [f"the column {table.headings[k]!r}" for k in found.variant]
     rule = columns[0] if columns else "the file's name"
-    return ForeignFile(
+    return foreign_file(
         cells=cells,
-        losses=cautions_of(
-            {
-                "processes-unknown": found.process is None
-                and "process" not in found.said
-                and "no column says which values are from one process: each counts as a run",
-                "one-process": "process" in found.said
-                and one_process("all values are from one process"),
-                "no-sessions": found.session is None
-                and "no column says on which occasion a run was made",
-                "failed-unknown": not found.ok and "no column says which runs failed",
-            }
-        ),
+        losses={
+            "processes-unknown": found.process is None
+            and "process" not in found.said
+            and "no column says which values are from one process: each counts as a run",
+            "one-process": "process" in found.said
+            and one_process("all values are from one process"),
+            "no-sessions": found.session is None
+            and "no column says on which occasion a run was made",
+            "failed-unknown": not found.ok and "no column says which runs failed",
+        },
         notes=tuple(table.notes()),
         read_as=table.said(),
         settings=table.settings,
@@ -520,7 +519,7 @@ def _completed(cells: Sequence[tuple[str, ...]], fate: Whole) -> list[tuple[str,
     def filled(cell: tuple[str, ...]) -> tuple[str, ...]:
         for like in (*found.get(cell[:3], ()), *anywhere):
             if all(mine in ("", its) for mine, its in zip(cell[3:], like, strict=True)):
-                return cell[:3] + like
+                return (*cell[:3], *like)
         return cell
 
     pairs = zip(cells, fate, strict=True)

@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..pages.model import cautions_of
 from .parsing import (
     ForeignCell,
     ForeignFile,
+    foreign_file,
     in_base_unit,
     number_or_text,
     within,
@@ -82,16 +82,14 @@ def read_rebench(opened: Opened) -> ForeignFile:
     several = max(run.execution for run in found) > 1
     found.sort(key=lambda run: run.criterion != "total")
     cells = tuple(_cell(opened, run, _varying(run, found), several=several) for run in found)
-    return ForeignFile(
+    return foreign_file(
         cells=cells,
         variant_rule="the executor",
-        losses=cautions_of(
-            {
-                "warm-ups-unknown": any(cell.warmups is None for cell in cells)
-                and "warm-up iterations are not told apart in the file",
-                "failed-unknown": "failed invocations are not in the file",
-            }
-        ),
+        losses={
+            "warm-ups-unknown": any(cell.warmups is None for cell in cells)
+            and "warm-up iterations are not told apart in the file",
+            "failed-unknown": "failed invocations are not in the file",
+        },
         facts=reader.facts,
     )
 
@@ -303,23 +301,19 @@ def read_spec_cpu(opened: Opened) -> ForeignFile:
     if not cells:
         raise opened.fail("there is no run in the file", "is the report whole?")
     cpu = _CPU.search(text)
-    return ForeignFile(
+    return foreign_file(
         cells=cells,
         variant_rule="the tuning (base or peak)",
-        losses=cautions_of(
-            {
-                "order-unknown": "the order of the runs is not in the report",
-                "no-sessions": "all runs are from one occasion",
-            }
-        ),
-        notes=cautions_of(
-            {
-                "invalid-result": _INVALID.search(text) is not None
-                and "SPEC's tools marked this result as invalid",
-                "estimated-result": re.search(r"\bEst\. (?:Base|Peak) ", text) is not None
-                and "SPEC's tools marked these values as estimates: the run does not follow its rules",
-            }
-        ),
+        losses={
+            "order-unknown": "the order of the runs is not in the report",
+            "no-sessions": "all runs are from one occasion",
+        },
+        notes={
+            "invalid-result": _INVALID.search(text) is not None
+            and "SPEC's tools marked this result as invalid",
+            "estimated-result": re.search(r"\bEst\. (?:Base|Peak) ", text) is not None
+            and "SPEC's tools marked these values as estimates: the run does not follow its rules",
+        },
         facts={} if cpu is None else {"cpu_model": (cpu[1] or cpu[2]).strip()},
     )
 

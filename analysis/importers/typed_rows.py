@@ -19,12 +19,12 @@ import numpy as np
 from ..data.matrix_file import Dress, TextTable, read_text
 from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
-from ..pages.model import Caution, cautions_of
+from ..pages.model import Caution
 from ..record.json_paths import JsonPathError, Place, beside, places, root
 from .columns import Coded, Real
 from .headings import SAMPLE, is_long, long_mapping
 from .long_table import LongTable, float_of, long_file
-from .parsing import ForeignCell, ForeignFile
+from .parsing import ForeignCell, ForeignFile, foreign_file
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
 #
@@ -72,17 +72,15 @@ def read_matrix(opened: Opened) -> ForeignFile:
         )
         for name, row in found.samples.items()
     )
-    return ForeignFile(
+    return foreign_file(
         format=found.dress,
         cells=cells,
-        losses=cautions_of(
-            {
-                "no-unit": "the file has neither unit nor direction",
-                "processes-unknown": "the file does not say which values are from one process: each "
-                "is taken as a run",
-                "no-sessions": "on which occasion a run was made is not in the file",
-            }
-        ),
+        losses={
+            "no-unit": "the file has neither unit nor direction",
+            "processes-unknown": "the file does not say which values are from one process: each "
+            "is taken as a run",
+            "no-sessions": "on which occasion a run was made is not in the file",
+        },
         notes=tuple(Caution(one.code, one.text) for one in found.cautions),
     )
 
@@ -124,24 +122,20 @@ def read_speedup_test(opened: Opened) -> ForeignFile:
     """Give two cells for each benchmark: the initial program, then the optimised one."""
     cells = list(_cells(opened))
     opened.require(cells != [], "the configuration names no benchmark", "is the file whole?", at="")
-    return ForeignFile(
-        cells=tuple(cells),
+    return foreign_file(
+        cells=cells,
         variant_rule="the side (initial or optimised)",
-        losses=cautions_of(
-            {
-                "processes-unknown": "the file does not say which values are from one processs: each "
-                "is taken as a run",
-                "no-sessions": "on which occasion a run was made is not in the files",
-                "failed-unknown": "failed runs are not in the files",
-            }
-        ),
-        notes=cautions_of(
-            {
-                "settings-left-out": any(cell.keys.get("settings") for cell in cells)
-                and "confidence levels and coefficients are not values: 'fairtrial speedup-test' "
-                "reads them from the configuration"
-            }
-        ),
+        losses={
+            "processes-unknown": "the file does not say which values are from one processs: each "
+            "is taken as a run",
+            "no-sessions": "on which occasion a run was made is not in the files",
+            "failed-unknown": "failed runs are not in the files",
+        },
+        notes={
+            "settings-left-out": any(cell.keys.get("settings") for cell in cells)
+            and "confidence levels and coefficients are not values: 'fairtrial speedup-test' "
+            "reads them from the configuration"
+        },
     )
 
 

@@ -16,8 +16,7 @@ from xml.parsers import expat
 
 from ..data.opening import Opened, files_in, open_in_folder
 from ..errors import FairtrialError
-from ..pages.model import cautions_of
-from .parsing import ForeignCell, ForeignFile, in_base_unit, number_or_text
+from .parsing import ForeignCell, ForeignFile, foreign_file, in_base_unit, number_or_text
 
 
 def xml_of(opened: Opened) -> ET.Element:
@@ -121,8 +120,7 @@ def read_benchexec(opened: Opened) -> ForeignFile:
             fix = "was the execution stopped? name the result file that benchexec wrote at its end"
         raise opened.fail(what, fix)
     lost = "a file holds one run of each task: give the files of several executions, with --variant tool to put them together"
-    losses = cautions_of({"one-run": lost})
-    return ForeignFile(cells=tuple(cells), variant_rule=rule, losses=losses, facts=facts)
+    return foreign_file(cells=cells, variant_rule=rule, losses={"one-run": lost}, facts=facts)
 
 
 def _of_xml(opened: Opened, facts: dict[str, str]) -> Iterator[ForeignCell]:
