@@ -31,8 +31,11 @@ _TABLE = 1_000_000  # numbers up to here are looked up, not sorted
 _WORDS = 12  # words of a column that says what became of a run; numbers of a setting
 # whole numbers that are a place in an order tell no rows apart, however often each stands there
 _ORDER = frozenset(
-    "order position seed index idx id no nr number step row i sample attempt trial try repeat".split()
-)
+    (
+        "order", "position", "seed", "index", "idx", "id", "no", "nr", "number", "step", "row", "i",
+        "sample", "attempt", "trial", "try", "repeat",
+    )
+)  # fmt: skip
 _HASH = re.compile(r"[0-9a-fA-F]{7,64}")
 _DAY = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T _]\d\d[:\-]?\d\d.*)?")

@@ -73,26 +73,27 @@ _SIZED = frozenset(("memory", "mem", "rss", "maxrss", "heap"))
 # what ends so was set, or is a point in time, whatever its unit
 _NO_VALUES = frozenset(
     (
-        "timeout limit interval budget deadline offset timestamp start started end ended finished "
-        "size count"
-    ).split()
-)
+        "timeout", "limit", "interval", "budget", "deadline", "offset", "timestamp",
+        "start", "started", "end", "ended", "finished", "size", "count",
+    )
+)  # fmt: skip
 _MEASURED = frozenset(
     (
-        "time wall walltime elapsed duration latency score runtime throughput memory rss energy "
-        "power cycles instructions faults"
-    ).split()
-)
+        "time", "wall", "walltime", "elapsed", "duration", "latency", "score", "runtime", "throughput", "memory",
+        "rss", "energy", "power", "cycles", "instructions", "faults",
+    )
+)  # fmt: skip
 _SETTING = re.compile(
     r"(?:^|_)(threads?|n|sizes?|cores|cpus|jobs|batch|workers|params?|concurrency|range|length|len|depth|dim|args?\d*"
     r"|nodes|clients|users|connections|groups|grid|level|scale|elements|items|[xyz])(?:_|$)"
 )
 _SUMMARY = frozenset(
     (
-        "mean avg average median min minimum max maximum std stddev stdev sd stderr sem variance "
-        "var cv iqr mad q1 q3 p50 p75 p90 p95 p99 p999"
-    ).split()
-)
+        "mean", "avg", "average", "median", "min", "minimum", "max", "maximum", "std", "stddev",
+        "stdev", "sd", "stderr", "sem", "variance", "var", "cv", "iqr", "mad", "q1", "q3",
+        "p50", "p75", "p90", "p95", "p99", "p999",
+    )
+)  # fmt: skip
 # beside a value one of these makes it a summary; a range may be a parameter, but not of a "value"
 _SPREAD = frozenset(("std", "stddev", "stdev", "sd", "stderr", "sem", "iqr"))
 _RANGE = frozenset(("range", "±", "+/_"))
@@ -568,14 +569,19 @@ def _value(heading: str, *, stated: bool = False) -> str | None:
 _YES = frozenset(("true", "yes", "t", "y"))
 _NO = frozenset(("false", "no", "f", "n"))
 _GOOD = frozenset(
-    "ok okay success successful succeeded completed complete done pass passed good finished".split()
-)
+    (
+        "ok", "okay", "success", "successful", "succeeded", "completed", "complete", "done",
+        "pass", "passed", "good", "finished",
+    )
+)  # fmt: skip
 _BAD = frozenset(
     (
-        "failed fail failure error errored killed crash crashed aborted abort exception oom "
-        "cancelled canceled invalid incomplete unsuccessful interrupted segfault memout"
-    ).split()
-) | {"out of memory"}
+        "failed", "fail", "failure", "error", "errored", "killed", "crash",
+        "crashed", "aborted", "abort", "exception", "oom", "cancelled", "canceled", "invalid",
+        "incomplete", "unsuccessful", "interrupted",
+        "segfault", "memout", "out of memory",
+    )
+)  # fmt: skip
 _NEGATED = frozenset(("failed", "error_occurred", "timed_out", "timeout_hit", "crashed"))
 _KNOWN = 256  # words that are not looked up again
 # columns whose numbers are a process's: 0 is good
