@@ -145,8 +145,9 @@ def _cells(
     """Give what a result file says of all its cells, and the cells."""
     data = opened.json()
     results = within(data, "results")
-    if not isinstance(results, dict):
-        raise opened.fail("it has no results", "is it a result file of asv?")
+    opened.require(
+        isinstance(results, dict), "it has no results", "is it a result file of asv?", at=""
+    )
     said = _said_of(opened)
     commit = text_of(data.get("commit_hash")) or "unknown"
     keys = texts_of(data.get("params")) | {"commit": commit}
@@ -252,11 +253,9 @@ def _kind(name: str, said: _Said, axes: str) -> _Kind:
     typed = [meaning for _, of, meaning in _KINDS if of == kind]
     named = [meaning for begin, _, meaning in _KINDS if short.startswith(begin)]
     metric, unit, better = [*typed, *named, ("value", "", None)][0]
+    told = (", ".join(f"{n}={v}" for n, v in own.items()) for own in keys)
     return _Kind(
-        names=tuple(
-            f"{name}({', '.join(f'{n}={v}' for n, v in own.items())})" if own else name
-            for own in keys
-        ),
+        names=tuple(f"{name}({texts})" if crossed else name for texts in told),
         keys=tuple({"name": name, **own} for own in keys),
         metric=metric,
         unit=unit if base is None else "" if base == "unit" else base,
@@ -269,11 +268,8 @@ def _said_of(opened: Opened) -> Mapping[str, _Said]:
     """Read ``benchmarks.json`` beside the file or one folder above it, where there is one."""
     for folder in () if opened.path is None else (opened.path.parent, opened.path.parent.parent):
         path = folder / _BENCHMARKS
-        if (
-            path.is_file()
-            and not path.is_symlink()
-            and (said := _said_in(path, path.stat().st_mtime_ns))
-        ):
+        there = path.is_file() and not path.is_symlink()
+        if there and (said := _said_in(path, path.stat().st_mtime_ns)):
             return said
     return {}
 
@@ -287,9 +283,6 @@ def _said_in(path: Path, _changed: int) -> Mapping[str, _Said]:
     found = {}
     for name, one in data.items() if isinstance(data, dict) else ():
         names, unit = within(one, "param_names"), within(one, "unit")
-        found[name] = (
-            text_of(within(one, "type")),
-            unit if isinstance(unit, str) else None,
-            tuple(map(str, names)) if isinstance(names, list) else (),
-        )
+        known = tuple(map(str, names)) if isinstance(names, list) else ()
+        found[name] = text_of(within(one, "type")), unit if isinstance(unit, str) else None, known
     return found

@@ -17,7 +17,6 @@ import math
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,8 +34,7 @@ _LONGEST = 1e100  # s; squares of longer times, and their nanoseconds, are beyon
 _NAMES = {"s": ("wall", "time", "real_time", "value", "elapsed"), "B": ("memory",)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(NamedTuple):
     """A file: its bytes, and what the source holds and they cannot (``--strict`` refuses that)."""
 
     data: bytes
@@ -373,8 +371,8 @@ class Target(NamedTuple):
 
     def write(self, exported: ExportedData) -> Written:
         """Make the file; what no target can hold is told with what this one cannot."""
-        made = self.writer(exported)
-        return replace(made, lost=(*made.lost, *exported.beyond))
+        data, lost_here = self.writer(exported)
+        return Written(data, (*lost_here, *exported.beyond))
 
 
 TARGETS = (

@@ -65,14 +65,13 @@ def sources_twice(files: Sequence[Sequence[NamedCell]]) -> tuple[frozenset[int],
             if not wholes[k] or (other := _holder(k, wholes, beginning)) == k:
                 continue
             names = [[one.benchmark for one in files[n]] for n in (k, other)]
-            alike, fine = wholes[k] == wholes[other], any(map(_hardly_chance, cells))
+            alike = wholes[k] == wholes[other]
+            fine = any(_may_be_kept([one], _DIGITS_OF_COPY) for one in cells)
             if not (alike or fine):
                 continue
             kept = any(_surely_kept([one]) for one in cells)
-            sure, text = (
-                kept or (alike and fine and names[0] == names[1]),
-                "{} holds nothing but values of {}",
-            )
+            sure = kept or (alike and fine and names[0] == names[1])
+            text = "{} holds nothing but values of {}"
         about = (cells[0].source, files[other][0].source)
         said = text.format(*map(repr, about))
         if sure:
@@ -108,12 +107,6 @@ def _holder(
         ):
             return other
     return k
-
-
-def _hardly_chance(one: NamedCell) -> bool:
-    """Tell whether a second measurement would hardly give just these values."""
-    values = set(one.cell.values)
-    return len(values) > 1 or any(_digits(value) >= _DIGITS_OF_COPY for value in values)
 
 
 def _digits(value: float) -> int:
@@ -198,13 +191,14 @@ def _rows(cells: Sequence[NamedCell]) -> tuple[tuple[float, ...], ...]:
     return tuple(process for one in cells for process in one.cell.processes)
 
 
-def _may_be_kept(cells: Sequence[NamedCell]) -> bool:
-    """Tell whether equal values are a sign of a kept result, rather than of a count or a clock."""
+def _may_be_kept(cells: Sequence[NamedCell], digits: int = _DIGITS_OF_CLOCK) -> bool:
+    """Tell whether equal values are a sign of a kept result, rather than of a count or a clock.
+
+    One value is a sign by its `digits`: a few of a time, many of anything.
+    """
     values = {value for one in cells for value in one.cell.values}
-    if len(values) > 1:
-        return True
-    is_time = any(one.cell.unit == "s" for one in cells)
-    return is_time and any(_digits(value) >= _DIGITS_OF_CLOCK for value in values)
+    able = digits >= _DIGITS_OF_COPY or any(one.cell.unit == "s" for one in cells)
+    return len(values) > 1 or (able and any(_digits(value) >= digits for value in values))
 
 
 def _surely_kept(cells: Sequence[NamedCell]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -186,14 +186,12 @@ def mapped(
             taken.add(place[role])
     runs = _runs_in(headings, stated.get("runs"), taken, numeric)
     taken |= {k for places in runs.values() for k in places}
-    if "value" in stated:
-        values = [
-            (k, headings[k].strip(), _value(headings[k], stated=True) or "")
-            for k in stated["value"]
-        ]
-    elif "runs" in stated:
-        values = []
-    else:
+
+    def judged(places: Iterable[int]) -> list[tuple[int, str, str]]:
+        return [(k, headings[k].strip(), _value(headings[k], stated=True) or "") for k in places]
+
+    values = judged(stated.get("value", ()))
+    if not ("value" in stated or "runs" in stated):
         summed = summaries(headings)
         bases = {_summary(heading)[0] for heading in summed}
         values = [
@@ -210,10 +208,7 @@ def mapped(
             left = [k for k in numeric if k not in taken]
             worded = [k for k in left if is_measured(headings[k])]
             named = place["benchmark"] or place["variant"]
-            values = [
-                (k, headings[k].strip(), _value(headings[k], stated=True) or "")
-                for k in worded or (left if len(left) == 1 and named else [])
-            ]
+            values = judged(worded or (left if len(left) == 1 and named else ()))
     values[:0] = [(k, name, unit) for (name, unit), places in runs.items() for k in places]
     if not values:
         return None
@@ -248,12 +243,10 @@ def _runs_in(
         if k not in taken and (match := _RUN.fullmatch(_base(heading))) is not None:
             of = match[1] or "value", _value(heading, stated=True) or ""
             found[of] = (*found.get(of, ()), k)
-    beside = len(numeric) < len(headings)  # in a table of nothing else a column may be a benchmark
-    return {
-        of: places
-        for of, places in found.items()
-        if beside and len(places) > 1 and not set(numeric).isdisjoint(places)
-    }
+    if len(numeric) == len(headings):  # in a table of nothing else a column may be a benchmark
+        return {}
+    wide = {of: places for of, places in found.items() if len(places) > 1}
+    return {of: places for of, places in wide.items() if {*numeric} & {*places}}
 
 
 def holds_units(heading: str, texts: Sequence[str]) -> bool:
