@@ -463,19 +463,20 @@ def stated_roles(
             what = f"there is no role {role!r} of a column"
             raise UsageError(what, "--columns", f"roles: {known}")
         parts = [text] if text in headings else text.split("+")
-        places = [_place(headings, one) for one in parts]
-        if name in _LITERAL and (text[:1] == text[-1:] == "'" or places == [None]):
+        found = {one: _place(headings, one) for one in parts}
+        places = tuple(place for one in parts if (place := found[one]) is not None)
+        if name in _LITERAL and (text[:1] == text[-1:] == "'" or found == {text: None}):
             said[name] = text.strip("'")
-        elif None in places:
-            one = parts[places.index(None)].strip()
-            what = f"there is no column {one!r}"
+        elif len(places) < len(parts):
+            what = (
+                f"there is no column {next(one for one in parts if found[one] is None).strip()!r}"
+            )
             raise UsageError(what, opened.source, f"columns: {figures.listed(headings, 20)}")
-        elif name in ("process", "iteration") and len(places) > 1:
-            stated["runs"] = tuple(place for place in places if place is not None)
-        elif name in _ONE and len(places) > 1:
+        elif name in _ONE and len(places) > 1 and name not in ("process", "iteration"):
             raise UsageError(f"one column can be the {role}, not {text!r}", "--columns")
         else:
-            stated[name] = tuple(place for place in places if place is not None)
+            several = name in ("process", "iteration") and len(places) > 1
+            stated["runs" if several else name] = places
     for role, key in opened.keys.items():
         if role not in stated and (place := _place(headings, key)) is not None:
             stated[role] = (place,)

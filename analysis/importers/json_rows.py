@@ -43,11 +43,7 @@ def _failed_codes(place: Place) -> list[bool] | None:
 _HYPERFINE = JsonTool(
     name="hyperfine",
     said="hyperfine's JSON",
-    knows=(
-        "results[*].command & results[*].times",
-        "results[*].command & results[*].mean",
-        "results[*].command & results[*].measurements",
-    ),
+    knows=tuple(f"results[*].command & results[*].{k}" for k in ("times", "mean", "measurements")),
     summary=re.compile(
         r"^command,(?:\w+,)*?(?:\w+_)?mean,"  # CSV
         r"|^\|\s*Command\s*\|[^\n]*(?:Mean|Time|Memory|Relative)"  # Markdown, Org

@@ -40,9 +40,8 @@ def _within(group: str | None, name: str) -> str:
 _MITATA = JsonTool(
     name="js",
     said="JSON of mitata, Benchmark.js, tinybench or Vitest",
-    knows=(
-        "benchmarks[*].runs[*].name & benchmarks[*].runs[*].stats",
-        "benchmarks[*].runs[*].name & benchmarks[*].runs[*].error",
+    knows=tuple(
+        f"benchmarks[*].runs[*].name & benchmarks[*].runs[*].{k}" for k in ("stats", "error")
     ),
     keeps="run({ format: { json: { samples: true, debug: false } } }) keeps them",
     each="benchmarks[*].runs[*]",

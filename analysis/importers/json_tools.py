@@ -277,7 +277,6 @@ def _cells(tool: JsonTool, read: Read, group: list[Place]) -> Iterator[ForeignCe
 
 
 def _shared(tool: JsonTool, opened: Opened, group: list[Place]) -> dict[str, Any]:
-    """Give what the cells of a benchmark share."""
     first = group[0]
     name = asked(first, tool.benchmark) or (opened.stem if tool.stem else None)
     variant = asked(first, tool.variant)
@@ -299,7 +298,6 @@ def _shared(tool: JsonTool, opened: Opened, group: list[Place]) -> dict[str, Any
 
 
 def _meaning(take: Take, place: Place, named: str | None) -> dict[str, Any]:
-    """Give metric, unit and direction."""
     metric, unit, better = take.known.get(named or "", (named, None, None))
     if named is None:
         found = asked(place, take.metric)

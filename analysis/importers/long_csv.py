@@ -73,7 +73,6 @@ def _headings(opened: Opened, text: str) -> tuple[str, int, str, list[str]]:
 def _first_cells(
     opened: Opened, text: str, start: int, separator: str, width: int
 ) -> list[list[str]]:
-    """Give the first cells of each column."""
     part = text[start : start + _CUT]
     rows = csv.reader(io.StringIO(part, newline="\n"), delimiter=separator)
     some = [row for row in islice(opened.rows(rows), 1, SAMPLE) if len(row) == width]

@@ -23,7 +23,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -490,29 +490,27 @@ def _of_xml(opened: Opened, facts: dict[str, str]) -> Iterator[ForeignCell]:
         properties = more.get("properties") if names.count(name) > 1 else None
         task = f"{name} {properties}" if properties else name
         keys = {**about, **more, "task": name}
-        yield from _benchexec_cells(opened, task, opened.stem, columns, keys, session, limit)
+        like = ForeignCell(
+            benchmark=task, variant=opened.stem, processes=(), session=session, keys=keys
+        )
+        yield from _benchexec_cells(opened, like, columns, limit)
 
 
-def _benchexec_cells(  # noqa: PLR0917 - all of one run
-    opened: Opened,
-    task: str,
-    variant: str,
-    columns: Mapping[str, str],
-    about: Mapping[str, str],
-    session: str | None,
-    limit: float | None = None,
+def _benchexec_cells(
+    opened: Opened, like: ForeignCell, columns: Mapping[str, str], limit: float | None = None
 ) -> Iterator[ForeignCell]:
+    """Give a cell as another one for each quantity of a run."""
     columns = {_EARLIER.get(title, title): text for title, text in columns.items() if text}
-    failed = _is_failed(columns)
-    stopped = failed and columns.get("status", "").lower().startswith("timeout")
+    failed, status = _is_failed(columns), columns.get("status", "")
+    stopped = failed and status.lower().startswith("timeout")
     for title in _METRICS:
         text = columns.get(title)
         if text is None and not (failed and title == "walltime"):
             continue
-        value, unit = (0.0, "") if failed else _quantity(opened, text or "", f"{task}, {title}")
-        yield ForeignCell(
-            benchmark=task,
-            variant=variant,
+        at = f"{like.benchmark}, {title}"
+        value, unit = (0.0, "") if failed else _quantity(opened, text or "", at)
+        yield replace(
+            like,
             metric=title,
             unit="B" if title == "memory" else unit or "s",
             processes=() if failed else ((value,),),
@@ -521,8 +519,7 @@ def _benchexec_cells(  # noqa: PLR0917 - all of one run
             warmups=0,
             failed=int(failed),
             cut=((_lasted(opened, text), limit, 0),) if stopped else (),
-            session=session,
-            keys={**about, "status": columns.get("status", "")},
+            keys={**like.keys, "status": status},
         )
 
 
@@ -575,14 +572,14 @@ def _of_table(opened: Opened) -> Iterator[ForeignCell]:
                 for place, (title, unit) in columns.items()
                 if row[place]
             }
-            yield from _benchexec_cells(
-                opened,
-                " ".join(labels),
-                f"{tool} {run_set}" if several else tool,
-                quantities,
-                {"tool": tool, "name": run_set, "task": labels[0] if labels else ""},
-                execution,
+            like = ForeignCell(
+                benchmark=" ".join(labels),
+                variant=f"{tool} {run_set}" if several else tool,
+                processes=(),
+                session=execution,
+                keys={"tool": tool, "name": run_set, "task": labels[0] if labels else ""},
             )
+            yield from _benchexec_cells(opened, like, quantities)
 
 
 _Group = tuple[str, str, str | None, dict[int, tuple[str, str]]]
