@@ -24,8 +24,9 @@ from .headings import (
 )
 from .parsing import MISSING
 
-_Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
-_Truth = np.ndarray[Any, np.dtype[np.bool_]]
+Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+Truth = np.ndarray[Any, np.dtype[np.bool_]]
+Real = np.ndarray[Any, np.dtype[np.float64]]
 _TABLE = 1_000_000  # numbers up to here are looked up, not sorted
 _WORDS = 12  # words of a column that says what became of a run; numbers of a setting
 # whole numbers that are a place in an order tell no rows apart, however often each stands there
@@ -44,10 +45,10 @@ _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T _]\d\d[:\-]?\d\d.*)?")
 class Coded:
     """A column of texts: the number of each row's text, and the texts by their numbers."""
 
-    codes: _Whole
+    codes: Whole
     texts: Sequence[str]
 
-    def of(self, rows: _Truth) -> Coded:
+    def of(self, rows: Truth) -> Coded:
         """Give some rows."""
         return self if rows.all() else Coded(self.codes[rows], self.texts)
 
@@ -58,7 +59,7 @@ class Coded:
 
 
 def settled(
-    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], there: _Truth
+    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], there: Truth
 ) -> ColumnRoles:
     """Give the columns behind the known headings a role by their cells.
 
@@ -74,40 +75,39 @@ def settled(
     some = {k: column.of(counts) for k, column in columns.items()}
     found = _of_occasions(found, some, rows)
     groups = grouped([some[k] for k in found.benchmark], rows)
-    own = (*found.variant, *found.benchmark)
+    several = bool(found.variant) and len(some[found.variant[0]].among()) > 1
+    sure = "variant" in {plain_heading(headings[k]) for k in found.variant}
     if (
         found.benchmark
-        and found.variant
-        and not {plain_heading(headings[k]) for k in found.variant} & {"variant"}
-        and not found.stated & {*found.variant}
-        and len(some[found.variant[0]].among()) > 1
+        and several
+        and not (sure or found.stated & {*found.variant})
         and all(_follows(some[k].codes, *groups) for k in found.variant)
     ):  # each benchmark has one: nothing can be compared by it
         found = replace(found, variant=(), rest=(*found.rest, *found.variant))
-        own = found.benchmark
+        several = False
+    own = (*found.variant, *found.benchmark)
     groups = grouped([some[k] for k in own], rows)
-    several = found.variant and len(some[found.variant[0]].among()) > 1
     keys = {k for k in (found.time, found.host) if k is not None}
     texts = {k: some[k].among() for k in rest if k in found.rest}
-    for k in sorted(
-        texts, key=lambda k: (_is_hash(texts[k]), len(texts[k]), all_numbers(texts[k]))
-    ):
-        codes, many = some[k].codes, len(texts[k])
-        named = k in keys and not all_numbers(texts[k])
-        if named or many < 2 or _follows(codes, *groups):
+    hashes = {k: all(_HASH.fullmatch(text.strip()) for text in of) for k, of in texts.items()}
+    numbers = {k: all_numbers(of) for k, of in texts.items()}
+    for k in sorted(texts, key=lambda k: (hashes[k], len(texts[k]), numbers[k])):
+        codes, named = some[k].codes, k in keys and not numbers[k]
+        if named or len(texts[k]) < 2 or _follows(codes, *groups):
             continue
         if not _tells(headings[k], texts[k], codes, rows, len(groups[1])):
             continue
-        side = bool(several) and _follows(some[found.variant[0]].codes, *grouped([some[k]], rows))
-        found = replace(
-            found,
-            of_variant=(*found.of_variant, *((k,) if side else ())),
-            factors=(*found.factors, *(() if side else (k,))),
-            rest=tuple(j for j in found.rest if j != k),
-        )
+        side = several and _follows(some[found.variant[0]].codes, *grouped([some[k]], rows))
+        to = "of_variant" if side else "factors"
+        found = _moved(found, k, **{to: (*getattr(found, to), k)})
         own = (*own, k)
         groups = grouped([some[k] for k in own], rows)
     return found
+
+
+def _moved(found: ColumnRoles, place: int, **to: Any) -> ColumnRoles:  # noqa: ANN401 - places
+    """Give a column of the rest a role."""
+    return replace(found, rest=tuple(k for k in found.rest if k != place), **to)
 
 
 def _of_occasions(found: ColumnRoles, columns: Mapping[int, Coded], rows: int) -> ColumnRoles:
@@ -136,49 +136,39 @@ def _by_words(
             continue
         named = may_be_outcome(headings[k])
         known = [is_good(headings[k], text) is not None for text in words]
-        if (
-            all(map(is_outcome, words))
-            if not named
-            else all(known) or (any(known) and not all_numbers(words))
-        ):
-            found = replace(found, ok=(*found.ok, k), rest=tuple(j for j in found.rest if j != k))
-        elif (
-            found.unit is None
-            and "unit" not in found.said
-            and not all(unit for _, _, unit in found.values)
-            and holds_units(headings[k], texts)
-        ):
-            found = replace(found, unit=k, rest=tuple(j for j in found.rest if j != k))
+        some = all(known) or (any(known) and not all_numbers(words))
+        without = found.unit is None and "unit" not in found.said
+        without = without and not all(unit for _, _, unit in found.values)
+        if some if named else all(map(is_outcome, words)):
+            found = _moved(found, k, ok=(*found.ok, k))
+        elif without and holds_units(headings[k], texts):
+            found = _moved(found, k, unit=k)
     return found
 
 
 def _that_count(
     found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], rows: int
-) -> _Truth:
+) -> Truth:
     """Tell which rows are neither failed nor warm-ups: only these are told apart."""
     good = np.ones(rows, np.bool_)
-    for k in found.ok:
-        said = [is_good(headings[k], text) is not False for text in columns[k].texts]
-        good &= np.array(said, np.bool_)[columns[k].codes]
-    if found.warmup is not None:
-        column = columns[found.warmup]
-        good &= np.array([is_warmup(text) is not True for text in column.texts], np.bool_)[
-            column.codes
+    for k in found.fates:
+        said = [
+            not is_warmup(text) if k == found.warmup else is_good(headings[k], text) is not False
+            for text in columns[k].texts
         ]
+        good &= np.array(said, np.bool_)[columns[k].codes]
     return good
 
 
-def _tells(heading: str, texts: Sequence[str], codes: _Whole, rows: int, names: int) -> bool:
+def _tells(heading: str, texts: Sequence[str], codes: Whole, rows: int, names: int) -> bool:
     """Tell whether a column that does not follow from the names so far tells rows apart."""
-    plain, many = plain_heading(heading), len(texts)
-    if many > max(2, rows // 2) or all(
-        _DATE.fullmatch(text.strip()) or not text.strip() for text in texts
-    ):
+    many, stripped = len(texts), [text.strip() for text in texts]
+    if many > max(2, rows // 2) or all(_DATE.fullmatch(one) or not one for one in stripped):
         return False
     if not all_numbers(texts):
         return many <= max(20, rows // 4)
-    words = plain.split("_")
-    if is_role_word(heading) or words[-1] in _ORDER or is_measured(heading):
+    last = plain_heading(heading).rpartition("_")[2]
+    if is_role_word(heading) or last in _ORDER or is_measured(heading):
         return False
     counts = np.bincount(codes)
     if many <= _WORDS and many * 2 <= rows / names and counts.max() <= 2 * counts[counts > 0].min():
@@ -187,22 +177,18 @@ def _tells(heading: str, texts: Sequence[str], codes: _Whole, rows: int, names: 
     return is_setting(heading) and (whole or many <= _WORDS)
 
 
-def _is_hash(texts: Sequence[str]) -> bool:
-    return all(_HASH.fullmatch(text.strip()) for text in texts)
-
-
 def all_numbers(texts: Sequence[str] | set[str]) -> bool:
     """Tell whether the cells of a column that hold something hold numbers."""
     there = [text for text in texts if text.strip().lower() not in MISSING]
     return bool(there) and all(number_in(text) is not None for text in there)
 
 
-def _follows(codes: _Whole, groups: _Whole, first: _Whole) -> bool:
+def _follows(codes: Whole, groups: Whole, first: Whole) -> bool:
     """Tell whether a column has one text in each group."""
     return bool((codes[first][groups] == codes).all())
 
 
-def grouped(columns: Sequence[Coded], rows: int) -> tuple[_Whole, _Whole]:
+def grouped(columns: Sequence[Coded], rows: int) -> tuple[Whole, Whole]:
     """Give the group of each row, in the order of their first rows, and these rows."""
     groups, first = np.zeros(rows, np.int32), np.zeros(min(rows, 1), np.int64)
     for column in columns:
@@ -211,7 +197,7 @@ def grouped(columns: Sequence[Coded], rows: int) -> tuple[_Whole, _Whole]:
     return groups, first
 
 
-def numbered(codes: _Whole) -> tuple[_Whole, _Whole]:
+def numbered(codes: Whole) -> tuple[Whole, Whole]:
     """Give what is different numbers in the order of its first rows, and these rows."""
     count = len(codes)
     if count and codes.max() >= max(_TABLE, count):

@@ -12,13 +12,14 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..pages.model import Caution, cautions_of
 from ..pages.number_format import listed
 from .parsing import (
     ForeignCell,
     ForeignFile,
+    foreign_file,
     in_base_unit,
     number_or_text,
     one_process,
@@ -57,8 +58,7 @@ def _fields(sign: str) -> re.Pattern[str]:
 _FIELDS = {sign: _fields(sign) for sign in ",;\t|:"}
 
 
-@dataclass(slots=True)
-class _Counter:
+class _Counter(NamedTuple):
     event: str
     value: float
     unit: str
@@ -93,39 +93,31 @@ def read_perf_stat(opened: Opened) -> ForeignFile:
     grouped: dict[tuple[str, str, str], list[float]] = {}
     for one in counters:
         grouped.setdefault((one.where, one.event, one.unit), []).append(one.value)
-    return ForeignFile(
-        cells=tuple(_counted(opened, *about, values=values) for about, values in grouped.items()),
-        losses=cautions_of(
-            {
-                "single": "one value for each event"
-                + ", the mean of the repetitions" * any(one.deviation for one in counters)
-                + ": single runs are not in the file, so their variation is unknown "
-                "(perf stat -r N --table keeps the elapsed times)",
-            }
+    units = {unit: in_base_unit(unit) for _, _, unit in grouped}
+    return foreign_file(
+        cells=(
+            ForeignCell(
+                benchmark=f"{opened.stem} {where}" if where else opened.stem,
+                metric=event,
+                unit=units[unit][1],
+                better="lower" if units[unit][1] == "s" else None,
+                processes=tuple((opened.value(v, event, factor=units[unit][0]),) for v in values),
+                keys={"event": event} | ({"where": where} if where else {}),
+            )
+            for (where, event, unit), values in grouped.items()
         ),
-        notes=cautions_of(
-            {
-                "multiplexed": part != []
-                and f"estimated from a part of the time: {', '.join(dict.fromkeys(part))}",
-                "intervals": any(one.interval for one in counters)
-                and "the values are intervals of one run (-I), not runs: they say nothing of the "
-                "variation between runs",
-            }
-        ),
-    )
-
-
-def _counted(
-    opened: Opened, where: str, event: str, unit: str, *, values: list[float]
-) -> ForeignCell:
-    factor, base = in_base_unit(unit)
-    return ForeignCell(
-        benchmark=f"{opened.stem} {where}" if where else opened.stem,
-        metric=event,
-        unit=base,
-        better="lower" if base == "s" else None,
-        processes=tuple((opened.value(value, event, factor=factor),) for value in values),
-        keys={"event": event} | ({"where": where} if where else {}),
+        losses={
+            "single": "one value for each event"
+            + ", the mean of the repetitions" * any(one.deviation for one in counters)
+            + ": single runs are not in the file, so their variation is unknown "
+            "(perf stat -r N --table keeps the elapsed times)",
+        },
+        notes={
+            "multiplexed": part != []
+            and f"estimated from a part of the time: {', '.join(dict.fromkeys(part))}",
+            "intervals": any(one.interval for one in counters)
+            and "the values are intervals of one run (-I), not runs: they say nothing of the variation between runs",
+        },
     )
 
 
@@ -151,13 +143,10 @@ def _of_fields(opened: Opened) -> Iterator[_Counter]:
         found = _FIELDS[separator].match(line)
         before = [part.strip() for part in found["before"].split(separator)[:-1]] if found else []
         if found is None or _has_decimal_commas(before, separator):
-            raise opened.fail(
-                "the decimal comma is also the separator"
-                if found
-                else "the line has no value, unit and event",
-                "use 'perf stat -x ;' (numbers and events may contain commas)",
-                at=f"{number}",
-            )
+            fix = "use 'perf stat -x ;' (numbers and events may contain commas)"
+            what = "the decimal comma is also the separator"
+            what = what if found else "the line has no value, unit and event"
+            raise opened.fail(what, fix, at=f"{number}")
         value = found["value"].strip(f"{separator} ")
         if not re.fullmatch(_NO_VALUE, value):
             # a place, or a thread of --per-thread; numbers are a time, or how many CPUs there are
@@ -194,9 +183,8 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
             value, event = str(data["counter-value"]), str(data["event"])
             share = data.get("pcnt-running")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise opened.fail(
-                "the line is not the object of a counter", "is the file cut off?", at=f"{number}"
-            ) from None
+            what = "the line is not the object of a counter"
+            raise opened.fail(what, "is the file cut off?", at=f"{number}") from None
         if not re.fullmatch(_NO_VALUE, value):
             yield _Counter(
                 event,
@@ -230,31 +218,25 @@ def _of_table(opened: Opened) -> ForeignFile:
             inside = _TABLE_HEAD in line
         elif inside and found and (match := _TABLE.match(line)):
             found[-1][1].append(opened.value(_number(match[1]), f"{number}"))
-    cells = tuple(
-        ForeignCell(
-            benchmark=name,
-            processes=tuple((value,) for value in values),
-            known=True,
-            inner=1,
-            keys={"command": name},
-        )
-        for name, values in found
-        if values
-    )
-    if not cells:
-        raise opened.fail(
-            "perf's text output holds a mean, no runs",
-            "add --table to 'perf stat -r N', or measure the runs with 'fairtrial run'",
-        )
-    return ForeignFile(
-        cells=cells,
-        losses=cautions_of(
-            {
-                "failed-unknown": "failed runs are not told apart in the table",
-                "means-of-counters": "counters other than the elapsed time are means of all runs, "
-                "and left out",
-            }
+    fix = "add --table to 'perf stat -r N', or measure the runs with 'fairtrial run'"
+    kept = any(values for _, values in found)
+    opened.require(kept, "perf's text output holds a mean, no runs", fix, at="")
+    return foreign_file(
+        cells=(
+            ForeignCell(
+                benchmark=name,
+                processes=tuple((value,) for value in values),
+                known=True,
+                inner=1,
+                keys={"command": name},
+            )
+            for name, values in found
+            if values
         ),
+        losses={
+            "failed-unknown": "failed runs are not told apart in the table",
+            "means-of-counters": "counters other than the elapsed time are means of all runs, and left out",
+        },
     )
 
 
@@ -282,6 +264,7 @@ _VALUE = re.compile(
 _FIX = "execute JMH with -rf json -rff FILE: it keeps all digits"
 _FORK = re.compile(r"\d{1,6} of (\d{1,6})$")
 _KEYS = {"JMH version": "jmhVersion", "VM version": "vmVersion", "Benchmark mode": "mode"}
+_DEFINING = ("Threads", "Measurement", "VM options")
 
 
 @dataclass(slots=True)
@@ -294,6 +277,16 @@ class _Measured:
     warmups: int = 0
     unit: str = ""
     left: str = ""  # a value without digits, for which it is left out
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        settings = re.split(r", (?=[\w.]+ = )", self.said.get("Parameters", "").strip("()"))
+        return dict(text.split(" = ", 1) for text in settings if " = " in text)
+
+    @property
+    def name(self) -> str:
+        settings = (f"{key}={text}" for key, text in self.parameters.items())
+        return " ".join([self.said["Benchmark"], *settings])
 
 
 def knows_jmh_log(opened: Opened) -> bool:
@@ -322,31 +315,23 @@ def read_jmh_log(opened: Opened) -> ForeignFile:
             if told[1] is None and told[3] != "<failure>":
                 _add(opened, found[-1], told[3], number)
     cells = [_cell(one) for one in found if one.forks and not one.left]
-    left = [f"{_name(one)!r}: {one.left}" for one in found if one.left]
+    left = [f"{one.name!r}: {one.left}" for one in found if one.left]
     if not any(cell.values for cell in cells):
         what = f", {left[0]}" if left else ""
         raise opened.fail(f"no iteration in the log has a value{what}", _FIX)
     alone = sum(one.planned == 0 for one in found)
-    return ForeignFile(
-        cells=tuple(cells),
-        losses=cautions_of(
-            {
-                "means-of-operations": "each value is the mean of one iteration's operations: "
-                "single ones cannot be seen",
-                "one-process": alone > 0
-                and one_process(f"{alone} of {len(found)} results had no forks"),
-                "no-sessions": "all forks stem from one occasion",
-            }
-        ),
+    forks = ((cell, len(cell.processes), cell.failed or 0) for cell in cells)
+    missing = (f"{of.benchmark!r} has {n} of its {n + k} forks" for of, n, k in forks if k)
+    return foreign_file(
+        cells=cells,
+        losses={
+            "means-of-operations": "each value is the mean of one iteration's operations: single ones cannot be seen",
+            "one-process": alone > 0
+            and one_process(f"{alone} of {len(found)} results had no forks"),
+            "no-sessions": "all forks stem from one occasion",
+        },
         notes=(
-            *(
-                Caution(
-                    "forks-missing",
-                    f"{cell.benchmark!r} has {len(cell.processes)} of its {n} forks",
-                )
-                for cell in cells
-                if cell.failed and (n := len(cell.processes) + cell.failed)
-            ),
+            *(Caution("forks-missing", text) for text in missing),
             *cautions_of({"left-out": left != [] and f"left out: {listed(left, 3)} ({_FIX})"}),
         ),
     )
@@ -364,39 +349,24 @@ def _add(opened: Opened, to: _Measured, text: str, number: int) -> None:
     to.forks[-1].append(opened.value(digits, f"{number}", factor=factor))
 
 
-def _parameters(one: _Measured) -> dict[str, str]:
-    settings = re.split(r", (?=[\w.]+ = )", one.said.get("Parameters", "").strip("()"))
-    return dict(text.split(" = ", 1) for text in settings if " = " in text)
-
-
-def _name(one: _Measured) -> str:
-    return " ".join(
-        [one.said["Benchmark"], *(f"{key}={text}" for key, text in _parameters(one).items())]
-    )
-
-
 def _cell(one: _Measured) -> ForeignCell:
     mode = one.said.get("Benchmark mode", "").partition(",")[0]
     metric, better = _MODES.get(mode, (mode or "value", None))
-    forks = tuple((k, tuple(values)) for k, values in enumerate(one.forks, 1) if values)
+    forks = {f"{mode} {k}": tuple(values) for k, values in enumerate(one.forks, 1) if values}
     return ForeignCell(
-        benchmark=_name(one),
+        benchmark=one.name,
         metric=metric,
         unit=one.unit,
         better=better,
-        processes=tuple(values for _, values in forks),
-        labels=tuple(f"{mode} {k}" for k, _ in forks),
+        processes=tuple(forks.values()),
+        labels=tuple(forks),
         known=True,
         warmups=one.warmups,
         failed=max(1, one.planned, len(one.forks)) - len(forks),
-        keys=_parameters(one)
+        keys=one.parameters
         | {ours: one.said[key] for key, ours in _KEYS.items() if key in one.said}
         | {"benchmark": one.said["Benchmark"]},
-        definition=", ".join(
-            f"{key}={one.said[key]}"
-            for key in ("Threads", "Measurement", "VM options")
-            if key in one.said
-        ),
+        definition=", ".join(f"{key}={one.said[key]}" for key in _DEFINING if key in one.said),
     )
 
 
@@ -425,26 +395,21 @@ def read_renaissance_log(opened: Opened) -> ForeignFile:
             runs[key][-1].append(opened.value(value, f"{number}", factor=1e-3))
     if not runs:
         raise opened.fail("no iteration stands in the log", "is it of Renaissance?")
-    return ForeignFile(
-        cells=tuple(
+    return foreign_file(
+        cells=(
             ForeignCell(
                 benchmark=name if configuration == "default" else f"{name} [{configuration}]",
-                metric="time",
-                unit="s",
-                better="lower",
                 processes=tuple(map(tuple, processes)),
                 known=True,
                 keys={"benchmark": name, "group": group, "configuration": configuration},
             )
             for (name, group, configuration), processes in runs.items()
         ),
-        losses=cautions_of(
-            {
-                "one-process": all(len(one) == 1 for one in runs.values())
-                and one_process("the iterations of a benchmark stem from one process"),
-                "no-sessions": "all runs stem from one occasion",
-                "warm-ups-unknown": "the log does not say from which iteration on a benchmark is warm",
-                "failed-unknown": "an iteration that failed has no line",
-            }
-        ),
+        losses={
+            "one-process": all(len(one) == 1 for one in runs.values())
+            and one_process("the iterations of a benchmark stem from one process"),
+            "no-sessions": "all runs stem from one occasion",
+            "warm-ups-unknown": "the log does not say from which iteration on a benchmark is warm",
+            "failed-unknown": "an iteration that failed has no line",
+        },
     )

@@ -17,8 +17,7 @@ import math
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,8 +34,7 @@ _LONGEST = 1e100  # s; squares of longer times, and their nanoseconds, are beyon
 _NAMES = {"s": ("wall", "time", "real_time", "value", "elapsed"), "B": ("memory",)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(NamedTuple):
     """A file: its bytes, and what the source holds and they cannot (``--strict`` refuses that)."""
 
     data: bytes
@@ -84,11 +82,8 @@ def _held(names: Iterable[str], change: Callable[[str], str], where: str) -> dic
     firsts: dict[str, str] = {}
     for name, told in found.items():
         if (first := firsts.setdefault(told, name)) != name:
-            raise UsageError(
-                f"the file would hold {first!r} and {name!r} under one name, {told!r}",
-                where,
-                f"rename one of them, or {_TABLE}",
-            )
+            what = f"the file would hold {first!r} and {name!r} under one name, {told!r}"
+            raise UsageError(what, where, f"rename one of them, or {_TABLE}")
     return found
 
 
@@ -107,19 +102,16 @@ def _first(exported: ExportedData, said: str, units: tuple[str, ...]) -> Metric:
     """Give the metric for a file of one, which it must be able to hold."""
     first = exported.metrics[0]
     if first.unit not in units or first.better != "lower":
-        raise UsageError(
+        what = (
             f"{said} holds times{' and sizes' if 'B' in units else ' in seconds'}; {first.name!r} has the unit "
-            f"{first.unit or 'none'!r}, {first.better} is better",
-            exported.name,
-            f"name another --metric, or {_TABLE}",
+            f"{first.unit or 'none'!r}, {first.better} is better"
         )
+        raise UsageError(what, exported.name, f"name another --metric, or {_TABLE}")
     return first
 
 
 def _refuse_endless(exported: ExportedData, metric: Metric) -> None:
-    every = (
-        v for one in exported.samples for process in one.processes(metric.name) for v in process
-    )
+    every = (v for one in exported.samples for of in one.processes(metric.name) for v in of)
     if metric.unit == "s" and (longest := max(every, default=0.0)) > _LONGEST:
         what = f"{longest:.3g} s are too long to compute with"
         raise UsageError(what, exported.name, f"is the value right? {_TABLE}")
@@ -192,20 +184,15 @@ def write_hyperfine(exported: ExportedData) -> Written:
     """Make the file."""
     metric = _first(exported, "hyperfine's JSON", ("s",))
     _refuse_endless(exported, metric)
-    listed = {
-        (one.benchmark, one.variant): [
-            run for run in one.runs if not run.warmup and run.values.get(metric.name)
-        ]
+    timed = [
+        (one, [run for run in one.runs if not run.warmup and run.values.get(metric.name)])
         for one in exported.samples
-    }
-    sizes = [run.values.get(_MEMORY, ()) for runs in listed.values() for run in runs]
+    ]
+    sizes = [run.values.get(_MEMORY, ()) for _, runs in timed for run in runs]
     is_size = any(one.name == _MEMORY and one.unit == "B" for one in exported.metrics[1:])
     memory = is_size and all(len(of) == 1 and of[0].is_integer() for of in sizes)
-    results = [
-        _result(one, runs, metric.name, memory=memory, alone=len(exported.benchmarks) == 1)
-        for one in exported.samples
-        if (runs := listed[one.benchmark, one.variant])
-    ]
+    alone = len(exported.benchmarks) == 1
+    results = [_result(*pair, metric.name, memory=memory, alone=alone) for pair in timed if pair[1]]
     untimed = sum(not run.values.get(metric.name) for one in exported.samples for run in one.failed)
     written = (metric.name, *((_MEMORY,) if memory else ()))
     return Written(
@@ -217,7 +204,9 @@ def write_hyperfine(exported: ExportedData) -> Written:
 def _result(
     one: ExportedCell, runs: list[ExportedProcess], metric: str, *, memory: bool, alone: bool
 ) -> dict[str, Any]:
-    times = [_mean(run.values[metric]) for run in runs]
+    # added to the first value: equal iterations have exactly it as the mean
+    every = (run.values[metric] for run in runs)
+    times = [of[0] + sum(value - of[0] for value in of) / len(of) for of in every]
     good = [time for time, run in zip(times, runs, strict=True) if run.ok] or times
     counted = [run for run in runs if run.ok] or runs
     sizes = [int(run.values[_MEMORY][0]) for run in runs] if memory else []
@@ -238,11 +227,6 @@ def _result(
     }
 
 
-def _mean(values: tuple[float, ...]) -> float:
-    first = values[0]  # added to the first value: equal iterations have exactly it as the mean
-    return first + sum(value - first for value in values) / len(values)
-
-
 def _mean_of_known(values: list[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return statistics.fmean(known) if known and len(known) == len(values) else None
@@ -254,26 +238,17 @@ def _mean_of_known(values: list[float | None]) -> float | None:
 def write_pyperf(exported: ExportedData) -> Written:
     """Make the file; pyperf refuses values of 0, which are left out."""
     if len(exported.variants) > 1:
-        raise UsageError(
-            f"pyperf's JSON holds one variant, and here are {len(exported.variants)}",
-            exported.name,
-            f"write a file for each: SOURCE:VARIANT, with {', '.join(exported.variants)}",
-        )
+        what = f"pyperf's JSON holds one variant, and here are {len(exported.variants)}"
+        fix = f"write a file for each: SOURCE:VARIANT, with {', '.join(exported.variants)}"
+        raise UsageError(what, exported.name, fix)
     metric = _first(exported, "pyperf's JSON", ("s", "B"))
     names = _held(exported.benchmarks, _clean, exported.name)
     processes = {one.benchmark: one.processes(metric.name) for one in exported.samples}
     zeros = sum(of.count(0) for every in processes.values() for of in every)
+    kept = {bench: [[v for v in of if v] for of in every] for bench, every in processes.items()}
+    runs = {b: [{"metadata": {}, "values": of} for of in every if of] for b, every in kept.items()}
     benchmarks = [
-        {
-            "metadata": {"name": names[bench]},
-            "runs": [
-                {"metadata": {}, "values": values}
-                for of in every
-                if (values := [value for value in of if value])
-            ],
-        }
-        for bench, every in processes.items()
-        if any(map(any, every))
+        {"metadata": {"name": names[bench]}, "runs": own} for bench, own in runs.items() if own
     ]
     if not benchmarks:
         what = f"all values of {metric.name!r} are 0, which pyperf refuses"
@@ -316,11 +291,8 @@ def write_go_bench(exported: ExportedData) -> Written:
     wall = [m.name for m in exported.metrics if m.unit == "s" and m.name in _NAMES["s"]][:1]
     timed = {m.name for m in exported.metrics if m.unit == "s" and not m.name.endswith("-ns/op")}
     words = {name: f"{_one_word(name)}-ns/op" for name in timed} | dict.fromkeys(wall, "ns/op")
-    units = _held(
-        (m.name for m in exported.metrics),
-        lambda name: words.get(name, _one_word(name)),
-        exported.name,
-    )
+    spelt = {m.name: _one_word(m.name) for m in exported.metrics}
+    units = _held(spelt, lambda name: words.get(name, spelt[name]), exported.name)
     endings = {found[0] if (found := _ENDING.search(name)) else "" for name in names.values()}
     # what all names end with is taken for GOMAXPROCS, and cut
     ending = "-1" if len(endings) == 1 and "" not in endings else ""
@@ -329,21 +301,16 @@ def write_go_bench(exported: ExportedData) -> Written:
         lines.append(f"pkg: {re.sub(r'[^A-Za-z0-9_./-]+', '_', exported.name) or 'exported'}")
         lines.append(f"variant: {variants[variant]}")
         lines += [f"cpu: {_one_line(exported.cpu_model)}"] if exported.cpu_model else []
-        runs = (
-            [
-                [f"{names[one.benchmark]}{ending}\t1\t{pairs}" for pairs in own]
-                for run in one.counted
-                if (own := list(_pairs(run, exported.metrics, units)))
-            ]
-            for one in exported.samples
-            if one.variant == variant
-        )
+        runs = []
+        for one in exported.samples:
+            if one.variant == variant:
+                begin = f"{names[one.benchmark]}{ending}\t1\t"
+                made = ([begin + of for of in _pairs(run, exported, units)] for run in one.counted)
+                runs.append([of for of in made if of])
         for together in zip_longest(*runs, fillvalue=()):
-            lines += [line for own in together for line in own]
-            lines.append("PASS")
+            lines += [*chain.from_iterable(together), "PASS"]
     unsaid = [m.name for m in exported.metrics if m.unit != "s" and m.name not in _OWN]
     text = f"unit and direction of {figures.listed(unsaid)}: go knows the name only"
-    spelt = {m.name: _one_word(m.name) for m in exported.metrics}
     return Written(
         data="".join(f"{line}\n" for line in lines).encode(),
         lost=(
@@ -354,17 +321,13 @@ def write_go_bench(exported: ExportedData) -> Written:
     )
 
 
-def _pairs(
-    run: ExportedProcess, metrics: tuple[Metric, ...], units: Mapping[str, str]
-) -> Iterator[str]:
+def _pairs(run: ExportedProcess, exported: ExportedData, units: Mapping[str, str]) -> Iterator[str]:
     """Give the values of each iteration with their units."""
-    columns = (
-        [
-            f"{_nanoseconds(value) if metric.unit == 's' else value!r} {units[metric.name]}"
-            for value in run.values.get(metric.name, ())
-        ]
-        for metric in metrics
-    )
+    columns = []
+    for metric in exported.metrics:
+        told = _nanoseconds if metric.unit == "s" else float
+        values = run.values.get(metric.name, ())
+        columns.append([f"{told(value)!r} {units[metric.name]}" for value in values])
     for cells in zip_longest(*columns):
         yield "\t".join(filter(None, cells))
 
@@ -408,8 +371,8 @@ class Target(NamedTuple):
 
     def write(self, exported: ExportedData) -> Written:
         """Make the file; what no target can hold is told with what this one cannot."""
-        made = self.writer(exported)
-        return replace(made, lost=(*made.lost, *exported.beyond))
+        data, lost_here = self.writer(exported)
+        return Written(data, (*lost_here, *exported.beyond))
 
 
 TARGETS = (
@@ -431,6 +394,5 @@ def target_for(output: str, name: str | None = None) -> Target:
     if name is not None:
         raise UsageError(f"there is no target {name!r}", fix=f"known: {known}")
     what = f"the ending {ending!r} names no format" if ending else "the name has no ending"
-    if output == STDOUT:
-        what = "the standard output has no ending that names a format"
-    raise UsageError(what, output, f"add --to ({known})")
+    told = "the standard output has no ending that names a format" if output == STDOUT else what
+    raise UsageError(told, output, f"add --to ({known})")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from ..record.run_numbers import Better
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
+class Metric(NamedTuple):
     """What was measured: its name, its unit, and which direction is better."""
 
     name: str
@@ -117,20 +116,13 @@ def exported_trial(
     manifest = trial.manifest
     # the first one is the baseline where a file does not say it
     known = tuple(dict.fromkeys((manifest.baseline, *manifest.variants)))
-    for variant in variants:
-        if variant not in known:
-            raise UsageError(
-                f"the trial has no variant {variant!r}",
-                str(trial.path),
-                f"known here: {', '.join(known)}",
-            )
+    if (other := next((one for one in variants if one not in known), None)) is not None:
+        what = f"the trial has no variant {other!r}"
+        raise UsageError(what, str(trial.path), f"known here: {', '.join(known)}")
     wall = () if manifest.origin == "imported" else ("wall",)
     asked = manifest.questions or ()  # first: who reads the file back judges it
     names = tuple(metrics) or tuple(dict.fromkeys((*asked, *wall, *manifest.metrics)))
-    found = tuple(
-        Metric(name=name, unit=(info := trial.metric(name)).unit, better=info.better)
-        for name in names
-    )
+    found = tuple(Metric(name, *trial.metric(name)) for name in names)
     rows = _runs(trial, names)
     samples = tuple(
         ExportedCell(
@@ -159,16 +151,10 @@ def _beyond(trial: Trial, names: Sequence[str], variants: Sequence[str]) -> tupl
     manifest, plan = trial.manifest, trial.manifest.looks_plan
     mine = np.isin(trial.variant, [manifest.variants.index(name) for name in variants])
     appended = len(manifest.appended)
-    looks = (
-        0
-        if plan is None or plan.rule == "planned"
-        else sum(n <= manifest.sessions for n in plan.looks)
-    )
-    cut = tuple(
-        f"{name}: {judged.setting}"
-        for name in names
-        if (judged := trial.judged_iterations(name)) is not None and judged.setting != 0
-    )
+    repeats = plan is not None and plan.rule != "planned"
+    looks = sum(n <= manifest.sessions for n in plan.looks) if plan is not None and repeats else 0
+    judged = ((name, trial.judged_iterations(name)) for name in names)
+    cut = tuple(f"{name}: {of.setting}" for name, of in judged if of and of.setting != 0)
     never = {(one.benchmark, one.variant) for one in manifest.given_up if one.never_ok}
     never &= {(bench, variant) for bench in manifest.benchmarks for variant in variants}
     repeated = int((mine & ~trial.chosen).sum())
@@ -217,10 +203,9 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ex
     order = order[trial.chosen[order]]
     rows: dict[tuple[str, str], list[ExportedProcess]] = {}
     for number, k in enumerate(order.tolist(), 1):
-        bench = manifest.benchmarks[int(trial.benchmark[k])]
-        variant = manifest.variants[int(trial.variant[k])]
+        cell = manifest.benchmarks[trial.benchmark[k]], manifest.variants[trial.variant[k]]
         takes = bounds if k in stopped else values
-        rows.setdefault((bench, variant), []).append(
+        rows.setdefault(cell, []).append(
             ExportedProcess(
                 number=number,
                 values={name: of for name, take in takes.items() if (of := take(k))},
@@ -237,17 +222,11 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ex
 
 
 def _values(trial: Trial, metric: str) -> Callable[[int], tuple[float, ...]]:
-    if metric in trial.metrics:
-        column, apart = trial.metrics[metric], trial.apart(metric)
-
-        def iterations(k: int) -> tuple[float, ...]:
-            if apart[k]:
-                return ()
-            start, end = int(column.offsets[k]), int(column.offsets[k + 1])
-            return tuple(column.values[start:end].tolist())
-
-        return iterations
-    return _known(trial.values(metric))
+    if metric not in trial.metrics:
+        return _known(trial.values(metric))
+    column, apart = trial.metrics[metric], trial.apart(metric)
+    ends = column.offsets
+    return lambda k: () if apart[k] else tuple(column.values[ends[k] : ends[k + 1]].tolist())
 
 
 def _known(column: NDArray[np.float64] | None) -> Callable[[int], tuple[float, ...]]:
@@ -263,7 +242,7 @@ def _known(column: NDArray[np.float64] | None) -> Callable[[int], tuple[float, .
 def exported_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> ExportedData:
     """Take the runs of matrices of one unit and direction."""
     first = matrices[0]
-    metric = Metric(name=first.metric or "value", unit=first.unit, better=first.better)
+    metric = Metric(first.metric or "value", first.unit, first.better)
     return ExportedData(
         name=writable(name),
         metrics=(metric,),
@@ -281,7 +260,9 @@ def exported_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> Expor
 
 def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[ExportedProcess]:
     values = matrix.samples[place]
-    blocks = [None] * values.size if matrix.blocks is None else _numbered(matrix.blocks)[place]
+    numbers: dict[object, int] = {}  # from 1, whatever the ids of blocks are
+    for one in (one for row in matrix.blocks or () for one in row.tolist()):
+        numbers.setdefault(one, len(numbers) + 1)
     for k in range(values.size):
         inner: tuple[float, ...] = (float(values[k]),)
         if matrix.iterations is not None and matrix.run_of is not None:
@@ -290,7 +271,7 @@ def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[E
             number=k + 1,
             values={metric: inner},
             session=None if matrix.sessions is None else matrix.sessions[place][k].item(),
-            block=blocks[k],
+            block=None if matrix.blocks is None else numbers[matrix.blocks[place][k].item()],
         )
     bench = matrix.benchmarks[place]
     where: list[int | str | None] = [None] * matrix.failed.get(bench, 0)
@@ -300,12 +281,6 @@ def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[E
     for k, session in enumerate(where):
         told = "timeout" if k < cut else "failed"
         yield ExportedProcess(number=values.size + k + 1, values={}, outcome=told, session=session)
-
-
-def _numbered(ids: Sequence[NDArray[Any]]) -> list[list[int | None]]:
-    """Give the blocks of a matrix numbers from 1, whatever its ids are."""
-    numbers: dict[object, int] = {}
-    return [[numbers.setdefault(one, len(numbers) + 1) for one in row.tolist()] for row in ids]
 
 
 def read_exported(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..data.opening import STDIN, no_collections, readable
 from ..data.trial_cautions import CHANGED, settings_differ
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .parsing import ForeignFile
 
 _SHOWN = 8
+_OF_BENCHMARK = ("benchmark", "variant", "session", "keys")
 _NAME = 40
 _DIGITS_OF_CLOCK = 3  # clocks of fewer digits give two programs the same time by chance
 _DIGITS_OF_COPY = 6  # so many digits hardly come twice
@@ -64,14 +65,13 @@ def sources_twice(files: Sequence[Sequence[NamedCell]]) -> tuple[frozenset[int],
             if not wholes[k] or (other := _holder(k, wholes, beginning)) == k:
                 continue
             names = [[one.benchmark for one in files[n]] for n in (k, other)]
-            alike, fine = wholes[k] == wholes[other], any(map(_hardly_chance, cells))
+            alike = wholes[k] == wholes[other]
+            fine = any(_may_be_kept([one], _DIGITS_OF_COPY) for one in cells)
             if not (alike or fine):
                 continue
             kept = any(_surely_kept([one]) for one in cells)
-            sure, text = (
-                kept or (alike and fine and names[0] == names[1]),
-                "{} holds nothing but values of {}",
-            )
+            sure = kept or (alike and fine and names[0] == names[1])
+            text = "{} holds nothing but values of {}"
         about = (cells[0].source, files[other][0].source)
         said = text.format(*map(repr, about))
         if sure:
@@ -109,12 +109,6 @@ def _holder(
     return k
 
 
-def _hardly_chance(one: NamedCell) -> bool:
-    """Tell whether a second measurement would hardly give just these values."""
-    values = set(one.cell.values)
-    return len(values) > 1 or any(_digits(value) >= _DIGITS_OF_COPY for value in values)
-
-
 def _digits(value: float) -> int:
     """Count the significant digits; those beyond the ninth may stem from a unit's conversion."""
     return len(f"{value:.8e}".partition("e")[0].replace(".", "").strip("0"))
@@ -127,18 +121,16 @@ def one_definition(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[C
         if one.cell.definition:
             ways.setdefault(one.benchmark, {})[one.cell.definition] = None
     several = {name: known for name, known in ways.items() if len(known) > 1}
-    kept = [
-        replace(one, benchmark=f"{one.benchmark} [{one.cell.definition}]")
-        if one.benchmark in several and one.cell.definition
-        else one
-        for one in placed
-    ]
-    told = (
-        f"{name!r} was measured in {len(known)} ways, which are not compared: "
-        f"{figures.listed(list(known), _SHOWN)}; --benchmark KEY takes them as one"
-        for name, known in several.items()
-    )
-    return kept, [Caution(CHANGED, text) for text in told]
+    kept, told = [], []
+    for one in placed:
+        apart = one.benchmark in several and one.cell.definition
+        name = f"{one.benchmark} [{one.cell.definition}]"
+        kept.append(replace(one, benchmark=name) if apart else one)
+    for name, known in several.items():
+        which = f"{figures.listed(list(known), _SHOWN)}; --benchmark KEY takes them as one"
+        text = f"{name!r} was measured in {len(known)} ways, which are not compared: {which}"
+        told.append(Caution(CHANGED, text))
+    return kept, told
 
 
 def one_result_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:
@@ -156,25 +148,17 @@ def one_result_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[
     ]
     for k, unit in enumerate(units):
         double = _repeated(placed, unit, whole=k < 2)
-        if k == 0:
-            told += (_one_variant(cells[0].variant, other.variant) for cells, other in double)
+        for pair in [(cells[0].variant, other.variant) for cells, other in double if k == 0]:
+            ours, theirs = (shorten(name, _NAME) for name in pair)
+            text = f"{ours!r} holds exactly the values of {theirs!r}: they are one variant, and it is left out"
+            told.append(Caution("one-variant-twice", text, pair))
         for pair, names in _by_pair(double if k else ()).items():
-            text = (
-                f"{pair[0]!r} has exactly the values of {pair[1]!r} for "
-                f"{figures.listed(names, _SHOWN)}: not measured again, so left out there"
-            )
+            which = f"{figures.listed(names, _SHOWN)}: not measured again, so left out there"
+            text = f"{pair[0]!r} has exactly the values of {pair[1]!r} for {which}"
             told.append(Caution("one-result-twice", text, (*pair, *names[:_SHOWN])))
         left_out = {id(one) for cells, _ in double for one in cells}
         placed = [one for one in placed if id(one) not in left_out]
     return list(placed), told
-
-
-def _one_variant(name: str, other: str) -> Caution:
-    text = (
-        f"{shorten(name, _NAME)!r} holds exactly the values of {shorten(other, _NAME)!r}: they are one variant, "
-        "and it is left out"
-    )
-    return Caution("one-variant-twice", text, (name, other))
 
 
 def _repeated(
@@ -207,13 +191,14 @@ def _rows(cells: Sequence[NamedCell]) -> tuple[tuple[float, ...], ...]:
     return tuple(process for one in cells for process in one.cell.processes)
 
 
-def _may_be_kept(cells: Sequence[NamedCell]) -> bool:
-    """Tell whether equal values are a sign of a kept result, rather than of a count or a clock."""
+def _may_be_kept(cells: Sequence[NamedCell], digits: int = _DIGITS_OF_CLOCK) -> bool:
+    """Tell whether equal values are a sign of a kept result, rather than of a count or a clock.
+
+    One value is a sign by its `digits`: a few of a time, many of anything.
+    """
     values = {value for one in cells for value in one.cell.values}
-    if len(values) > 1:
-        return True
-    is_time = any(one.cell.unit == "s" for one in cells)
-    return is_time and any(_digits(value) >= _DIGITS_OF_CLOCK for value in values)
+    able = digits >= _DIGITS_OF_COPY or any(one.cell.unit == "s" for one in cells)
+    return len(values) > 1 or (able and any(_digits(value) >= digits for value in values))
 
 
 def _surely_kept(cells: Sequence[NamedCell]) -> bool:
@@ -282,7 +267,11 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
     again, copied = sources_twice(named)
     files = [file for k, file in enumerate(files) if k not in again]
     placed = [one for k, cells in enumerate(named) if k not in again for one in cells]
-    told = [*_said(files), *_hosts(files), *_alike(placed), *copied]
+    # what the files cannot tell, then what was met in them
+    said = [(one, file) for file in files for one in file.losses]
+    said += [(one, file) for file in files for one in file.notes]
+    told = [Caution(one.code, one.text, (readable(file.source),)) for one, file in said]
+    told += (*_hosts(files), *_alike(placed), *copied)
     told += settings_differ((name_of(file.source), file.settings) for file in files)
     placed, cautions = one_meaning(placed, chosen.better)
     told += cautions
@@ -303,22 +292,11 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
     )
 
 
-def _said(files: Sequence[ForeignFile]) -> Iterator[Caution]:
-    """Give what the files cannot tell, then what was met in them."""
-    for kind in ("losses", "notes"):
-        for file in files:
-            for loss in getattr(file, kind):
-                yield Caution(loss.code, loss.text, (readable(file.source),))
-
-
 def _hosts(files: Sequence[ForeignFile]) -> Iterator[Caution]:
     hosts = tuple(dict.fromkeys(host for file in files if (host := file.facts.get("host"))))
     if len(hosts) > 1:
-        text = (
-            f"the files are from {len(hosts)} hosts ({figures.listed(hosts, 3)}): a difference "
-            "between "
-            "them may be that of the hosts"
-        )
+        fix = "a difference between them may be that of the hosts"
+        text = f"the files are from {len(hosts)} hosts ({figures.listed(hosts, 3)}): {fix}"
         yield Caution("several-hosts", text, hosts)
 
 
@@ -336,12 +314,9 @@ def _only(placed: Sequence[NamedCell], metric: str) -> list[NamedCell]:
     """Keep one metric, with the failed runs that stand in cells of the others."""
     mine = [one for one in placed if one.cell.metric == metric]
     if not mine:
-        known = dict.fromkeys(one.cell.metric for one in placed)
-        raise UsageError(
-            f"the files have no metric {metric!r}",
-            placed[0].source,
-            f"known here: {', '.join(known)}",
-        )
+        known = ", ".join(dict.fromkeys(one.cell.metric for one in placed))
+        what = f"the files have no metric {metric!r}"
+        raise UsageError(what, placed[0].source, f"known here: {known}")
     groups: dict[object, list[NamedCell]] = {}
     for one in placed:
         groups.setdefault((one.benchmark, one.variant, one.sitting), []).append(one)
@@ -354,20 +329,11 @@ def _only(placed: Sequence[NamedCell], metric: str) -> list[NamedCell]:
             kept += [replace(one, cell=replace(one.cell, failed=failed)) for one in own]
         elif failed:
             longest = max((one.cell for one in cells), key=lambda cell: len(cell.cut))
-            like = replace(
-                mine[0].cell,
-                benchmark=cells[0].cell.benchmark,
-                variant=cells[0].cell.variant,
-                session=cells[0].cell.session,
-                keys=cells[0].cell.keys,
-                processes=(),
-                labels=None,
-                inner=None,
-                warmups=None,
-                failed=failed,
-                cut=tuple((None, limit, block) for _, limit, block in longest.cut),
-            )
-            kept.append(replace(cells[0], cell=like))
+            cut = tuple((None, limit, block) for _, limit, block in longest.cut)
+            about: dict[str, Any] = {key: getattr(cells[0].cell, key) for key in _OF_BENCHMARK}
+            about |= dict.fromkeys(("labels", "blocks", "inner", "warmups"))
+            cell = replace(mine[0].cell, **about, processes=(), failed=failed, cut=cut)
+            kept.append(replace(cells[0], cell=cell))
     return kept
 
 
@@ -383,6 +349,5 @@ def _rule(files: Sequence[ForeignFile], chosen: ReadingChoices) -> str:
 
 def occasions(gathered: GatheredCells) -> Iterator[tuple[str, int]]:
     """Give every occasion with its number, from 1, in their order."""
-    yield from (
-        (name, k) for k, name in enumerate(dict.fromkeys(o.occasion for o in gathered.cells), 1)
-    )
+    for k, name in enumerate(dict.fromkeys(one.occasion for one in gathered.cells), 1):
+        yield name, k

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import AnalysisError
 from ..pages import number_format as figures
-from ..pages.model import cautions_of
-from .parsing import TIMES, ForeignCell, ForeignFile, one_process
+from .parsing import TIMES, ForeignCell, ForeignFile, foreign_file, one_process
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
@@ -87,9 +86,8 @@ def lines_of_events(opened: Opened, text: str) -> list[str]:
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
-            raise opened.fail(
-                "the line is no JSON event", "is the file cut off?", at=f"{number}"
-            ) from None
+            what = "the line is no JSON event"
+            raise opened.fail(what, "is the file cut off?", at=f"{number}") from None
         if event.get("Action") == "output" and isinstance(event.get("Output"), str):
             outputs.setdefault(str(event.get("Package", "")), []).append(event["Output"])
     lines = []
@@ -139,25 +137,17 @@ def _add(opened: Opened, part: GoResults, name: str, words: Sequence[str], numbe
     except ValueError:
         grouped = next((word for word in words[1::2] if _GROUPED.fullmatch(word)), None)
         if grouped is not None and "ns/op" in words:
-            raise opened.fail(
-                f"{grouped!r} is not a number as 'go test' writes it",
-                "write it without commas, or copy the output again",
-                at=f"{number}",
-            ) from None
+            what = f"{grouped!r} is not a number as 'go test' writes it"
+            fix = "write it without commas, or copy the output again"
+            raise opened.fail(what, fix, at=f"{number}") from None
         return False
-    row = part.names.get(name)
-    if row is None:
-        if any(unit[0].isdecimal() for unit in words[2::2]):
-            return False
-        row = part.names[name] = {}
+    if name not in part.names and any(unit[0].isdecimal() for unit in words[2::2]):
+        return False
+    row = part.names.setdefault(name, {})
     for value, unit in zip(values, words[2::2], strict=True):
         if not 0 <= value < inf:
             opened.value(value, f"{number}")
-        column = row.get(unit)
-        if column is None:
-            row[unit] = [value]
-        else:
-            column.append(value)
+        row.setdefault(unit, []).append(value)
     part.counts[name] = max(part.counts.get(name, 0), count)
     part.low = min(part.low, count) if part.low else count
     part.high = max(part.high, count)
@@ -184,9 +174,7 @@ def _split_result(line: str, waiting: str) -> tuple[str, list[str]] | None:
     if apart and line[len(first)] != "\t" and not any("/op" in word for word in tail):
         return None  # numbers of the program's own
     name = begun[1] if begun else waiting
-    if not name:
-        return None
-    return name, [count, *tail]
+    return (name, [count, *tail]) if name else None
 
 
 def _begun(line: str, waiting: str) -> str:
@@ -248,7 +236,7 @@ _METRICS: Mapping[str, tuple[str, str, float, Better | None]] = {
     "B/s": ("B/s", "B/s", 1.0, "higher"),
 }
 _APART = ("pkg", "variant", "commit", "toolchain", "branch", "goos", "goarch", "cpu")
-_VARIANTS = ("variant", "commit", "toolchain", "branch")
+_VARIANTS = ("variant", "commit", "toolchain", "branch")  # the first two are surely variants
 _Apart = tuple[str | None, ...]  # what a configuration has of the keys that vary
 _LONGEST = 2048  # characters that a result takes at most
 
@@ -289,28 +277,23 @@ def read_go_bench(opened: Opened) -> ForeignFile:
     failed = list(dict.fromkeys(name for name, _ in log.failed))
     cpu = next((part.about["cpu"] for part in log.parts if "cpu" in part.about), None)
     known = all(cell.known for cell in cells)
-    return ForeignFile(
+    return foreign_file(
         cells=cells,
         variant_rule="the file's name" if variant is None else f"the {variant}",
-        losses=cautions_of(
-            {
-                "means-of-operations": f"means of {told} operations each: single operations cannot "
-                "be seen",
-                "processes-unknown": not known
-                and "the file does not say which values are from one process; -count repeats "
-                "within "
-                "one",
-                "one-process": known
-                and max(len(cell.processes) for cell in cells) == 1
-                and one_process("all values of a benchmark are from one process"),
-                "no-sessions": "on which occasion a run was made is not in the file"
-                + (": each commit is taken for one" if any(c.session for c in cells) else ""),
-                "warm-ups-unknown": "warm-up iterations are not in the file",
-            }
-        ),
-        notes=cautions_of(
-            {"failed-benchmarks": failed != [] and f"failed, and left out: {', '.join(failed[:8])}"}
-        ),
+        losses={
+            "means-of-operations": f"means of {told} operations each: single operations cannot be seen",
+            "processes-unknown": not known
+            and "the file does not say which values are from one process; -count repeats within one",
+            "one-process": known
+            and max(len(cell.processes) for cell in cells) == 1
+            and one_process("all values of a benchmark are from one process"),
+            "no-sessions": "on which occasion a run was made is not in the file"
+            + (": each commit is taken for one" if any(c.session for c in cells) else ""),
+            "warm-ups-unknown": "warm-up iterations are not in the file",
+        },
+        notes={
+            "failed-benchmarks": failed != [] and f"failed, and left out: {', '.join(failed[:8])}"
+        },
         facts={} if cpu is None else {"cpu_model": cpu},
     )
 
@@ -318,10 +301,9 @@ def read_go_bench(opened: Opened) -> ForeignFile:
 def _variant_key(abouts: Sequence[Mapping[str, str]]) -> str | None:
     """Give the configuration key whose values are the variants, if there is one."""
     values = {key: {about.get(key) for about in abouts} for key in _VARIANTS}
-    for sure in ("variant", "commit"):  # the first one is what our own exports write
-        if values[sure] != {None}:
-            return sure
-    return next((key for key in _VARIANTS if len(values[key]) > 1), None)
+    # the first one is what our own exports write
+    sure = [key for key in _VARIANTS[:2] if values[key] != {None}]
+    return next((key for key in (*sure, *_VARIANTS) if key in sure or len(values[key]) > 1), None)
 
 
 def _metric(unit: str, better: Mapping[str, Better]) -> tuple[str, str, float, Better | None]:
@@ -347,7 +329,10 @@ def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:
     failed = _leaves(log.failed, varying)
     measured = {(apart, name) for apart, name, _ in grouped}
     grouped |= {(*place, "ns/op"): [] for place in failed if place not in measured}
-    occasions = _of_occasions(parts, variant)
+    # Commits of which each was measured by itself are occasions: their results stand together. Where commits
+    # alternate they were measured on one. Variants of other kinds are parted by who put the file together.
+    runs = [name for name, _ in groupby(part.about.get("commit") for part in parts)]
+    occasions = variant == "commit" and len(runs) == len(set(runs))
     ordered = sorted(grouped.items(), key=lambda item: _metric(item[0][2], {})[0] != "time")
     for (apart, name, unit), mine in ordered:
         those = failed.get((apart, name), [])
@@ -361,8 +346,10 @@ def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:
         known = all(part.told for part in mine)
         own = None if variant is None else abouts[0].get(variant)
         keys = {"name": plain, "fullname": name} | ({"procs": procs[1:]} if procs else {})
+        package = abouts[0].get("pkg") if "pkg" in varying else None
+        shared = set.intersection(*(set(about.items()) for about in abouts))
         yield ForeignCell(
-            benchmark=_named(plain, abouts[0], varying),
+            benchmark=f"{package}.{plain}" if package else plain,
             variant=own,
             metric=metric,
             unit=base,
@@ -373,33 +360,12 @@ def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:
             inner=max((part.counts[name] for part in mine), default=None),
             failed=len(those) if log.ended or not mine else None,
             session=own if occasions else None,
-            keys=_shared(abouts) | keys,
+            keys={key: of for key, of in abouts[0].items() if (key, of) in shared} | keys,
         )
 
 
 def _place(about: Mapping[str, str], varying: Sequence[str]) -> _Apart:
     return tuple(about.get(key) for key in varying)
-
-
-def _of_occasions(parts: Sequence[GoResults], variant: str | None) -> bool:
-    """Tell whether each commit was measured by itself: its results stand together.
-
-    Where commits alternate they were measured on one occasion. Variants of other kinds are parted by
-    who put the file together.
-    """
-    if variant != "commit":
-        return False
-    names = [name for name, _ in groupby(part.about.get(variant) for part in parts)]
-    return len(names) == len(set(names))
-
-
-def _named(name: str, about: Mapping[str, str], varying: Sequence[str]) -> str:
-    return f"{about['pkg']}.{name}" if "pkg" in varying and about.get("pkg") else name
-
-
-def _shared(abouts: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    first, *others = (about.items() for about in abouts)
-    return {key: value for key, value in first if all((key, value) in one for one in others)}
 
 
 def _leaves(

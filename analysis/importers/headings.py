@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -174,31 +174,24 @@ def mapped(
     ``time_ms``, ``walltime (s)``. Summaries are no values (`summaries`). Where no heading is one of a value, columns of
     numbers (`numeric`) are that have a word of one, else the only such column.
     """
-    plain = [plain_heading(heading) for heading in headings]
     taken = {place for places in stated.values() for place in places}
-    free = ["" if k in taken else name for k, name in enumerate(plain)]
-    place: dict[str, Any] = {
-        role: next(iter(stated[role])) if role in stated else None if role in said else first
-        for role, first in _places(free).items()
-        if role in _ONE
-    }
-    for role in ("benchmark", "variant", "ok"):
-        first = _places(free)[role]
-        place[role] = stated.get(role, () if first is None else (first,))
-    taken |= {
-        k for role in _ONE[:-3] if (k := place[role]) is not None
-    }  # the last three are keys too
-    taken.update(place["benchmark"], place["variant"], place["ok"])
+    free = ["" if k in taken else plain_heading(name) for k, name in enumerate(headings)]
+    guessed = {role: () if k is None else (k,) for role, k in _places(free).items()}
+    every = {role: stated.get(role, k) for role, k in guessed.items()}
+    place: dict[str, Any] = {role: every[role] for role in ("benchmark", "variant", "ok")}
+    taken.update(*place.values())
+    for role in _ONE:
+        place[role] = None if role in said else next(iter(every[role]), None)
+        if place[role] is not None and role not in ("time", "commit", "host"):  # these are keys too
+            taken.add(place[role])
     runs = _runs_in(headings, stated.get("runs"), taken, numeric)
     taken |= {k for places in runs.values() for k in places}
-    if "value" in stated:
-        values = [
-            (k, headings[k].strip(), _value(headings[k], stated=True) or "")
-            for k in stated["value"]
-        ]
-    elif "runs" in stated:
-        values = []
-    else:
+
+    def judged(places: Iterable[int]) -> list[tuple[int, str, str]]:
+        return [(k, headings[k].strip(), _value(headings[k], stated=True) or "") for k in places]
+
+    values = judged(stated.get("value", ()))
+    if not ("value" in stated or "runs" in stated):
         summed = summaries(headings)
         bases = {_summary(heading)[0] for heading in summed}
         values = [
@@ -215,19 +208,15 @@ def mapped(
             left = [k for k in numeric if k not in taken]
             worded = [k for k in left if is_measured(headings[k])]
             named = place["benchmark"] or place["variant"]
-            values = [
-                (k, headings[k].strip(), _value(headings[k], stated=True) or "")
-                for k in worded or (left if len(left) == 1 and named else [])
-            ]
+            values = judged(worded or (left if len(left) == 1 and named else ()))
     values[:0] = [(k, name, unit) for (name, unit), places in runs.items() for k in places]
     if not values:
         return None
-    factors = stated.get("factor", ())
     used = {*taken - set(stated.get("ignored", ())), *(k for k, _, _ in values)}
     return ColumnRoles(
         **place,
         values=tuple(values),
-        factors=factors,
+        factors=stated.get("factor", ()),
         said=said,
         stated=frozenset(k for places in stated.values() for k in places),
         rest=tuple(k for k in range(len(headings)) if k not in used),
@@ -245,9 +234,8 @@ def _runs_in(
     if stated is not None:
         units = {_value(headings[k], stated=True) or "" for k in stated}
         if len(units) > 1:
-            what = (
-                f"runs have one unit, not {figures.listed(sorted(one or 'none' for one in units))}"
-            )
+            several = figures.listed(sorted(one or "none" for one in units))
+            what = f"runs have one unit, not {several}"
             raise UsageError(what, "--columns", "write all of them in one unit")
         return {("value", units.pop()): stated}
     found: dict[tuple[str, str], tuple[int, ...]] = {}
@@ -255,12 +243,10 @@ def _runs_in(
         if k not in taken and (match := _RUN.fullmatch(_base(heading))) is not None:
             of = match[1] or "value", _value(heading, stated=True) or ""
             found[of] = (*found.get(of, ()), k)
-    beside = len(numeric) < len(headings)  # in a table of nothing else a column may be a benchmark
-    return {
-        of: places
-        for of, places in found.items()
-        if beside and len(places) > 1 and not set(numeric).isdisjoint(places)
-    }
+    if len(numeric) == len(headings):  # in a table of nothing else a column may be a benchmark
+        return {}
+    wide = {of: places for of, places in found.items() if len(places) > 1}
+    return {of: places for of, places in wide.items() if {*numeric} & {*places}}
 
 
 def holds_units(heading: str, texts: Sequence[str]) -> bool:
@@ -362,11 +348,8 @@ def is_long(
     stated, said = stated_roles(opened, headings)
     if stated or said:
         return True
-    numeric = _numeric(columns)
+    numeric, texts = _parts_of(columns)
     found = mapped(headings, numeric=numeric)
-    texts = [
-        k for k, cells in enumerate(columns) if k not in numeric and any(map(str.strip, cells))
-    ]
     if found is not None and (found.runs or found.benchmark or found.variant):
         return not (bare and found.runs and found.benchmark and not found.rest)  # bare numbers
     values = {k: unit for k, _, unit in found.values} if found is not None else {}
@@ -378,27 +361,21 @@ def is_long(
     named = about is not None and bool(about.benchmark)
     if named and (bool(summaries(headings)) or _unclear(headings) is not None):
         return True
-    return bool(
-        not bare
-        and texts
-        and numeric
-        and len({*headings}) == len(headings)
-        and _are_names(headings)
-    )
+    names = (re.search(r"[^\W\d]", one) and not is_numeric(one.strip()) for one in headings)
+    apart = len({*headings}) == len(headings)
+    return bool(not bare and texts and numeric and apart and all(names))
 
 
-def _are_names(headings: Sequence[str]) -> bool:
-    return all(
-        re.search(r"[^\W\d]", heading) and not is_numeric(heading.strip()) for heading in headings
-    )
-
-
-def _numeric(columns: Sequence[Sequence[str]]) -> list[int]:
-    """Give the columns whose first cells are numbers, in any notation."""
-    plain = [
-        [one for cell in cells if (one := cell.strip()).lower() not in MISSING] for cells in columns
-    ]
-    return [k for k, cells in enumerate(plain) if cells and all(map(is_quantity, cells))]
+def _parts_of(columns: Sequence[Sequence[str]]) -> tuple[list[int], list[int]]:
+    """Give the columns whose first cells are numbers, in any notation, and the others that hold something."""
+    numeric, texts = [], []
+    for k, cells in enumerate(columns):
+        plain = [one for cell in cells if (one := cell.strip()).lower() not in MISSING]
+        if plain and all(map(is_quantity, plain)):
+            numeric.append(k)
+        elif any(map(str.strip, cells)):
+            texts.append(k)
+    return numeric, texts
 
 
 def long_mapping(
@@ -406,44 +383,34 @@ def long_mapping(
 ) -> ColumnRoles:
     """Find which column is what, by what was stated, the headings and the first cells of each column."""
     stated, said = stated_roles(opened, headings)
-    numeric = _numeric(columns)
+    numeric, texts = _parts_of(columns)
     found = mapped(headings, stated, said, numeric)
-    texts = [
-        k for k, cells in enumerate(columns) if k not in numeric and any(map(str.strip, cells))
-    ]
     if found is not None and (found.benchmark or found.variant or stated or not texts):
         return found
     if found is None and (summed := summaries(headings)):
-        raise opened.fail(
-            f"the table holds summaries only, no runs: {figures.listed(summed, _SHOWN)}",
+        what = f"the table holds summaries only, no runs: {figures.listed(summed, _SHOWN)}"
+        fix = (
             "give a row for each run; if each row is one, number them in a column 'run', or say which column is "
-            f"judged: --columns 'value={summed[0]}'",
-            at=at,
+            f"judged: --columns 'value={summed[0]}'"
         )
+        raise opened.fail(what, fix, at=at)
     if found is None and (one := _unclear(headings)) is not None:
-        raise opened.fail(
-            f"the heading {one!r} may mean minutes or the minimum",
-            f"write {one[:-4] + ' (min)'!r} for minutes",
-            at=at,
-        )
-    free = [
-        k for k in numeric if k not in {place for places in stated.values() for place in places}
-    ]
-    value = headings[found.values[0][0]] if found else headings[free[0]] if free else "HEADING"
-    role = "value"
-    if found and found.runs:
-        role, value = "run", "+".join(headings[k] for k in found.runs[0])
-    name = next(
-        (f"benchmark={headings[k]}, " for k in texts if not found or k not in found.stated), ""
-    )
-    if found is None:
-        hold = (
-            f": {figures.listed([headings[k] for k in free], _SHOWN)} hold numbers" if free else ""
-        )
-        what = f"no heading names a value{hold}"
-    else:
+        what = f"the heading {one!r} may mean minutes or the minimum"
+        raise opened.fail(what, f"write {one[:-4] + ' (min)'!r} for minutes", at=at)
+    taken = {place for places in stated.values() for place in places}
+    free = [headings[k] for k in numeric if k not in taken]
+    role, value = "value", free[0] if free else "HEADING"
+    what = "no heading names a value"
+    if found is None and free:
+        what += f": {figures.listed(free, _SHOWN)} hold numbers"
+    elif found is not None:
         hold = figures.listed([headings[k] for k in texts], _SHOWN)
         what = f"no heading names a benchmark or a variant: {hold} hold text"
+        value = headings[found.values[0][0]]
+        if found.runs:
+            role, value = "run", "+".join(headings[k] for k in found.runs[0])
+    known = found.stated if found else ()
+    name = next((f"benchmark={headings[k]}, " for k in texts if k not in known), "")
     raise opened.fail(what, f"say which: --columns '{name}{role}={value}'", at=at)
 
 
@@ -470,13 +437,12 @@ _TABLES = {
 def _of_tool(headings: Sequence[str]) -> Mapping[str, str]:
     """Give the roles of a tool's own table; none for every other."""
     for needed, (stated, ignored) in _TABLES.items():
-        if set(needed.split()) <= set(headings):
+        known = ignored.split() or headings
+        own = needed == "expr time" and {*headings} - {*known, "expr", "time", ""}  # somebody's
+        if set(needed.split()) <= set(headings) and not own:
             roles = dict(one.split("=") for one in stated.split(", "))
             taken = {name for text in roles.values() for name in text.split("+")}
-            known = ignored.split() or headings
             rest = "+".join(one for one in headings if one not in taken and one in known)
-            if needed == "expr time" and {*headings} - {*known, "expr", "time", ""}:
-                continue  # somebody's own
             return roles | ({"ignored": rest} if rest else {})
     return {}
 
@@ -494,23 +460,23 @@ def stated_roles(
         name = _ROLES.get(role)
         if name is None or role in ("process", "ok"):
             known = ", ".join(one for one in _ROLES if one not in ("process", "ok"))
-            raise UsageError(
-                f"there is no role {role!r} of a column", "--columns", f"roles: {known}"
-            )
+            what = f"there is no role {role!r} of a column"
+            raise UsageError(what, "--columns", f"roles: {known}")
         parts = [text] if text in headings else text.split("+")
-        places = [_place(headings, one) for one in parts]
-        if name in _LITERAL and (text[:1] == text[-1:] == "'" or places == [None]):
+        found = {one: _place(headings, one) for one in parts}
+        places = tuple(place for one in parts if (place := found[one]) is not None)
+        if name in _LITERAL and (text[:1] == text[-1:] == "'" or found == {text: None}):
             said[name] = text.strip("'")
-        elif None in places:
-            one = parts[places.index(None)].strip()
-            what = f"there is no column {one!r}"
+        elif len(places) < len(parts):
+            what = (
+                f"there is no column {next(one for one in parts if found[one] is None).strip()!r}"
+            )
             raise UsageError(what, opened.source, f"columns: {figures.listed(headings, 20)}")
-        elif name in ("process", "iteration") and len(places) > 1:
-            stated["runs"] = tuple(place for place in places if place is not None)
-        elif name in _ONE and len(places) > 1:
+        elif name in _ONE and len(places) > 1 and name not in ("process", "iteration"):
             raise UsageError(f"one column can be the {role}, not {text!r}", "--columns")
         else:
-            stated[name] = tuple(place for place in places if place is not None)
+            several = name in ("process", "iteration") and len(places) > 1
+            stated["runs" if several else name] = places
     for role, key in opened.keys.items():
         if role not in stated and (place := _place(headings, key)) is not None:
             stated[role] = (place,)
@@ -533,11 +499,11 @@ def _place(headings: Sequence[str], name: str) -> int | None:
 
 
 def _places(plain: Sequence[str]) -> dict[str, int | None]:
-    return {role: _first(plain, names) for role, names in _NAMES.items() if role != "value"}
-
-
-def _first(plain: Sequence[str], names: Sequence[str]) -> int | None:
-    return next((plain.index(name) for name in names if name in plain), None)
+    return {
+        role: next((plain.index(name) for name in names if name in plain), None)
+        for role, names in _NAMES.items()
+        if role != "value"
+    }
 
 
 def _is_unit(word: str) -> bool:
@@ -620,16 +586,16 @@ _CODES = frozenset(("status", "exit_code", "exit_status", "exitcode", "returncod
 def is_good(heading: str, text: str) -> bool | None:
     """Tell whether a run counts, by the cell of the column that says it; None where nobody knows."""
     plain, column = text.strip().lower(), plain_heading(heading)
+    number = _number(plain)
     if is_cut(plain):
         return False
-    number = _number(plain)
     if column in _NEGATED:
         if plain in _NO | _GOOD | {""} or number == 0:
             return True
         return False if plain in _YES | _BAD or number is not None else None
+    if number is not None and column in _CODES:
+        return number == 0
     if number is not None:
-        if column in _CODES:
-            return number == 0
         return {0: False, 1: True}.get(number) if column != "outcome" else None
     return True if plain in _YES | _GOOD else False if plain in _NO | _BAD else None
 
@@ -657,11 +623,10 @@ def better_said(headings: Sequence[str], found: ColumnRoles, text: str) -> Bette
     if plain in _LOWER or plain in _HIGHER:
         return "lower" if plain in _LOWER else "higher"
     heading = "" if found.better is None else headings[found.better].strip().lower()
-    if not heading.endswith("better") or heading == "better":
-        return None  # of a direction, neither yes nor no says which
-    if plain not in ("true", "false", "1", "0", "yes", "no"):
+    true, false = plain in ("true", "1", "yes"), plain in ("false", "0", "no")
+    # of a direction, neither yes nor no says which
+    if not heading.endswith("better") or heading == "better" or not (true or false):
         return None
-    true = plain in ("true", "1", "yes")
     return "lower" if true == heading.startswith("lower") else "higher"
 
 

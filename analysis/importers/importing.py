@@ -7,9 +7,10 @@ import json
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain, count, repeat, zip_longest
+from itertools import chain, repeat, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -111,7 +112,7 @@ class Inspected(Result):
 
 def inspect_files(gathered: GatheredCells) -> Inspected:
     """Count what the files hold."""
-    formats = list(dict.fromkeys(file.format for file in gathered.files))
+    formats = {file.format for file in gathered.files}
     every = [loss for file in gathered.files for loss in file.losses]
     losses = dict.fromkeys(loss.text for loss in every if loss.code != SINGLE)
     lost = {loss.code for loss in every}
@@ -121,43 +122,38 @@ def inspect_files(gathered: GatheredCells) -> Inspected:
     if 1 in counts.values():  # else several files have the values together
         lost -= {SINGLE}
     return Inspected(
-        format=formats[0] if len(formats) == 1 else "several",
+        format=formats.pop() if len(formats) == 1 else "several",
         rule=gathered.rule,
-        cells=tuple(_cells(gathered)),
+        cells=tuple(map(_inspected, gathered.cells)),
         cannot_recover=tuple(losses),
         cautions=tuple(one for one in gathered.cautions if one.code not in lost),
     )
 
 
-def _cells(gathered: GatheredCells) -> Iterator[InspectedCell]:
-    for one in gathered.cells:
-        values = one.cell.values
-        sizes = {len(process) for process in one.cell.processes} if one.cell.known else set()
-        yield InspectedCell(
-            benchmark=one.benchmark,
-            variant=one.variant,
-            metric=one.cell.metric,
-            unit=one.cell.unit or None,
-            better=one.cell.better,
-            values=len(values),
-            first=values[0] if values else None,
-            last=values[-1] if values else None,
-            sum=_sum(values),
-            processes=len(one.cell.processes) if one.cell.known else None,
-            iterations=sizes.pop() if len(sizes) == 1 else None,
-            warmups=one.cell.warmups,
-            failed=one.cell.failed,
-            source=one.source,
-            session=one.cell.session,
-        )
-
-
-def _sum(values: Sequence[float]) -> float | None:
-    """Give the sum, of the same digits under every Python; None where a double cannot hold it."""
-    try:
-        return math.fsum(values) if values else None
-    except OverflowError:
-        return None
+def _inspected(one: NamedCell) -> InspectedCell:
+    cell, values = one.cell, one.cell.values
+    sizes = {len(process) for process in cell.processes} if cell.known else set()
+    total = None
+    if values:
+        with suppress(OverflowError):  # a double cannot hold it
+            total = math.fsum(values)  # of the same digits under every Python
+    return InspectedCell(
+        benchmark=one.benchmark,
+        variant=one.variant,
+        metric=cell.metric,
+        unit=cell.unit or None,
+        better=cell.better,
+        values=len(values),
+        first=values[0] if values else None,
+        last=values[-1] if values else None,
+        sum=total,
+        processes=len(cell.processes) if cell.known else None,
+        iterations=sizes.pop() if len(sizes) == 1 else None,
+        warmups=cell.warmups,
+        failed=cell.failed,
+        source=one.source,
+        session=cell.session,
+    )
 
 
 _NAME, _VARIANT = 32, 24
@@ -180,34 +176,18 @@ def _inspected_page(found: Inspected) -> Page:
 def _table(cells: tuple[InspectedCell, ...]) -> Table:
     benchmarks = shortened([one.benchmark for one in cells], _NAME)
     variants = shortened([one.variant for one in cells], _VARIANT)
-    return Table(
-        name="cells",
-        columns=(
-            *(Column(heading, "left") for heading in ("benchmark", "variant", "metric")),
-            *map(Column, ("values", "processes", "failed", "first", "last")),
-        ),
-        rows=tuple(
-            (
-                benchmarks[one.benchmark],
-                variants[one.variant],
-                one.metric,
-                Value(f"{one.values}", one.values),
-                _count(one.processes),
-                _count(one.failed),
-                _quantity(one.first, one.unit),
-                _quantity(one.last, one.unit),
-            )
-            for one in cells
-        ),
-    )
-
-
-def _count(value: int | None) -> Value:
-    return Value("?" if value is None else f"{value}", value)
-
-
-def _quantity(value: float | None, unit: str | None) -> Value:
-    return Value("-" if value is None else figures.quantity(value, unit or ""), value)
+    columns = [Column(heading, "left") for heading in ("benchmark", "variant", "metric")]
+    columns += map(Column, ("values", "processes", "failed", "first", "last"))
+    rows: list[tuple[str | Value, ...]] = []
+    for one in cells:
+        names = (benchmarks[one.benchmark], variants[one.variant], one.metric)
+        counts = (one.values, one.processes, one.failed)
+        told = [Value("?" if of is None else f"{of}", of) for of in counts]
+        for of in (one.first, one.last):
+            text = "-" if of is None else figures.quantity(of, one.unit or "")
+            told.append(Value(text, of))
+        rows.append((*names, *told))
+    return Table(name="cells", columns=tuple(columns), rows=tuple(rows))
 
 
 Values = tuple[float, ...]
@@ -226,11 +206,12 @@ _Cell = tuple[int, str, str]  # session, benchmark, variant
 _Run = tuple[Outcome, str | None, Joined]  # with what the file says of its end
 
 
+@dataclass(slots=True)
 class _Block:
     """Processes with all the metrics that could be joined to them."""
 
-    def __init__(self, labels: Labels, rows: list[Joined]) -> None:
-        self.labels, self.rows = labels, rows
+    labels: Labels
+    rows: list[Joined]
 
     def join(self, metric: str, labels: Labels, rows: list[Joined]) -> bool:
         """Put a metric beside the others, if it can be told which process is which."""
@@ -259,10 +240,9 @@ class _Block:
             else:
                 behind.setdefault(before, []).append(label)
                 rows[label] = one
-        whole = list(behind.get(None, []))
-        for label in order:
-            whole += [label, *behind.get(label, [])]
-        self.labels, self.rows = tuple(whole), [rows[label] for label in whole]
+        after = (one for label in order for one in (label, *behind.get(label, ())))
+        self.labels = (*behind.get(None, ()), *after)
+        self.rows = [rows[label] for label in self.labels]
 
 
 def joined_processes(cells: Sequence[ForeignCell]) -> list[Joined]:
@@ -276,10 +256,8 @@ def joined_processes(cells: Sequence[ForeignCell]) -> list[Joined]:
     for cell in cells:
         processes = cell.processes if cell.known else tuple((value,) for value in cell.values)
         numbers = cell.blocks or (0,) * len(processes)
-        rows = [
-            Joined({cell.metric: values}, block)
-            for values, block in zip(processes, numbers, strict=True)
-        ]
+        pairs = zip(processes, numbers, strict=True)
+        rows = [Joined({cell.metric: values}, block) for values, block in pairs]
         labels = cell.labels
         if labels is not None and len(set(labels)) < len(labels):
             labels = None  # two processes of one name
@@ -318,34 +296,22 @@ def import_files(
     """
     gathered, _ = _directed(gathered, better)
     if baseline is not None and baseline not in gathered.variants:
-        left_out = [
-            caution.text
-            for caution in gathered.cautions
-            if caution.code == "one-variant-twice" and caution.about[0] == baseline
-        ]
-        known = f"known here: {', '.join(gathered.variants)}"
-        raise UsageError(
-            f"there is no variant {baseline!r}",
-            gathered.files[0].source,
-            "; ".join((*left_out, known)),
-        )
+        twice = (one for one in gathered.cautions if one.code == "one-variant-twice")
+        said = [one.text for one in twice if one.about[0] == baseline]
+        fix = "; ".join((*said, f"known here: {', '.join(gathered.variants)}"))
+        raise UsageError(f"there is no variant {baseline!r}", gathered.files[0].source, fix)
     told = inspect_files(gathered)
     trial = trial_of(gathered, Path(folder), better=better)
+    files: dict[str, Iterable[bytes]] = dict.fromkeys(
+        (ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS), ()
+    )
+    files[MEASUREMENTS] = _lines(gathered)
+    files[IMPORT] = [json.dumps(told.to_dict(), indent=2, allow_nan=False).encode() + b"\n"]
     with appearing(Path(folder)) as fresh:
-        hashes = {
-            name: write_hashed(fresh / name, data)
-            for name, data in (
-                (ENVIRONMENT, ()),
-                (PLAN, ()),
-                (MEASUREMENTS, _lines(gathered)),
-                (FINDINGS, ()),
-                (IMPORT, [json.dumps(told.to_dict(), indent=2, allow_nan=False).encode() + b"\n"]),
-            )
-        }
+        hashes = {name: write_hashed(fresh / name, data) for name, data in files.items()}
         (fresh / OUTPUTS).mkdir(mode=0o700)
-        manifest = replace(
-            trial.manifest, baseline=baseline or trial.manifest.baseline, files=hashes
-        )
+        first = baseline or trial.manifest.baseline
+        manifest = replace(trial.manifest, baseline=first, files=hashes)
         write_hashed(fresh / MANIFEST, [manifest_text(manifest)])
     return Imported(
         trial=str(folder),
@@ -362,11 +328,9 @@ def _directed(
 ) -> tuple[GatheredCells, dict[str, dict[str, str]]]:
     """Give each metric its unit and direction; a further one without a direction is left out."""
     if not any(one.cell.values for one in gathered.cells):
-        raise AnalysisError(
-            "no run counts: all failed, or the files hold none",
-            gathered.files[0].source,
-            "look at what the programs wrote, and measure again",
-        )
+        what = "no run counts: all failed, or the files hold none"
+        fix = "look at what the programs wrote, and measure again"
+        raise AnalysisError(what, gathered.files[0].source, fix)
     require_agreement(gathered.cells, better)
     found: dict[str, dict[str, str]] = {}
     without = []
@@ -379,18 +343,13 @@ def _directed(
             unit = next((cell.unit for cell in cells if cell.unit), "")
             found[metric] = {"unit": unit, "better": said}
     fix = "add --better lower (times) or --better higher (scores, rates)"
+    named = figures.listed(tuple(without))
     if not found:
-        raise UsageError(
-            f"the file does not say which direction of {figures.listed(tuple(without))} is better",
-            gathered.files[0].source,
-            fix,
-        )
+        what = f"the file does not say which direction of {named} is better"
+        raise UsageError(what, gathered.files[0].source, fix)
     if not without:
         return gathered, found
-    text = (
-        f"left out, because no direction is known: {figures.listed(tuple(without))}; {fix}, and "
-        "choose it with --metric"
-    )
+    text = f"left out, because no direction is known: {named}; {fix}, and choose it with --metric"
     kept = replace(
         gathered,
         cells=tuple(one for one in gathered.cells if one.cell.metric in found),
@@ -402,14 +361,11 @@ def _directed(
 def _manifest(
     gathered: GatheredCells, name: str, counts: Counter[_Cell], metrics: dict[str, dict[str, str]]
 ) -> Manifest:
-    identity = hashlib.sha256()
-    for file in gathered.files:
-        identity.update(f"{file.format}\0{readable(file.source)}\0".encode())
-    facts: dict[str, str] = {}
-    for file in gathered.files:
-        facts |= file.facts
+    files = gathered.files
+    named = "".join(f"{file.format}\0{readable(file.source)}\0" for file in files)
+    facts = {key: text for file in files for key, text in file.facts.items()}
     ways = {one.benchmark: one.cell.definition for one in gathered.cells if one.cell.definition}
-    settings = {key: text for file in gathered.files for key, text in file.settings.items()}
+    settings = {key: text for file in files for key, text in file.settings.items()}
     kept = {DEFINITIONS: ways, SETTINGS: settings}
     at = utc_now()
     return Manifest(
@@ -417,9 +373,9 @@ def _manifest(
         trial=name,
         tool_version=VERSION,
         campaign_name=name,
-        campaign_sha256=identity.hexdigest(),
+        campaign_sha256=hashlib.sha256(named.encode()).hexdigest(),
         campaign_identity=2,
-        campaign_path=", ".join(dict.fromkeys(readable(file.source) for file in gathered.files)),
+        campaign_path=", ".join(dict.fromkeys(readable(file.source) for file in files)),
         baseline=gathered.variants[0],
         variants=gathered.variants,
         benchmarks=gathered.benchmarks,
@@ -457,16 +413,14 @@ def trial_of(gathered: GatheredCells, path: Path, *, better: Better | None = Non
     counts: Counter[_Cell] = Counter()
     for cell, runs in _groups(gathered):
         session, benchmark, variant = cell
+        about: dict[str, Any] = {
+            "session": session,
+            "benchmark": benchmark,
+            "variant": variant,
+            "warmup": False,
+        }
         failed += (
-            FailedRun(
-                position=k,
-                session=session,
-                benchmark=benchmark,
-                variant=variant,
-                warmup=False,
-                outcome=outcome,
-                detail=detail,
-            )
+            FailedRun(position=k, outcome=outcome, detail=detail, **about)
             for k, (outcome, detail, _) in enumerate(runs, len(columns["block"]))
             if outcome != "ok"
         )
@@ -521,24 +475,23 @@ def _lines(gathered: GatheredCells) -> Iterator[bytes]:
 
     The metrics of one process stand in one row, as far as it can be told that they are of one.
     """
-    position = count()
-    for (session, benchmark, variant), runs in _groups(gathered):
-        for outcome, detail, run in runs:
-            row = Measurement(
-                position=next(position),
-                session=session,
-                segment=0,
-                block=run.block,
-                benchmark=benchmark,
-                variant=variant,
-                warmup=False,
-                started_at=None,
-                start_ns=None,
-                outcome=outcome,
-                detail=detail,
-                metrics=run.values,
-            )
-            yield encode_checked(row.to_dict()) + b"\n"
+    every = ((cell, run) for cell, runs in _groups(gathered) for run in runs)
+    for position, ((session, benchmark, variant), (outcome, detail, run)) in enumerate(every):
+        row = Measurement(
+            position=position,
+            session=session,
+            segment=0,
+            block=run.block,
+            benchmark=benchmark,
+            variant=variant,
+            warmup=False,
+            started_at=None,
+            start_ns=None,
+            outcome=outcome,
+            detail=detail,
+            metrics=run.values,
+        )
+        yield encode_checked(row.to_dict()) + b"\n"
 
 
 def _runs(cells: Sequence[NamedCell]) -> Iterator[_Run]:
@@ -547,14 +500,13 @@ def _runs(cells: Sequence[NamedCell]) -> Iterator[_Run]:
         yield "ok", None, process
     failed: Counter[str] = Counter()
     cut: dict[str, list[tuple[float | None, float | None, int]]] = {}
-    for one in cells:
-        failed[one.cell.metric] += one.cell.failed or 0
-        cut.setdefault(one.cell.metric, []).extend(one.cell.cut)
+    for cell in (one.cell for one in cells):
+        failed[cell.metric] += cell.failed or 0
+        cut.setdefault(cell.metric, []).extend(cell.cut)
     for known in zip_longest(*cut.values(), fillvalue=(None, None, 0)):
         limits = [limit for _, limit, _ in known if limit is not None]
         told = "timeout" + f" of {min(limits, default=0)} s" * bool(limits)
-        bounds: dict[str, Values] = {}
-        bounds |= {name: (one[0],) for name, one in zip(cut, known, strict=True) if one[0]}
-        yield "timeout", f"{told}, as the file says", Joined(bounds, max(one[2] for one in known))
+        bounds: dict[str, Values] = {k: (of[0],) for k, of in zip(cut, known, strict=True) if of[0]}
+        yield "timeout", f"{told}, as the file says", Joined(bounds, max(of[2] for of in known))
     for _ in range(max(failed.values(), default=0) - max(map(len, cut.values()), default=0)):
         yield "exit", "failed, as the file says", Joined({})

@@ -43,11 +43,7 @@ def _failed_codes(place: Place) -> list[bool] | None:
 _HYPERFINE = JsonTool(
     name="hyperfine",
     said="hyperfine's JSON",
-    knows=(
-        "results[*].command & results[*].times",
-        "results[*].command & results[*].mean",
-        "results[*].command & results[*].measurements",
-    ),
+    knows=tuple(f"results[*].command & results[*].{k}" for k in ("times", "mean", "measurements")),
     summary=re.compile(
         r"^command,(?:\w+,)*?(?:\w+_)?mean,"  # CSV
         r"|^\|\s*Command\s*\|[^\n]*(?:Mean|Time|Memory|Relative)"  # Markdown, Org
@@ -82,9 +78,9 @@ _HYPERFINE = JsonTool(
                 if key not in ("time_wall_clock", "exit_code")
             ],
             known={
-                "time_cpu": ("time_cpu", None, "lower"),
-                "time_user": ("time_user", None, "lower"),
-                "time_system": ("time_system", None, "lower"),
+                **{
+                    name: (name, None, "lower") for name in ("time_cpu", "time_user", "time_system")
+                },
                 "memory_peak_resident": ("max_rss", None, "lower"),
             },
             runs="each",
@@ -119,13 +115,7 @@ _PYTEST = JsonTool(
     inner="stats.iterations",
     definition=_pytest_way,
     keys=(
-        "commit=$.commit_info.id",
-        "branch=$.commit_info.branch",
-        "extra_info",
-        "params",
-        "fullname=",
-        "name",
-        "group",
+        "commit=$.commit_info.id branch=$.commit_info.branch extra_info params fullname= name group",
         "timer=options.timer",
     ),
     takes=(
@@ -279,12 +269,9 @@ _LNT_KINDS = {
 }
 
 
-def _lnt_kind(place: Place) -> str:
-    return str(place.value["Name"].rpartition(".")[2])
-
-
 def _lnt_meaning(place: Place) -> tuple[str, str, str]:
-    return _LNT_KINDS.get(kind := _lnt_kind(place), (kind, "", "lower"))
+    kind = place.value["Name"].rpartition(".")[2]
+    return _LNT_KINDS.get(kind, (kind, "", "lower"))
 
 
 _LNT_1 = replace(
@@ -294,14 +281,13 @@ _LNT_1 = replace(
     benchmark=lambda place: re.sub(
         r"\.(exec|compile|score|code_size|mem_bytes)$", "", place.value["Name"]
     ),
-    skips=lambda place: _lnt_kind(place) in ("status", "hash"),
+    skips=lambda place: place.value["Name"].rpartition(".")[2] in ("status", "hash"),
     keys=("Info",),
     takes=(
         Take(
             "Data",
-            lambda place: _lnt_meaning(place)[0],
+            lambda place: _lnt_meaning(place)[::2],
             lambda place: _lnt_meaning(place)[1],
-            lambda place: _lnt_meaning(place)[2],
             runs="each",
         ),
     ),

@@ -40,18 +40,15 @@ def _within(group: str | None, name: str) -> str:
 _MITATA = JsonTool(
     name="js",
     said="JSON of mitata, Benchmark.js, tinybench or Vitest",
-    knows=(
-        "benchmarks[*].runs[*].name & benchmarks[*].runs[*].stats",
-        "benchmarks[*].runs[*].name & benchmarks[*].runs[*].error",
+    knows=tuple(
+        f"benchmarks[*].runs[*].name & benchmarks[*].runs[*].{k}" for k in ("stats", "error")
     ),
     keeps="run({ format: { json: { samples: true, debug: false } } }) keeps them",
     each="benchmarks[*].runs[*]",
     benchmark=_mitata_name,
     keys=("args", lambda place: {"group": _mitata_group(place)}, "name="),
     session="$.context.now",
-    inner=lambda place: max(
-        1, place.value["stats"]["ticks"] // len(place.value["stats"]["samples"])
-    ),
+    inner=lambda place: max(1, (of := place.value["stats"])["ticks"] // len(of["samples"])),
     fails=lambda place: place.value.get("stats") is None and place.value.get("error") is not None,
     takes=(Take("stats.samples", unit="'ns'"),),
     losses={
@@ -99,10 +96,7 @@ _BENCHMARKJS = replace(
 _TINYBENCH = replace(
     _BENCHMARKJS,
     knows=(
-        "[*].result.latency.mean",
-        "[*].result.latency.samples",
-        "[*].latency.mean",
-        "[*].latency.samples",
+        *(f"[*].{at}latency.{key}" for at in ("result.", "") for key in ("mean", "samples")),
         "[*].result.samples & [*].result.rme",
     ),
     keeps="new Bench({ retainSamples: true }) keeps them; write tasks.map(({ name, result }) => ({ name, result }))",
@@ -154,9 +148,8 @@ def _julia(opened: Opened) -> Any:  # noqa: ANN401 - JSON
     found = _julia_values(data, where)
     if "Trial" not in found:
         kind = next((kind for kind in _SUMMARIES if kind in found), None)
-        raise opened.fail(
-            f"it holds a {kind}, no samples" if kind else "it holds no trial", _JULIA_KEEPS
-        )
+        what = f"it holds a {kind}, no samples" if kind else "it holds no trial"
+        raise opened.fail(what, _JULIA_KEEPS)
     return about | {"values": found}
 
 
@@ -181,6 +174,10 @@ def _julia_values(data: Any, where: str) -> dict[str, list[Place]]:  # noqa: ANN
     return found
 
 
+def _julia_group(place: Place) -> dict[str, str | None]:
+    return {"group": str(place.entries[0].key).rpartition("/")[0] or None}
+
+
 def _julia_notes(read: Read) -> list[Caution]:
     left = sum(len(read.whole.value["values"].get(kind, ())) for kind in _SUMMARIES)
     return [Caution("left-out", f"{left} summaries are left out: no samples")] * (left > 0)
@@ -195,11 +192,7 @@ _JULIA = JsonTool(
     keeps=_JULIA_KEEPS,
     benchmark="@",
     stem=True,
-    keys=(
-        "params[1]",
-        lambda place: {"group": str(place.entries[0].key).rpartition("/")[0] or None},
-        "name=",
-    ),
+    keys=("params[1]", _julia_group, "name="),
     inner="params[1].evals",
     takes=(
         Take("times", unit="'ns'"),
@@ -309,24 +302,11 @@ _JMH = JsonTool(
     definition=_jmh_definition,
     keys=(
         _jmh_parameters,
-        "mode",
-        "threads",
-        "forks",
-        "jmhVersion",
-        "jvm",
-        "jdkVersion",
-        "vmName",
-        "vmVersion",
+        "mode threads forks jmhVersion jvm jdkVersion vmName vmVersion",
         lambda place: {"benchmark": _BROKEN.sub(r"\1", place.value["benchmark"])},
     ),
     takes=(
-        Take(
-            "primaryMetric",
-            lambda place: _jmh_meaning(place)[0],
-            "primaryMetric.scoreUnit",
-            lambda place: _jmh_meaning(place)[1],
-            read=_jmh_forks,
-        ),
+        Take("primaryMetric", _jmh_meaning, "primaryMetric.scoreUnit", read=_jmh_forks),
         Take(
             "secondaryMetrics[{}]",
             unit="secondaryMetrics[{}].scoreUnit",
@@ -352,11 +332,9 @@ _JMH = JsonTool(
     },
     lost="no-sessions failed-unknown",
     notes=lambda read: [
-        Caution(
-            "forks-missing", f"{_jmh_name(one)!r} has {planned - missing} of its {planned} forks"
-        )
+        Caution("forks-missing", f"{_jmh_name(one)!r} has {of - missing} of its {of} forks")
         for (one,) in read.groups
-        if (missing := asked(one, _jmh_missing)) and (planned := _jmh_planned(one))
+        if (missing := asked(one, _jmh_missing)) and (of := _jmh_planned(one))
     ],
 )
 

@@ -44,6 +44,7 @@ _FIXED = {
 
 _GOOGLE_KEEPS = "leave out --benchmark_report_aggregates_only, and add --benchmark_repetitions=N"
 _GOOGLE_FILE = "add --benchmark_out=FILE --benchmark_out_format=json"
+_TRUTHS: dict[str, Any] = {"true": True, "false": False}
 Row = Mapping[str, Any]
 Rows = list[tuple[str, Row]]
 
@@ -86,7 +87,8 @@ def _of_csv(opened: Opened) -> Rows:
     headings = next(listed)
     for cells in filter(None, listed):
         line = f"{before + reader.line_num}"
-        row = {k: _number(v) for k, v in zip(headings, cells, strict=False) if v and k}
+        texts = {k: v for k, v in zip(headings, cells, strict=False) if v and k}
+        row = {k: _TRUTHS.get(v.lower(), number_or_text(v)) for k, v in texts.items()}
         # the library writes no counters behind an error
         short = len(cells) < len(headings) and not _is_without_times(row)
         what = "the line is cut off, or a later benchmark has more counters than the headings"
@@ -97,11 +99,6 @@ def _of_csv(opened: Opened) -> Rows:
 
 def _is_without_times(row: Row) -> bool:
     return "error_message" in row or "error_occurred" in row
-
-
-def _number(text: str) -> Any:  # noqa: ANN401 - a number where it is one
-    plain = text.lower()
-    return plain == "true" if plain in ("true", "false") else number_or_text(text)
 
 
 def _measured(rows: Rows) -> Rows:
@@ -317,9 +314,8 @@ _PYPERF = JsonTool(
     takes=(
         Take(
             "runs",
-            lambda place: _pyperf_meaning(place)[0],
+            lambda place: _pyperf_meaning(place)[::2],
             lambda place: _pyperf_meaning(place)[1],
-            lambda place: _pyperf_meaning(place)[2],
             read=_pyperf_values,
             runs="lists",
         ),

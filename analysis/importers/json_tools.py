@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import AnalysisError
 from ..pages import number_format as figures
-from ..pages.model import Caution, cautions_of
+from ..pages.model import Caution
 from ..record.json_paths import (
     JsonPathError,
     Place,
@@ -32,6 +32,7 @@ from .parsing import (
     ForeignCell,
     ForeignFile,
     count_of,
+    foreign_file,
     in_base_unit,
     one_process,
     text_of,
@@ -62,7 +63,8 @@ _LOST = {
 class Take:
     """One metric of a benchmark.
 
-    `value`: Where its values are, a number or a list; None for the benchmark itself. `names`: The metrics' names, where
+    `value`: Where its values are, a number or a list; None for the benchmark itself. `metric`: Its name; a function may
+    give the direction with it. `names`: The metrics' names, where
     the file names them itself: ``{}`` in the other paths stands for each. `known`: Of such names ours, the unit and the
     direction. `runs`: Whether all values stem from ``one`` process, ``each`` from its own, or those of each list from
     one. `read`: Makes the processes, perhaps with their names, of what stands at `value`. `needed`: Whether a benchmark
@@ -90,11 +92,11 @@ class JsonTool:
     lead somewhere in a file of this tool, one of these, all parts of it (``a & b``). `summary`, `begins`: How outputs
     begin that hold no runs, and JSON behind other text. `unwrap`: Gives what the paths begin from. `each`: The
     benchmarks. `keeps`: How values get into the file. `join`: What entries share that are runs of one benchmark.
-    `keys`: Paths of what tells a benchmark apart, ``label=path`` where it has another name, ``label=`` of its own
-    name; of an object all plain values. `fails`: Whether a benchmark failed, how often, or which of its values did; None
-    where that is not known. `skips`: Whether it was not measured at all. `stem`: Whether a benchmark without a name is
-    called as the file. `losses`, `notes`: A text, or what makes it, by its code. `lost`: Codes of losses that have the
-    same text for every tool.
+    `keys`: Paths, with blanks between them, of what tells a benchmark apart, ``label=path`` where it has another
+    name, ``label=`` of its own name; of an object all plain values. `fails`: Whether a benchmark failed, how often,
+    or which of its values did; None where that is not known. `skips`: Whether it was not measured at all. `stem`:
+    Whether a benchmark without a name is called as the file. `losses`, `notes`: A text, or what makes it, by its
+    code. `lost`: Codes of losses that have the same text for every tool.
     """
 
     name: str
@@ -205,15 +207,12 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
         what = f"this output of {tool.name} holds summaries only, no runs"
         opened.require(tool.summary.search(opened.head()) is None, what, tool.keeps, at="")
     whole = root(tool.unwrap(opened) if tool.unwrap else opened.json())
+    listed, why = [], ""
     try:
-        listed, why = (
-            places(whole, tool.each) if isinstance(tool.each, str) else tool.each(whole),
-            "",
-        )
+        listed = places(whole, tool.each) if isinstance(tool.each, str) else tool.each(whole)
     except JsonPathError as error:
-        listed, why = [], f": {error}"
-    if not listed:
-        raise opened.fail(f"there is no benchmark in the file{why}", tool.keeps)
+        why = f": {error}"
+    opened.require(listed != [], f"there is no benchmark in the file{why}", tool.keeps, at="")
     groups: dict[object, list[Place]] = {}
     for place in listed:
         if not asked(place, tool.skips):
@@ -223,17 +222,17 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
     read = Read(opened, whole, list(groups.values()))
     for group in read.groups:
         read.cells += _cells(tool, read, group)
-    if not any(cell.values or cell.failed for cell in read.cells):
-        raise opened.fail("no benchmark has a value", tool.keeps)
+    some = any(cell.values or cell.failed for cell in read.cells)
+    opened.require(some, "no benchmark has a value", tool.keeps, at="")
     facts = {name: asked(whole, path) for name, path in tool.facts.items()}
     lost: dict[str, str | bool] = {code: _LOST[code] for code in tool.lost.split() if code in _LOST}
     if "one-process" in tool.lost:
         means = f"means of {read.inner} iterations, " if read.inner else ""
         lost["one-process"] = one_process(f"values are {means}all from one process")
     lost |= {code: text(read) if callable(text) else text for code, text in tool.losses.items()}
-    return ForeignFile(
-        cells=tuple(read.cells),
-        losses=cautions_of(lost),
+    return foreign_file(
+        cells=read.cells,
+        losses=lost,
         notes=(*read.left, *(tool.notes(read) if tool.notes else ())),
         variant_rule=tool.rule(read.cells) if callable(tool.rule) else tool.rule,
         facts={name: text for name, text in facts.items() if isinstance(text, str)},
@@ -278,13 +277,12 @@ def _cells(tool: JsonTool, read: Read, group: list[Place]) -> Iterator[ForeignCe
 
 
 def _shared(tool: JsonTool, opened: Opened, group: list[Place]) -> dict[str, Any]:
-    """Give what the cells of a benchmark share."""
     first = group[0]
     name = asked(first, tool.benchmark) or (opened.stem if tool.stem else None)
     variant = asked(first, tool.variant)
     if not (isinstance(name, str) and isinstance(variant, (str, type(None))) and variant != ""):
         raise opened.fail("a benchmark has no name", f"give it one; {tool.keeps}", at=first.where)
-    fails = [asked(place, tool.fails) for place in group]
+    known = [fails for place in group if (fails := asked(place, tool.fails)) is not None]
     counts = (count for place in group for count in _listed(asked(place, tool.inner)))
     return {
         "benchmark": name,
@@ -292,7 +290,7 @@ def _shared(tool: JsonTool, opened: Opened, group: list[Place]) -> dict[str, Any
         "known": True,
         "inner": max((n for one in counts if (n := count_of(one)) is not None), default=None),
         "warmups": count_of(asked(first, tool.warmups)),
-        "failed": None if fails == [None] * len(fails) else sum(map(_count, fails)),
+        "failed": None if not known else sum(sum(_listed(one)) for one in known),
         "session": text_of(asked(first, tool.session)),
         "keys": _keys(tool, first, name),
         "definition": asked(first, tool.definition) or "",
@@ -300,10 +298,11 @@ def _shared(tool: JsonTool, opened: Opened, group: list[Place]) -> dict[str, Any
 
 
 def _meaning(take: Take, place: Place, named: str | None) -> dict[str, Any]:
-    """Give metric, unit and direction."""
     metric, unit, better = take.known.get(named or "", (named, None, None))
     if named is None:
-        metric, better = text_of(asked(place, take.metric)), asked(place, take.better)
+        found = asked(place, take.metric)
+        metric, better = found if isinstance(found, tuple) else (found, asked(place, take.better))
+        metric = text_of(metric)
     if unit is None:
         units = _listed(asked(place, _filled(take.unit, named)))
         unit = base_of(text_of(units[0]) or "" if units else "")[1]
@@ -316,11 +315,10 @@ def _keys(tool: JsonTool, place: Place, name: str) -> dict[str, str]:
         if callable(one):
             found |= texts_of(asked(place, one))
             continue
-        label, named, path = one.rpartition("=")
-        value = asked(place, path) if path else name
-        found |= texts_of(
-            value if isinstance(value, dict) and not named else {label or path: value}
-        )
+        for label, named, path in (word.rpartition("=") for word in one.split()):
+            value = asked(place, path) if path else name
+            whole = isinstance(value, dict) and not named
+            found |= texts_of(value if whole else {label or path: value})
     return found
 
 
@@ -329,13 +327,9 @@ def _listed(found: Any) -> list[Any]:  # noqa: ANN401 - any JSON
 
 
 def _filled(what: Asked, name: str | None) -> Asked:
-    return (
-        what.replace("{}", json.dumps(name)) if name is not None and isinstance(what, str) else what
-    )
-
-
-def _count(fails: Any) -> int:  # noqa: ANN401 - a truth, or several
-    return sum(fails) if isinstance(fails, list) else int(fails or 0)
+    if name is None or not isinstance(what, str):
+        return what
+    return what.replace("{}", json.dumps(name))
 
 
 @lru_cache(256)
@@ -366,34 +360,22 @@ def _processes(
         if len(stands) == 1 and stands[0].value is None:
             raise JsonPathError(f"{stands[0].where} is null")
         factors = units if len(units) == len(stands) else units[:1] * len(stands)
-        stated = zip(stands, factors, strict=True)
+        raws: list[tuple[Any, str, float]] = []
+        for (value, where, _), factor in zip(stands, factors, strict=True):
+            many = isinstance(value, list)
+            if isinstance(fails, list):
+                ones = enumerate(value if many else [value])
+                raws += ((one, f"{where}[{k}]" if many else where, factor) for k, one in ones)
+            elif many:
+                found.append(opened.values(value, where, factor=factor))
+            else:
+                found.append((opened.value(value, where, factor=factor),))
         if isinstance(fails, list):
-            raws = [(*single, factor) for one, factor in stated for single in _singles(one)]
             what = f"there are {len(raws)} values of {len(fails)} runs"
             opened.require(len(raws) == len(fails), what, at=place.where)
-            found.append(
-                tuple(
-                    opened.value(raw, where, factor=factor)
-                    for (raw, where, factor), bad in zip(raws, fails, strict=True)
-                    if not bad
-                )
-            )
-            continue
-        for one, factor in stated:
-            value, where = one.value, one.where
-            found.append(
-                opened.values(value, where, factor=factor)
-                if isinstance(value, list)
-                else (opened.value(value, where, factor=factor),)
-            )
+            kept = [raw for raw, bad in zip(raws, fails, strict=True) if not bad]
+            found.append(tuple(opened.value(raw, at, factor=factor) for raw, at, factor in kept))
     if take.runs == "lists":
         return tuple(one for one in found if one)
     every = tuple(value for one in found for value in one)
     return tuple((value,) for value in every) if take.runs == "each" else (every,) * bool(every)
-
-
-def _singles(place: Place) -> list[tuple[Any, str]]:
-    """Give the values of a list, or the only one, each with its place."""
-    if isinstance(place.value, list):
-        return [(one, f"{place.where}[{k}]") for k, one in enumerate(place.value)]
-    return [(place.value, place.where)]

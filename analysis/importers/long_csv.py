@@ -19,7 +19,7 @@ import numpy as np
 from ..data.number_text import commas_of, two_readings
 from ..data.opening import Opened
 from ..errors import AnalysisError
-from .columns import Coded
+from .columns import Coded, Real, Whole
 from .headings import SAMPLE, ColumnRoles, is_long, long_mapping
 from .long_table import LongTable, float_of, long_file
 from .parsing import ForeignFile, parted
@@ -61,7 +61,7 @@ def _headings(opened: Opened, text: str) -> tuple[str, int, str, list[str]]:
     if match := re.compile(r'"?sep=(.)"?\n').match(text, start):
         start, said = match.end(), match[1]
     first = text[start : text.find("\n", start) if "\n" in text[start:] else None]
-    separator = said or _separator(first)
+    separator = said or max(_SEPARATORS, key=first.count)
     if separator not in first and len(first.split()) > 1:
         lines = text[start:].split("\n")
         if len({len(line.split()) for line in lines[:_LOOKED_AT] if line.strip()}) == 1:
@@ -73,7 +73,6 @@ def _headings(opened: Opened, text: str) -> tuple[str, int, str, list[str]]:
 def _first_cells(
     opened: Opened, text: str, start: int, separator: str, width: int
 ) -> list[list[str]]:
-    """Give the first cells of each column."""
     part = text[start : start + _CUT]
     rows = csv.reader(io.StringIO(part, newline="\n"), delimiter=separator)
     some = [row for row in islice(opened.rows(rows), 1, SAMPLE) if len(row) == width]
@@ -82,15 +81,11 @@ def _first_cells(
 
 def read_long_csv(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric."""
-    return long_file(_table(opened))
-
-
-def _table(opened: Opened) -> LongTable:
     text, start, separator, headings = _headings(opened, opened.text())
     columns = _first_cells(opened, text, start, separator, len(headings))
     found = long_mapping(opened, headings, columns, at=f"{text.count(_NEWLINE, 0, start) + 1}")
     rows = _CsvRows(opened, text, start, separator, len(headings))
-    return _coded(rows, headings, found)
+    return long_file(_coded(rows, headings, found))
 
 
 class _CsvRows:
@@ -102,7 +97,7 @@ class _CsvRows:
 
     def __init__(self, opened: Opened, text: str, start: int, separator: str, width: int) -> None:
         self.opened, self.separator, self.width = opened, separator, width
-        self._text, self._start = text, start
+        self._text, self._start, self._before = text, start, text.count("\n", 0, start)
         self.plain = '"' not in text and "\0" not in text and width > 1
 
     def chunks(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
@@ -130,7 +125,7 @@ class _CsvRows:
 
     def _parsed(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
         width = {self.width}
-        rows = self.opened.rows(self._reader(), before=self._before())
+        rows = self.opened.rows(self._reader(), before=self._before)
         while chunk := list(islice(rows, _ROWS)):
             if set(map(len, chunk)) != width:
                 chunk = [row for row in chunk if row]
@@ -148,13 +143,10 @@ class _CsvRows:
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         """Give each row with its line, slowly."""
-        reader, before = self._reader(), self._before()
+        reader, before = self._reader(), self._before
         for row in self.opened.rows(reader, before=before):
             if row:
                 yield before + reader.line_num, row
-
-    def _before(self) -> int:
-        return self._text.count("\n", 0, self._start)
 
     def at(self, number: int) -> tuple[int, list[str]]:
         """Give a row by its number, with its line."""
@@ -162,11 +154,8 @@ class _CsvRows:
 
     def _short(self) -> AnalysisError:
         line, row = next((k, row) for k, row in self if len(row) != self.width)
-        return self.opened.fail(
-            f"the line has {len(row)} cells, the headings {self.width}",
-            "is the file cut off, or a text not in quotes?",
-            at=f"{line}",
-        )
+        what = f"the line has {len(row)} cells, the headings {self.width}"
+        return self.opened.fail(what, "is the file cut off, or a text not in quotes?", at=f"{line}")
 
 
 class _Numbers(dict[Any, int]):
@@ -214,16 +203,12 @@ def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongT
     )
 
 
-def _codes(
-    numbers: _Numbers, texts: Sequence[str], count: int
-) -> np.ndarray[Any, np.dtype[np.signedinteger[Any]]]:
+def _codes(numbers: _Numbers, texts: Sequence[str], count: int) -> Whole:
     found = np.fromiter(map(numbers.__getitem__, texts), np.int32, count)
     return found.astype(np.int16) if len(numbers) < 2**15 else found
 
 
-def _floats(
-    texts: Sequence[str], count: int, units: set[str]
-) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _floats(texts: Sequence[str], count: int, units: set[str]) -> Real:
     """Give the numbers, NaN for what is none: only rows that count are asked for it later."""
     try:
         found = np.fromiter(map(float, texts), np.float64, count)
@@ -237,13 +222,7 @@ def _floats(
     return np.array([float_of(text, units) for text in texts], np.float64)
 
 
-def _with_commas(
-    rows: _CsvRows,
-    place: int,
-    name: str,
-    plain: np.ndarray[Any, np.dtype[np.float64]],
-    units: set[str],
-) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _with_commas(rows: _CsvRows, place: int, name: str, plain: Real, units: set[str]) -> Real:
     """Read a column again of which some cells are no plain numbers: they may have decimal commas."""
     said = rows.opened.decimal
     if said is None and rows.separator == ",":
@@ -253,13 +232,7 @@ def _with_commas(
     commas = commas_of((parted(text)[0] for _, text in texts), said)
     if commas.decimal is None:
         line = next(line for line, text in texts if parted(text)[0] == commas.example)
-        raise rows.opened.fail(
-            f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}",
-            "say which with --decimal comma or --decimal point",
-            at=f"{line}",
-        )
+        what = f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}"
+        fix = "say which with --decimal comma or --decimal point"
+        raise rows.opened.fail(what, fix, at=f"{line}")
     return np.array([float_of(text, units, commas.decimal) for _, text in texts], np.float64)
-
-
-def _separator(line: str) -> str:
-    return max(_SEPARATORS, key=line.count)

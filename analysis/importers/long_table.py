@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from ..data.matrix_file import VALUES
 from ..data.number_text import NUMBER, Decimal, number_in
 from ..data.trial_cautions import READ_AS, UNREAD
 from ..pages import number_format as figures
-from ..pages.model import Caution, cautions_of
+from ..pages.model import Caution
 from ..record.run_numbers import limit_of
-from .columns import Coded, all_numbers, grouped, settled
+from .columns import Coded, Real, Truth, Whole, all_numbers, grouped, settled
 from .headings import (
     TOTALS,
     ColumnRoles,
@@ -31,6 +31,7 @@ from .parsing import (
     MISSING,
     ForeignCell,
     ForeignFile,
+    foreign_file,
     in_base_unit,
     one_process,
     quantity_in,
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
     from ..data.opening import Opened
     from ..record.run_numbers import Better
 
-_Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
-_Real = np.ndarray[Any, np.dtype[np.float64]]
-
 
 @dataclass(frozen=True, slots=True)
 class ProcessSplit:
@@ -53,11 +51,11 @@ class ProcessSplit:
     and `codes` which one it is. All empty where processes are unknown.
     """
 
-    order: _Whole | None = None
+    order: Whole | None = None
     ends: Sequence[int] = ()
     codes: Sequence[int] = ()
 
-    def each(self, of_rows: _Whole) -> tuple[int, ...] | None:
+    def each(self, of_rows: Whole) -> tuple[int, ...] | None:
         """Give what holds of each process, of the rows where there are none; None where it changes."""
         if not self.ends:
             return tuple(of_rows.tolist())
@@ -69,7 +67,7 @@ class ProcessSplit:
         return tuple(found.tolist())
 
 
-def parts_of(codes: _Whole) -> ProcessSplit:
+def parts_of(codes: Whole) -> ProcessSplit:
     """Part values by the numbers of their processes, in the order in which these appear."""
     if not len(codes):
         return ProcessSplit()
@@ -84,7 +82,7 @@ def parts_of(codes: _Whole) -> ProcessSplit:
     return ProcessSplit(order, ends, [int(codes[0]), *codes[starts].tolist()])
 
 
-def processes_of(values: _Real, parts: ProcessSplit) -> tuple[tuple[float, ...], ...]:
+def processes_of(values: Real, parts: ProcessSplit) -> tuple[tuple[float, ...], ...]:
     """Give the values of each process in an inner tuple."""
     if not len(values):
         return ()
@@ -116,15 +114,15 @@ class LongTable:
     headings: Sequence[str]
     found: ColumnRoles
     columns: dict[int, Coded]
-    values: dict[int, _Real]
+    values: dict[int, Real]
     units: Mapping[int, set[str]]
     line_of: Callable[[int], str]
     text_of: Callable[[int, int], str]
-    there: np.ndarray[Any, np.dtype[np.bool_]] = field(init=False)
+    there: Truth = field(init=False)
     differing: list[int] = field(init=False, default_factory=list)
     missing: int = field(init=False, default=0)
     width: int = field(init=False, default=1)
-    groups: _Whole = field(init=False)
+    groups: Whole = field(init=False)
     keys: Sequence[tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -143,19 +141,17 @@ class LongTable:
         groups = {places[0]: places for places in self.found.runs}
         later = {k for places in groups.values() for k in places[1:]}
         self.width = width = max(map(len, groups.values()))
-        values: dict[int, _Real] = {}
-        units: dict[int, set[str]] = {}
-        for place, column in self.values.items():
-            if place in later:
-                continue
-            values[place] = np.full((len(column), width), np.nan)
-            for j, k in enumerate(groups.get(place, (place,))):
-                values[place][:, j] = self.values[k]
-                units[place] = units.get(place, set()) | self.units[k]
-        line_of, text_of = self.line_of, self.text_of
+        runs = {k: groups.get(k, (k,)) for k in self.values if k not in later}
+        values: dict[int, Real] = {}
+        for place, places in runs.items():
+            whole = np.full((len(self.values[place]), width), np.nan)
+            whole[:, : len(places)] = np.stack([self.values[k] for k in places], axis=1)
+            values[place] = whole.ravel()
+        line_of, text_of, units = self.line_of, self.text_of, self.units
         self.line_of = lambda row: line_of(row // width)
         self.text_of = lambda row, k: text_of(row // width, groups.get(k, [k] * width)[row % width])
-        self.values, self.units = {k: column.ravel() for k, column in values.items()}, units
+        self.values = values
+        self.units = {k: set().union(*(units[j] for j in places)) for k, places in runs.items()}
         self.columns = {
             k: Coded(np.repeat(one.codes, width), one.texts) for k, one in self.columns.items()
         }
@@ -172,13 +168,12 @@ class LongTable:
         """The columns of settings and of texts that hold the same in all rows."""
         found = self.found
         texts = {k: column.among() for k, column in self.rest.items()}
+        same = {k: of[0].strip() for k, of in texts.items() if len(of) == 1 and of[0].strip()}
         return {
-            self.headings[k].strip(): of[0].strip()
-            for k, of in texts.items()
-            if len(of) == 1
-            and of[0].strip()
-            and k not in (found.time, found.commit, found.host)
-            and (is_setting(self.headings[k]) or not all_numbers(of))
+            self.headings[k].strip(): text
+            for k, text in same.items()
+            if k not in (found.time, found.commit, found.host)
+            and (is_setting(self.headings[k]) or not all_numbers([text]))
         }
 
     def coded(self, role: str) -> Coded | None:
@@ -202,34 +197,29 @@ class LongTable:
         self._check(values, rows)
         column = self.coded("process")
         process = None if column is None else column.codes[rows]
+        called = None if column is None else column.texts.__getitem__
         self._check_names(column, process, rows)
         blocks, block_of = self._blocks(rows, [row for runs in cut.values() for row, _ in runs])
         same = {place: _same(one.codes[rows], ends, mine) for place, one in self.rest.items()}
         self.differing = [place for place, constant in same.items() if not constant[mine > 0].all()]
         without = ((fate == 0)[self.groups] & ~self.there).reshape(-1, self.width)
         self.missing = int(np.count_nonzero(without.all(axis=1)))
-        for number, ((bench, variant, session, unit, metric, better), own_keys) in enumerate(
-            merged.items()
-        ):
+        rest = self.rest
+        for number, (names, own_keys) in enumerate(merged.items()):
+            bench, variant, session, unit, metric, better = names
             start, end = int(ends[number] - mine[number]), int(ends[number])
             if start == end and not failed[number] and not warmups[number]:
                 continue  # rows without any value
             keys = dict(own_keys)
-            for place, constant in same.items():
-                if constant[number]:
-                    one = self.rest[place]
-                    keys[self.headings[place]] = one.texts[one.codes[rows[start]]]
+            for place in (k for k, constant in same.items() if constant[number]):
+                keys[self.headings[place]] = rest[place].texts[rest[place].codes[rows[start]]]
             for place, name, in_heading in self.found.values:
                 factor, base, direction = self._unit_of(place, unit, in_heading)
                 own = self.found.is_of_rows(in_heading)
                 if own and start < end:
                     self._check_unit(name, in_heading, unit, int(rows[start]))
                 said = better_said(self.headings, self.found, better) if own else None
-                there = (
-                    slice(start, end)
-                    if start == end
-                    else start + np.flatnonzero(~np.isnan(values[place][start:end]))
-                )
+                there = start + np.flatnonzero(~np.isnan(values[place][start:end]))
                 parts = ProcessSplit() if process is None else parts_of(process[there])
                 yield ForeignCell(
                     benchmark=bench,
@@ -239,9 +229,7 @@ class LongTable:
                     better=said or direction,
                     processes=processes_of(_in_base(values[place][there], factor), parts),
                     known=process is not None,
-                    labels=None
-                    if column is None
-                    else tuple(map(column.texts.__getitem__, parts.codes)),
+                    labels=None if called is None else tuple(map(called, parts.codes)),
                     blocks=None if blocks is None else parts.each(blocks[there]),
                     warmups=int(warmups[number]) if self.found.warmup is not None else None,
                     failed=int(failed[number]) if self.found.ok else None,
@@ -258,14 +246,14 @@ class LongTable:
         units = self.units.get(place, set()) - {""}
         if not units:
             return self.found.unit_of(said, heading)
-        if len(self.units[place]) > 1:
-            listed = " and ".join(sorted(one or "none" for one in self.units[place]))
-            what = f"the cells of the column {self.headings[place]!r} have several units: {listed}"
-            raise self.opened.fail(what, "give each of them its unit, of one kind")
+        listed = " and ".join(sorted(one or "none" for one in self.units[place]))
+        what = f"the cells of the column {self.headings[place]!r} have several units: {listed}"
+        fix = "give each of them its unit, of one kind"
+        self.opened.require(len(self.units[place]) == 1, what, fix, at="")
         (unit,) = units
         return 1.0, unit, "lower" if unit == "s" else None
 
-    def _blocks(self, rows: _Whole, cut: list[int]) -> tuple[_Whole | None, Callable[[int], int]]:
+    def _blocks(self, rows: Whole, cut: list[int]) -> tuple[Whole | None, Callable[[int], int]]:
         """Give rows the numbers of their blocks, None where one of them has none; and what gives that of a cut run's."""
         column = self.coded("block")
         if column is None:
@@ -276,16 +264,14 @@ class LongTable:
         texts = [names[code].strip() for code in used]
         if not texts or "" in texts:
             return None, lambda _row: 0
-        whole = all(
-            text.isascii() and text.isdecimal() and 0 < len(text) < _DIGITS for text in texts
-        )
+        whole = all(one.isascii() and one.isdecimal() and len(one) < _DIGITS for one in texts)
         own = [int(text) for text in texts] if whole else []
         numbers = own if own and min(own) > 0 else range(1, len(used) + 1)
         place = np.zeros(len(names), np.int64)
         place[used] = numbers
         return place[codes[rows]], lambda row: int(place[codes[row]])
 
-    def _failed_runs(self, of_group: _Whole, fate: _Whole) -> tuple[_Whole, _Whole]:
+    def _failed_runs(self, of_group: Whole, fate: Whole) -> tuple[Whole, Whole]:
         """Give the cells of failed runs and their rows; where iterations have a column the first of each process."""
         out = np.flatnonzero(fate[self.groups] == 1)
         cell = of_group[self.groups[out]]
@@ -296,7 +282,7 @@ class LongTable:
         runs, first = np.unique(runs, axis=1, return_index=True)
         return runs[0], out[first]
 
-    def _cut_runs(self, cells: _Whole, rows: _Whole) -> dict[int, list[tuple[int, float | None]]]:
+    def _cut_runs(self, cells: Whole, rows: Whole) -> dict[int, list[tuple[int, float | None]]]:
         """Give by cell the rows of runs that a time limit ended, each with the limit."""
         first, names = len(self.found.naming), [self.headings[place] for place in self.found.ok]
         limits = {
@@ -315,15 +301,16 @@ class LongTable:
         value = float(_in_base(self.values[place][row : row + 1], factor)[0])
         return value if 0 < value < math.inf else None
 
-    def _sorted(self, of_group: _Whole, fate: _Whole) -> _Whole:
+    def _sorted(self, of_group: Whole, fate: Whole) -> Whole:
         """Give the rows that count, cell by cell, in the order of the file."""
+        if of_group.size and of_group.max() < 2**15:
+            of_group = of_group.astype(np.int16)  # numpy sorts these without comparing
         if not fate.any() and self.there.all():
-            return np.argsort(_narrow(of_group)[self.groups], kind="stable")
+            return np.argsort(of_group[self.groups], kind="stable")
         rows = np.flatnonzero((fate == 0)[self.groups] & self.there)
-        order = np.argsort(_narrow(of_group)[self.groups[rows]], kind="stable")
-        return rows[order]
+        return rows[np.argsort(of_group[self.groups[rows]], kind="stable")]
 
-    def _merged(self) -> tuple[dict[tuple[str, ...], dict[str, str]], _Whole, _Whole]:
+    def _merged(self) -> tuple[dict[tuple[str, ...], dict[str, str]], Whole, Whole]:
         """Put groups together that differ in what became of their runs only.
 
         Gives the cells' names with their keys, the cell of each group, and its fate: 0 counts, 1 failed, 2 warm-up,
@@ -338,16 +325,10 @@ class LongTable:
             named.append(self._named(text))
             if not valued[k] and not any(one.strip() for one in key):
                 fate[k] = 3
-            elif found.warmup is not None and self._tells(
-                k, found.warmup, text[found.warmup], is_warmup(text[found.warmup])
-            ):
+            elif found.warmup is not None and self._tells(k, found.warmup, text[found.warmup]):
                 fate[k] = 2
             else:
-                good = [
-                    self._tells(k, place, text[place], is_good(self.headings[place], text[place]))
-                    for place in found.ok
-                ]
-                fate[k] = not all(good)
+                fate[k] = not all([self._tells(k, place, text[place]) for place in found.ok])
         cells = [name for name, _ in named]
         if (fate == 1).any():
             cells = _completed(cells, fate)
@@ -359,40 +340,37 @@ class LongTable:
     def _named(self, text: Mapping[int, str]) -> tuple[tuple[str, ...], dict[str, str]]:
         """Give benchmark, variant, session, unit, metric and direction of a group, and the keys that are its names."""
         found, names = self.found, []
-        for places, factors in (
-            (found.benchmark, found.factors),
-            (found.variant, found.of_variant),
-        ):
-            own = [" / ".join(text[place] for place in places)] if places else []
-            own += [
-                f"{self.headings[k].strip()}={text[k].strip()}" for k in factors if text[k].strip()
-            ]
-            names.append(" ".join(own))
         keys = {
             self.headings[place]: text[place]
             for place in (*found.benchmark, *found.variant, *found.factors, *found.of_variant)
         }
-        for places, name in zip((found.benchmark, found.variant), names, strict=True):
+        pairs = ((found.benchmark, found.factors), (found.variant, found.of_variant))
+        for places, factors in pairs:
+            own = [" / ".join(text[place] for place in places)] if places else []
+            told = ((self.headings[k].strip(), text[k].strip()) for k in factors)
+            own += (f"{heading}={cell}" for heading, cell in told if cell)
+            names.append(" ".join(own))
             if len(places) == 1:
-                keys[self.headings[places[0]]] = name
+                keys[self.headings[places[0]]] = names[-1]
         single = (found.session, found.unit, found.metric, found.better)
         rest = ("" if place is None else text[place] for place in single)
         return (names[0] or VALUES, names[1], *rest), keys
 
-    def _tells(self, group: int, place: int, text: str, said: bool | None) -> bool:  # noqa: FBT001 - an answer
-        """Refuse a word in a column of answers that is none."""
+    def _tells(self, group: int, place: int, text: str) -> bool:
+        """Tell whether a run is good, or a warm-up; a word that says neither is refused."""
+        what, word = "whether the run is good or failed", "ok"
+        said = is_good(self.headings[place], text)
+        if place == self.found.warmup:
+            what, word, said = "whether the run is a warm-up", "yes", is_warmup(text)
         if said is not None:
             return said
-        what, word = "whether the run is good or failed", "ok"
-        if place == self.found.warmup:
-            what, word = "whether the run is a warm-up", "yes"
         raise self.opened.fail(
             f"{text!r} in the column {self.headings[place]!r} does not say {what}",
             f"write {word!r} or its opposite in every row, or take the column out",
             at=self.line_of(int(np.flatnonzero(self.groups == group)[0])),
         )
 
-    def _check(self, values: dict[int, _Real], rows: _Whole) -> None:
+    def _check(self, values: dict[int, Real], rows: Whole) -> None:
         for place, name, _ in self.found.values:
             taken = values[place]
             odd = (taken < 0) | (taken == np.inf)
@@ -406,48 +384,39 @@ class LongTable:
             number = number_in(text, self.opened.decimal)
             if value == np.inf and (number is None or math.isfinite(number)):
                 small = NUMBER.fullmatch(text) is not None and number_in(text) is None
-                raise self.opened.fail(
-                    f"{text!r} in the column {heading!r} is "
-                    + ("too small for a number of 64 bits" if small else "no number"),
-                    "say --decimal comma or --decimal point"
-                    if "," in text
-                    else "mend it, or take the row out",
-                    at=at,
-                )
+                why = "too small for a number of 64 bits" if small else "no number"
+                sign = "say --decimal comma or --decimal point"
+                fix = sign if "," in text else "mend it, or take the row out"
+                raise self.opened.fail(f"{text!r} in the column {heading!r} is {why}", fix, at=at)
             self.opened.value(math.nan if text.lower().lstrip("+-") == "nan" else value, at)
 
     def _check_unit(self, name: str, in_heading: str, unit: str, row: int) -> None:
         if in_heading and unit and in_base_unit(unit) != in_base_unit(in_heading):
-            raise self.opened.fail(
-                f"the row's unit is {unit!r}, and the heading {name!r} says {in_heading!r}",
-                "leave the unit in one place",
-                at=self.line_of(row),
-            )
+            what = f"the row's unit is {unit!r}, and the heading {name!r} says {in_heading!r}"
+            raise self.opened.fail(what, "leave the unit in one place", at=self.line_of(row))
 
-    def _check_names(self, column: Coded | None, process: _Whole | None, rows: _Whole) -> None:
+    def _check_names(self, column: Coded | None, process: Whole | None, rows: Whole) -> None:
         """Refuse a run without a name: all such rows would be taken for one process."""
         if column is None or process is None or "" not in column.texts:
             return
         nameless = np.flatnonzero(process == list(column.texts).index(""))
         if nameless.size:
-            raise self.opened.fail(
-                f"the column {self.headings[self.found.process or 0]!r} is empty",
-                "number the runs in it, or take the column out",
-                at=self.line_of(int(rows[nameless].min())),
-            )
+            what = f"the column {self.headings[self.found.process or 0]!r} is empty"
+            at = self.line_of(int(rows[nameless].min()))
+            raise self.opened.fail(what, "number the runs in it, or take the column out", at=at)
 
     def notes(self) -> Iterator[Caution]:
         """Say what was guessed, which columns name several hosts or are not read, and how many rows have no value."""
         found, rest = self.found, self.rest
-        if found.host is not None and found.host in rest:
-            hosts = tuple(text.strip() for text in rest[found.host].among() if text.strip())
-            if len(hosts) > 1 and not all_numbers(hosts):
-                heading = self.headings[found.host]
-                fix = (
-                    "their runs are taken as those of one: give each host a file, or say --columns "
-                    f"'variant={heading}', or 'session={heading}', if it tells one of these"
-                )
-                yield several_hosts(f"the column {heading!r} names", hosts, fix)
+        told = rest[found.host].among() if found.host is not None and found.host in rest else ()
+        hosts = tuple(text.strip() for text in told if text.strip())
+        if found.host is not None and len(hosts) > 1 and not all_numbers(hosts):
+            heading = self.headings[found.host]
+            fix = (
+                "their runs are taken as those of one: give each host a file, or say --columns "
+                f"'variant={heading}', or 'session={heading}', if it tells one of these"
+            )
+            yield several_hosts(f"the column {heading!r} names", hosts, fix)
         if found.factors or found.of_variant or found.runs or is_guess(found, self.headings):
             yield Caution(READ_AS, self.said())
         if apart := self._ignored():
@@ -473,10 +442,10 @@ class LongTable:
     def said(self) -> str:
         """Say as what each column was read."""
         found = self.found
-        given = (
-            (place, "".join(self.units.get(place, ())) or unit) for place, _, unit in found.values
-        )
-        units = {place: f" [{unit}]" if unit else "" for place, unit in given}
+        said = {
+            place: "".join(self.units.get(place, ())) or unit for place, _, unit in found.values
+        }
+        units = {place: f" [{unit}]" if unit else "" for place, unit in said.items()}
         runs = {k: units.pop(places[0], "") for places in found.runs for k in places}
         inner = "run" if found.process is None else "iteration"
         literal = {name.replace("process", "run"): text for name, text in found.said.items()}
@@ -487,18 +456,13 @@ class LongTable:
             "time": [found.time], "commit": [found.commit], "host": [found.host],
             "factor": (*found.factors, *found.of_variant),
         }  # fmt: skip
-        parts = [
-            f"{role}="
-            + (
-                f"'{literal[role]}'"
-                if role in literal
-                else "+".join(
-                    f"{self.headings[k].strip()}{units.get(k, runs.get(k, ''))}" for k in there
-                )
-            )
-            for role, places in roles.items()
-            if (there := [k for k in places if k is not None]) or role in literal
-        ]
+        behind = runs | units
+        parts = []
+        for role, places in roles.items():
+            there = [self.headings[k].strip() + behind.get(k, "") for k in places if k is not None]
+            if there or role in literal:
+                told = f"'{literal[role]}'" if role in literal else "+".join(there)
+                parts.append(f"{role}={told}")
         rest = self._ignored()
         ignored = f"; {figures.counted(len(rest), 'column')} ignored" if rest else ""
         return f"read as: {', '.join(parts)}{ignored}"
@@ -510,42 +474,38 @@ def float_of(text: str, units: set[str], decimal: Decimal | None = None) -> floa
         return math.nan
     value = number_in(text, decimal)
     found = quantity_in(text, decimal) if value is None or math.isnan(value) else (value, "")
-    if found is None:
-        return math.inf
-    units.add(found[1])
-    return found[0]
+    if found is not None:
+        units.add(found[1])
+    return math.inf if found is None else found[0]
 
 
 def long_file(table: LongTable) -> ForeignFile:
     """Put together what a long table holds, and what it cannot tell."""
     cells = tuple(table.cells())
-    if not cells:
-        raise table.opened.fail("there is no row of values", "is the file whole?")
+    table.opened.require(cells != (), "there is no row of values", "is the file whole?", at="")
     found = table.found
-    return ForeignFile(
+    columns = [f"the column {table.headings[k]!r}" for k in found.variant]
+    rule = columns[0] if columns else "the file's name"
+    return foreign_file(
         cells=cells,
-        losses=cautions_of(
-            {
-                "processes-unknown": found.process is None
-                and "process" not in found.said
-                and "no column says which values are from one process: each counts as a run",
-                "one-process": "process" in found.said
-                and one_process("all values are from one process"),
-                "no-sessions": found.session is None
-                and "no column says on which occasion a run was made",
-                "failed-unknown": not found.ok and "no column says which runs failed",
-            }
-        ),
+        losses={
+            "processes-unknown": found.process is None
+            and "process" not in found.said
+            and "no column says which values are from one process: each counts as a run",
+            "one-process": "process" in found.said
+            and one_process("all values are from one process"),
+            "no-sessions": found.session is None
+            and "no column says on which occasion a run was made",
+            "failed-unknown": not found.ok and "no column says which runs failed",
+        },
         notes=tuple(table.notes()),
         read_as=table.said(),
         settings=table.settings,
-        variant_rule=f"the column {table.headings[found.variant[0]]!r}"
-        if found.variant
-        else "the file's name",
+        variant_rule=rule,
     )
 
 
-def _completed(cells: Sequence[tuple[str, ...]], fate: _Whole) -> list[tuple[str, ...]]:
+def _completed(cells: Sequence[tuple[str, ...]], fate: Whole) -> list[tuple[str, ...]]:
     """Give runs that do not count the unit, metric and direction of those that do.
 
     A failed run has no value, so its row may leave them empty: it is no cell of its own.
@@ -555,41 +515,30 @@ def _completed(cells: Sequence[tuple[str, ...]], fate: _Whole) -> list[tuple[str
     for cell in dict.fromkeys(good):
         found.setdefault(cell[:3], []).append(cell[3:])
     anywhere = dict.fromkeys(cell[3:] for cell in good)
-    return [
-        cell
-        if not one or all(cell[3:])
-        else cell[:3]
-        + next(
-            (
-                like
-                for like in (*found.get(cell[:3], ()), *anywhere)
-                if all(not mine or mine == its for mine, its in zip(cell[3:], like, strict=True))
-            ),
-            cell[3:],
-        )
-        for cell, one in zip(cells, fate, strict=True)
-    ]
+
+    def filled(cell: tuple[str, ...]) -> tuple[str, ...]:
+        for like in (*found.get(cell[:3], ()), *anywhere):
+            if all(mine in ("", its) for mine, its in zip(cell[3:], like, strict=True)):
+                return (*cell[:3], *like)
+        return cell
+
+    pairs = zip(cells, fate, strict=True)
+    return [filled(cell) if one and not all(cell[3:]) else cell for cell, one in pairs]
 
 
-def _same(codes: _Whole, ends: _Whole, counts: _Whole) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _same(codes: Whole, ends: Whole, counts: Whole) -> Truth:
     """Tell for each cell whether all its rows have one text; false where it has none."""
-    result = np.zeros(len(ends), np.bool_)
-    some = np.flatnonzero(counts)
-    if some.size:
+    some = counts > 0
+    result = some.copy()
+    if some.any():
         starts = (ends - counts)[some]
-        low = np.minimum.reduceat(codes, starts)
-        result[some] = low == np.maximum.reduceat(codes, starts)
+        result[some] = np.minimum.reduceat(codes, starts) == np.maximum.reduceat(codes, starts)
     return result
 
 
-def _in_base(values: _Real, factor: float) -> _Real:
+def _in_base(values: Real, factor: float) -> Real:
     """Give values in seconds or bytes; what is too large for that is infinite, and refused."""
     if factor < 1:  # by the whole number, so that 9 ms are 0.009 s
         return values / round(1 / factor)
     with np.errstate(over="ignore"):
         return values * factor
-
-
-def _narrow(numbers: _Whole) -> _Whole:
-    """Give them in 16 bits, where they fit: numpy sorts these without comparing."""
-    return numbers.astype(np.int16) if numbers.size and numbers.max() < 2**15 else numbers

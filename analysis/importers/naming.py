@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,20 +37,18 @@ def kept_apart(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Cauti
     names: dict[tuple[str, int], str] = {}
     kept = []
     for k, one in enumerate(placed):
-        number = numbers[k]
-        if number == 1:
-            kept.append(one)
-            continue
-        if (one.benchmark, number) not in names:
-            names[one.benchmark, number] = name = _unused(one.benchmark, number, taken)
+        key = one.benchmark, numbers[k]
+        if key[1] > 1 and key not in names:
+            number = key[1]
+            while (name := f"{one.benchmark} ({number})") in taken:
+                number += 1  # the file has a benchmark of that very name
+            names[key] = name
             taken.add(name)
-        kept.append(replace(one, benchmark=names[one.benchmark, number]))
+        kept.append(replace(one, benchmark=names[key]) if key in names else one)
     double = tuple(dict.fromkeys(benchmark for benchmark, _ in names))
-    if not double:
-        return kept, []
     which = figures.listed(double, _SHOWN)
     text = f"benchmarks with the same name occur more than once and are kept apart: {which}"
-    return kept, [Caution("equal-names", text, double)]
+    return kept, [Caution("equal-names", text, double)] * bool(double)
 
 
 def _numbers(placed: Sequence[NamedCell]) -> Iterator[tuple[int, int]]:
@@ -75,15 +74,11 @@ def _assigned(identities: Collection[Identity], known: dict[Identity, int]) -> d
         if number is not None and number not in used:
             found[identity] = number
             used.add(number)
-    free = 1
+    free = (number for number in count(1) if number not in used)
     for identity in identities:
-        if identity in found:
-            continue
-        while free in used:
-            free += 1
-        found[identity] = free
-        used.add(free)
-        known.setdefault(identity, free)
+        if identity not in found:
+            found[identity] = next(free)
+            known.setdefault(identity, found[identity])
     return found
 
 
@@ -98,12 +93,6 @@ def _identities(placed: Sequence[NamedCell]) -> Iterator[Identity]:
             metrics[key] = set()
         metrics[key].add(one.cell.metric)
         yield (one.cell.benchmark, one.cell.variant, counts[key])
-
-
-def _unused(benchmark: str, number: int, taken: set[str]) -> str:
-    while (name := f"{benchmark} ({number})") in taken:
-        number += 1  # the file has a benchmark of that very name
-    return name
 
 
 _UNSAID = "direction unknown"
@@ -251,9 +240,8 @@ def placed_cells(files: Sequence[ForeignFile], chosen: ReadingChoices) -> list[l
     """Name every cell; give those of each file in a list."""
     sound: set[str] = set()
     placed = [[*_placed(file, chosen)] for file in files]
-    for cells in placed:
-        for one in cells:
-            _require_sound(one, sound)
+    for one in chain.from_iterable(placed):
+        _require_sound(one, sound)
     return placed
 
 
@@ -270,9 +258,8 @@ def _placed(file: ForeignFile, chosen: ReadingChoices) -> Iterator[NamedCell]:
         found = cell.keys.get(key, own.get(key))
         if found is None:
             known = ", ".join(dict.fromkeys((*cell.keys, *own)))
-            raise UsageError(
-                f"{cell.benchmark!r} has no key {key!r}", file.source, f"known here: {known}"
-            )
+            what = f"{cell.benchmark!r} has no key {key!r}"
+            raise UsageError(what, file.source, f"known here: {known}")
         return found
 
     for cell in file.cells:
@@ -319,20 +306,12 @@ def _require_sound(one: NamedCell, sound: set[str]) -> None:
         try:
             name.encode()
         except UnicodeEncodeError as error:
-            raise AnalysisError(
-                f"the name {name[:_LONGEST]!r} is not text: {error.reason}",
-                one.source,
-                "give it another name in the file",
-            ) from None
+            what = f"the name {name[:_LONGEST]!r} is not text: {error.reason}"
+            raise AnalysisError(what, one.source, "give it another name in the file") from None
+    bench = repr(one.benchmark[:_LONGEST])
     if (one.cell.failed or 0) > _MOST_FAILED:
-        raise AnalysisError(
-            f"{one.benchmark[:_LONGEST]!r} has {one.cell.failed:,} failed runs",
-            one.source,
-            "is the file damaged? each of them would be a row",
-        )
+        fix = "is the file damaged? each of them would be a row"
+        raise AnalysisError(f"{bench} has {one.cell.failed:,} failed runs", one.source, fix)
     if one.cell.values and max(one.cell.values) == math.inf:
-        raise AnalysisError(
-            f"a value of {one.benchmark[:_LONGEST]!r} is too large for seconds or bytes",
-            one.source,
-            "is the file damaged?",
-        )
+        what = f"a value of {bench} is too large for seconds or bytes"
+        raise AnalysisError(what, one.source, "is the file damaged?")

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..data.number_text import Decimal, is_numeric, number_in
 from ..pages import number_format as figures
-from ..pages.model import Caution
+from ..pages.model import Caution, cautions_of
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
@@ -103,6 +103,17 @@ class ForeignFile:
     read_as: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def foreign_file(
+    cells: Iterable[ForeignCell],
+    losses: Mapping[str, str | bool],
+    notes: Mapping[str, str | bool] | Iterable[Caution] = (),
+    **about: Any,  # noqa: ANN401 - of a `ForeignFile`
+) -> ForeignFile:
+    """Make a `ForeignFile` of losses and notes by their codes; what is false, or empty, is none."""
+    told = cautions_of(notes) if isinstance(notes, Mapping) else tuple(notes)
+    return ForeignFile(cells=tuple(cells), losses=cautions_of(losses), notes=told, **about)
 
 
 def writable(name: str) -> str:
@@ -210,12 +221,6 @@ def objects_in(found: object) -> list[dict[str, Any]]:
 def object_of(found: object) -> dict[str, Any]:
     """Give a JSON object; an empty one for what is none."""
     return found if isinstance(found, dict) else {}
-
-
-def facts_of(host: object = None, cpu_model: object = None) -> dict[str, str]:
-    """Give what is told of the host, as far as it is a text."""
-    found = {"host": host, "cpu_model": cpu_model}
-    return {name: text for name, text in found.items() if isinstance(text, str)}
 
 
 def text_of(value: object) -> str | None:

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,23 +44,19 @@ if TYPE_CHECKING:
 def newest_trial(folder: Path = Path("runs")) -> Path:
     """Find the trial, or the fleet, in a folder that was begun last; others are passed over."""
     begun: list[tuple[str, str, Path]] = []
-    places = sorted(folder.glob(f"*/{MANIFEST}")) if folder.is_dir() else []
-    for place in places:
+    for place in (*folder.glob(f"*/{MANIFEST}"), *folder.glob(f"*/{FLEET}")):
         with contextlib.suppress(StoreError):
-            manifest = read_manifest(place.parent)
-            begun.append((manifest.started, manifest.trial, place.parent))
-    for place in sorted(folder.glob(f"*/{FLEET}")) if folder.is_dir() else []:
-        with contextlib.suppress(StoreError):
-            fleet = read_fleet(place.parent)
-            began = fleet.submitted_at or _first_start(place.parent, fleet)
-            begun.append((began, place.parent.name, place.parent))
+            if place.name == MANIFEST:
+                manifest = read_manifest(place.parent)
+                begun.append((manifest.started, manifest.trial, place.parent))
+            else:
+                fleet = read_fleet(place.parent)
+                began = fleet.submitted_at or _first_start(place.parent, fleet)
+                begun.append((began, place.parent.name, place.parent))
     if not begun:
-        raise UsageError(
-            "no trial is named, and there is none here",
-            f"{folder}/",
-            way_to_bisections(folder)
-            or "name a trial, such as runs/NAME, or measure one: fairtrial run campaign.yaml",
-        )
+        fix = "name a trial, such as runs/NAME, or measure one: fairtrial run campaign.yaml"
+        what = "no trial is named, and there is none here"
+        raise UsageError(what, f"{folder}/", way_to_bisections(folder) or fix)
     return max(begun)[2]
 
 
@@ -113,8 +109,10 @@ def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
     """
     if "\0" in text:
         return None
+    colons = [k for k, sign in enumerate(text) if sign == ":" and k > 0]
+    ways = [(text, None), *((text[:k], text[k + 1 :]) for k in reversed(colons))]
     # Path.is_dir() raises on a name that is too long
-    there = [one for one in _splits(text) if os.path.isdir(one[0]) or is_file(one[0])]  # noqa: PTH112
+    there = [one for one in ways if os.path.isdir(one[0]) or is_file(one[0])]  # noqa: PTH112
     if not there:
         return None
     (path, variant), *shorter = there
@@ -123,20 +121,14 @@ def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
         first = f"the {'folder' if Path(path).is_dir() else 'file'} {path}"
         if variant is not None:
             first = f"the variant {variant!r} of {path}"
-        raise UsageError(
-            f"this may be {first}, or {', or '.join(others)}",
-            text,
-            "rename one of them, or import the file whose variant is meant under another name: "
-            "fairtrial import FILE -o runs/NAME",
-        )
-    if Path(path).is_dir() or is_foreign(Path(path)):
-        return Path(path), None if variant is None else _as_named(Path(path), variant)
-    return None
-
-
-def _as_named(path: Path, variant: str) -> str:
-    """Give a variant's name as a trial has it: in its normal form, but for names of other tools."""
-    return variant if variant.isascii() or _has_variant(path, variant) else normal(variant)
+        fix = "rename one of them, or import the file whose variant is meant under another name: fairtrial import FILE -o runs/NAME"
+        raise UsageError(f"this may be {first}, or {', or '.join(others)}", text, fix)
+    if not (Path(path).is_dir() or is_foreign(Path(path))):
+        return None
+    # a trial has names in their normal form, but for those of other tools
+    if variant is None or variant.isascii() or _has_variant(Path(path), variant):
+        return Path(path), variant
+    return Path(path), normal(variant)
 
 
 def _has_variant(path: Path, variant: str) -> bool:
@@ -145,15 +137,6 @@ def _has_variant(path: Path, variant: str) -> bool:
         with contextlib.suppress(FairtrialError):
             return variant in open_trial(path, better=direction).manifest.variants
     return False
-
-
-def _splits(text: str) -> Iterator[tuple[str, str | None]]:
-    """Give the ways to read PATH:VARIANT, the longest path first."""
-    yield text, None
-    place = text.rfind(":")
-    while place > 0:
-        yield text[:place], text[place + 1 :]
-        place = text.rfind(":", 0, place)
 
 
 def open_trial(
@@ -184,12 +167,8 @@ def _opened_trial(
     if is_foreign(path):
         return replace(_imported(path, better, decimal), level=level)
     if not (is_file(str(path)) or trial_and_variant(str(path)) == (path, None)):
-        raise StoreError(
-            "there is no such trial",
-            str(path),
-            "name the directory that 'fairtrial run' printed, such as runs/NAME, or a file of another "
-            "tool",
-        )
+        fix = "name the directory that 'fairtrial run' printed, such as runs/NAME, or a file of another tool"
+        raise StoreError("there is no such trial", str(path), fix)
     if is_file(str(path)):
         from ..data.opening import open_foreign
         from .registry import read_foreign
@@ -381,11 +360,8 @@ def read_sources(sources: Sequence[str], how: Reading) -> SourceMatrices:
         elif is_file(source):
             found.append(_from_file(source, how))
         else:
-            raise UsageError(
-                "this is not a trial, a variant of a trial or a file",
-                source,
-                f"name runs/NAME, runs/NAME:VARIANT, {_FILES}",
-            )
+            what = "this is not a trial, a variant of a trial or a file"
+            raise UsageError(what, source, f"name runs/NAME, runs/NAME:VARIANT, {_FILES}")
     matrices = _agreeing(found, how.better)
     if len(found) > 1 and not any(one.sure for one in found):
         said = "smaller values were taken as better; add --better higher if they are not"
@@ -421,11 +397,8 @@ def trials_of(sources: Sequence[str], how: Reading) -> list[tuple[Trial, tuple[s
     for source in sources:
         named = trial_and_variant(source)
         if named is None:
-            raise UsageError(
-                "two metrics of the same runs are known in trials only",
-                source,
-                "name runs/NAME or runs/NAME:VARIANT",
-            )
+            what = "two metrics of the same runs are known in trials only"
+            raise UsageError(what, source, "name runs/NAME or runs/NAME:VARIANT")
         trial = reader.read(named[0])
         variants = tuple(trial.manifest.variants) if named[1] is None else (named[1],)
         for variant in variants:
@@ -441,22 +414,19 @@ def _sides_of(source: str, how: Reading, opened: OpenedTrials) -> tuple[str, str
     named = trial_and_variant(source)
     if named is None:
         _one(source, how, opened)  # what is nothing at all is told first
-        raise UsageError(
-            "BASELINE is missing",
-            source,
-            "name the second variant or file; only a trial knows its baseline",
-        )
+        fix = "name the second variant or file; only a trial knows its baseline"
+        raise UsageError("BASELINE is missing", source, fix)
     folder, variant = named
     manifest = opened.read(folder).manifest
     if variant is None:
         candidates = [name for name in manifest.variants if name != manifest.baseline]
         if len(candidates) != 1:
             calls = ", or ".join(f"{how.command} {source}:{name}" for name in candidates)
-            raise UsageError(
-                f"the trial has {len(candidates)} candidates for its baseline {manifest.baseline}",
-                source,
-                f"write {calls}" if candidates else "measure a second variant",
+            what = (
+                f"the trial has {len(candidates)} candidates for its baseline {manifest.baseline}"
             )
+            fix = f"write {calls}" if candidates else "measure a second variant"
+            raise UsageError(what, source, fix)
         (variant,) = candidates
     return f"{folder}:{variant}", f"{folder}:{manifest.baseline}"
 
@@ -467,11 +437,8 @@ def _one(source: str, how: Reading, opened: OpenedTrials) -> _Read:
     if named is not None and named[1] is None:
         variants = opened.read(named[0]).manifest.variants
         if len(variants) > 1:
-            raise UsageError(
-                "a trial holds several variants",
-                source,
-                f"write {source}:VARIANT; here: {', '.join(variants)}",
-            )
+            fix = f"write {source}:VARIANT; here: {', '.join(variants)}"
+            raise UsageError("a trial holds several variants", source, fix)
         named = (named[0], variants[0])
     if named is not None:
         (found,) = _from_trial(source, named, how, [], opened)
@@ -479,11 +446,8 @@ def _one(source: str, how: Reading, opened: OpenedTrials) -> _Read:
         return replace(found, matrix=replace(found.matrix, cautions=told))
     if is_file(source):
         return _from_file(source, how)
-    raise UsageError(
-        "this is neither a matrix file nor a variant of a trial",
-        source,
-        f"write runs/NAME:VARIANT, or name {_FILES}",
-    )
+    what = "this is neither a matrix file nor a variant of a trial"
+    raise UsageError(what, source, f"write runs/NAME:VARIANT, or name {_FILES}")
 
 
 def _from_trial(
@@ -498,11 +462,8 @@ def _from_trial(
     metric = how.metric or how.question or trial.default_metric
     info = trial.metric(metric)
     if how.better is not None and how.better != info.better:
-        raise UsageError(
-            f"in this trial {info.better} values are better",
-            source,
-            f"leave out --better {how.better}",
-        )
+        what = f"in this trial {info.better} values are better"
+        raise UsageError(what, source, f"leave out --better {how.better}")
     cautions += trial.cautions
     found = []
     for name in trial.manifest.variants if variant is None else (variant,):
@@ -515,12 +476,8 @@ def _from_trial(
             continue
         found.append(_Read(source=source, matrix=matrix, sure=True))
     if not found:
-        raise InsufficientDataError(
-            f"no variant of the trial has a value of {metric!r} that counts",
-            str(folder),
-            n=0,
-            needed=1,
-        )
+        what = f"no variant of the trial has a value of {metric!r} that counts"
+        raise InsufficientDataError(what, str(folder), n=0, needed=1)
     return found
 
 
@@ -539,11 +496,8 @@ def _from_file(source: str, how: Reading) -> _Read:
             tool_of(opened)  # says so where nothing in it was a table of numbers
         raise
     if None not in (how.better, table.better) and how.better != table.better:
-        raise UsageError(
-            f"the file says that {table.better} values are better, the call says {how.better}",
-            source,
-            "make both agree",
-        )
+        what = f"the file says that {table.better} values are better, the call says {how.better}"
+        raise UsageError(what, source, "make both agree")
     matrix = PerformanceMatrix.from_samples(
         table.name or opened.stem,
         table.samples,
@@ -583,11 +537,9 @@ def _told_apart(
     names = [matrix.name for matrix in matrices]
     told = []
     for one, matrix in zip(found, matrices, strict=True):
-        name = matrix.name
-        if names.count(name) > 1:
-            folder = Path(one.source).is_dir()
-            name = f"{one.source}:{name}" if folder else one.source
-        told.append(replace(matrix, name=name))
+        folder = Path(one.source).is_dir()
+        name = f"{one.source}:{matrix.name}" if folder else one.source
+        told.append(replace(matrix, name=name) if names.count(matrix.name) > 1 else matrix)
     return tuple(told)
 
 

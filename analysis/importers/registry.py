@@ -17,7 +17,6 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple, cast
 
 from ..data.number_text import number_in
@@ -54,6 +53,8 @@ class Tool(NamedTuple):
     @property
     def knows(self) -> Callable[[Opened], bool]:
         """The function that tells whether a file is of this format."""
+        if self.rows:
+            return lambda opened: any(row.knows_file(opened) for row in self.rows)
         return cast("Callable[[Opened], bool]", self._function("knows"))
 
     def read(self, opened: Opened) -> ForeignFile:
@@ -63,25 +64,17 @@ class Tool(NamedTuple):
         the tool writes it.
         """
         try:
+            if self.rows:
+                known = (row for row in self.rows if row.knows_file(opened))
+                return read_json(next(known, self.rows[0]), opened)
             return cast("Callable[[Opened], ForeignFile]", self._function("read"))(opened)
         except STRANGE as error:
-            raise opened.fail(
-                f"the file is not {self.said} as it should be: {type(error).__name__}: {error}",
-                "is it whole, and of this tool? --format takes it for another one's",
-            ) from error
+            what = f"the file is not {self.said} as it should be: {type(error).__name__}: {error}"
+            fix = "is it whole, and of this tool? --format takes it for another one's"
+            raise opened.fail(what, fix) from error
 
     def _function(self, what: str) -> object:
-        if self.rows:
-            return partial(_known if what == "knows" else _read, self.rows)
         return getattr(load(self.module), f"{what}_{self.name.replace('-', '_')}")
-
-
-def _known(rows: tuple[JsonTool, ...], opened: Opened) -> bool:
-    return any(row.knows_file(opened) for row in rows)
-
-
-def _read(rows: tuple[JsonTool, ...], opened: Opened) -> ForeignFile:
-    return read_json(next((row for row in rows if row.knows_file(opened)), rows[0]), opened)
 
 
 def tools_of(rows: tuple[JsonTool, ...]) -> Iterator[Tool]:
@@ -91,59 +84,43 @@ def tools_of(rows: tuple[JsonTool, ...]) -> Iterator[Tool]:
         yield Tool(name, own[0].said, "analysis.importers.json_rows", rows=own)
 
 
+_OTHERS = (
+    ("analysis.importers.suites", "rebench", "ReBench's .data", "lines"),
+    ("analysis.importers.command_line", "jmh-log", "JMH's log", "lines"),
+    ("analysis.importers.command_line", "renaissance-log", "Renaissance's log", "lines"),
+    ("analysis.importers.go_bench", "go-bench", "output of go test -bench", ""),
+    ("analysis.importers.folders", "criterion", "criterion's folder, sample.json or raw.csv", ""),
+    ("analysis.importers.folders", "asv", "asv's results", ""),
+    ("analysis.importers.suites", "benchexec", "BenchExec's XML or table CSV", "lines"),
+    ("analysis.importers.command_line", "perf-stat", "perf stat -x, -j or --table", ""),
+    ("analysis.importers.suites", "spec-cpu", "SPEC CPU's CSV or raw file", "lines"),
+    ("analysis.importers.typed_rows", "speedup-test", "the Speedup-Test's configuration", "lines"),
+    ("analysis.importers.typed_rows", "parquet", "Parquet", ""),
+    ("analysis.importers.typed_rows", "sqlite", "SQLite", ""),
+    ("analysis.importers.typed_rows", "json", "JSON, an object a value", "generic"),
+    ("analysis.importers.long_csv", "long-csv", "a long CSV (benchmark, variant, value, ...)", "generic"),
+    ("analysis.importers.typed_rows", "wide-csv", "a wide CSV", "generic"),
+    ("analysis.importers.typed_rows", "matrix", "a matrix of bare numbers", "generic"),
+    ("analysis.importers.typed_rows", "numbers", "one number a line", "generic"),
+)  # fmt: skip
 TOOLS: tuple[Tool, ...] = (
     *tools_of(ROWS),
-    Tool("rebench", "ReBench's .data", "analysis.importers.suites", lines=True),
-    Tool("jmh-log", "JMH's log", "analysis.importers.command_line", lines=True),
-    Tool("renaissance-log", "Renaissance's log", "analysis.importers.command_line", lines=True),
-    Tool("go-bench", "output of go test -bench", "analysis.importers.go_bench"),
-    Tool(
-        "criterion",
-        "criterion's folder, sample.json or raw.csv",
-        "analysis.importers.criterion",
-    ),
-    Tool("asv", "asv's results", "analysis.importers.asv"),
-    Tool("benchexec", "BenchExec's XML or table CSV", "analysis.importers.xml_results", lines=True),
-    Tool("perf-stat", "perf stat -x, -j or --table", "analysis.importers.command_line"),
-    Tool("spec-cpu", "SPEC CPU's CSV or raw file", "analysis.importers.suites", lines=True),
-    Tool(
-        "speedup-test",
-        "the Speedup-Test's configuration",
-        "analysis.importers.typed_rows",
-        lines=True,
-    ),
-    Tool("parquet", "Parquet", "analysis.importers.typed_rows"),
-    Tool("sqlite", "SQLite", "analysis.importers.typed_rows"),
-    Tool("json", "JSON, an object a value", "analysis.importers.typed_rows", generic=True),
-    Tool(
-        "long-csv",
-        "a long CSV (benchmark, variant, value, ...)",
-        "analysis.importers.long_csv",
-        generic=True,
-    ),
-    Tool("wide-csv", "a wide CSV", "analysis.importers.typed_rows", generic=True),
-    Tool("matrix", "a matrix of bare numbers", "analysis.importers.typed_rows", generic=True),
-    Tool("numbers", "one number a line", "analysis.importers.typed_rows", generic=True),
+    *(Tool(name, said, of, kind == "generic", kind == "lines") for of, name, said, kind in _OTHERS),
 )
-
-
-def _named(name: str) -> Tool:
-    return next(tool for tool in TOOLS if tool.name == name)
 
 
 def tool_of(opened: Opened, name: str | None = None) -> Tool:
     """Find the format of a foreign file."""
+    named = {tool.name: tool for tool in TOOLS}
     if name is not None:
-        for tool in TOOLS:
-            if tool.name == name:
-                return tool
-        known = ", ".join(tool.name for tool in TOOLS)
-        raise UsageError(f"there is no format {name!r}", opened.source, f"known: {known}")
+        if name in named:
+            return named[name]
+        what = f"there is no format {name!r}"
+        raise UsageError(what, opened.source, f"known: {', '.join(named)}")
     if opened.columns and not opened.is_folder:  # a person said what it holds
         kind = "json" if opened.looks_like_json() else "long-csv"
-        return next(
-            (t for t in TOOLS if t.name in ("parquet", "sqlite") and t.knows(opened)), _named(kind)
-        )
+        of_rows = [tool for tool in TOOLS if tool.name in ("parquet", "sqlite")]
+        return next((tool for tool in of_rows if tool.knows(opened)), named[kind])
     # of general tables the first one that fits: numbers may be headings, or values
     found = _knowing(opened, generic=False) or _knowing(opened, generic=True)[:1]
     what = "folder" if opened.is_folder else "file"
@@ -156,32 +133,25 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     if len(found) == 1 and not trials:
         return found[0]
     if trials and not found:
-        raise UsageError(
-            "this is a trial of fairtrial"
-            if trials[0] == str(opened.path)
-            else "the folder holds trials of fairtrial",
-            opened.source,
-            f"every command reads them as they are: name one, such as {trials[0]}",
-        )
+        one = trials[0] == str(opened.path)
+        held = "this is a trial of fairtrial" if one else "the folder holds trials of fairtrial"
+        fix = f"every command reads them as they are: name one, such as {trials[0]}"
+        raise UsageError(held, opened.source, fix)
     if found:
         kinds = [tool.said for tool in found] + [f"a folder with the trial {t}" for t in trials[:1]]
-        raise UsageError(
-            f"the {what} looks like {' and like '.join(kinds)}",
-            opened.source,
-            f"say which with --format ({', '.join(tool.name for tool in found)})"
-            + (", or name the folder of the results" if opened.is_folder else ""),
-        )
+        fix = f"say which with --format ({', '.join(tool.name for tool in found)})"
+        fix += ", or name the folder of the results" * opened.is_folder
+        raise UsageError(f"the {what} looks like {' and like '.join(kinds)}", opened.source, fix)
     if _JSON.match(opened.head()):
         opened.json()  # says where it is damaged
     lists = [path or "$" for path in sorted(_lists(opened.structure()))]
-    raise UsageError(
-        f"{UNKNOWN} {what}" + (f"; lists of numbers lie at {listed(lists, 3)}" if lists else ""),
-        opened.source,
-        "name the file of the results in it"
-        if opened.is_folder
-        else f"say what is what, --columns 'benchmark=NAME, value={lists[0] if lists else 'NAME'}', or give its single runs "
-        "as a long CSV: benchmark, variant, run, value",
+    lie = f"; lists of numbers lie at {listed(lists, 3)}" if lists else ""
+    fix = (
+        f"say what is what, --columns 'benchmark=NAME, value={lists[0] if lists else 'NAME'}', or give its single runs "
+        "as a long CSV: benchmark, variant, run, value"
     )
+    fix = "name the file of the results in it" if opened.is_folder else fix
+    raise UsageError(f"{UNKNOWN} {what}{lie}", opened.source, fix)
 
 
 def begins_with_numbers(opened: Opened) -> bool:

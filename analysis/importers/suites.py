@@ -1,13 +1,17 @@
-"""Tools that execute suites and write text: ReBench and SPEC CPU.
+"""Tools that execute suites and write text or XML: ReBench, SPEC CPU, and BenchExec.
 
-The criterion ``total`` is the time; others, such as ``MaxRSS``, are metrics of their own. Warm-up
+The criterion ``total`` of ReBench is the time; others, such as ``MaxRSS``, are metrics of their own. Warm-up
 iterations are told apart where the benchmark's line says how many there are. A second execution appends
 under the same headings, or new ones, and numbers its invocations again from 1: a number that does not
 rise begins the next execution. Files of versions before 1.2 have no headings.
 
-In the CSV the table "Full Results Table" holds the runs; "Selected Results Table" repeats the medians
+In SPEC's CSV the table "Full Results Table" holds the runs; "Selected Results Table" repeats the medians
 and is not read. In raw files each run is a number in the key; what is not valid has failed, what was not
 run is nothing. A report that is invalid, or estimated, is read, and that is said.
+
+BenchExec executes a task once in a file: repetitions are several files. The status is read before the times:
+a task that failed has times that say nothing, one that its time limit ended lower bounds. The environment that
+the file stores is not read, and nothing in the XML is fetched or expanded.
 """
 
 from __future__ import annotations
@@ -17,22 +21,17 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+from xml.parsers import expat
 
-from ..pages.model import cautions_of
-from .parsing import (
-    ForeignCell,
-    ForeignFile,
-    facts_of,
-    in_base_unit,
-    number_or_text,
-    within,
-)
-
-if TYPE_CHECKING:
-    from ..data.opening import Opened
+from ..data.opening import Opened, files_in, open_in_folder
+from ..errors import FairtrialError
+from .parsing import ForeignCell, ForeignFile, foreign_file, in_base_unit, number_or_text, within
 
 _NAMES = (
     "benchmark", "executor", "suite", "extraArgs", "cores", "inputSize", "varValue", "tag",
@@ -81,35 +80,26 @@ def read_rebench(opened: Opened) -> ForeignFile:
     if not any(run.invocations for run in found):
         raise opened.fail("there is no measurement in the file", "was every run a failure?")
     several = max(run.execution for run in found) > 1
-    cells = tuple(
-        _cell(opened, run, _varying(run, found), several=several)
-        for run in sorted(found, key=lambda run: run.criterion != "total")
-    )
-    return ForeignFile(
+    found.sort(key=lambda run: run.criterion != "total")
+    cells = tuple(_cell(opened, run, _varying(run, found), several=several) for run in found)
+    return foreign_file(
         cells=cells,
         variant_rule="the executor",
-        losses=cautions_of(
-            {
-                "warm-ups-unknown": any(cell.warmups is None for cell in cells)
-                and "warm-up iterations are not told apart in the file",
-                "failed-unknown": "failed invocations are not in the file",
-            }
-        ),
+        losses={
+            "warm-ups-unknown": any(cell.warmups is None for cell in cells)
+            and "warm-up iterations are not told apart in the file",
+            "failed-unknown": "failed invocations are not in the file",
+        },
         facts=reader.facts,
     )
 
 
 def _varying(run: _Run, every: list[_Run]) -> list[str]:
     """Name what tells runs of one benchmark and executor apart, the same for all executors."""
-    alike = [one for one in every if one.names.get("benchmark") == run.names.get("benchmark")]
-    by_executor: dict[str, list[_Run]] = {}
-    for one in alike:
-        by_executor.setdefault(one.names.get("executor", ""), []).append(one)
-    return [
-        name
-        for name in _NAMES
-        if any(len({one.names.get(name, "") for one in mine}) > 1 for mine in by_executor.values())
-    ]
+    alike = [one.names for one in every if one.names.get("benchmark") == run.names.get("benchmark")]
+    executors = {names.get("executor", "") for names in alike}
+    pairs = {n: {(of.get("executor", ""), of.get(n, "")) for of in alike} for n in _NAMES}
+    return [name for name in _NAMES if len(pairs[name]) > len(executors)]
 
 
 def _cell(opened: Opened, run: _Run, varying: list[str], *, several: bool) -> ForeignCell:
@@ -155,17 +145,16 @@ class _Reader:
     def runs(self) -> Iterator[_Run]:
         """Give the runs in the order of their first measurements."""
         lines = self.opened.text().split("\n")
+        fix = "name the .data file of an experiment whose action is 'benchmark'"
         for number, line in enumerate(lines, 1):
             if line.startswith("#"):
                 self._say(line, number)
             elif line.startswith("invocation\t"):
                 self._columns = tuple(line.split("\t"))
-                if self._columns[:5] != _MEASURED:
-                    raise self.opened.fail(
-                        "these are profiles, no measurements",
-                        "name the .data file of an experiment whose action is 'benchmark'",
-                        at=f"{number}",
-                    )
+                good = self._columns[:5] == _MEASURED
+                self.opened.require(
+                    good, "these are profiles, no measurements", fix, at=f"{number}"
+                )
             elif line.strip():
                 self._add(line.split("\t"), number, last=number == len(lines))
         yield from self._found.values()
@@ -177,47 +166,42 @@ class _Reader:
             self._started = start[1].strip()
         elif line.startswith("# Environment: "):
             about = _json_in(line.removeprefix("# Environment: "))
-            found = facts_of(within(about, "hostName"), within(about, "cpu"))
-            self.facts = found | self.facts  # the first one is kept
+            for fact, key in (("host", "hostName"), ("cpu_model", "cpu")):
+                if isinstance(text := within(about, key), str):
+                    self.facts.setdefault(fact, text)
         elif (said := _SAID.match(line)) is not None:
             data = _json_in(said[3])
-            if not isinstance(data, dict):
-                raise self.opened.fail("what the line describes is no JSON", at=f"{number}")
+            good = isinstance(data, dict)
+            self.opened.require(good, "what the line describes is no JSON", at=f"{number}")
             if said[1] == "benchmark":
                 self._benchmarks[said[2]] = data
             else:
                 known = self._benchmarks.get(str(data.get("benchmark_id")))
                 bench = data.get("benchmark", known)
                 warm = within(bench, "runDetails", "warmup")
-                known = type(warm) is int and warm > 0
-                self._ids[said[2]] = (_names_of(data, bench), warm if known else None)
+                told = type(warm) is int and warm > 0
+                self._ids[said[2]] = (_names_of(data, bench), warm if told else None)
 
     def _add(self, cells: list[str], number: int, *, last: bool) -> None:
         at = f"{number}"
         columns = self._columns or _HEADLESS.get(len(cells), ())
-        if len(cells) < len(columns) or not columns:
-            raise self.opened.fail(
-                "the line is cut off" if columns or last else "there is no line of headings",
-                "remove it, or copy the file again",
-                at=at,
-            )
+        what = "the line is cut off" if columns or last else "there is no line of headings"
+        whole = len(cells) >= len(columns) > 0
+        self.opened.require(whole, what, "remove it, or copy the file again", at=at)
         row = dict(zip(columns, cells, strict=False))
         names, warm = self._ids.get(row.get("runId", ""), ({}, None))
         names = names | {name: row[name] for name in _NAMES if row.get(name)}
-        if not names.get("benchmark"):
-            raise self.opened.fail("the line names no benchmark", at=at)
+        self.opened.require(bool(names.get("benchmark")), "the line names no benchmark", at=at)
         run_id = row.get("runId") or "\t".join(names.get(name, "") for name in _NAMES)
         criterion = row["criterion"]
         place = (self._whole(row["invocation"], at), self._whole(row["iteration"], at))
         if place <= self._last.get((run_id, criterion), (-1, -1)):
             self._execution, self._last = self._execution + 1, {}
         self._last[run_id, criterion] = place
-        key = (run_id, criterion, self._execution)
-        run = self._found.get(key)
-        if run is None:
-            run = self._found[key] = _Run(
-                names, criterion, row["unit"], self._execution, self._started, warm
-            )
+        run = self._found.setdefault(
+            (run_id, criterion, self._execution),
+            _Run(names, criterion, row["unit"], self._execution, self._started, warm),
+        )
         value = self.opened.value(number_or_text(row["value"]), at)
         if warm is not None and place[1] <= warm:
             run.warmups += 1
@@ -238,16 +222,12 @@ def _json_in(text: str) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _names_of(data: dict[str, Any], bench: object) -> dict[str, str]:
-    names = {
-        key: str(value)
-        for key, value in data.items()
-        if isinstance(value, (str, int)) and key != "benchmark_id"
-    }
+    names = {key: str(value) for key, value in data.items() if isinstance(value, (str, int))}
+    names.pop("benchmark_id", None)
     for name, key in (("benchmark", "suite"), ("suite", "executor"), ("executor", "")):
-        if not isinstance(bench, dict):
-            break
-        names[name] = str(bench.get("name"))
-        bench = bench.get(key)
+        if isinstance(bench, dict):
+            names[name] = str(bench.get("name"))
+            bench = bench.get(key)
     return names
 
 
@@ -301,31 +281,39 @@ def read_spec_cpu(opened: Opened) -> ForeignFile:
             if value:
                 runs.setdefault(key, {}).setdefault(metric, []).append((value, run, at))
     cells = tuple(
-        cell
+        ForeignCell(
+            benchmark=key[0],
+            variant=key[1],
+            metric=metric,
+            unit="s" if metric == "time" else "score",
+            better="lower" if metric == "time" else "higher",
+            processes=tuple((opened.value(number_or_text(text), at),) for text, _, at in values),
+            labels=tuple(run for _, run, _ in values),
+            known=True,
+            inner=1,
+            warmups=0,
+            failed=failed[key],
+            keys={"benchmark": key[0], "tuning": key[1]},
+        )
         for key in dict.fromkeys((*runs, *failed))
-        for cell in _cells(opened, key, runs.get(key, {"time": []}), failed[key])
+        for metric, values in runs.get(key, {"time": []}).items()
     )
     if not cells:
         raise opened.fail("there is no run in the file", "is the report whole?")
     cpu = _CPU.search(text)
-    return ForeignFile(
+    return foreign_file(
         cells=cells,
         variant_rule="the tuning (base or peak)",
-        losses=cautions_of(
-            {
-                "order-unknown": "the order of the runs is not in the report",
-                "no-sessions": "all runs are from one occasion",
-            }
-        ),
-        notes=cautions_of(
-            {
-                "invalid-result": _INVALID.search(text) is not None
-                and "SPEC's tools marked this result as invalid",
-                "estimated-result": re.search(r"\bEst\. (?:Base|Peak) ", text) is not None
-                and "SPEC's tools marked these values as estimates: the run does not follow its "
-                "rules",
-            }
-        ),
+        losses={
+            "order-unknown": "the order of the runs is not in the report",
+            "no-sessions": "all runs are from one occasion",
+        },
+        notes={
+            "invalid-result": _INVALID.search(text) is not None
+            and "SPEC's tools marked this result as invalid",
+            "estimated-result": re.search(r"\bEst\. (?:Base|Peak) ", text) is not None
+            and "SPEC's tools marked these values as estimates: the run does not follow its rules",
+        },
         facts={} if cpu is None else {"cpu_model": (cpu[1] or cpu[2]).strip()},
     )
 
@@ -352,15 +340,14 @@ def _table(opened: Opened, text: str, before: int) -> Iterator[tuple[int, dict[s
     reader = csv.reader(io.StringIO(text, newline="\n"))
     for row in opened.rows(reader, before=before):
         line = before + reader.line_num
-        if not heads:
-            if row and row[0] == "Benchmark":
-                heads = [cell.replace("Est. ", "") for cell in row]
-        elif not row or not row[0].strip() or "Selected Results Table" in row[0]:
-            return
-        else:
+        if heads:
+            if not row or not row[0].strip() or "Selected Results Table" in row[0]:
+                return
             whole = len(row) >= len(heads)
             opened.require(whole, "the line is cut off", "copy the file again", at=f"{line}")
             yield line, dict(zip(heads, row, strict=False))
+        elif row[:1] == ["Benchmark"]:
+            heads = [cell.replace("Est. ", "") for cell in row]
 
 
 def _raw_rows(text: str) -> Iterator[_Row]:
@@ -379,22 +366,244 @@ def _raw_rows(text: str) -> Iterator[_Row]:
         yield (name, tuning), f"{k}", f"{bench}.{tuning}.{k:03d}", status, given
 
 
-def _cells(
-    opened: Opened, key: tuple[str, str], found: dict[str, list[tuple[str, str, str]]], failed: int
+def xml_of(opened: Opened) -> ET.Element:
+    """Parse a whole XML file; a DOCTYPE that only names an external definition is passed over."""
+    builder = ET.TreeBuilder()
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.ordered_attributes = False
+
+    def refuse(what: str) -> None:
+        fix = "results need none: take it out if you trust the file"
+        at = f"{parser.CurrentLineNumber}"
+        raise opened.fail(f"the file holds {what}, which is refused", fix, at=at)
+
+    def doctype(*about: object) -> None:
+        if about[-1]:
+            refuse("a DOCTYPE with an internal subset")
+
+    parser.StartDoctypeDeclHandler = doctype
+    parser.EntityDeclHandler = lambda *_about: refuse("an entity of its own")
+    parser.ExternalEntityRefHandler = lambda *_about: 1  # passed over: nothing is ever fetched
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    try:
+        parser.Parse(opened.data if opened.encoding is None else opened.text(), True)  # noqa: FBT003 - expat's own
+        return builder.close()
+    except (LookupError, ValueError) as error:
+        what = f"its encoding cannot be read: {error}"
+        raise opened.fail(what, "name it with --encoding", at="1") from None
+    except (expat.ExpatError, AssertionError) as error:
+        line = getattr(error, "lineno", 0)
+        cut = "no element found" in str(error) or "unclosed" in str(error)
+        what = "the file is cut off" if cut else f"it is no XML: {error}"
+        raise opened.fail(what, "copy the file again", at=f"{line}") from None
+
+
+_METRICS = ("walltime", "cputime", "memory")
+_EARLIER = {"memUsage": "memory"}  # before version 2
+_QUANTITY = re.compile(r"^([-+0-9.eE]+)\s*([A-Za-zµ]*)$")
+_FAILED = re.compile(
+    r"^(timeout|out of memory|error|killed|segmentation fault|exception|aborted|out of java memory|"
+    r"assertion|unsupported|out of native memory)",
+    re.IGNORECASE,
+)
+_OF_RUN = ("properties", "expectedVerdict")
+_ABOUT = ("tool", "version", "benchmarkname", "name", "block", "options", "date")
+_TOLD = (("host", "systeminfo[1]", "hostname"), ("cpu_model", "systeminfo[1]/cpu", "model"))
+_TITLE = re.compile(r"^(.*)\(([^()]*)\)$")  # each sign is read once, however many blanks there are
+
+
+def knows_benchexec(opened: Opened) -> bool:
+    """Tell by the root element and its tool, or by the three lines of headings of a table."""
+    if opened.is_folder:
+        return any(_is_result_at(opened, path) for path in files_in(opened))
+    if opened.head().startswith("tool\t"):
+        return _table_head(opened.head()) is not None
+    return _is_result(opened)
+
+
+def _is_result_at(folder: Opened, path: Path) -> bool:
+    if not path.name.endswith((".xml", ".xml.bz2", ".xml.gz")):
+        return False
+    try:
+        return _is_result(open_in_folder(folder, path))
+    except FairtrialError:  # what cannot be opened is none
+        return False
+
+
+def _is_result(opened: Opened) -> bool:
+    head = opened.head()
+    return re.search(r"<result\b[^<>]*\btool=", head) is not None and "<run" in head
+
+
+def _table_head(text: str) -> list[str] | None:
+    lines = text.split("\n")[:3]
+    if len(lines) == 3 and lines[1].lower().startswith(("run set\t", "runset\t", "run sets\t")):
+        return lines
+    return None
+
+
+def read_benchexec(opened: Opened) -> ForeignFile:
+    """Give a cell for each task, file and measured quantity."""
+    facts: dict[str, str] = {}
+    if opened.is_folder:
+        cells = [
+            cell
+            for path in files_in(opened)
+            if _is_result_at(opened, path)
+            for cell in _of_xml(open_in_folder(opened, path), facts)
+        ]
+        rule = "the file's name"
+    elif opened.head().startswith("tool\t"):
+        cells, rule = list(_of_table(opened)), "the tool and the run set"
+    else:
+        cells, rule = list(_of_xml(opened, facts)), "the file's name"
+    if not cells:
+        what, fix = "there is no run in the file", "did benchexec execute any task?"
+        if not opened.is_folder and b"<run" in opened.data:
+            what = "no run in the file has a measured column"
+            fix = "was the execution stopped? name the result file that benchexec wrote at its end"
+        raise opened.fail(what, fix)
+    lost = "a file holds one run of each task: give the files of several executions, with --variant tool to put them together"
+    return foreign_file(cells=cells, variant_rule=rule, losses={"one-run": lost}, facts=facts)
+
+
+def _of_xml(opened: Opened, facts: dict[str, str]) -> Iterator[ForeignCell]:
+    root = xml_of(opened)
+    if root.tag != "result":
+        raise opened.fail(f"the root element is {root.tag!r}, not 'result'", "is it of BenchExec?")
+    about = {name: root.get(name, "") for name in _ABOUT if root.get(name)}
+    for fact, path, key in _TOLD:
+        if (told := root.find(path)) is not None and (text := told.get(key)):
+            facts[fact] = text
+    session = root.get("starttime") or root.get("date")
+    limit = _lasted(opened, root.get("timelimit"))
+    runs = list(root.iter("run"))
+    names = [run.get("name", "") for run in runs]
+    for number, (name, run) in enumerate(zip(names, runs, strict=True), 1):
+        opened.require(name != "", "a run has no name", at=f"run {number}")
+        columns = {of.get("title", ""): of.get("value", "") for of in run.findall("column")}
+        more = {key: text for key in _OF_RUN if (text := run.get(key))}
+        # one task may be executed for several properties
+        properties = more.get("properties") if names.count(name) > 1 else None
+        task = f"{name} {properties}" if properties else name
+        keys = {**about, **more, "task": name}
+        like = ForeignCell(
+            benchmark=task, variant=opened.stem, processes=(), session=session, keys=keys
+        )
+        yield from _benchexec_cells(opened, like, columns, limit)
+
+
+def _benchexec_cells(
+    opened: Opened, like: ForeignCell, columns: Mapping[str, str], limit: float | None = None
 ) -> Iterator[ForeignCell]:
-    bench, tuning = key
-    for metric, values in found.items():
-        yield ForeignCell(
-            benchmark=bench,
-            variant=tuning,
-            metric=metric,
-            unit="s" if metric == "time" else "score",
-            better="lower" if metric == "time" else "higher",
-            processes=tuple((opened.value(number_or_text(text), at),) for text, _, at in values),
-            labels=tuple(run for _, run, _ in values),
+    """Give a cell as another one for each quantity of a run."""
+    columns = {_EARLIER.get(title, title): text for title, text in columns.items() if text}
+    failed, status = _is_failed(columns), columns.get("status", "")
+    stopped = failed and status.lower().startswith("timeout")
+    for title in _METRICS:
+        text = columns.get(title)
+        if text is None and not (failed and title == "walltime"):
+            continue
+        at = f"{like.benchmark}, {title}"
+        value, unit = (0.0, "") if failed else _quantity(opened, text or "", at)
+        yield replace(
+            like,
+            metric=title,
+            unit="B" if title == "memory" else unit or "s",
+            processes=() if failed else ((value,),),
             known=True,
             inner=1,
             warmups=0,
-            failed=failed,
-            keys={"benchmark": bench, "tuning": tuning},
+            failed=int(failed),
+            cut=((_lasted(opened, text), limit, 0),) if stopped else (),
+            keys={**like.keys, "status": status},
         )
+
+
+def _is_failed(columns: Mapping[str, str]) -> bool:
+    if columns.get("category") == "error":
+        return True
+    if "category" in columns and columns["category"] not in ("", "missing"):
+        return False
+    return _FAILED.match(columns.get("status", "")) is not None
+
+
+def _lasted(opened: Opened, text: str | None) -> float | None:
+    """Give what a run that was cut had used until then; None where that is no number above 0."""
+    with suppress(FairtrialError):
+        return _quantity(opened, text or "", "")[0] or None
+    return None
+
+
+def _quantity(opened: Opened, text: str, at: str) -> tuple[float, str]:
+    match = _QUANTITY.match(text.strip())
+    if match is None:
+        raise opened.fail(f"{text!r} is not a quantity", at=at)
+    factor, unit = in_base_unit(match[2])
+    return opened.value(number_or_text(match[1]), at, factor=factor), unit
+
+
+def _of_table(opened: Opened) -> Iterator[ForeignCell]:
+    lines = [line.split("\t") for line in opened.text().split("\n")]
+    groups = _groups_of(lines) if len(lines) > 2 else []
+    what = "the three lines of headings (tool, run set, columns) are damaged"
+    fix = "make the table again with table-generator -f csv"
+    opened.require(groups != [], what, fix, at="1")
+    width = len(lines[2])
+    several = len({(tool, run_set) for tool, run_set, _, _ in groups}) > 1
+    measured = {place for *_, columns in groups for place in columns}
+    starts = {width, *(min(columns) for *_, columns in groups)}
+    for number, given in enumerate(lines[3:], 4):
+        if not any(cell.strip() for cell in given):
+            continue
+        # no empty cells stand at a line's end; what a run set begins with is a place where one may end
+        more, short = len(given) > width, number == len(lines) and len(given) not in starts
+        what = "the line has more cells than the headings" if more else "the line is cut off"
+        fix = "remove it, or make the table again"
+        opened.require(not (more or short), what, fix, at=f"{number}")
+        row = given + [""] * (width - len(given))
+        labels = [cell for k, cell in enumerate(row) if k not in measured and cell]
+        for tool, run_set, execution, columns in groups:
+            quantities = {
+                title: row[place] if title == "status" else f"{row[place]}{unit}"
+                for place, (title, unit) in columns.items()
+                if row[place]
+            }
+            like = ForeignCell(
+                benchmark=" ".join(labels),
+                variant=f"{tool} {run_set}" if several else tool,
+                processes=(),
+                session=execution,
+                keys={"tool": tool, "name": run_set, "task": labels[0] if labels else ""},
+            )
+            yield from _benchexec_cells(opened, like, quantities)
+
+
+_Group = tuple[str, str, str | None, dict[int, tuple[str, str]]]
+
+
+def _groups_of(lines: Sequence[list[str]]) -> list[_Group]:
+    """Give the columns of each result file: where a title comes again the next file begins.
+
+    Columns of labels, such as the property, have neither tool nor title.
+    """
+    found: list[_Group] = []
+    counts: dict[tuple[str, str], int] = {}
+    for place, (tool, run_set, title) in enumerate(zip(*lines[:3], strict=False)):
+        if place == 0 or not (tool.strip() and title.strip()):
+            continue
+        plain = _TITLE.match(title)
+        column = (plain[1].rstrip(), plain[2]) if plain else (title.strip(), "")
+        pair = (tool.strip(), run_set.strip())
+        known = {title for title, _ in found[-1][3].values()} if found else set()
+        if not found or found[-1][:2] != pair or column[0] in known:
+            counts[pair] = counts.get(pair, 0) + 1
+            found.append((*pair, f"result {counts[pair]}", {}))
+        found[-1][3][place] = column
+    return [
+        (tool, run_set, name if counts[tool, run_set] > 1 else None, columns)
+        for tool, run_set, name, columns in found
+    ]

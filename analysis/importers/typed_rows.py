@@ -19,12 +19,12 @@ import numpy as np
 from ..data.matrix_file import Dress, TextTable, read_text
 from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
-from ..pages.model import Caution, cautions_of
+from ..pages.model import Caution
 from ..record.json_paths import JsonPathError, Place, beside, places, root
-from .columns import Coded
+from .columns import Coded, Real
 from .headings import SAMPLE, is_long, long_mapping
 from .long_table import LongTable, float_of, long_file
-from .parsing import ForeignCell, ForeignFile
+from .parsing import ForeignCell, ForeignFile, foreign_file
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
 #
@@ -72,17 +72,15 @@ def read_matrix(opened: Opened) -> ForeignFile:
         )
         for name, row in found.samples.items()
     )
-    return ForeignFile(
+    return foreign_file(
         format=found.dress,
         cells=cells,
-        losses=cautions_of(
-            {
-                "no-unit": "the file has neither unit nor direction",
-                "processes-unknown": "the file does not say which values are from one process: each "
-                "is taken as a run",
-                "no-sessions": "on which occasion a run was made is not in the file",
-            }
-        ),
+        losses={
+            "no-unit": "the file has neither unit nor direction",
+            "processes-unknown": "the file does not say which values are from one process: each "
+            "is taken as a run",
+            "no-sessions": "on which occasion a run was made is not in the file",
+        },
         notes=tuple(Caution(one.code, one.text) for one in found.cautions),
     )
 
@@ -123,26 +121,21 @@ def knows_speedup_test(opened: Opened) -> bool:
 def read_speedup_test(opened: Opened) -> ForeignFile:
     """Give two cells for each benchmark: the initial program, then the optimised one."""
     cells = list(_cells(opened))
-    if not cells:
-        raise opened.fail("the configuration names no benchmark", "is the file whole?")
-    return ForeignFile(
-        cells=tuple(cells),
+    opened.require(cells != [], "the configuration names no benchmark", "is the file whole?", at="")
+    return foreign_file(
+        cells=cells,
         variant_rule="the side (initial or optimised)",
-        losses=cautions_of(
-            {
-                "processes-unknown": "the file does not say which values are from one processs: each "
-                "is taken as a run",
-                "no-sessions": "on which occasion a run was made is not in the files",
-                "failed-unknown": "failed runs are not in the files",
-            }
-        ),
-        notes=cautions_of(
-            {
-                "settings-left-out": any(cell.keys.get("settings") for cell in cells)
-                and "confidence levels and coefficients are not values: 'fairtrial speedup-test' "
-                "reads them from the configuration"
-            }
-        ),
+        losses={
+            "processes-unknown": "the file does not say which values are from one processs: each "
+            "is taken as a run",
+            "no-sessions": "on which occasion a run was made is not in the files",
+            "failed-unknown": "failed runs are not in the files",
+        },
+        notes={
+            "settings-left-out": any(cell.keys.get("settings") for cell in cells)
+            and "confidence levels and coefficients are not values: 'fairtrial speedup-test' "
+            "reads them from the configuration"
+        },
     )
 
 
@@ -151,30 +144,23 @@ def _cells(opened: Opened) -> Iterator[ForeignCell]:
     for k, row in enumerate(opened.rows(reader)):
         if k == 0 or not row or not any(cell.strip() for cell in row):
             continue
-        at = f"{reader.line_num}"
-        if len(row) != 5:
-            raise opened.fail(
-                f"the line has {len(row)} fields",
-                "write Name,Sample1,Sample2,ConfLevel,Coef; the last two may be empty",
-                at=at,
-            )
+        fix = "write Name,Sample1,Sample2,ConfLevel,Coef; the last two may be empty"
+        opened.require(
+            len(row) == 5, f"the line has {len(row)} fields", fix, at=f"{reader.line_num}"
+        )
+        name, *samples = (cell.strip() for cell in row[:3])
         settings = " ".join(cell for cell in row[3:] if cell.strip() not in ("", "NA"))
-        for place, (column, variant) in enumerate(_SIDES, 1):
-            beside = _sample(opened, row[place].strip())
+        for (column, variant), sample in zip(_SIDES, samples, strict=True):
+            path = Path(opened.source).parent / sample
+            # Path.exists() raises on a name too long
+            there = os.path.lexists(path) or path.is_absolute()
+            beside = str(path) if there else os.path.join(".", sample)  # noqa: PTH118 - a Path would make - of ./-
             yield ForeignCell(
-                benchmark=row[0].strip(),
+                benchmark=name,
                 variant=variant,
-                processes=(numbers_of(beside),),
-                known=False,
-                keys={"Name": row[0].strip(), column: row[place].strip(), "settings": settings},
+                processes=(numbers_of(open_foreign(beside, decimal=opened.decimal)),),
+                keys={"Name": name, column: sample, "settings": settings},
             )
-
-
-def _sample(opened: Opened, name: str) -> Opened:
-    path = Path(opened.source).parent / name
-    if os.path.lexists(path) or path.is_absolute():  # Path.exists() raises on a name too long
-        return open_foreign(str(path), decimal=opened.decimal)
-    return open_foreign(os.path.join(".", name), decimal=opened.decimal)  # noqa: PTH118 - a Path would make - of ./-
 
 
 def numbers_of(opened: Opened) -> tuple[float, ...]:
@@ -206,9 +192,14 @@ def file_of_rows(
     if not columns:
         long_mapping(opened, headings, first)
         raise opened.fail("the table has no rows", "is the file whole?")
+
+    def coded(k: int) -> Coded:
+        numbers: dict[str, int] = {}
+        codes = [numbers.setdefault(text, len(numbers)) for text in columns[k]]
+        return Coded(np.array(codes, np.int64), list(numbers))
+
     return _long_file(
-        opened, list(headings), first,
-        lambda k: _rows_coded(columns[k]),
+        opened, list(headings), first, coded,
         lambda k, units: np.array([float_of(text, units) for text in columns[k]], np.float64),
         lambda row, k: columns[k][row],
         line_of,
@@ -220,7 +211,7 @@ def _long_file(  # noqa: PLR0917 - a table and what reads it
     headings: Sequence[str],
     first: Sequence[Sequence[str]],
     coded: Callable[[int], Coded],
-    floats: Callable[[int, set[str]], np.ndarray[Any, np.dtype[np.float64]]],
+    floats: Callable[[int, set[str]], Real],
     text_of: Callable[[int, int], str],
     line_of: Callable[[int], str] = lambda row: f"row {row + 1}",
 ) -> ForeignFile:
@@ -233,20 +224,14 @@ def _long_file(  # noqa: PLR0917 - a table and what reads it
     )
 
 
-def _rows_coded(texts: Sequence[str]) -> Coded:
-    numbers: dict[str, int] = {}
-    codes = [numbers.setdefault(text, len(numbers)) for text in texts]
-    return Coded(np.array(codes, np.int64), list(numbers))
-
-
 def _rows_text(cell: object) -> str:
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if isinstance(cell, bytes):  # a data base may hold texts as such
+    return str(cell).lower() if isinstance(cell, bool) else _text(cell)
+
+
+def _text(cell: object) -> str:
+    if isinstance(cell, bytes):  # data bases, and older writers of Parquet, hold texts as such
         return cell.decode("utf-8", "backslashreplace")
-    return repr(cell) if isinstance(cell, float) else str(cell)
+    return "" if cell is None else str(cell)
 
 
 def knows_json(opened: Opened) -> bool:
@@ -287,17 +272,12 @@ def read_json(opened: Opened) -> ForeignFile:
     )
     if opened.columns and not (plain and all(rows)):
         return _by_paths(opened, data)
-    if not isinstance(data, list) or not data or not isinstance(data[0], dict):
-        raise opened.fail(
-            "it is not a list of objects",
-            "write one object for each value, or say where they are: --columns 'benchmark=results[*].name, value=results[*].times'",
-        )
+    fix = "write one object for each value, or say where they are: --columns 'benchmark=results[*].name, value=results[*].times'"
+    good = isinstance(data, list) and data != [] and isinstance(data[0], dict)
+    opened.require(good, "it is not a list of objects", fix, at="")
     if None in rows:
-        raise opened.fail(
-            "it is no object, or holds a list",
-            "write plain keys for each value, or say where values are: --columns 'benchmark=[*].name, value=[*].times'",
-            at=f"[{rows.index(None)}]",
-        )
+        fix = "write plain keys for each value, or say where values are: --columns 'benchmark=[*].name, value=[*].times'"
+        raise opened.fail("it is no object, or holds a list", fix, at=f"[{rows.index(None)}]")
     headings = list(dict.fromkeys(key for row in rows for key in row or ()))
     return file_of_rows(
         opened, headings, ([(row or {}).get(key) for key in headings] for row in rows)
@@ -314,9 +294,8 @@ def _documents(opened: Opened) -> Any:  # noqa: ANN401 - any JSON
         try:
             found += [json.loads(line)] if line.strip() else []
         except (ValueError, RecursionError) as error:
-            raise opened.fail(
-                f"the line is no JSON: {error}", "write one object a line", at=f"{number}"
-            ) from None
+            what = f"the line is no JSON: {error}"
+            raise opened.fail(what, "write one object a line", at=f"{number}") from None
     return found
 
 
@@ -362,10 +341,12 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
                     taken.add(at[0].where)
                     row[key := _heading(one, role)] = at[0].value
                     names[role][key] = None
+            _, whole, at_entry = place.entries[-1]
+            before = f"{at_entry}." if at_entry else ""
             row |= {
                 key: cell
-                for key, cell in _beside(place)
-                if f"{_entry(place)}{key}" not in taken and key not in row
+                for key, cell in (whole.items() if isinstance(whole, dict) else ())
+                if not (isinstance(cell, (list, dict)) or f"{before}{key}" in taken or key in row)
             }
             key = _heading(path, "value")
             names["value"][key] = None
@@ -405,19 +386,6 @@ def _heading(path: str, role: str) -> str:
     return next((one or two for one, two in reversed(keys) if (one or two) not in "*"), role)
 
 
-def _entry(place: Place) -> str:
-    where = place.entries[-1].where
-    return f"{where}." if where else ""
-
-
-def _beside(place: Place) -> Iterator[tuple[str, object]]:
-    """Give the plain values of the object that a value stands in."""
-    inner = place.entries[-1].value
-    for key, value in inner.items() if isinstance(inner, dict) else ():
-        if not isinstance(value, (list, dict)):
-            yield key, value
-
-
 def _numbers(value: object, where: str) -> Iterator[tuple[str, object, str]]:
     """Give each number with its place, and the process of one that stands in a list of lists."""
     if not isinstance(value, list):
@@ -431,6 +399,8 @@ def _numbers(value: object, where: str) -> Iterator[tuple[str, object, str]]:
 
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
+_TABLES = """SELECT name FROM sqlite_master WHERE type = 'table'
+AND name NOT LIKE 'sqlite%' AND sql NOT LIKE 'CREATE VIRTUAL%'"""
 _OURS = "runs"
 _LONGEST = 64 * 1024**2  # bytes of a cell
 _VERSIONS = slice(18, 20)  # of the file's format: 2 with a journal of its own, else 1
@@ -443,31 +413,25 @@ def knows_sqlite(opened: Opened) -> bool:
 
 def read_sqlite(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric."""
-    if not knows_sqlite(opened):
-        raise opened.fail(
-            "it is not a complete database: "
-            + ("it is empty" if not opened.data else "it begins otherwise"),
-            "copy it again, or name its format with --format",
-        )
+    how = "it begins otherwise" if opened.data else "it is empty"
+    fix = "copy it again, or name its format with --format"
+    opened.require(knows_sqlite(opened), f"it is not a complete database: {how}", fix, at="")
     _require_whole(opened)
     with closing(sqlite3.connect(":memory:")) as base:
         try:
-            base.deserialize(_without_journal(opened.data))
+            data = opened.data
+            if (
+                data[_VERSIONS] == b"\x02\x02"
+            ):  # in memory no journal can be; a checkpointed one needs none
+                data = data[:18] + b"\x01\x01" + data[20:]
+            base.deserialize(data)
             base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
             base.execute("PRAGMA trusted_schema = OFF")
-            tables = [
-                name
-                for (name,) in base.execute(
-                    "SELECT name FROM sqlite_master WHERE type = 'table' "
-                    "AND name NOT LIKE 'sqlite%' AND sql NOT LIKE 'CREATE VIRTUAL%'"
-                )
-            ]
+            tables = [name for (name,) in base.execute(_TABLES)]
             ours = next((name for name in tables if name.lower() == _OURS), None)
-            if len(tables) != 1 and ours is None:
-                raise opened.fail(
-                    f"there are {len(tables)} tables, and none is {_OURS!r}",
-                    f"name the one that holds the runs {_OURS!r}",
-                )
+            what = f"there are {len(tables)} tables, and none is {_OURS!r}"
+            fix = f"name the one that holds the runs {_OURS!r}"
+            opened.require(len(tables) == 1 or ours is not None, what, fix, at="")
             quoted = (ours or tables[0]).replace('"', '""')
             rows = base.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608 - quoted
             headings = [column[0] for column in rows.description]
@@ -482,10 +446,8 @@ def _bounded(opened: Opened, rows: Iterable[tuple[object, ...]]) -> Iterator[tup
     for row in rows:
         left -= sum(len(cell) for cell in row if isinstance(cell, (str, bytes)))
         if left < 0:
-            raise opened.fail(
-                "the table holds too much for so small a file: its columns are computed",
-                "copy the values into a table of their own",
-            )
+            what = "the table holds too much for so small a file: its columns are computed"
+            raise opened.fail(what, "copy the values into a table of their own")
         yield row
 
 
@@ -499,18 +461,9 @@ def _require_whole(opened: Opened) -> None:
             there = journal.stat().st_size > 0
         except OSError:
             continue
-        if there:
-            raise opened.fail(
-                f"its last changes are in {journal.name} next to it, not in the file",
-                "let its program end, or put them in: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'",
-            )
-
-
-def _without_journal(data: bytes) -> bytes:
-    """Give a data base in memory, where no journal can be; a checkpointed one needs none."""
-    if data[_VERSIONS] == b"\x02\x02":
-        return data[:18] + b"\x01\x01" + data[20:]
-    return data
+        what = f"its last changes are in {journal.name} next to it, not in the file"
+        fix = "let its program end, or put them in: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"
+        opened.require(not there, what, fix, at="")
 
 
 _PARQUET_MAGIC = b"PAR1"
@@ -535,32 +488,24 @@ def read_parquet(opened: Opened) -> ForeignFile:
         table: Any = parquet_file(read_dictionary=texts).read()
     headings = [str(name) for name in table.column_names]
     first = [
-        [_parquet_text(one) for one in table.column(k).slice(0, SAMPLE).to_pylist()]
+        [_text(one) for one in table.column(k).slice(0, SAMPLE).to_pylist()]
         for k in range(len(headings))
     ]
     return _long_file(
         opened, headings, first,
         lambda k: _parquet_coded(table.column(k)),
         lambda k, units: _parquet_floats(table.column(k), units),
-        lambda row, k: _parquet_text(table.column(k)[row].as_py()),
+        lambda row, k: _text(table.column(k)[row].as_py()),
     )  # fmt: skip
 
 
 def _require_room(opened: Opened, told: Any) -> None:  # noqa: ANN401 - pyarrow's
     """Refuse a few bytes that say they are billions of rows: the format packs by itself."""
     pages = sum(told.row_group(k).total_byte_size for k in range(told.num_row_groups))
-    if max(pages, told.num_rows * told.num_columns * _WORD) > most_of(len(opened.data)):
-        raise opened.fail(
-            f"the file holds too much: {told.num_rows:,} rows of {told.num_columns} columns in "
-            f"{len(opened.data):,} bytes",
-            "split it, or leave out columns that are the same in all rows",
-        )
-
-
-def _parquet_text(value: object) -> str:
-    if isinstance(value, bytes):  # older writers do not mark texts as such
-        return value.decode("utf-8", "backslashreplace")
-    return "" if value is None else str(value)
+    room = max(pages, told.num_rows * told.num_columns * _WORD) <= most_of(len(opened.data))
+    held = f"{told.num_rows:,} rows of {told.num_columns} columns in {len(opened.data):,} bytes"
+    fix = "split it, or leave out columns that are the same in all rows"
+    opened.require(room, f"the file holds too much: {held}", fix, at="")
 
 
 def _parquet_coded(column: Any) -> Coded:  # noqa: ANN401 - pyarrow's
@@ -572,15 +517,13 @@ def _parquet_coded(column: Any) -> Coded:  # noqa: ANN401 - pyarrow's
         try:
             whole = whole.dictionary_encode()
         except pyarrow.ArrowException:  # nested types have none
-            whole = pyarrow.array(
-                [_parquet_text(one) for one in column.to_pylist()]
-            ).dictionary_encode()
-    texts = [_parquet_text(one) for one in whole.dictionary.to_pylist()]
+            whole = pyarrow.array([_text(one) for one in column.to_pylist()]).dictionary_encode()
+    texts = [_text(one) for one in whole.dictionary.to_pylist()]
     codes = whole.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
     return Coded(codes.astype(np.int64), [*texts, ""])
 
 
-def _parquet_floats(column: Any, units: set[str]) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN401 - pyarrow's
+def _parquet_floats(column: Any, units: set[str]) -> Real:  # noqa: ANN401 - pyarrow's
     import pyarrow
 
     kind = column.type
