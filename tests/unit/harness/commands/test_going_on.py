@@ -30,9 +30,8 @@ def begun(make_campaign, make_manifest, monkeypatch):
         manifest = make_manifest(
             runs=10, warmup=0, sessions=6, planned=360, status=status, appended=appended
         )
-        monkeypatch.setattr(
-            "harness.trial.progress.read_progress", lambda _: SimpleNamespace(done=done)
-        )
+        far = SimpleNamespace(done=done)
+        monkeypatch.setattr("harness.trial.progress.read_progress", lambda _: far)
         monkeypatch.setattr("harness.trial.progress.time_left", lambda *_: left_s)
         return SimpleNamespace(path=None, manifest=manifest, campaign=campaign, sessions=sessions)
 
