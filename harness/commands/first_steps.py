@@ -6,8 +6,7 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TextIO
 
-from analysis.errors import UsageError
-from analysis.options import COMMANDS, command
+from analysis.options import command
 from analysis.words import next_lines
 
 from .options import Talk, write_json
@@ -25,6 +24,8 @@ def init(*, path: Path, err: TextIO) -> int:
     --------
     compressors.yaml
     """
+    from analysis.errors import UsageError
+
     from ..campaign.resolve import starter_text
 
     try:
@@ -122,6 +123,9 @@ def schema(command: str) -> str:
     UsageError
         If the command prints no JSON, or fairtrial is not installed as a package.
     """
+    from analysis.errors import UsageError
+    from analysis.options import COMMANDS
+
     from .command_parser import parser_of
 
     options = parser_of([command]).commands[command].format_help() if command in COMMANDS else ""
@@ -133,6 +137,8 @@ def schema(command: str) -> str:
 def installed(place: str, called: str) -> str:
     """Give the text of a file that was installed below share/; `called` is what messages call it."""
     from importlib.metadata import PackageNotFoundError, files
+
+    from analysis.errors import UsageError
 
     try:
         listed = files("fairtrial") or ()
