@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import marshal
-import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from functools import cache
 from html import escape
-from importlib.util import MAGIC_NUMBER
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jinja2
-from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from ..announcing import doing
@@ -130,8 +125,7 @@ def html_page(report: Report) -> str:
     )
     groups = list(_groups(report))
     parts = sum(chapter.count(" data-jump=") for _, chapters in groups for chapter in chapters)
-    page = _templates().get_template("page.html.jinja")
-    return page.render(
+    return _template().render(
         title=shown(f"{report.headline} · {report.title}"),
         version=VERSION,
         script=Markup(script),  # noqa: S704 - our own file
@@ -345,36 +339,27 @@ def _with_links(chapter: Markup) -> Markup:
     return Markup("".join((*found, chapter[end:])))  # noqa: S704 - as escaped as it was
 
 
-# ---- templates
+# --- The template, and our own words.
 
 
 @cache
-def _templates() -> jinja2.Environment:
-    """Give the environment of all chapters; a template is named by its path in this folder.
-
-    Whatever they set is escaped. Beside Jinja's own there are the filters ``shown`` (what has no glyph
-    becomes visible) and ``sentence`` (the same, with a capital letter), ``named`` for a name that is
-    not ours (isolated; given a mapping of short names, short with the whole one as its title), and
-    ``said`` for our own words (the sign of a ratio, spaces that do not break).
-    """
-    found = environment(_HERE)
-    filters = {"shown": shown, "sentence": sentence, "named": name_html, "said": sentence_html}
-    found.filters |= filters
-    return found
+def _template() -> jinja2.Template:
+    """Give the page around the chapters; whatever it sets is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("page.html.jinja")
 
 
 def sentence(text: str) -> str:
     """Begin with a capital letter, unless a name stands first."""
     first = text.partition(" ")[0].removesuffix(",")
     return shown(text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text)
-
-
-def name_html(name: str, names: Mapping[str, str]) -> Markup:
-    """Set a name: as `names` says, whole in its title, isolated from what stands beside it."""
-    text = names.get(name, shown(name))
-    if text == shown(name):
-        return Markup("<bdi>{}</bdi>").format(text)
-    return Markup('<bdi title="{}">{}</bdi>').format(shown(name), text)
 
 
 _RATIO = re.compile(r"(?<![\w.\-])(\d[\d.]*)x(?!\w)")
@@ -435,53 +420,3 @@ def _sorts(cell: str | Value) -> str:
     if isinstance(cell, str):
         return ""
     return "" if cell.value is None else f' data-sort="{cell.value!r}"'
-
-
-_OPTIONS = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
-
-
-def environment(folder: Path) -> jinja2.Environment:
-    """Give an environment for the templates in a folder: everything that they set is escaped."""
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        bytecode_cache=_Compiled(),
-        **_OPTIONS,  # type: ignore[arg-type]
-    )
-
-
-class _Compiled(jinja2.BytecodeCache):
-    """Keeps compiled templates in the user's cache: compiling takes a tenth of a second.
-
-    As with kernels, a file is found by what it was made from, and has its checksum in front. Where
-    none can be written, templates are compiled each time.
-    """
-
-    def __init__(self) -> None:
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
-        root = os.environ.get("FAIRTRIAL_CACHE") or f"{home}/fairtrial"
-        self.folder = Path(root) / "templates"
-
-    def get_source_checksum(self, source: str) -> str:
-        """Give the name of the file: what compiling depends on."""
-        made_from = repr((source, _OPTIONS, jinja2.__version__, MAGIC_NUMBER))
-        return hashlib.sha256(made_from.encode()).hexdigest()[:32]
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Read a compiled template, if there is one."""
-        with suppress(OSError):
-            kept = (self.folder / bucket.checksum).read_bytes()
-            if hashlib.sha256(kept[32:]).digest() == kept[:32]:
-                bucket.code = marshal.loads(kept[32:])  # noqa: S302 - our own file
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Write a compiled template."""
-        code = marshal.dumps(bucket.code)
-        draft = self.folder / f"{bucket.checksum}.{os.getpid()}"
-        with suppress(OSError):
-            if self.folder.is_absolute():
-                self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self.folder.mkdir(exist_ok=True)
-                draft.write_bytes(hashlib.sha256(code).digest() + code)
-                draft.replace(self.folder / bucket.checksum)

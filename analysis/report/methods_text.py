@@ -129,7 +129,7 @@ def _name(text: str) -> Span:
 def _executed(subject: Subject) -> Iterator[Sentence]:
     two = len(subject.trials) > 1
     for trial, which in zip(subject.trials, ("first", "second"), strict=False):
-        yield from _measured(trial, subject, f"In the {which} of two trials we" if two else "We")
+        yield from _measured(trial, subject, f"In the {which} of two trials" if two else "")
     if not subject.trials:
         yield (
             "The values were read from files, which do not say how they were measured: sessions, "
@@ -139,9 +139,12 @@ def _executed(subject: Subject) -> Iterator[Sentence]:
         yield "The other side was read from a file, which does not say how it was measured."
 
 
-def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[Sentence]:
+def _measured(trial: Trial, subject: Subject, where: str) -> Iterator[Sentence]:
     """Say what was executed, in which order, on what, and what was left out."""
     manifest, verdict = trial.manifest, subject.verdict
+    imported = manifest.origin == "imported"
+    who = "another tool" if imported else "we"
+    begin = f"{where} {who}" if where else who.capitalize()
     level = level_of(verdict)
     settings = settings_of(trial.path if level is None else first_host(verdict) or trial.path)
     parts = (settings.get(name) for name in ("protocol", "isolation"))
@@ -156,10 +159,10 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[Sentence]:
         "an environment padded by a random length": isolation.get("padding") == "random",
     }
     apart = " and ".join(words for words, given in random.items() if given)
-    yield (
-        f"{begin} executed {cells} {_amount(trial, verdict)}, {order}, every run in a process of "
-        f"its own{' with ' * bool(apart)}{apart}."
-    )
+    alone = f"every run in a process of its own{' with ' * bool(apart)}{apart}"
+    if imported:
+        alone = "a run being what its files call a process, else a single value"
+    yield f"{begin} executed {cells} {_amount(trial, verdict)}, {order}, {alone}."
     built = [one.variant for one in verdict.layouts]
     if built and len(subject.trials) == 1:
         every = len(built) == len(manifest.variants)
@@ -183,7 +186,7 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[Sentence]:
     if warmup := manifest.warmup:
         where = _WARMED.get(str(protocol.get("warmup_sessions")), "in a session")
         yield f"{_begun(warmup, 'warm-up run')} of each {where} {_were(warmup)} left out."
-    else:
+    elif not imported:
         yield "There were no warm-up runs."
     variants = variants or list(manifest.variants)
     mine = np.isin(trial.variant, [manifest.variants.index(name) for name in variants])

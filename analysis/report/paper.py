@@ -60,16 +60,21 @@ Facts = Iterator[tuple[str, str | None]]  # a name; what is known, None where no
 def commands_of(subject: Subject) -> list[str]:
     """Give the command lines that measure and judge the same again, as they would be typed."""
     level, options = level_of(subject.verdict), [*_options(subject)]
-    lines = [words for trial in subject.trials for words in _measuring(trial, level)]
+    lines = [words for trial in _ours(subject) for words in _measuring(trial, level)]
     if subject.trials or len(subject.sources) > 1:  # one file alone is only reported on
         lines.append(["verdict", *subject.sources, "--explain", *options])
     lines.append(["report", *subject.sources, *options, "-o", "report.html"])
     return [shlex.join(["fairtrial", *words]) for words in lines]
 
 
+def _ours(subject: Subject) -> Iterator[Trial]:
+    """Give the trials that fairtrial measured: no command measures those of another tool again."""
+    return (trial for trial in subject.trials if trial.manifest.origin != "imported")
+
+
 def notes_of(subject: Subject) -> Iterator[str]:
     """Say what the commands cannot repeat."""
-    if subject.trials:
+    if next(_ours(subject), None) is not None:
         yield (
             "The seed fixes the order of the runs and everything else that is random, not their times."
         )

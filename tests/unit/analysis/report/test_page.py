@@ -13,7 +13,6 @@ from analysis.report.page import Chapter, Report, brief_page
 def told(*, anchor, title, sections):
     return Chapter(
         name="told",
-        folder="told",
         anchor=anchor,
         title=title,
         values={},

@@ -8,7 +8,7 @@ import re
 from html import unescape
 
 from analysis.pages.model import Column, Table, Value, section
-from analysis.report.assembling import environment, html_page, table_html
+from analysis.report.assembling import html_page, table_html
 from analysis.report.page import Chapter, Report
 
 EVIL = '</title><script>alert(1)</script>"><img src=x onerror=alert(1)>{{7*7}}\u202e\x00\x1b[31m'
@@ -52,28 +52,6 @@ def test_the_title_is_escaped_and_shows_its_controls() -> None:
     assert "U+202E␀␛[31m" in whole
     assert whole.count("<script") == 1
     assert "49" not in re.search("<title>(.*?)</title>", whole)[1]
-
-
-def test_a_compiled_template_is_kept_by_what_it_was_made_of(tmp_path, monkeypatch) -> None:
-    cache = tmp_path / "cache"
-    monkeypatch.setenv("FAIRTRIAL_CACHE", str(cache))
-    for folder, text in (("a", "{{ x }}!"), ("b", "{{ x }}!"), ("a", "{{ x }}?")):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        (tmp_path / folder / "t.jinja").write_text(text)
-        told = environment(tmp_path / folder).get_template("t.jinja").render(x="<")
-        assert told == text.replace("{{ x }}", "&lt;")
-    first, second = (cache / "templates").iterdir()  # the same text of another folder is the same
-    for kept in (first, second):  # a damaged file is as good as none
-        kept.write_bytes(kept.read_bytes()[:-4] + b"!!!!")
-    assert environment(tmp_path / "a").get_template("t.jinja").render(x="&") == "&amp;?"
-
-
-def test_where_nothing_can_be_written_templates_are_compiled_each_time(
-    tmp_path, monkeypatch
-) -> None:
-    (tmp_path / "t.jinja").write_text("x")
-    monkeypatch.setenv("FAIRTRIAL_CACHE", str(tmp_path / "t.jinja"))  # a file is no folder
-    assert environment(tmp_path).get_template("t.jinja").render() == "x"
 
 
 SCRIPT = "<script>alert(1)</script>"
