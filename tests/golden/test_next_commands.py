@@ -20,7 +20,7 @@ from input_folder import write_inputs
 
 from tests.forks import Forks
 
-REFUSED = "[exit code 2]"
+ANSWERED = re.compile(r"\[exit code (?:0|1|7)\]")  # an answer, a gate that stops, one that is open
 DEAR = ("report", "compare")
 MAKING = ("run", "compare", "merge", "import")
 TO_CHOOSE = re.compile(r"\b[A-Z]{3,}\b|'")  # a sentence, and words that a person is to replace
@@ -100,4 +100,4 @@ def test_it_works_where_it_is_printed(
     if words[0] in ("why", "bisect"):
         asked = Line(text=printed, words=(*words, "--help"), inputs=before.inputs, room=words[0])
     found = answer(asked, inputs, lab, forks)
-    assert REFUSED not in found, found
+    assert ANSWERED.search(found), found
