@@ -18,7 +18,7 @@ from ..errors import StoreError
 from ..importers.reader import trial_and_variant
 from ..pages.model import CommandLine, Listing, Section, section, table_of
 from ..record.fleet import FLEET, Fleet, read_fleet
-from ..record.manifest import read_manifest
+from ..record.manifest import asked_words, read_manifest
 from ..record.shapes import opened
 from ..record.trial_files import (
     BUILDS,
@@ -59,7 +59,9 @@ Facts = Iterator[tuple[str, str | None]]  # a name; what is known, None where no
 
 def commands_of(subject: Subject) -> list[str]:
     """Give the command lines that measure and judge the same again, as they would be typed."""
-    level, options = level_of(subject.verdict), [*_options(subject)]
+    level, options, words = level_of(subject.verdict), [*_options(subject)], asked_words()
+    for option, value in zip(words[::2], words[1::2], strict=True):
+        options += [] if option in options else [option, value]
     lines = [words for trial in _ours(subject) for words in _measuring(trial, level)]
     if subject.trials or len(subject.sources) > 1:  # one file alone is only reported on
         lines.append(["verdict", *subject.sources, "--explain", *options])

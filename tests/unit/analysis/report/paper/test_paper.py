@@ -325,6 +325,20 @@ def test_the_verdict_command_gives_the_verdict_of_the_page(made, tmp_path) -> No
     )
 
 
+def test_the_commands_read_a_file_as_it_was_read(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = (f"{b},{v},{k + len(v)}\n" for b in "ab" for v in ("x", "yy") for k in (10, 11, 13))
+    Path("t.csv").write_text("path,shell,elapsed\n" + "".join(rows))
+    roles = "benchmark=path, variant=shell, value=elapsed"
+    asked = ["t.csv", "--columns", roles, "--better", "lower", "--format", "md"]
+    out = io.StringIO()
+    assert main(["report", *asked], out, io.StringIO()) == 0
+    words = shlex.split(re.search(r"(?m)^fairtrial (verdict .*)$", out.getvalue())[1])
+    assert words[words.index("--columns") + 1] == roles
+    assert words.count("--better") == 1
+    assert main(words, out, io.StringIO()) == 0
+
+
 def test_names_that_a_shell_would_take_apart_are_quoted(synthetic, chapter) -> None:
     names = ("old", "new; rm -rf /")
     found = chapter(synthetic(runs(names), sessions=4), variants=["new; rm -rf /"])
