@@ -43,7 +43,7 @@ def test_the_page_looks_as_it_did(browser, tmp_path: Path, name: str, view: str)
 
 def test_strips_without_what_was_found_are_a_difference(browser, tmp_path: Path) -> None:
     page = pictures.history(tmp_path / "page.html")
-    fault = "<style>.history-plot{display:none}</style></head>"
+    fault = "<style>.history-plot{display:none!important}</style></head>"
     page.write_text(page.read_text("utf-8").replace("</head>", fault), "utf-8")
     seen = pictures.taken(browser, page, "desktop-light")
     assert pictures.apart(seen, golden("desktop-light", "history")) > pictures.FAR
