@@ -12,15 +12,16 @@ import datetime
 import os
 import secrets
 import time
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from analysis.errors import StoreError
 from analysis.record.manifest import manifest_text, read_manifest, utc_now
-from analysis.record.run_numbers import MOST_REPEATS, Measurement
+from analysis.record.run_numbers import MOST_REPEATS, Measurement, Outcome
 from analysis.record.shapes import (
     RESTORE,
     ShapeError,
@@ -77,6 +78,40 @@ from .folder import (
 _FIRST_KEY = b'{"position":'
 
 
+class Outcomes(Mapping[int, str]):
+    """The outcome of each row by its position, in the order of execution.
+
+    A planned row takes nine bytes, so that an orchestrator hardly grows with its runs.
+    """
+
+    _NAMES: tuple[str, ...] = ("", *get_args(Outcome))
+
+    def __init__(self) -> None:
+        self._order = array("q")
+        self._planned = bytearray()  # by position: the place of its name
+        self._others: dict[int, str] = {}  # at negative positions, and names of a later version
+
+    def add(self, position: int, outcome: str) -> None:
+        """Append a row."""
+        self._order.append(position)
+        if position < 0 or outcome not in self._NAMES:
+            self._others[position] = outcome
+            return
+        self._planned.extend(bytes(max(0, position + 1 - len(self._planned))))
+        self._planned[position] = self._NAMES.index(outcome)
+
+    def __getitem__(self, position: int) -> str:
+        if 0 <= position < len(self._planned) and (name := self._NAMES[self._planned[position]]):
+            return name
+        return self._others[position]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._order)
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+
 class Rows(RowCounts):
     """The rows of a trial: `outcomes` by position in the order of execution, and what they add up to.
 
@@ -87,7 +122,7 @@ class Rows(RowCounts):
 
     def __init__(self) -> None:
         super().__init__()
-        self.outcomes: dict[int, str] = {}
+        self.outcomes = Outcomes()
         self.counted = self.size = 0
         self.repeats: dict[int, int] = {}
         self.torn: tuple[int, int] | None = None
@@ -95,7 +130,7 @@ class Rows(RowCounts):
     def add(self, row: Mapping[str, Any]) -> None:
         """Count a row."""
         super().add(row)
-        self.outcomes[row["position"]] = row["outcome"]
+        self.outcomes.add(row["position"], row["outcome"])
         self.counted += row["position"] >= 0
         if (repeated := row.get("repeats")) is not None:
             self.repeats[row["position"]] = repeated

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 import os
+import tracemalloc
 
 import pytest
 
 from analysis.errors import StoreError
 from analysis.record.shapes import encode_checked
-from harness.trial.writer import Store
+from harness.trial.writer import Rows, Store
 
 
 @pytest.fixture
@@ -42,6 +44,22 @@ def test_rows_are_read_back_in_their_order(store):
     again = reopened(store)
     assert list(again.rows.outcomes) == [0, 1, -1, -2, 2, 3]
     assert again.rows.counted == 4
+
+
+def test_outcomes_are_found_again_and_take_few_bytes(make_measurement):
+    expected = {k: "exit" if k % 7 == 3 else "ok" for k in range(50_000) if k % 5}
+    expected |= {-k: "timeout" for k in range(1, 40)} | {50_003: "melted"}
+    row, rows = dataclasses.asdict(make_measurement()), Rows()
+    tracemalloc.start()
+    for position, outcome in expected.items():
+        row |= {"position": position, "outcome": outcome}
+        rows.add(row)
+    grown = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert rows.outcomes == expected
+    assert list(rows.outcomes) == list(expected)
+    assert all(rows.outcomes.get(k) is None for k in (0, 5, 50_000, 50_004, 10**9, -40))
+    assert grown < 16 * len(expected)  # a dict takes 130 bytes a row
 
 
 @pytest.mark.parametrize(
