@@ -154,6 +154,7 @@ class CommandFailedError(LaunchError):
 
 
 HOOKS_LAUNCHER_DIED = "the launcher of hooks died"
+SERVICES_LAUNCHER_DIED = "was killed together with its launcher"  # behind the service's name
 
 
 class HooksLauncherDiedError(CommandFailedError):
@@ -393,7 +394,7 @@ class ServiceProcess:
             except LaunchError as error:  # not spawned, or its launcher died
                 self._stands, self._ended = False, f"cannot be executed: {error.what}"
                 if isinstance(error, LauncherDiedError):
-                    self._ended = "was killed together with its launcher"
+                    self._ended = SERVICES_LAUNCHER_DIED
                 return self._ended
             if done is not None:
                 self._stands, self._ended = False, _ending(done)

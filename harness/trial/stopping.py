@@ -6,6 +6,7 @@ The rule's arithmetic is the judge's and needs numpy: it is imported before a se
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,7 @@ from analysis.record.trial_files import (
 
 from ..campaign.model import Campaign
 from ..errors import counted
-from ..launch.commands import HOOKS_LAUNCHER_DIED
+from ..launch.commands import HOOKS_LAUNCHER_DIED, SERVICES_LAUNCHER_DIED
 from .plan import PlannedSession, planned_runs
 from .repeating import (
     Repeats,
@@ -126,6 +127,11 @@ def finding_of_given_up(one: GivenUp) -> Finding:
 
 
 KEY = "protocol.never_ok"
+# how a detail begins where somebody killed a launcher, which tells nothing of the program
+_KILLED = {
+    "hook-failed": re.compile(HOOKS_LAUNCHER_DIED),
+    "service-failed": re.compile(rf"[^'\n]*the service '[^'\n]+' {SERVICES_LAUNCHER_DIED}"),
+}
 
 
 class NeverOk:
@@ -159,7 +165,8 @@ class NeverOk:
 
     def _look_at(self, row: Measurement) -> None:
         self._said[row.position] = _said_of(row)
-        if row.outcome == "hook-failed" and (row.detail or "").startswith(HOOKS_LAUNCHER_DIED):
+        says = _KILLED.get(row.outcome)
+        if says is not None and says.match(row.detail or ""):
             self._lost.add(row.position)
 
     def _tries(self) -> Iterator[PlannedRun]:

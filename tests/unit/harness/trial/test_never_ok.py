@@ -17,7 +17,9 @@ from analysis.errors import StoreError
 from analysis.record.manifest import read_manifest
 from analysis.record.trial_files import StopRule
 from harness.errors import LauncherDiedError
-from harness.launch.commands import HOOKS_LAUNCHER_DIED
+from harness.launch.commands import HOOKS_LAUNCHER_DIED, SERVICES_LAUNCHER_DIED
+from harness.trial.measure import Measurer
+from harness.trial.outcomes import Examined
 from harness.trial.progress import read_progress
 
 
@@ -105,6 +107,33 @@ def test_a_kill_of_what_executes_the_hooks_tells_nothing_of_the_cell(stage, hook
     assert first["detail"].startswith("the launcher of hooks died: ")
     assert stage.manifest["given_up"] == []
     assert (stage.manifest["status"], stage.findings("never-ok")) == ("complete", [])
+
+
+@pytest.mark.parametrize(
+    ("how", "left_out"),
+    [
+        (SERVICES_LAUNCHER_DIED, False),
+        (f"{SERVICES_LAUNCHER_DIED} before it was ready", False),
+        (f"ended with exit code 1\n    the service 's' {SERVICES_LAUNCHER_DIED}", True),
+    ],
+)
+@pytest.mark.parametrize("where", ["", "c.yaml:9: services.s: "])
+def test_a_kill_of_what_executes_a_service_tells_nothing_of_the_cell(
+    stage, campaign, monkeypatch, where, how, left_out
+):
+    """The trial ended as stopped, and no resume could mend it: `kills services` of the drills, seed 1."""
+    blamed, died = Measurer._blamed, []
+
+    def dies_once(measurer, run, found):
+        if (run.benchmark, run.variant) != ("x", "b") or died:
+            return blamed(measurer, run, found)
+        died.append(run)
+        return Examined(outcome="service-failed", detail=f"{where}the service 's' {how}")
+
+    monkeypatch.setattr(Measurer, "_blamed", dies_once)
+    stage.start(campaign(sessions=2))
+    assert executed(stage, "x", "b")[0] == (1, 0, "service-failed")
+    assert len(stage.findings("never-ok")) == left_out
 
 
 def test_a_hook_that_fails_leaves_its_cell_out(stage, hooked):
