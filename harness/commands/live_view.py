@@ -7,8 +7,9 @@ import contextlib
 import os
 import re
 import time
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from analysis.announcing import away
@@ -48,7 +49,7 @@ class View:
         self._verbose = verbose
         self._bar: Progress | None = None
         self._strip: BarColumn | None = None
-        self._walls: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._walls: dict[tuple[str, str], array[float]] = defaultdict(lambda: array("d"))
         self._failures: Counter[str] = Counter()
         self._said: set[tuple[str, str]] = set()
         self._total = 0
@@ -366,7 +367,7 @@ def _key(finding: Finding) -> tuple[str, str]:
     return finding.check, re.sub(r"\d[\d.,]*", "#", finding.what)
 
 
-def _spread(values: list[float]) -> str:
+def _spread(values: Sequence[float]) -> str:
     """Half the interquartile range relative to the median, from sorted values."""
     count = len(values)
     if count < 4:
