@@ -28,15 +28,6 @@ from ...pages.model import Caution, ShortSentence, plain
 from ...stats.arguments import checks_arguments
 from ...stats.multiplicity import Correction, check_correction
 from ...stats.samples import Array
-from .cautions import (
-    benchmark_cautions,
-    design_cautions,
-    of_one_build,
-    session_cautions,
-    suite_cautions,
-    unequal_cautions,
-    values_cautions,
-)
 from .design import (
     Layout,
     layout_of,
@@ -63,6 +54,15 @@ from .lines import (
     withheld_suite,
     without_steady_state,
     without_unequal_values,
+)
+from .page import (
+    benchmark_cautions,
+    design_cautions,
+    of_one_build,
+    session_cautions,
+    suite_cautions,
+    unequal_cautions,
+    values_cautions,
 )
 from .result import Multilevel
 from .values import dependence_in, resolution_of

@@ -25,7 +25,6 @@ from ...pages import number_format as figures
 from ...pages.model import Caution
 from ...stats.samples import Array, Flags, Indices, Integers
 from .advice import Scatter, advise
-from .cautions import failing_cautions
 from .compare import bounded, bounded_suite, together
 from .estimates import ErrorParts, Estimates, in_groups, number_of, of_differences, similar_half
 from .exact import FAR, IDENTICAL, Identity, identity_pvalue, identity_reason
@@ -50,6 +49,7 @@ from .lines import (
     spread_of,
     steady_suite,
 )
+from .page import failing_cautions
 from .result import BenchmarkLine, Group, Line
 
 if TYPE_CHECKING:

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from ...pages import number_format as figures
-from ...pages.model import Cell, Page, Value, page, page_of, section, table_of
+from ...pages.model import (
+    Caution,
+    Cell,
+    Page,
+    ShortSentence,
+    Value,
+    page,
+    page_of,
+    plain,
+    section,
+    table_of,
+)
 from ...pages.number_format import outcome_word
 from ...words import apart, shortened
+from .failures import fisher
+from .lines import UNEQUAL_VALUES, LineParts, is_printed, spread_of, times_as_many
 from .result import MOST_TOLD, BenchmarkLine, Line, Multilevel
+from .values import SessionDependence, speeds_of
 
 if TYPE_CHECKING:
+    from ...data.matrix import PerformanceMatrix
     from ...data.runs import Unit
+    from ...stats.samples import Flags
+    from .design import Layout, Tables
     from .law import LooksRule
 
 
@@ -229,3 +249,391 @@ def few_sessions_text(line: BenchmarkLine, unit: str = "count") -> str:
     a, b = (count_text(value, unit) for value in (one.candidate, one.baseline))
     more_text = "" if more is None else f": {more.sessions} more decide{'s' * (more.sessions == 1)}"
     return f"{a} against {b} in all runs, but {figures.counted(one.sessions, 'session')}{more_text}"
+
+
+# --- What a reader of the sound verdict should know.
+
+
+def failing_cautions(lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
+    """Say where failures decide, and what verdict and gate make of them; where they cannot, and why."""
+    for line in lines:
+        told = _told(line)
+        if told is not None:
+            yield Caution(
+                told[0], told[1], (line.name,), ShortSentence.of(_SHORT[told[0]], line.name)
+            )
+    some = [line for line in lines if line.failed_candidate or line.failed_baseline]
+    untold = [line.name for line in some if line.fails is None]
+    if untold:
+        yield Caution(
+            "failures-without-sessions",
+            f"{figures.listed(untold)}: it is not known in which sessions runs failed, so nothing tells "
+            "whether the candidate fails more",
+            tuple(untold),
+            ShortSentence.of("{}: whether the candidate fails more is not known", tuple(untold)),
+        )
+
+
+_SHORT = {
+    "fails-always": "{} has no speed: no run of the candidate succeeded",
+    "fails-more": "{} has no speed: the candidate fails more often",
+    "fails-in-one-session": "{}: one session cannot show whether it fails more often",
+}
+
+
+def _told(line: BenchmarkLine) -> tuple[str, str] | None:
+    """Give the code and the sentence of what is said of a line's failures."""
+    counts = failed_text(line)
+    if line.reason == "fails-always":
+        runs = line.failed_candidate
+        none = f"not one of {runs} runs of the candidate succeeded"
+        if line.runs_candidate:
+            none = "on a host no run of the candidate succeeded"
+        ends = (
+            "a gate stops (exit 1)"
+            if line.fails_proven
+            else "no gate passes; to stop one it takes 3 sessions in which no run of the baseline fails"
+        )
+        return (
+            "fails-always",
+            f"{line.name}: {none} ({counts}): there is no speed to judge, and {ends}",
+        )
+    if line.reason == "fails-more":
+        return (
+            "fails-more",
+            f"{line.name}: the candidate {counts}: it fails more often, so what is left is no fair "
+            "sample: the speed stays undecided, and a gate stops (exit 1)",
+        )
+    alone = line.fails is not None and min(len(line.fails.candidate), len(line.fails.baseline)) < 2
+    runs_a, runs_b = (
+        line.runs_candidate + line.failed_candidate,
+        line.runs_baseline + line.failed_baseline,
+    )
+    if alone and line.failed_candidate * runs_b > line.failed_baseline * runs_a:
+        p = fisher(line.failed_candidate, runs_a, line.failed_baseline, runs_b)
+        return (
+            "fails-in-one-session",
+            f"{line.name}: {failed_text(line, short=True)}, a side in one session only (Fisher's p "
+            f"{figures.pvalue(p)} of single runs): runs of one session are no repetition, so nothing "
+            "tells whether the candidate fails more. Measure 6 sessions or more",
+        )
+    return None
+
+
+_FEW_SESSIONS = 3  # sessions
+_ENOUGH = 6
+
+
+def session_cautions(
+    layout: Layout,
+    tables: Tables,
+    *,
+    zeroed: Flags,
+    lines: Sequence[BenchmarkLine],
+    these: Line | None,
+    dependence: SessionDependence | None,
+    looks_rule: LooksRule = "single",
+) -> Iterator[Caution]:
+    """Say where session values are no such values as t takes them for."""
+    if layout.design not in ("paired", "separate"):
+        return
+    ours, theirs = ((~np.isnan(table)).sum(axis=0) for table in (tables.ours, tables.theirs))
+    least = np.minimum(ours, theirs).tolist()
+    yield from _two_speeds(layout, zeroed, lines, (ours + theirs).tolist())
+    yield from _few(layout, lines, these, least)
+    if dependence is not None and dependence.warned:
+        if looks_rule == "repeated":
+            yield Caution(
+                "sessions-depend",
+                "sessions resemble the ones before them: measure again later, with fairtrial compare --resume "
+                f"(lag 1 = {dependence.lag1:.2f}, p {figures.pvalue(dependence.pvalue)}); until then no word "
+                "is given that the interval alone would give",
+                short=ShortSentence.of(
+                    "no word is safe: sessions resemble the ones before; measure later"
+                ),
+            )
+            return
+        whose = "" if dependence.side is None else f" of the {dependence.side}"
+        yield Caution(
+            "sessions-depend",
+            f"sessions{whose} resemble the ones before them (lag 1 = {dependence.lag1:.2f}, p "
+            f"{figures.pvalue(dependence.pvalue)}): intervals are too narrow, by a factor of about "
+            f"{figures.significant(dependence.factor, 2)}, and words come too easily. Spread the sessions over days",
+            short=ShortSentence.of("words come too easily: sessions resemble the ones before them"),
+        )
+
+
+def _two_speeds(
+    layout: Layout, zeroed: Flags, lines: Sequence[BenchmarkLine], cells: Sequence[int]
+) -> Iterator[Caution]:
+    found = speeds_of(layout, zeroed)
+    if not found:
+        return
+    told = []
+    for by_side in (False, True):
+        those = {k: one.distance for k, one in found.items() if one.by_side == by_side}
+        if those:
+            named = figures.listed([lines[k].name for k in those])
+            told.append(_said(named, _apart(those.values()), min(cells[k] for k in those), by_side))
+    between = {k: one.distance for k, one in found.items() if not one.by_side}
+    said, rows = "each variant keeps one speed, which may be chance: {}", tuple(found)
+    if between:
+        said = f"sessions lie at one of two speeds, {_apart(between.values())} % apart: {{}}"
+        rows = tuple(between)
+    short = ShortSentence.of(said, tuple(lines[k].name for k in rows))
+    yield Caution("two-speeds", "; ".join(told), tuple(lines[k].name for k in found), short)
+
+
+def _apart(distances: Collection[float]) -> str:
+    shares = [100 * math.expm1(one) for one in (min(distances), max(distances))]
+    apart = [f"{one:.0f}" if one >= 10 else f"{one:.2g}" for one in shares]
+    return apart[0] if apart[0] == apart[1] else f"{apart[0]} to {apart[1]}"
+
+
+def _said(named: str, apart: str, cells: int, by_side: bool) -> str:  # noqa: FBT001 - a fact
+    chance = f"{100 * 2.0 ** (1 - cells):.3g} % of trials"
+    more = f"Measure {_ENOUGH} sessions or more"
+    if by_side:
+        return (
+            f"{named}: each variant keeps one speed ({apart} % apart), and so few sessions would show that "
+            f"in {chance} too if every session and variant had one of two speeds by chance. {more}"
+        )
+    text = f"{named}: sessions lie at one of two speeds ({apart} % apart), between which their runs do not change"
+    if cells >= 2 * _ENOUGH:
+        return f"{text}; fairtrial diagnose shows which"
+    return f"{text}: by chance all of one variant are at one of them in {chance}. {more}"
+
+
+def _few(
+    layout: Layout, lines: Sequence[BenchmarkLine], these: Line | None, least: Sequence[int]
+) -> Iterator[Caution]:
+    judged = [n for n in least if n >= 2]
+    names = tuple(
+        line.name
+        for line, n in zip(lines, least, strict=False)
+        if 2 <= n <= _FEW_SESSIONS and line.outcome != "undecided"
+    )
+    suite = (
+        these is not None
+        and these.outcome != "undecided"
+        and min(judged, default=9) <= _FEW_SESSIONS
+    )
+    if names or suite:
+        fewest, noun = min(judged), layout.outermost
+        yield Caution(
+            "few-sessions",
+            f"{fewest} {noun}s: what is decided rests on {noun} values being about normal. Measure "
+            f"{_ENOUGH} or more",
+            names if max(judged) > _FEW_SESSIONS else (),  # of all benchmarks none is named
+        )
+
+
+_FEW_BENCHMARKS = 5  # benchmarks below which a law of others like them is little known
+_PRINTED = 1.05  # times as many values as the other side
+_NUMBERS = 3  # pairs of unequal numbers of which each is told
+_AT: dict[Unit, str] = {"session": "in", "host": "on"}
+
+
+ONE_BUILD = Caution(
+    "one-build",
+    "each variant was built once, and one value has no interval: how much another build would differ is not "
+    "known. 'build: {each: session}' gives one value a session",
+    short=ShortSentence.of("each variant was built once: build each session for an interval"),
+)
+_OF_RUNS = frozenset(
+    {"one-session", "too-few-sessions", "few-benchmarks"}
+)  # more runs change nothing
+
+
+def of_one_build(layout: Layout, cautions: tuple[Caution, ...]) -> tuple[Caution, ...]:
+    """Say of a number of builds that there is one, in place of what more runs or sessions would bring."""
+    if not layout.design.startswith("one session"):
+        return cautions
+    return (ONE_BUILD, *(one for one in cautions if one.code not in _OF_RUNS))
+
+
+def design_cautions(layout: Layout) -> Iterator[Caution]:
+    """Say how far the design carries."""
+    a, b = layout.ours.sessions, layout.theirs.sessions
+    noun = layout.outermost
+    if layout.design == "confounded":
+        yield Caution(
+            "confounded",
+            f"{noun} and variant cannot be told apart: the candidate has runs {_in(a.size, noun)}, "
+            f"the baseline {_in(b.size, noun)}, {layout.common.size} in common. "
+            f"Measure both variants {_AT[noun]} the same {noun}s",
+            short=ShortSentence.of(f"{noun} and variant cannot be told apart: nothing is decided"),
+        )
+    elif layout.design.startswith("one session"):
+        yield Caution(
+            "one-session",
+            "within one session: all runs share its memory layout, frequencies and neighbours, and "
+            "another session may give another answer. Measure 5 or more sessions"
+            if noun == "session"
+            else "on one host: all runs share its processor, system and neighbours, and another host "
+            "may give another answer. Measure on 5 or more hosts",
+            short=ShortSentence.of(
+                f"another {noun} may give another answer: all runs stem from one"
+            ),
+        )
+    elif layout.design == "paired":
+        left = np.setdiff1d(np.union1d(a, b), layout.common)
+        if left.size:
+            names = tuple(layout.labels[k] for k in left)
+            yield Caution(
+                "sessions-left-out",
+                f"{figures.counted(left.size, noun)} left out, because only one side has runs {_AT[noun]} "
+                f"{'it' if left.size == 1 else 'them'}: {figures.listed(names)}",
+                names,
+            )
+
+
+def benchmark_cautions(
+    judged: LineParts, lines: Sequence[BenchmarkLine], sessions: int, noun: Unit
+) -> Iterator[Caution]:
+    """Say what holds for single benchmarks."""
+    flat = [line.name for line in lines if line.reason == "no-spread" and line.identity is None]
+    if flat:
+        where = _in(sessions, noun) if judged.design in ("paired", "separate") else "at all"
+        yield Caution(
+            "no-spread",
+            f"no spread {where}, and the clock's step is not known, so that equal readings prove "
+            f"nothing: {figures.listed(flat)}. Make the runs longer, or take more of them",
+            tuple(flat),
+        )
+    yield from _clock_cautions(judged, lines)
+    lonely = [
+        line.name
+        for line in lines
+        if line.low is None is line.difference_low and line.identity is None
+        if line.reason is None and line.runs_candidate
+    ]
+    if lonely and not judged.law.always_valid:
+        yield Caution(
+            "too-few-sessions",
+            "too few values for an interval, and for one of the suite: "
+            f"{figures.listed(lonely)}. Measure more, or leave the benchmark out",
+            tuple(lonely),
+        )
+    uneven = [
+        line.name for line in lines if 2 <= line.sessions < sessions and judged.design == "paired"
+    ]
+    if uneven:
+        yield Caution(
+            "sessions-missing",
+            f"judged by fewer than the {figures.counted(sessions, noun)} of the others: {figures.listed(uneven)}",
+            tuple(uneven),
+        )
+    yield from failing_cautions(lines)
+    yield from _zero_cautions(judged, lines)
+
+
+def _clock_cautions(judged: LineParts, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
+    """Say where the clock's step widens an interval; what is counted has no clock."""
+    clocks = zip(lines, judged.each.error.tolist(), judged.exact.flags.tolist(), strict=False)
+    for line, error, counted in clocks:  # failed ones follow
+        if line.resolution is None or line.step_log is None or counted:
+            continue
+        if line.low is not None and (line.step_added or error <= (line.error_floor or 0.0)):
+            yield Caution(
+                "coarse-clock",
+                f"{line.name}: the clock's step ({figures.quantity(line.resolution, judged.unit)}) is "
+                f"{figures.significant(100 * (spread_of(line.step_log) or 0.0), 2)} % of a run; the interval is "
+                "widened by it. Make the runs longer",
+                (line.name,),
+            )
+
+
+def _zero_cautions(judged: LineParts, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
+    below = [line.name for line in lines if line.reason == "below-resolution"]
+    if below:
+        yield Caution(
+            "below-resolution",
+            "below the clock's resolution, all runs of a session are 0: "
+            f"{figures.listed(below)}. Make the runs longer",
+            tuple(below),
+            ShortSentence.of(
+                "no speed where all runs are 0, too short for the clock: {}", tuple(below)
+            ),
+        )
+    zeroed = np.flatnonzero(judged.zeroed & ~np.isnan(judged.each.estimate))
+    if zeroed.size:
+        names = [lines[k].name for k in zeroed.tolist()]
+        yield Caution(
+            "means-of-zeros",
+            "some runs are 0, so arithmetic means of whole sessions are compared: "
+            f"{figures.listed(names)}",
+            tuple(names),
+            ShortSentence.of("arithmetic means are compared, as some runs are 0: {}", tuple(names)),
+        )
+    counted = tuple(lines[k].name for k in np.flatnonzero(judged.exact.arithmetic).tolist())
+    if counted and len(judged.each.estimate) > 1:
+        yield Caution(
+            "without-ratio",
+            f"with a 0 there is no ratio, so no mean over benchmarks holds: {figures.listed(counted)}",
+            counted,
+            ShortSentence.of("without a ratio, as runs are 0, and in no mean: {}", counted),
+        )
+
+
+def unequal_cautions(
+    lines: Sequence[BenchmarkLine], sides: tuple[str, str], noun: str
+) -> Iterator[Caution]:
+    """Say where sides have unequal numbers of sessions, or runs, and what would make them equal."""
+    known = [line for line in lines if line.law is not None]
+    unequal: dict[tuple[int, int], list[str]] = {}
+    for line in known:
+        if line.law == "banerjee" and line.freedoms is not None:
+            ours, theirs = (round(freedom) + 1 for freedom in line.freedoms)
+            unequal.setdefault((ours, theirs), []).append(line.name)
+    often = sorted(unequal.items(), key=lambda one: -len(one[1]))
+    for (ours, theirs), names in often[:_NUMBERS]:
+        all_of_them = len(names) == len(known)
+        where = "" if all_of_them else f"{figures.listed(names)}: "
+        lacking = sides[0] if ours < theirs else sides[1]
+        yield Caution(
+            "unequal-sessions",
+            f"{where}{figures.counted(ours, noun)} against {theirs}: the bound for unequal numbers is taken; "
+            f"{abs(ours - theirs)} more of {lacking} would make them equal, and narrow it",
+            () if all_of_them else tuple(names),
+        )
+    rest = tuple(name for _, names in often[_NUMBERS:] for name in names)
+    if rest:
+        yield Caution(
+            "unequal-sessions",
+            f"{figures.listed(rest)}: other unequal numbers of {noun}s, with the same bound",
+            rest,
+        )
+
+
+def values_cautions(
+    lines: Sequence[BenchmarkLine], ours: PerformanceMatrix, theirs: PerformanceMatrix
+) -> Iterator[Caution]:
+    """Say of quantiles of unequal numbers of values at which they are compared, or that they are not."""
+    for line in lines:
+        printed = is_printed(ours, line.name)
+        if times_as_many(ours, theirs, line.name) <= (_PRINTED if printed else 1.0):
+            continue
+        sides = [(round(one.values_of[line.name].mean), one) for one in (ours, theirs)]
+        (few, lean), (many, rich) = sorted(sides, key=lambda pair: pair[0])
+        where = f"{line.name}: " * (len(lines) > 1)
+        said = f"compared at the smaller number of values ({few:,} of {many:,})"
+        if line.reason == UNEQUAL_VALUES:
+            said = f"{many:,} values of {rich.name} against {few:,} of {lean.name}: measure both for equally many"
+        if printed:
+            said = f"printed of {many:,} values of {rich.name} and {few:,} of {lean.name}: the larger number alone makes its side look slower"
+        short = ShortSentence.of(plain(f"{where}{said}"))
+        yield Caution(UNEQUAL_VALUES, f"{where}{said}", (line.name,), short)
+
+
+def suite_cautions(benchmarks: int) -> Iterator[Caution]:
+    """Say how far the suite's lines carry."""
+    if 2 <= benchmarks < _FEW_BENCHMARKS:
+        yield Caution(
+            "few-benchmarks",
+            f"{benchmarks} benchmarks say little about others like them",
+        )
+
+
+def _in(count: int, noun: Unit) -> str:
+    return f"{_AT[noun]} {figures.counted(count, noun)}"
