@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.launch import matching
 from harness.launch.matching import Interrupted, Interrupts
 
 _FOR_EVER_S = 1e6
@@ -111,7 +112,8 @@ def test_handlers_are_put_back():
     assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
-def test_a_signal_that_others_have_had_is_waited_for():
+def test_a_signal_that_others_have_had_is_waited_for(monkeypatch):
+    monkeypatch.setattr(matching, "_SETTLE_S", _FOR_EVER_S)
     with Interrupts() as interrupts:
         timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGTERM))
         timer.start()
@@ -144,6 +146,9 @@ def test_which_ends_may_be_those_of_a_signal_to_all(monkeypatch, job, number, co
 
 @pytest.mark.parametrize("job", [True, False])
 def test_in_a_job_two_terms_at_once_are_one_request(monkeypatch, job):
+    monkeypatch.setattr(
+        matching, "_ONE_S", _FOR_EVER_S
+    )  # at once is what a busy machine makes of it
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     if job:
         monkeypatch.setenv("SLURM_JOB_ID", "1")

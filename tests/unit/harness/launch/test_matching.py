@@ -48,12 +48,15 @@ def test_the_patterns_of_a_run_share_their_time(monkeypatch):
     [("nested", signal.SIGINT), ("nested", signal.SIGHUP), ("long scans", signal.SIGTERM)],
 )
 def test_a_signal_ends_a_pattern_at_once(which, number):
-    # a process, because `re` lets no other thread of ours do anything
-    later = f"sleep 0.02; kill -{number.value} {os.getpid()}"
-    with Interrupts() as interrupts, subprocess.Popen(["/bin/sh", "-c", later]):
-        one = Matching(interrupts, 30.0)
-        with pytest.raises(Interrupted) as caught:
-            one.matches(*ENDLESS[which])
+    # a process, because `re` lets no other thread of ours do anything; again and again, because a signal that
+    # comes before the pattern begins is for `check`
+    signals = f"while sleep 0.02; do kill -{number.value} {os.getpid()}; done"
+    with Interrupts() as interrupts, subprocess.Popen(["/bin/sh", "-c", signals]) as sender:
+        try:
+            with pytest.raises(Interrupted) as caught:
+                Matching(interrupts, 30.0).matches(*ENDLESS[which])
+        finally:
+            sender.kill()
     assert caught.value.number == number
 
 
