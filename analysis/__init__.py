@@ -41,8 +41,10 @@ if TYPE_CHECKING:
         UsageError as UsageError,
     )
     from .history.changes import Changes as Changes, changes as changes
-    from .history.ordered import ordered_variants as ordered_variants
-    from .history.ordered_result import OrderedVariants as OrderedVariants
+    from .history.ordered import (
+        OrderedVariants as OrderedVariants,
+        ordered_variants as ordered_variants,
+    )
     from .history.session_value import find_steps as find_steps
     from .history.step_search import StepSearch as StepSearch
     from .methods.hpt.compare import HptResult as HptResult, hpt as hpt
@@ -152,8 +154,7 @@ _ROOMS = {
     "methods.mixture.modality": "dip_test bandwidth_test skewed_families",
     "history.changes": "changes Changes",
     "history.step_search": "StepSearch",
-    "history.ordered": "ordered_variants",
-    "history.ordered_result": "OrderedVariants",
+    "history.ordered": "OrderedVariants ordered_variants",
     "history.session_value": "find_steps",
     "diagnose.explain": "explain",
     "diagnose.why_result": "Why",

@@ -323,7 +323,7 @@ def history(*, places: list[str], args: _HistoryAsked, out: TextIO, err: TextIO)
 
     exit code: 0; with --gate: 1 proven, 0 ruled out, 7 neither
     """
-    from ..history.judging import judge_nights, with_gone
+    from ..history.judging import judge_nights
     from ..history.nights import read_nights
     from ..pages.result import parse_condition
 
@@ -354,8 +354,8 @@ def history(*, places: list[str], args: _HistoryAsked, out: TextIO, err: TextIO)
         **args.some("risk", "correction", "since", "gate", "independent"),
         horizon=100 if args.horizon is None else args.horizon,
         asked=tuple(_again(args, places)),
+        allow_missing=args.allow_missing or (),
     )
-    found = with_gone(found, nights, since=args.since, allowed=args.allow_missing or [])
     show(found, out, as_json=args.json, markdown=args.format == "md")
     if page is not None:
         from ..report.history import history_html
@@ -410,12 +410,10 @@ def _of_variants(path: Path, args: _HistoryAsked, out: TextIO) -> int:
 
 def _again(args: _HistoryAsked, places: Sequence[str]) -> Iterator[str]:
     yield from places
-    for option in ("benchmark", "variant"):
-        for name in getattr(args, option) or ():
+    for option in ("benchmark", "variant", "metric", "correction", "since", "gate"):
+        value = getattr(args, option)
+        for name in [value] if isinstance(value, str) else value or ():
             yield from (f"--{option}", name)
-    for option in ("metric", "correction", "since", "gate"):
-        if (value := getattr(args, option)) is not None:
-            yield from (f"--{option}", value)
     yield from allow_missing_words(args.allow_missing)
     yield from asked_words()
     if args.risk != 0.05:

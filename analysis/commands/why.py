@@ -13,7 +13,6 @@ from ..record.profiles import JudgedThen, profiles_of, read_profile
 from ..words import command_line
 
 if TYPE_CHECKING:
-    from ..data.trial import Trial
     from ..diagnose.why_result import WhyAnswer
     from ..verdict.result import CandidateVerdict, Verdict
 
@@ -150,7 +149,15 @@ def targets_of(
         if variant is None:
             raise
     if variant is None:
-        return _slower(trial, found)
+        slower = [replace(one, benchmarks=names) for one in found if (names := _only(one, SLOWER))]
+        if slower:
+            return tuple(slower)
+        others = [name for name in trial.manifest.variants if name != trial.manifest.baseline]
+        if not others:
+            raise UsageError("the trial has one variant: there is no difference", str(trial.path))
+        what = "the verdict calls no candidate slower than the baseline"
+        words = command_line(("fairtrial", "why", f"{trial.path}:{others[0]}"))
+        raise UsageError(what, str(trial.path), f"name one: {words}")
     target = (*found, Target(trial=folder, variant=variant, benchmarks=()))[0]
     chosen = tuple(benchmarks) or _only(target, DECIDED) or trial.manifest.benchmarks
     said = {name: target.verdict_was[name] for name in chosen if name in target.verdict_was}
@@ -176,19 +183,6 @@ def _of(folder: Path, verdict: Verdict, one: CandidateVerdict, benchmarks: Seque
 def _only(target: Target, outcomes: Sequence[str]) -> tuple[str, ...]:
     said = target.verdict_was
     return tuple(name for name in target.benchmarks if said[name].outcome in outcomes)
-
-
-def _slower(trial: Trial, found: Sequence[Target]) -> tuple[Target, ...]:
-    """Keep what is slower."""
-    slower = tuple(replace(one, benchmarks=names) for one in found if (names := _only(one, SLOWER)))
-    if not slower:
-        others = [name for name in trial.manifest.variants if name != trial.manifest.baseline]
-        if not others:
-            raise UsageError("the trial has one variant: there is no difference", str(trial.path))
-        words = ("fairtrial", "why", f"{trial.path}:{others[0]}")
-        what = "the verdict calls no candidate slower than the baseline"
-        raise UsageError(what, str(trial.path), f"name one: {command_line(words)}")
-    return slower
 
 
 def stored_profiles(folder: Path, variant: str | None) -> tuple[Path, ...]:

@@ -7,8 +7,8 @@ faults and switches; and instructions per cycle, where both were counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,10 @@ from scipy.special import stdtrit
 from ..data.columns import MetricColumn
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial, read_trial
-from ..errors import AnalysisError, InsufficientDataError
-from ..methods.multilevel.compare import multilevel
+from ..errors import InsufficientDataError
+from ..methods.multilevel.compare import lines_of_metrics
 from ..methods.multilevel.design import whole_matrix
-from ..pages.number_format import Word
+from ..methods.multilevel.law import word_of
 from ..record.profiles import StoredProfile, read_profile
 from ..record.run_numbers import METRIC_NUMBERS
 from ..stats.arguments import between, checks_arguments
@@ -152,66 +152,42 @@ def judged_counters(
     """
     risk = 1 - confidence
     known = _with_further(trial)
-    found: list[tuple[str, float, float, float, float, float]] = []
-    for metric in dict.fromkeys((*METRIC_NUMBERS, *known.manifest.metrics)):
-        try:
-            sides = [_alone(known, name, metric, benchmark) for name in (variant, baseline)]
-            told = multilevel(*sides, confidence=confidence, margin=MARGIN, correction="none")
-        except AnalysisError:
-            continue
-        (line,) = told.benchmarks
-        numbers = (line.speedup, line.low, line.high, line.pvalue, line.pvalue_equivalent)
-        if None not in numbers:
-            found.append((metric, *numbers))  # type: ignore[arg-type]  # none of them is None
-    different = holm([*(one[4] for one in found), *(row.pvalue for row in waits)])
-    equal = holm([one[5] for one in found])
-    counters = [
-        _counter(known, one, p, q, risk)
-        for one, p, q in zip(found, different[: len(found)], equal, strict=True)
-    ]
-    adjusted = [
-        replace(row, pvalue_adjusted=p)
-        for row, p in zip(waits, different[len(found) :], strict=True)
-    ]
+
+    def sides_of(metric: str) -> Iterator[PerformanceMatrix]:
+        """Give one benchmark's runs of both variants, with those of 0."""
+        for name in (variant, baseline):
+            whole = whole_matrix(known.matrix(name, metric, carry_zeros=True))
+            if benchmark not in whole.benchmarks:
+                raise InsufficientDataError(f"no run of {benchmark!r} has {metric}", n=0, needed=1)
+            yield replace(whole, iterations=None, run_of=None).select([benchmark])
+
+    metrics = (*METRIC_NUMBERS, *known.manifest.metrics)
+    lines = [*lines_of_metrics(metrics, sides_of, confidence=confidence, margin=MARGIN)]
+    different = holm([*(one.pvalue for one in lines), *(row.pvalue for row in waits)])
+    equal = holm([one.pvalue_equivalent for one in lines])
+    counters = []
+    for line, p, q in zip(lines, different, equal, strict=False):
+        assert p is not None
+        assert q is not None
+        info = known.metric(line.metric)
+        ratios = line.speedup, line.low, line.high
+        if info.better == "lower":
+            ratios = 1 / line.speedup, 1 / line.high, 1 / line.low
+        counter = Counter(
+            metric=line.metric,
+            unit=info.unit,
+            better=info.better,
+            word=word_of(line.speedup - 1, equivalent=q <= risk / 2, differs=p <= risk),
+            ratio=ratios[0],
+            low=ratios[1],
+            high=ratios[2],
+            pvalue=line.pvalue,
+            pvalue_adjusted=p,
+        )
+        counters.append(counter)
     counters.sort(key=lambda one: (one.pvalue, one.metric))
-    return tuple(counters), tuple(adjusted)
-
-
-def _alone(trial: Trial, variant: str, metric: str, benchmark: str) -> PerformanceMatrix:
-    """Give one benchmark's runs of a variant, with those of 0."""
-    whole = whole_matrix(trial.matrix(variant, metric, carry_zeros=True))
-    if benchmark not in whole.benchmarks:
-        raise InsufficientDataError(f"no run of {benchmark!r} has {metric}", n=0, needed=1)
-    return replace(whole, iterations=None, run_of=None).select([benchmark])
-
-
-def _counter(
-    trial: Trial,
-    one: tuple[str, float, float, float, float, float],
-    p: float | None,
-    q: float | None,
-    risk: float,
-) -> Counter:
-    metric, speedup, low, high, pvalue, _ = one
-    info = trial.metric(metric)
-    assert p is not None
-    word: Word = "undecided"
-    if q is not None and q <= risk / 2:
-        word = "equivalent"
-    elif p <= risk:
-        word = "faster" if speedup > 1 else "slower"
-    ends = (low, high) if info.better == "higher" else (1 / high, 1 / low)
-    return Counter(
-        metric=metric,
-        unit=info.unit,
-        better=info.better,
-        word=word,
-        ratio=speedup if info.better == "higher" else 1 / speedup,
-        low=ends[0],
-        high=ends[1],
-        pvalue=pvalue,
-        pvalue_adjusted=p,
-    )
+    theirs = zip(waits, different[len(lines) :], strict=True)
+    return tuple(counters), tuple(replace(row, pvalue_adjusted=p) for row, p in theirs)
 
 
 def _with_further(trial: Trial) -> Trial:
@@ -244,58 +220,30 @@ _EXPECTED = 7  # samples: where 7 are expected, none comes once in e^7 = 1097 ti
 _PAIRS = 3  # of opposite rows, at most
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Parts:
-    """Rows that add up to the total: `functions`, and `rest`, which are no functions; `further` are in the others.
-
-    `differences` has the difference of each function in `functions` by session.
-    """
-
-    functions: tuple[Row, ...]
-    rest: tuple[Row, ...]
-    further: int
-    differences: dict[FunctionName, Array]
-
-    @property
-    def family(self) -> list[Row]:
-        """All rows that are corrected together, the functions first."""
-        return [*self.functions, *self.rest]
-
-    @classmethod
-    def of(cls, table: SessionTable, confidence: float) -> Parts:
-        """Divide a table; each part has the interval of its own."""
-        sides = table.baseline, table.candidate
-        least = counting_variance(*sides)
-        shares = np.stack([side.shares.mean(axis=0) for side in sides])
-        large = np.flatnonzero((shares >= LEAST_SHARE).any(axis=0))
-        small = np.setdiff1d(np.arange(len(table.names)), large)
-        before, after = (side.functions for side in sides)
-        functions = tuple(
-            row_of(
-                before[:, k],
-                after[:, k],
-                confidence,
-                least,
-                function=table.names[k].function,
-                object=table.names[k].object,
-                presence=_presence(*sides, k),
-                was=table.was.get(table.names[k]),
-            )
-            for k in large.tolist()
-        )
-        rest = []
-        if small.size:
-            both = before[:, small].sum(axis=1), after[:, small].sum(axis=1)
-            rest.append(row_of(*both, confidence, least, function=OTHERS))
-        if any(side.unseen.any() for side in sides):
-            unseen = table.baseline.unseen, table.candidate.unseen
-            rest.append(row_of(*unseen, confidence, function=UNSEEN))
-        return cls(
-            functions=functions,
-            rest=tuple(rest),
-            further=int(small.size),
-            differences={table.names[k]: after[:, k] - before[:, k] for k in large.tolist()},
-        )
+def parts_of(
+    table: SessionTable, confidence: float
+) -> tuple[dict[FunctionName, tuple[Row, Array]], list[Row]]:
+    """Divide a table into rows that add up to the total: functions with their differences by session, and what is none."""
+    sides = table.baseline, table.candidate
+    least = counting_variance(*sides)
+    shares = np.stack([side.shares.mean(axis=0) for side in sides])
+    large = np.flatnonzero((shares >= LEAST_SHARE).any(axis=0))
+    small = np.setdiff1d(np.arange(len(table.names)), large)
+    before, after = (side.functions for side in sides)
+    functions = {}
+    for k in large.tolist():
+        name = table.names[k]
+        known = {"presence": _presence(*sides, k), "was": table.was.get(name)}
+        row = row_of(before[:, k], after[:, k], confidence, least, **name._asdict(), **known)
+        functions[name] = row, after[:, k] - before[:, k]
+    rest = []
+    if small.size:
+        both = before[:, small].sum(axis=1), after[:, small].sum(axis=1)
+        rest.append(row_of(*both, confidence, least, function=OTHERS))
+    if any(side.unseen.any() for side in sides):
+        unseen = table.baseline.unseen, table.candidate.unseen
+        rest.append(row_of(*unseen, confidence, function=UNSEEN))
+    return functions, rest
 
 
 def _presence(baseline: Side, candidate: Side, function: int) -> Presence:
@@ -308,7 +256,11 @@ def _presence(baseline: Side, candidate: Side, function: int) -> Presence:
 
 
 def opposite_of(
-    rows: Sequence[Row], parts: Parts, stored: StoredProfile, benchmark: str, confidence: float
+    rows: Sequence[Row],
+    functions: Mapping[FunctionName, tuple[Row, Array]],
+    stored: StoredProfile,
+    benchmark: str,
+    confidence: float,
 ) -> tuple[Opposite, ...]:
     """Give named rows with rows of the other sign that may carry a part of their cost, and the sums.
 
@@ -331,8 +283,8 @@ def opposite_of(
             together = _in_one_chain(stored, benchmark, one, other)
             if not together:
                 continue
-        both = [parts.differences[FunctionName(row.function, row.object)] for row in (one, other)]
-        total = both[0] + both[1]
+        both = [functions[FunctionName(row.function, row.object)] for row in (one, other)]
+        total = both[0][1] + both[1][1]
         low, high, _ = interval_of(total, confidence)
         found.append(Opposite((one.name, other.name), float(total.mean()), low, high, together))
     return tuple(found[:_PAIRS])
@@ -423,20 +375,31 @@ def explain_by(
     table = table_of(stored, trial, benchmark, renames or {})
     total = row_of(table.baseline.on_cpu, table.candidate.on_cpu, confidence, function="total")
     withheld = _withheld(table, total, risk, any_total=any_total)
-    parts = Parts.of(table, confidence)
-    told = corrected(parts.family, risk, names=withheld is None)
-    rows = sorted(told[: len(parts.functions)], key=by_evidence)
+    functions, others = parts_of(table, confidence)
+    family = [*(row for row, _ in functions.values()), *others]
+    told = corrected(family, risk, names=withheld is None)
+    rows = sorted(told[: len(functions)], key=by_evidence)
     rest = {row.function: row for row in told[len(rows) :]}
     off = row_of(table.baseline.off_cpu, table.candidate.off_cpu, confidence, function=OFF_CPU)
     apart = _waits(table, confidence)
     sides = profile.baseline, profile.variant
+    # without the numbers of its builds: how long a compiler took explains no run
+    builds = {name for name in trial.manifest.metrics if trial.is_of_builds(name)}
+    of_runs = replace(
+        trial,
+        metrics={name: one for name, one in trial.metrics.items() if name not in builds},
+        manifest=replace(
+            trial.manifest,
+            metrics={k: one for k, one in trial.manifest.metrics.items() if k not in builds},
+        ),
+    )
     counters, waits = judged_counters(
-        _of_runs(trial), benchmark, *sides, confidence=confidence, waits=apart or (off,)
+        of_runs, benchmark, *sides, confidence=confidence, waits=apart or (off,)
     )
     asleep, cpu_wait = waits if apart else (None, None)
     hidden = withheld == "total-not-resolved"
     negligible = MARGIN * float(table.baseline.wall.mean())
-    opposite = () if hidden else opposite_of(rows, parts, stored, benchmark, confidence)
+    opposite = () if hidden else opposite_of(rows, functions, stored, benchmark, confidence)
     answer = Why(
         **{name: getattr(profile, name) for name in _OF_PROFILE.split()},
         path=str(stored.timed.parent),
@@ -453,7 +416,7 @@ def explain_by(
         total=total,
         rows=() if hidden else tuple(rows),
         others=None if hidden else rest.get(OTHERS),
-        further=0 if hidden else parts.further,
+        further=0 if hidden else len(table.names) - len(functions),
         kernel_not_seen=rest.get(UNSEEN),
         off_cpu=off if apart else waits[0],
         asleep=asleep,
@@ -469,14 +432,6 @@ def explain_by(
         verdict_was=profile.verdict_was.get(benchmark),
     )
     return replace(answer, cautions=tuple(cautions_of(answer, stored, table)))
-
-
-def _of_runs(trial: Trial) -> Trial:
-    """Give the trial without the numbers of its builds: how long a compiler took explains no run."""
-    builds = {name for name in trial.manifest.metrics if trial.is_of_builds(name)}
-    metrics = {name: one for name, one in trial.manifest.metrics.items() if name not in builds}
-    columns = {name: one for name, one in trial.metrics.items() if name not in builds}
-    return replace(trial, metrics=columns, manifest=replace(trial.manifest, metrics=metrics))
 
 
 def _withheld(table: SessionTable, total: Row, risk: float, *, any_total: bool) -> Withheld | None:

@@ -434,14 +434,18 @@ def _why_page(told: Why) -> Page:
 
 @page_of.register(WhyAnswer)
 def _answer_page(answer: WhyAnswer) -> Page:
-    told, following = answer.answers, _following(answer)
+    told = answer.answers
+    # at most three notes, and the next command of the first answer that has one
+    each = ([c.of(one.benchmark) if len(told) > 1 else c for c in one.cautions] for one in told)
+    blocks: list[Note | Next] = [*first_notes(merged(answer.cautions, *each))]
+    blocks += [found for one in told if (found := _next_of(one)) is not None][:1]
+    following = (Section(tuple(blocks)),) if blocks else ()
     if len(told) == 1:
         (one,) = told
         title = f"Why: {one.variant} against {one.baseline} on {one.benchmark}"
         first = Section((Sentence(sentence_of(one)),))
         return Page(title=title, sections=(first, *_evidence(one)), following=following)
-    first = Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in told))
-    sections = [first]
+    sections = [Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in told))]
     for one in told:
         title = f"{shown(one.benchmark)}: {shown(one.variant)} against {shown(one.baseline)}"
         sections.append(Section(tuple(_evidence(one)), title=title))
@@ -577,12 +581,3 @@ def _counter(one: Counter) -> tuple[Cell, ...]:
         "0 to 0 %" if nothing else found.cell_interval(),
         word,
     )
-
-
-def _following(answer: WhyAnswer) -> tuple[Section, ...]:
-    """Give at most three notes and the next command of the first answer that has one."""
-    told = answer.answers
-    each = ([c.of(one.benchmark) if len(told) > 1 else c for c in one.cautions] for one in told)
-    blocks: list[Note | Next] = [*first_notes(merged(answer.cautions, *each))]
-    blocks += [found for one in told if (found := _next_of(one)) is not None][:1]
-    return (Section(tuple(blocks)),) if blocks else ()

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 from ..announcing import cells, cut
 from ..errors import StoreError
 from ..pages.difference import Compared, Difference
-from ..pages.model import Next, Note, Page, Table, columns_of, first_notes, page_of, section
+from ..pages.model import (
+    Next,
+    Page,
+    Table,
+    cautions_of,
+    columns_of,
+    first_notes,
+    page_of,
+    section,
+)
 from ..pages.number_format import Word, counted, is_time, listed, outcome_word, significant
 from ..pages.result import Result
 from ..record.commits import BISECTION, NamedCommit
 from ..record.manifest import asked_words
 from ..record.shapes import ShapeError, document_of, refuse_other_words, shaped
 from ..words import WIDTH, normal, shown
-from .step_search import Kind, PairWord, Why, said
+from .step_search import Answer, Culprit, Kind, PairWord, Proof, Search, Why
 
-BisectionAnswer = Literal["proven", "partly", "no-difference", "undecided", "not-built"]
+T = TypeVar("T")
+BisectionAnswer = Literal[Answer, "not-built"]
 State = Literal["ended", "under-way"]
 EXIT_CODES: dict[BisectionAnswer, int]
 EXIT_CODES = {"proven": 0, "partly": 7, "no-difference": 1, "undecided": 7, "not-built": 4}
@@ -82,27 +92,16 @@ class OtherMetric:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProvenStep:
+class ProvenStep(Proof):
     """A step between two commits, on sessions of its own: it is one of `commits`, the last of which is `upto`.
 
     Several `commits` stand where some of them cannot be measured. `speedup` is that of `upto` over `after`, `risk` that of
-    its interval; `share` its part of the whole difference; `before` and `behind` say what is left on either side;
-    `trial` is the folder of the proof's sessions, None where there is none.
+    its interval; `trial` is the folder of the proof's sessions, None where there is none.
     """
 
     after: str
     upto: str
     commits: tuple[NamedCommit, ...]
-    word: Word
-    speedup: float
-    low: float
-    high: float
-    sessions: int
-    risk: float
-    proof: int
-    share: float | None
-    before: PairWord
-    behind: PairWord
     trial: str | None
 
     @property
@@ -231,7 +230,7 @@ class Bisection(Result):
         if self.culprits:
             rest = "; a further part is open" if self.answer == "partly" else ""
             return f"{self._proven(first.sentence(bad, good))}{rest}"
-        if self.first.word in ("faster", "slower"):
+        if self.first.differs:
             return f"{first.sentence(bad, good)}, but no commit is proven to have made it so"
         return first.answer("undecided", bad, good, margin=self.margin)
 
@@ -240,7 +239,7 @@ class Bisection(Result):
         sha, timed, many = one.upto[:7], self.difference(one).timed, len(one.commits)
         made = f"made it {outcome_word(one.word, timed=timed)}"
         if not others:
-            how = self.with_interval(one, one.parent)
+            how = self.difference(one).told(one.parent)
             if many == 1:
                 return f"{sha} {made}: it {how}"
             return f"one of {many} commits up to {sha} {made}: {sha} {how}"
@@ -251,11 +250,6 @@ class Bisection(Result):
     def difference(self, line: Compared) -> Difference:
         """Give the difference that a speedup of the metric stands for."""
         return Difference.of(line, metric=self.metric, unit=self.unit, better=self.better)
-
-    def with_interval(self, line: Compared, than: str) -> str:
-        """Say a difference with its interval: ``takes 5 % more time than its parent (4 to 6 %)``."""
-        found = self.difference(line)
-        return f"{found.phrase()} {found.link} {than}{_ends(found)}"
 
     @property
     def next(self) -> tuple[str, ...]:
@@ -283,15 +277,159 @@ class Bisection(Result):
         return Next(words, why) if self.first.sessions else None
 
 
-def _ends(found: Difference) -> str:
-    return f" ({ends})" if (ends := found.interval()) else ""
-
-
 def told_word(word: PairWord, later: str, metric: str, unit: str, better: str) -> str:
     """Say what a look says of the later of two commits: ``v2 takes 5 % more time (4 to 6 %): slower``."""
     found = Difference.of(word, metric=metric, unit=unit, better=better)
-    difference = "" if found.ratio is None else f"{said(found)}: "
+    difference = "" if found.ratio is None else f"{found.told()}: "
     return f"{later} {difference}{outcome_word(word.word, timed=found.timed)}"
+
+
+# --- A search among places told in commits.
+
+
+_FROM_THE_SEARCH = [one.name for one in fields(Proof)]
+_LEAST_PROBABILITY = 0.001
+_SMALL = 0.01  # a step below it may be one of layout
+_NAMED = 3  # names in a caution
+
+
+def bisection_of(
+    search: Search,
+    commits: Sequence[NamedCommit],
+    *,
+    good: str,
+    bad: str,
+    skipped: Mapping[int, str] | None = None,
+    proofs: Mapping[int, str] | None = None,
+    fails_more: Sequence[int] = (),
+    cut: Sequence[int] = (),
+    unsteady: Sequence[int] = (),
+    same_program: Sequence[int] = (),
+    **told: Any,  # noqa: ANN401 - fields of many types
+) -> Bisection:
+    """Tell a search among places in commits.
+
+    Parameters
+    ----------
+    search : Search
+        It may be under way; where good or bad does not build it has no answer, and one of these is skipped.
+    commits : sequence of NamedCommit
+        All of them by place, the good one first.
+    good, bad : str
+        What the user called them.
+    skipped, proofs : mapping, optional
+        Why each place cannot be measured; the trial of each proof by its number.
+    fails_more, cut, unsteady, same_program : sequence of int
+        Places whose runs fail more often than those of good and bad; whose runs time limits ended; of which too many
+        runs reach no steady state; that build to the program of the measurable commit before.
+    **told
+        Other fields of the `Bisection`.
+    """
+    why, last, found = skipped or {}, len(commits) - 1, search.found
+    out = sorted({*why, *search.skipped})
+    answer: BisectionAnswer | None = None
+    if found is not None:
+        answer = found.answer
+    elif {0, last} & {*out}:
+        answer = "not-built"
+
+    def step(one: Culprit) -> ProvenStep:
+        return ProvenStep(
+            after=commits[one.after].commit,
+            upto=commits[one.upto].commit,
+            commits=tuple(_with(NamedCommit, x) for x in commits[one.after + 1 : one.upto + 1]),
+            trial=(proofs or {}).get(one.proof),
+            **{name: getattr(one, name) for name in _FROM_THE_SEARCH},
+        )
+
+    bisection = Bisection(
+        state="under-way" if answer is None else "ended",
+        phase=None if search.phase is None else search.phase.kind,
+        answer=answer,
+        exit_code=None if answer is None else EXIT_CODES[answer],
+        good=_with(End, commits[0], name=good),
+        bad=_with(End, commits[last], name=bad),
+        commits=last,
+        margin=search.margin,
+        risk=search.risk,
+        looks=tuple(search.looks),
+        first=search.first if found is None else found.first,
+        culprits=() if found is None else tuple(map(step, found.culprits)),
+        open=tuple(
+            OpenStep(
+                after=commits[one.after].commit,
+                upto=commits[one.upto].commit,
+                first=one.after + 1,
+                last=one.upto,
+                probability=one.probability,
+                why=one.why,
+            )
+            for one in (() if found is None else found.open)
+        ),
+        refuted=() if found is None else tuple(map(step, found.refuted)),
+        skipped=tuple(
+            _with(SkippedCommit, commits[k], why=why.get(k, "fails in every run")) for k in out
+        ),
+        probes=tuple(
+            _with(Probe, commits[k], sessions=count, slow_already=slow)
+            for k, (count, slow) in search.probes.items()
+        ),
+        posterior=tuple(
+            _with(PlaceProbability, commits[k], probability=p)
+            for k, p in search.probabilities()
+            if p > _LEAST_PROBABILITY
+        ),
+        sessions=len(search.sessions) if found is None else found.sessions,
+        builds=len({k for places in search.measured for k in places})
+        if found is None
+        else found.builds,
+        **told,
+    )
+
+    def names(places: Sequence[int]) -> str:
+        return listed([commits[k].short for k in places], _NAMED)
+
+    about = names(fails_more), names(cut), names(unsteady), len(same_program)
+    return replace(bisection, cautions=cautions_of(_cautions(bisection, *about)))
+
+
+def _with(kind: type[T], one: NamedCommit, **more: object) -> T:
+    return kind(**{name: getattr(one, name) for name in NamedCommit.__slots__}, **more)
+
+
+def _cautions(told: Bisection, fail: str, cut: str, unsteady: str, same: int) -> dict[str, Any]:
+    """Give the sentence of each caution that holds."""
+    many = sum(len(one.commits) - 1 for one in told.culprits)
+    small = any(abs(one.speedup - 1) < _SMALL for one in told.culprits)
+    differ = [one.metric for one in told.other_metrics if one.word in ("faster", "slower")]
+    return {
+        "skipped-between": many
+        and f"{counted(many, 'commit')} that cannot be measured {'lies' if many == 1 else 'lie'} right before a "
+        "culprit: each of them may be it",
+        "build-noise": told.culprits
+        and f"{'a step below 1 % may be one of layout: ' * small}two builds of one source may differ by half a per "
+        "cent and more, and no session tells that from a change of the code",
+        "fails-more": bool(fail)
+        and f"runs of {fail} fail more often than those of {told.good.short} and {told.bad.short}: only those that "
+        "succeed are compared",
+        "cut-off": bool(cut)
+        and f"runs of {cut} were stopped at their limit and count as at least that: what a longer time would "
+        "overturn is undecided. Raise the limit",
+        "no-steady-state": bool(unsteady)
+        and f"too many runs of {unsteady} reach no steady state: their values are those of all iterations, and no "
+        "speed of the program's own. Let them run longer, or name a number with --warmup-iterations",
+        "other-metric": differ
+        and f"another metric differs too, and was not searched: {listed(differ)} (--metric {differ[0]})",
+        "may-cancel": told.answer == "no-difference"
+        and not told.one_program
+        and "only both ends were compared: steps that cancel each other between them are not seen, nor is one "
+        f"within the margin of {100 * told.margin:g} %",
+        "heavy-search": any(one.why == "sessions spent" for one in told.open)
+        and "the sessions were spent before the search was done: the step is small beside the noise",
+        "one-program": same
+        and f"{counted(same, 'commit')} {'builds' if same == 1 else 'build'} to the program of the one before: equal "
+        "by construction, not measured again",
+    }
 
 
 # --- The screen of a bisection: the answer, whose commits they are, the numbers of each
@@ -314,7 +452,10 @@ def _bisection_page(told: Bisection) -> Page:
     rows = [(label, _narrow(text)) for label, text in _evidence(told)]
     tables = (_table("culprits", _who(told)), _table("evidence", rows))
     sections = (section(told.sentence), *map(section, filter(None, tables)), section(*_took(told)))
-    below = (*_notes(told), *(() if told.command is None else (told.command,)))
+    # where a difference is known, the line of other metrics is enough
+    differs = told.first.differs
+    cautions = (one for one in told.cautions if one.code != "other-metric" or not differs)
+    below = (*first_notes(cautions), *(() if told.command is None else (told.command,)))
     return Page(
         title=f"Bisection of {told.good.shown}..{told.bad.shown}",
         sections=sections,
@@ -383,7 +524,7 @@ def _evidence(told: Bisection) -> Iterator[tuple[str, str]]:
 
 def _proof(told: Bisection, one: ProvenStep) -> Iterator[tuple[str, str]]:
     if len(told.culprits) > 1:
-        yield one.upto[:7], told.with_interval(one, one.parent)
+        yield one.upto[:7], told.difference(one).told(one.parent)
     share = ""
     if one.share is not None and 0 < one.share < _ODD_SHARE:
         share = f"; {significant(100 * one.share, 2)} % of the whole"
@@ -400,13 +541,13 @@ def _fresh(one: ProvenStep) -> str:
 
 def _pair(told: Bisection, line: PairWord | ProvenStep, than: str) -> str:
     """Say how a later commit differs from an earlier one, as its word allows."""
+    found, ends = told.difference(line), told.difference(line).interval()
     if line.word in ("faster", "slower"):
-        return told.with_interval(line, than)
-    found = told.difference(line)
+        return found.told(than)
     same = (
         f"{found.same()} as {than}" if line.word == "equivalent" else f"against {than}: undecided"
     )
-    return f"{same}{_ends(found)}"
+    return f"{same}{f' ({ends})' * bool(ends)}"
 
 
 def _change(one: OtherMetric) -> str:
@@ -438,11 +579,6 @@ def _time(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _notes(told: Bisection) -> tuple[Note, ...]:
-    known = told.first.word in ("faster", "slower")  # then the line of other metrics is enough
-    return first_notes(one for one in told.cautions if one.code != "other-metric" or not known)
 
 
 # --- A bisection read back from its JSON, as ``bisect.json`` holds it.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
+from ..pages.difference import Difference
 from ..pages.model import Next
 from ..pages.result import Result
 from ..record.environment import Change, diff
@@ -15,7 +16,7 @@ from ..record.manifest import asked_words
 from ..record.run_numbers import Better
 from ..stats.multiplicity import Correction
 from .alarm import Alarm
-from .changes import REFERENCES, ChangeInterval, Step
+from .changes import REFERENCES, Step
 from .night_values import Night, NightSeries
 
 Cause = Literal["program", "both", "host", "host-or-program"]
@@ -53,18 +54,14 @@ class SeriesValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryInterval:
+class Interval:
     """A change lies between two nights: behind the first, at the latest at the last.
 
     `first`, `last`: The trials of these nights. `first_value`, `last_value`: Their numbers in the series,
     from 0; a change lies before one of the values first_value + 1 .. last_value. `place`, `place_value`: The
-    night that is most likely the first behind the change. `speedup_before`, `speedup_behind`: Of the
-    segments on both sides of it; None in a plain series and of a baseline itself. `step`: What
-    changed: above 1 the later nights are faster. `missing`: Nights that are missing inside.
-    `cause`: See `CAUSES`. `environment`: How the host's records differ between neighbours inside, a
-    sentence each. `baseline_changed`: Whether the baseline's own series has an interval that overlaps. `good`,
-    `bad`: The commits of the first and the last night, where both are known and differ.
-    `new`: Whether it reaches into the nights from `since` on; None without `since`.
+    night that is most likely the first behind the change. `step`: What changed: above 1 the later nights are
+    faster. `missing`: Nights that are missing inside. `cause`: See `CAUSES`. `environment`: How the host's records
+    differ between neighbours inside, a sentence each.
     """
 
     derived: ClassVar[tuple[str, ...]] = ("words",)
@@ -76,21 +73,44 @@ class HistoryInterval:
     pvalue: float
     place: str
     place_value: int
-    speedup_before: float | None
-    speedup_behind: float | None
     step: Step
     missing: int
     cause: Cause
     environment: tuple[str, ...] = ()
-    baseline_changed: bool = False
-    good: str | None = None
-    bad: str | None = None
-    new: bool | None = None
 
     @property
     def words(self) -> str:
         """The cause in words."""
         return CAUSES[self.cause]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryInterval(Interval):
+    """A change of a series.
+
+    `speedup_before`, `speedup_behind`: Of the segments on both sides of it; None in a plain series.
+    `baseline_changed`: Whether the baseline's own series has an interval that overlaps. `good`, `bad`: The commits of
+    the first and the last night, where both are known and differ. `new`: Whether it reaches into the nights from
+    `since` on; None without `since`.
+    """
+
+    speedup_before: float | None
+    speedup_behind: float | None
+    baseline_changed: bool = False
+    good: str | None = None
+    bad: str | None = None
+    new: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostInterval(Interval):
+    """An interval of a baseline's own series: its program is one in all nights, so the host changed.
+
+    `cause`: "host" where the paired series of the benchmark has no interval that overlaps, else "both".
+    """
+
+    benchmark: str
+    baseline: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,34 +174,9 @@ class SeriesHistory:
         """Whether there are enough nights to look for changes."""
         return self.p_star is not None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostInterval:
-    """An interval of a baseline's own series: its program is one in all nights, so the host changed.
-
-    `cause`: "host" where the paired series of the benchmark has no interval that overlaps, else "both".
-    """
-
-    derived: ClassVar[tuple[str, ...]] = ("words",)
-
-    benchmark: str
-    baseline: str
-    first: str
-    last: str
-    first_value: int
-    last_value: int
-    pvalue: float
-    place: str
-    place_value: int
-    step: Step
-    missing: int
-    cause: Cause
-    environment: tuple[str, ...] = ()
-
-    @property
-    def words(self) -> str:
-        """The cause in words."""
-        return CAUSES[self.cause]
+    def difference(self, step: Step) -> Difference:
+        """Give what a step changed of the metric, later nights against earlier ones."""
+        return Difference.of(step, metric=self.metric, unit=self.unit, better=self.better)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,18 +307,15 @@ def host_changes(earlier: Night, later: Night) -> tuple[Change, ...]:
 
     Of a fleet each change names its host. Where one of both has no record nothing is said.
     """
-    return tuple(_host_changes(earlier.host_facts, later.host_facts))
-
-
-def _host_changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
-    if not a or not b:
-        return
+    a, b = earlier.host_facts, later.host_facts
     if "hosts" not in a or "hosts" not in b:
-        yield from diff(a, b)
-        return
-    for host, record in a["hosts"].items():
-        for change in _host_changes(record, b["hosts"].get(host, {})):
-            yield replace(change, what=f"on {host}: {change.what}")
+        return diff(a, b) if a and b else ()
+    return tuple(
+        replace(change, what=f"on {host}: {change.what}")
+        for host, record in a["hosts"].items()
+        if record and (other := b["hosts"].get(host))
+        for change in diff(record, other)
+    )
 
 
 class HostRecords:
@@ -336,8 +328,8 @@ class HostRecords:
         """Say how two nights differ, a sentence each; nothing where one of them has no record."""
         pair = (old.trial, old.path, new.trial, new.path)
         if pair not in self._known:
-            same = old.host_facts == new.host_facts
-            self._known[pair] = () if same else tuple(one.what for one in host_changes(old, new))
+            changes = () if old.host_facts == new.host_facts else host_changes(old, new)
+            self._known[pair] = tuple(one.what for one in changes)
         return self._known[pair]
 
     def inside(self, series: NightSeries, first: int, last: int) -> tuple[str, ...]:
@@ -360,11 +352,6 @@ class HostRecords:
         )
 
 
-def overlaps(one: ChangeInterval, other: ChangeInterval) -> bool:
-    """Tell whether two intervals share a place."""
-    return one.first <= other.last and other.first <= one.last
-
-
 # --- What to do after `history`: the commits of a change, the nights on both sides of it, the page.
 
 
@@ -373,13 +360,13 @@ _DIGITS = 12  # of a hash in a command: 7 may mean two commits
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-def next_of(history: History, asked: Sequence[str], *, held_back: bool = False) -> History:
-    """Add the commands that may follow, at most three; `asked`: The words behind ``fairtrial history``."""
+def next_of(history: History, asked: Sequence[str], *, held_back: bool) -> tuple[Next, ...]:
+    """Give the commands that may follow, at most three; `asked`: The words behind ``fairtrial history``."""
     commands = [*_commands(history, asked)]
     if asked and held_back:
         words = ("fairtrial", "history", *asked, "--independent")
         commands.insert(min(len(commands), _MOST - 1), Next(words, "if nights are independent"))
-    return replace(history, following=tuple(commands[:_MOST]))
+    return tuple(commands[:_MOST])
 
 
 def bisect_words(

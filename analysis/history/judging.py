@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ from .alarm import (
     begin_of_reference,
     half_of,
 )
-from .changes import RISKS, ChangeInterval, Changes, LookedAt, Step, changes_at, looked_at, step_of
+from .changes import RISKS, ChangeInterval, Changes, Step, changes_at, looked_at, step_of
 from .judged import (
     YESTERDAY,
     Cause,
@@ -41,9 +42,8 @@ from .judged import (
     SeriesHistory,
     SeriesValue,
     next_of,
-    overlaps,
 )
-from .night_values import Night, Nights, NightSeries, moment_of
+from .night_values import Nights, NightSeries, moment_of
 from .sentences import cautions_of
 
 # --- The gate on many nights: whether the newest are slower than those before by more than is allowed.
@@ -138,18 +138,16 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LEAST = 2  # nights with a value, of the 8 before the newest, that a benchmark must have to be gone
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Since:
-    """`text`: As asked. `moment`: What begins then or later is new; None where only `trials` tell it.
+class Since(NamedTuple):
+    """What begins at `moment` or later is new, or, of a series without times, the `trials` of these names.
 
-    `trials`: The new ones by name, of a series without times. `moves`: Whether the reference of an alarm is
-    what it is without ``--since``, because "yesterday" is another day tomorrow.
+    `moves`: Whether the reference of an alarm is what it is without ``--since``, because "yesterday" is another day
+    tomorrow.
     """
 
-    text: str
     moment: datetime | None
-    trials: frozenset[str]
-    moves: bool
+    trials: frozenset[str] = frozenset()
+    moves: bool = False
 
     def first_new(self, series: NightSeries) -> int:
         """Give the number of the first value that is new; that of all values where none is."""
@@ -169,18 +167,17 @@ def since_of(text: str, series: Iterable[NightSeries], now: datetime) -> Since:
     UsageError
         If it is none of these.
     """
-    known, moves = frozenset[str](), text == YESTERDAY
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    moment = midnight - timedelta(days=1) if moves else moment_of(text)
-    if moment is not None:
-        return Since(text=text, moment=moment, trials=known, moves=moves)
+    if text == YESTERDAY:
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        return Since(midnight - timedelta(days=1), moves=True)
+    if (moment := moment_of(text)) is not None:
+        return Since(moment)
     name = text.rstrip("/").rpartition("/")[2]
     for one in series:
         for k, night in enumerate(one.nights):
             if night.trial in (name, text) or night.path == text:
                 known = frozenset(later.trial for later in one.nights[k:])
-                moment = moment_of(night.started_at)
-                return Since(text=text, moment=moment, trials=known, moves=False)
+                return Since(moment_of(night.started_at), known)
     raise UsageError(
         "this is neither a date nor one of the trials",
         text,
@@ -188,17 +185,9 @@ def since_of(text: str, series: Iterable[NightSeries], now: datetime) -> Since:
     )
 
 
-def with_gone(
-    history: History, nights: Nights, *, since: str | None, allowed: Sequence[str]
-) -> History:
-    """Name what is gone in `history`, if it has a gate; a fixed `since` behind the end of a series accepts that.
-
-    `allowed` names benchmarks that may be gone; "" is all.
-    """
-    if history.gate is None or "" in allowed:
-        return history
-    new = None if since is None else since_of(since, nights.series, datetime.now(UTC))
-    going_on = [one for one in nights.series if one.ended is None]
+def _gone(series: Sequence[NightSeries], since: Since | None) -> dict[str, None]:
+    """Name the benchmarks that the newest night of their campaign lacks; a fixed `since` behind their end accepts that."""
+    going_on = [one for one in series if one.ended is None]
     gone: dict[str, None] = {}
     for one in going_on:
         together = [other for other in going_on if other.campaign == one.campaign]
@@ -207,10 +196,18 @@ def with_gone(
         order = sorted(begun, key=begun.__getitem__)
         mine = {night.trial for night in one.nights}
         before = mine.intersection(order[-1 - NEWEST : -1])
-        accepted = new is not None and not new.moves and new.first_new(one) == len(one.nights)
+        accepted = since is not None and not since.moves and since.first_new(one) == len(one.nights)
         if order[-1] not in mine and len(before) >= _LEAST and not accepted:
             gone[one.benchmark] = None
-    return replace(history, gone=tuple(name for name in gone if name not in allowed))
+    return gone
+
+
+# --- A series judged, with its changes, their causes, and the gate.
+
+
+_OF_NIGHTS = ("benchmark", "variant", "paired", "metric", "unit", "better", "campaign", "changed")
+_OF_NIGHT = ("trial", "path", "started_at", "log", "sessions", "program_sha256", "commit")
+_OF_CHANGES = ("autocorrelation", "inflation", "least_p", "p_star", "pvalue")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,126 +221,113 @@ class Judge:
     gates: int
     records: HostRecords
 
+    def series(
+        self,
+        series: NightSeries,
+        found: Changes,
+        *,
+        adjusted: float | None,
+        baseline: Sequence[ChangeInterval],
+    ) -> SeriesHistory:
+        """Judge a series with its changes; `baseline`: The intervals of its baseline's own series."""
+        first_new = None if self.since is None else self.since.first_new(series)
+        ends = itertools.pairwise((0, *found.places, len(series.nights)))
+        segments = tuple(_segment(series, found, *one) for one in ends)
 
-_OF_NIGHTS = ("benchmark", "variant", "paired", "metric", "unit", "better", "campaign", "changed")
-_OF_NIGHT = ("trial", "path", "started_at", "log", "sessions", "program_sha256", "commit")
-_OF_CHANGES = ("autocorrelation", "inflation", "least_p", "p_star", "pvalue")
+        def interval(k: int) -> HistoryInterval:
+            one, about = found.intervals[k], self.place(series, found, k)
+            theirs = any(one.first <= x.last and x.first <= one.last for x in baseline)
+            good, bad = (series.nights[night].commit for night in (one.first - 1, one.last))
+            known = good is not None and bad is not None and good != bad
+            both: Cause = "both" if about["environment"] or theirs else "program"
+            return HistoryInterval(
+                **about,
+                speedup_before=segments[k].speedup,
+                speedup_behind=segments[k + 1].speedup,
+                cause=both if series.paired else "host-or-program",
+                baseline_changed=theirs,
+                good=good if known else None,
+                bad=bad if known else None,
+                new=None if first_new is None else one.last >= first_new,
+            )
 
-
-def judged_series(
-    judge: Judge,
-    series: NightSeries,
-    found: Changes,
-    *,
-    adjusted: float | None,
-    baseline: Sequence[ChangeInterval],
-) -> SeriesHistory:
-    """Judge a series with its changes; `baseline`: The intervals of its baseline's own series."""
-    first_new = None if judge.since is None else judge.since.first_new(series)
-    ends = itertools.pairwise((0, *found.places, len(series.nights)))
-    segments = tuple(_segment(series, found, *one) for one in ends)
-
-    def interval(k: int) -> HistoryInterval:
-        one, about = place_of(judge, series, found, k)
-        theirs = any(overlaps(one, other) for other in baseline)
-        good, bad = (series.nights[night].commit for night in (one.first - 1, one.last))
-        known = good is not None and bad is not None and good != bad
-        both: Cause = "both" if about["environment"] or theirs else "program"
-        return HistoryInterval(
-            **about,
-            speedup_before=segments[k].speedup,
-            speedup_behind=segments[k + 1].speedup,
-            cause=both if series.paired else "host-or-program",
-            baseline_changed=theirs,
-            good=good if known else None,
-            bad=bad if known else None,
-            new=None if first_new is None else one.last >= first_new,
+        return SeriesHistory(
+            **{name: getattr(series, name) for name in _OF_NIGHTS},
+            **{name: getattr(found, name) for name in _OF_CHANGES},
+            baseline=series.baseline if series.paired else None,
+            begins=series.nights[0].trial,
+            ends=series.ended,
+            values=tuple(
+                SeriesValue(
+                    **{name: getattr(night, name) for name in _OF_NIGHT},
+                    **_level(series, night.log),
+                    missing=missing,
+                )
+                for night, missing in zip(series.nights, series.missing, strict=True)
+            ),
+            level=found.risk,
+            pvalue_adjusted=adjusted,
+            intervals=tuple(map(interval, range(len(found.intervals)))),
+            segments=segments,
+            **self._at_gate(series, found, first_new),
         )
 
-    at_gate: dict[str, Any] = {}
-    if judge.condition is not None and series.ended is None:
-        moves = judge.since is not None and judge.since.moves
+    def _at_gate(
+        self, series: NightSeries, found: Changes, first_new: int | None
+    ) -> dict[str, Any]:
+        if self.condition is None or series.ended is not None:
+            return {}
+        moves = self.since is not None and self.since.moves
         told = gated(
             found,
-            judge.condition,
+            self.condition,
             since=None if moves else first_new,
-            risk=judge.risk,
-            horizon=judge.horizon,
-            series=judge.gates,
+            risk=self.risk,
+            horizon=self.horizon,
+            series=self.gates,
             cut=[night.cut for night in series.nights],
         )
         if moves and first_new == len(series.nights) and told.outcome != "proven":
             told = told._replace(outcome="undecided", reason="no-night")  # who measures?
         begin, end = told.reference
         reference = _segment(series, found, begin, end) if begin < end else None
-        at_gate = told._asdict() | {"reference": reference}
-    return SeriesHistory(
-        **{name: getattr(series, name) for name in _OF_NIGHTS},
-        **{name: getattr(found, name) for name in _OF_CHANGES},
-        baseline=series.baseline if series.paired else None,
-        begins=series.nights[0].trial,
-        ends=series.ended,
-        values=tuple(_values(series)),
-        level=found.risk,
-        pvalue_adjusted=adjusted,
-        intervals=tuple(map(interval, range(len(found.intervals)))),
-        segments=segments,
-        **at_gate,
-    )
+        return told._asdict() | {"reference": reference}
+
+    def place(self, series: NightSeries, found: Changes, k: int) -> dict[str, Any]:
+        """Give what is said of every interval: its nights, its step, and what its host did."""
+        one, nights, place = found.intervals[k], series.nights, found.places[k]
+        begin, end = one.first - 1, one.last
+        return {
+            "first": nights[begin].trial,
+            "last": nights[end].trial,
+            "first_value": begin,
+            "last_value": end,
+            "pvalue": one.pvalue,
+            "place": nights[place].trial,
+            "place_value": place,
+            "step": found.steps[k],
+            "missing": sum(series.missing[one.first : end + 1]),
+            "environment": self.records.inside(series, begin, end),
+        }
 
 
-def _speedup(series: NightSeries, log: float) -> float | None:
-    return math.exp(-log) if series.paired else None
-
-
-def _metric_value(series: NightSeries, log: float) -> float | None:
-    """Give the metric itself: logs are turned so that larger is slower."""
+def _level(series: NightSeries, log: float) -> dict[str, Any]:
+    """Give the speedup of a paired value, else the metric itself: logs are turned so that larger is slower."""
     if series.paired:
-        return None
-    return math.exp(-log if series.better == "higher" else log)
-
-
-def _values(series: NightSeries) -> Iterator[SeriesValue]:
-    for night, missing in zip(series.nights, series.missing, strict=True):
-        yield SeriesValue(
-            **{name: getattr(night, name) for name in _OF_NIGHT},
-            speedup=_speedup(series, night.log),
-            metric_value=_metric_value(series, night.log),
-            missing=missing,
-        )
+        return {"speedup": math.exp(-log), "metric_value": None}
+    value = math.exp(-log if series.better == "higher" else log)
+    return {"speedup": None, "metric_value": value}
 
 
 def _segment(series: NightSeries, found: Changes, first: int, end: int) -> Segment:
-    mean = float(found.values[first:end].mean())
     return Segment(
         first=series.nights[first].trial,
         last=series.nights[end - 1].trial,
         first_value=first,
         last_value=end - 1,
         nights=end - first,
-        speedup=_speedup(series, mean),
-        metric_value=_metric_value(series, mean),
+        **_level(series, float(found.values[first:end].mean())),
     )
-
-
-def place_of(
-    judge: Judge, series: NightSeries, found: Changes, k: int
-) -> tuple[ChangeInterval, dict[str, Any]]:
-    """Give an interval, and what is said of every one: its nights, its step, and what its host did."""
-    one, nights = found.intervals[k], series.nights
-    begin, end, place = one.first - 1, one.last, found.places[k]
-    return one, {
-        "first": nights[begin].trial,
-        "last": nights[end].trial,
-        "first_value": begin,
-        "last_value": end,
-        "pvalue": one.pvalue,
-        "place": nights[place].trial,
-        "place_value": place,
-        "step": found.steps[k],
-        "missing": sum(series.missing[one.first : end + 1]),
-        "environment": judge.records.inside(series, begin, end),
-    }
 
 
 # --- At which level each of several series is searched for intervals.
@@ -409,6 +393,7 @@ def judge_nights(
     independent: bool = False,
     now: datetime | None = None,
     asked: Sequence[str] = (),
+    allow_missing: Sequence[str] = (),
 ) -> History:
     """Judge what was read of many nights.
 
@@ -433,6 +418,8 @@ def judge_nights(
         What time it is, for "yesterday".
     asked : sequence of str
         The words behind ``fairtrial history``, for the commands that may follow.
+    allow_missing : sequence of str
+        Benchmarks without a value in the newest night that a gate may pass; "" is all.
 
     Returns
     -------
@@ -463,9 +450,12 @@ def judge_nights(
     if correction is None:
         correction = usual_correction(len({one.benchmark for one in nights.series}))
     check_correction(correction)
-    seen = _looked_at_all([one.logs for one in nights.series], corrected=not independent)
-    level, raised = levels_of([one.pvalue for one in seen], risk, correction)
-    own = _own_series(nights.series, risk, correction, corrected=not independent)
+    look = functools.partial(_changes_of, risk=risk, correction=correction, independent=independent)
+    found, level, raised = look([one.logs for one in nights.series])
+    # the baselines' own changes are a family of their own
+    firsts = {_key(one): one for one in reversed(nights.series) if one.paired and one.baseline_logs}
+    theirs, _, _ = look([one.baseline_logs or () for one in firsts.values()])
+    own = dict(zip(firsts, theirs, strict=True))
     newest = sum(one.ended is None for one in nights.series)
     judge = Judge(
         risk=risk,
@@ -475,18 +465,23 @@ def judge_nights(
         gates=1 if correction == "none" else max(newest, 1),
         records=HostRecords(),
     )
-    found = [changes_at(one, level) for one in seen]
     judged = tuple(
-        judged_series(
-            judge,
+        judge.series(
             one,
             changed,
             adjusted=p,
-            baseline=own[_key(one)][1].intervals if _key(one) in own else (),
+            baseline=own[_key(one)].intervals if _key(one) in own else (),
         )
         for one, changed, p in zip(nights.series, found, raised, strict=True)
     )
-    held_back = tuple(_held_back(judged, found, level))
+    # without an interval because neighbouring nights resemble each other
+    held_back = [
+        one
+        for one, changed in zip(judged, found, strict=True)
+        if changed.inflation > 1.0
+        and not changed.intervals
+        and changes_at(looked_at(changed.values, corrected=False), level).intervals
+    ]
     none_new = new and all(new.first_new(one) == len(one.nights) for one in nights.series)
     told = cautions_of(
         nights,
@@ -497,14 +492,19 @@ def judge_nights(
         held_back=held_back,
         no_night_since=since if none_new and condition is None else None,
     )
-    last, every = nights.series[-1], _all_nights(nights.series)
+    every = {(night.trial, night.path): night for one in nights.series for night in one.nights}
+    ordered = sorted(
+        every.values(), key=lambda one: (moment_of(one.started_at) or _EARLIEST, one.trial)
+    )
+    gone = {} if condition is None or "" in allow_missing else _gone(nights.series, new)
+    last = nights.series[-1]
     history = History(
         place=nights.place,
         host=nights.hosts,
         **{name: getattr(last, name) for name in ("campaign", "metric", "unit", "better")},
         baseline=last.baseline if last.paired else None,
-        first_at=every[0].started_at,
-        last_at=every[-1].started_at,
+        first_at=ordered[0].started_at,
+        last_at=ordered[-1].started_at,
         nights=len(every),
         missing=max(sum(one.missing) for one in nights.series),
         risk=float(risk),
@@ -514,75 +514,48 @@ def judge_nights(
         since=since,
         horizon=horizon,
         series=judged,
-        host_intervals=tuple(_host_intervals(judge, own, judged, nights.series)),
+        host_intervals=tuple(_host_intervals(judge, firsts, own, judged, nights.series)),
         host_changes=judge.records.along(nights.series),
         left_out=nights.left_out,
+        gone=tuple(name for name in gone if name not in allow_missing),
         cut=nights.cut,
         cautions=merged(told),
     )
-    return next_of(history, asked, held_back=bool(held_back))
+    return replace(history, following=next_of(history, asked, held_back=bool(held_back)))
 
 
-def _looked_at_all(logs: Sequence[Sequence[float]], *, corrected: bool) -> list[LookedAt]:
-    found = []
+def _changes_of(
+    logs: Sequence[Sequence[float]], risk: float, correction: Correction, *, independent: bool
+) -> tuple[list[Changes], float, tuple[float | None, ...]]:
+    """Look for the changes of a family of series: these, at which level, and the adjusted p-values."""
+    seen = []
     for k, one in enumerate(logs):
         doing("comparing nights", k, len(logs), "series")
-        found.append(looked_at(np.asarray(one, dtype=np.float64), corrected=corrected))
-    return found
-
-
-def _held_back(
-    judged: Sequence[SeriesHistory], found: Sequence[Changes], level: float
-) -> Iterator[SeriesHistory]:
-    """Give the series that have no interval because neighbouring nights resemble each other."""
-    for one, changed in zip(judged, found, strict=True):
-        if changed.inflation <= 1.0 or changed.intervals:
-            continue
-        if changes_at(looked_at(changed.values, corrected=False), level).intervals:
-            yield one
+        seen.append(looked_at(np.asarray(one, dtype=np.float64), corrected=not independent))
+    level, raised = levels_of([one.pvalue for one in seen], risk, correction)
+    return [changes_at(one, level) for one in seen], level, raised
 
 
 def _key(series: NightSeries) -> _Key:
     return series.benchmark, tuple(night.trial for night in series.nights)
 
 
-def _own_series(
-    series: Sequence[NightSeries], risk: float, correction: Correction, *, corrected: bool
-) -> dict[_Key, tuple[NightSeries, Changes]]:
-    """Look for changes of the baselines themselves; they are a family of their own."""
-    firsts = {_key(one): one for one in reversed(series) if one.paired and one.baseline_logs}
-    seen = _looked_at_all([one.baseline_logs or () for one in firsts.values()], corrected=corrected)
-    level, _ = levels_of([one.pvalue for one in seen], risk, correction)
-    return {
-        key: (one, changes_at(looked, level))
-        for (key, one), looked in zip(firsts.items(), seen, strict=True)
-    }
-
-
-def _all_nights(series: Sequence[NightSeries]) -> list[Night]:
-    """Give each trial's night once, in the order of time."""
-    found = {(night.trial, night.path): night for one in series for night in one.nights}
-    return sorted(
-        found.values(), key=lambda night: (moment_of(night.started_at) or _EARLIEST, night.trial)
-    )
-
-
 def _host_intervals(
     judge: Judge,
-    own: Mapping[_Key, tuple[NightSeries, Changes]],
+    firsts: Mapping[_Key, NightSeries],
+    own: Mapping[_Key, Changes],
     judged: Sequence[SeriesHistory],
     given: Sequence[NightSeries],
 ) -> Iterator[HostInterval]:
     paired: dict[_Key, list[HistoryInterval]] = {}
     for series, judged_one in zip(given, judged, strict=True):
         paired.setdefault(_key(series), []).extend(judged_one.intervals)
-    for key, (series, found) in own.items():
-        for k in range(len(found.intervals)):
-            one, about = place_of(judge, series, found, k)
+    for key, series in firsts.items():
+        for k, one in enumerate(own[key].intervals):
             both = any(one.first <= x.last_value and x.first_value < one.last for x in paired[key])
             yield HostInterval(
                 benchmark=series.benchmark,
                 baseline=series.baseline or "",
                 cause="both" if both else "host",
-                **about,
+                **judge.place(series, own[key], k),
             )

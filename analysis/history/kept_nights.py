@@ -4,22 +4,24 @@ What lies beside trials came with them, and is never believed.
 
 A trial's values are taken from it only where its manifest has the same SHA-256, and each file that the
 manifest lists with a hash is as it was: by size, inode and the times of its last changes; a file that
-was touched is hashed again. So a trial that was tampered with is found, as without the cache. A line
-that is damaged, a file that cannot be read or written, or one of another version is passed over.
+was touched is hashed again. So a trial that was tampered with is found, as without the cache. A file of
+it that is damaged, cannot be read or written, or is of another version is passed over.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
 
 from ..data.columns import verify_files
 from ..data.merging import StatedCampaign
@@ -27,23 +29,11 @@ from ..errors import StoreError
 from ..record.fleet import is_fleet
 from ..record.manifest import asked_words, read_manifest
 from ..record.run_numbers import Better
-from ..record.shapes import (
-    ShapeError,
-    checksum_holds,
-    encode_checked,
-    lines_of,
-    opened,
-    parse,
-    shaped,
-)
+from ..record.shapes import ShapeError, checksum_holds, encode_checked, opened, parse, shaped
 from ..record.trial_files import MANIFEST, OUTPUTS, Manifest
 from ..version import VERSION
 
 # --- What is kept of a trial once it was read: its values by benchmark and variant, and what it is of.
-
-
-Share = Callable[[Any], str]  # puts a part that many trials have aside, and gives its name
-Shared = Callable[[str], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,46 +85,23 @@ class KeptTrial:
     cut: tuple[str, ...] = ()
     totals: tuple[str, ...] = ()
 
-    def to_dict(self, share: Share) -> dict[str, Any]:
-        """Give it as JSON types; `share` takes what is the same in many trials."""
-        values = {
-            variant: _fields_of(one) | {"programs": share(one.programs)}
-            for variant, one in self.values.items()
-        }
-        campaign = self.campaign.to_dict() | {"identity": None}
-        shared = {"inputs": self.inputs, "stated": campaign, "host_record": self.host_record}
-        return {
-            **_fields_of(self),
-            "values": values,
-            "campaign": list(self.campaign.identity),
-            **{name: share(part) for name, part in shared.items()},
-        }
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types; what many trials share stands as a text."""
+        values = {name: _fields_of(one) for name, one in self.values.items()}
+        found = {**_fields_of(self), "values": values, "campaign": self.campaign.to_dict()}
+        return found | {name: json.dumps(found[name]) for name in _SHARED}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], shared: Shared) -> KeptTrial:
+    def from_dict(cls, data: Mapping[str, Any]) -> KeptTrial:
         """Make one of what `to_dict` gave; KeyError, TypeError or ValueError for anything else."""
-        values = {
-            variant: {**found, "programs": shared(found["programs"])}
-            for variant, found in data["values"].items()
-        }
-        parts = {name: shared(data[name]) for name in ("inputs", "stated", "host_record")}
         unsaid: dict[str, Any] = {"identity": [], "stated": {}, "settings": None}
-        made = shaped(cls, {**data, **parts, "values": values, "campaign": unsaid})
+        campaign, *parts = (_parsed(data[name]) for name in _SHARED)
+        made = shaped(cls, {**data, **dict(zip(_SHARED, (unsaid, *parts), strict=True))})
         of_variants = (_fields_of(one) | {"commit": made.inputs} for one in made.values.values())
         columns = [made.inputs, *(column for one in of_variants for column in one.values())]
         if any(len(column) != len(made.benchmarks) for column in columns):
             raise ValueError("a column has another length")
-        stated = {**parts["stated"], "identity": data["campaign"]}
-        return replace(made, campaign=StatedCampaign.from_dict(stated))
-
-
-def _fields_of(one: KeptTrial | VariantValues) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in one.__slots__}
-
-
-def plain_campaign(campaign: StatedCampaign) -> StatedCampaign:
-    """Give a campaign as one that was kept has it: both are compared with each other."""
-    return StatedCampaign.from_dict(campaign.to_dict())
+        return replace(made, campaign=StatedCampaign.from_dict(campaign))
 
 
 def imported_campaign(name: str, metric: str, unit: str, better: str) -> StatedCampaign:
@@ -148,15 +115,14 @@ def imported_campaign(name: str, metric: str, unit: str, better: str) -> StatedC
     return StatedCampaign(identity=(0, ""), stated=stated, settings=None)
 
 
-_RULE = 3  # how values are made: another one makes them anew
+_RULE = 4  # how values are made: another one makes them anew
+_SHARED = ("campaign", "inputs", "host_record")  # often the same in many trials: kept as texts
 _RACE_NS = 2_000_000_000  # what changed so shortly before may change again without a new time
 
 
 class Mark(NamedTuple):
     """How a trial was before it was read: what changes later is seen at the next reading."""
 
-    path: Path
-    at_ns: int
     manifest: str | None
     files: Mapping[str, list[int] | None]
 
@@ -167,127 +133,103 @@ class Mark(NamedTuple):
         with contextlib.suppress(StoreError):
             manifest = read_manifest(path)
             if digest == manifest_hash(path):
-                files = _signatures(path, manifest)
-        return cls(path, at_ns, digest, files)
+                files = _settled(_signatures(path, manifest), at_ns)
+        return cls(digest, files)
 
 
-@dataclass(slots=True)
-class KeptNights:
-    """What is kept of the trials of one folder; `look_up` and `keep`, then `write`."""
+def look_up(path: Path, metric: str | None) -> KeptTrial | None:
+    """Give what was kept of a trial, if it is still as it was; else None.
 
-    folder: Path
-    _lines: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
-    _shared: dict[str, Any] = field(default_factory=dict)
-    _changed: bool = False
+    Raises StoreError where a file of it changed after the trial ended.
+    """
+    place, row = kept_file(path, metric), None
+    with contextlib.suppress(OSError, StoreError, ShapeError):
+        if not place.is_symlink():
+            with opened(place) as file:
+                line = file.read()
+            row = parse(line) if checksum_holds(line) else None
+    known = {"rule": _RULE, "tool_version": VERSION, "manifest": manifest_hash(path)}
+    if not isinstance(row, dict) or not row.items() >= known.items():
+        return None
+    manifest = read_manifest(path)
+    if not manifest.files:
+        return None
+    now = _signatures(path, manifest)
+    if now != row.get("files"):
+        data = {name: manifest.files[name] for name in now}
+        for _ in verify_files(path, replace(manifest, files=data)):
+            pass
+        if (fresh := _settled(now, time.time_ns())) != row.get("files"):
+            _write(place, row | {"files": fresh})
+    try:
+        return KeptTrial.from_dict(row["night"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
 
-    def __post_init__(self) -> None:
-        """Read what is kept of the trials of the folder; nothing where that cannot be read."""
-        path, rows = kept_file(self.folder), []
-        if not os.path.lexists(path) or path.is_symlink():
-            return
-        try:
-            lines = [line for _, line in lines_of(path)]
-        except StoreError:
-            return
-        for line in lines:
-            with contextlib.suppress(ShapeError):
-                if checksum_holds(line) and isinstance(row := parse(line), dict):
-                    rows.append(row)
-        if not rows or (rows[0].get("rule"), rows[0].get("tool_version")) != (_RULE, VERSION):
-            return
-        for row in rows[1:]:
-            if isinstance(name := row.get("part"), str):
-                self._shared[name] = row.get("holds")
-            elif isinstance(trial := row.get("folder"), str):
-                self._lines[trial, str(row.get("asked"))] = row
 
-    def look_up(self, path: Path, metric: str | None) -> KeptTrial | None:
-        """Give what was kept of a trial, if it is still as it was; else None.
+def keep(path: Path, mark: Mark, metric: str | None, read: KeptTrial) -> bool:
+    """Keep what was read of a trial, for this user alone; `mark` was taken before. False where it cannot be written.
 
-        Raises StoreError where a file of it changed after the trial ended.
-        """
-        row = self._lines.get(self._key(path, metric))
-        digest = None if row is None else manifest_hash(path)
-        if row is None or digest is None or row.get("manifest") != digest:
-            return None
-        manifest = read_manifest(path)
-        if not manifest.files:
-            return None
-        now = _signatures(path, manifest)
-        if now != row.get("files"):
-            data = {name: manifest.files[name] for name in _data_of(manifest)}
-            for _ in verify_files(path, replace(manifest, files=data)):
-                pass
-            if (fresh := _settled(now, time.time_ns())) != row.get("files"):
-                row["files"] = fresh
-                self._changed = True
-        try:
-            return KeptTrial.from_dict(row["night"], self._shared.__getitem__)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return None
-
-    def keep(self, mark: Mark, metric: str | None, read: KeptTrial) -> None:
-        """Keep what was read of a trial; `mark` was taken before it was read.
-
-        A trial whose manifest lists no hashes is not kept: its files may still change.
-        """
-        if not mark.files:
-            return
-        name, asked = self._key(mark.path, metric)
-        self._lines[name, asked] = {
-            "folder": name,
-            "asked": asked,
-            "manifest": mark.manifest,
-            "files": _settled(mark.files, mark.at_ns),
-            "night": read.to_dict(self._share),
-        }
-        self._changed = True
-
-    def write(self) -> bool:
-        """Write what is kept, whole, for this user alone.
-
-        Gives False where that was not possible; trials that are gone are left out.
-        """
-        if not self._changed:
-            return True
-        path, fresh = kept_file(self.folder), None
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            fd, fresh = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
-            with os.fdopen(fd, "wb") as file:
-                file.writelines(encode_checked(row) + b"\n" for row in self._rows())
-            Path(fresh).replace(path)
-        except OSError:
-            if fresh is not None:
-                with contextlib.suppress(OSError):
-                    Path(fresh).unlink()
-            return False
-        self._changed = False
+    A trial whose manifest lists no hashes is not kept: its files may still change.
+    """
+    if not mark.files:
         return True
+    known = {"rule": _RULE, "tool_version": VERSION, "manifest": mark.manifest}
+    row = {**known, "files": mark.files, "night": read.to_dict()}
+    return _write(kept_file(path, metric), row)
 
-    def _rows(self) -> Iterable[Mapping[str, Any]]:
-        """Give the head, what trials share, and the trials that are still there."""
-        kept, used = [], set()
-        for row in self._lines.values():
-            with contextlib.suppress(KeyError, TypeError, AttributeError, OSError, ValueError):
-                parts = {*_parts(row["night"])}
-                if self._shared.keys() >= parts and (self.folder / row["folder"]).is_dir():
-                    kept.append(row)
-                    used |= parts
-        yield {"rule": _RULE, "tool_version": VERSION, "about": "a cache of fairtrial history"}
-        yield from ({"part": name, "holds": self._shared[name]} for name in used)
-        yield from kept
 
-    def _share(self, part: Any) -> str:  # noqa: ANN401 - JSON types
-        text = json.dumps(part)
-        name = hashlib.sha256(text.encode()).hexdigest()[:24]
-        self._shared.setdefault(name, json.loads(text))
-        return name
+@functools.lru_cache(maxsize=64)
+def _parsed(text: str) -> Any:  # noqa: ANN401 - JSON types
+    return parse(text.encode())
 
-    def _key(self, path: Path, metric: str | None) -> tuple[str, str]:
-        """Name a trial, and what is read of it: which metric, and which iterations where that was asked."""
-        name = PurePosixPath(os.path.relpath(path, self.folder)).as_posix()
-        return name, " ".join((f"{metric}", *asked_words()))
+
+def _fields_of(one: KeptTrial | VariantValues) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in one.__slots__}
+
+
+def _write(place: Path, row: Mapping[str, Any]) -> bool:
+    fresh = None
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd, fresh = tempfile.mkstemp(dir=place.parent)
+        with os.fdopen(fd, "wb") as file:
+            file.write(encode_checked({k: one for k, one in row.items() if k != "crc32"}))
+        Path(fresh).replace(place)
+    except OSError:
+        with contextlib.suppress(OSError):
+            Path(fresh or "").unlink()
+        return False
+    return True
+
+
+def forget_gone(folders: Iterable[Path]) -> None:
+    """Delete what is kept of trials that are no longer in these folders."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            for kept in kept_folder(folder).iterdir():
+                if not (folder / unquote(kept.name.partition(" ")[0])).is_dir():
+                    kept.unlink()
+
+
+def folder_of(path: Path) -> Path:
+    """Give the folder in which a trial, or the fleet that it belongs to, lies."""
+    parent = path.absolute().parent
+    return parent.parent if is_fleet(parent) else parent
+
+
+def kept_folder(folder: Path) -> Path:
+    """Give the folder of this user's cache for the trials in a folder."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
+    name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
+    return Path(home, "fairtrial", f"nights-{name}")
+
+
+def kept_file(path: Path, metric: str | None) -> Path:
+    """Give the file of a trial, and of what is read of it: which metric, and which iterations where that was asked."""
+    asked, folder = " ".join((f"{metric}", *asked_words())).encode(), folder_of(path)
+    name = quote(os.path.relpath(path, folder), safe="")
+    return kept_folder(folder) / f"{name} {hashlib.sha256(asked).hexdigest()[:8]}.json"
 
 
 def manifest_hash(path: Path) -> str | None:
@@ -299,32 +241,10 @@ def manifest_hash(path: Path) -> str | None:
         return None
 
 
-def kept_file(folder: Path) -> Path:
-    """Give the file of this user's cache for the trials in a folder."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
-    name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
-    return Path(home, "fairtrial", f"nights-{name}.jsonl")
-
-
-def cache_folder(path: Path) -> Path:
-    """Give the folder in which a trial, or the fleet that it belongs to, lies."""
-    parent = path.absolute().parent
-    return parent.parent if is_fleet(parent) else parent
-
-
-def _parts(night: Mapping[str, Any]) -> Iterable[str]:
-    yield from (night["inputs"], night["stated"], night["host_record"])
-    yield from (values["programs"] for values in night["values"].values())
-
-
-def _data_of(manifest: Manifest) -> list[str]:
-    """Name the files that values are made of: kept output is evidence, not data."""
-    return [name for name in manifest.files if PurePosixPath(name).parts[:1] != (OUTPUTS,)]
-
-
 def _signatures(path: Path, manifest: Manifest) -> dict[str, list[int] | None]:
-    """Give what changes whenever a file is written or replaced."""
-    found: dict[str, list[int] | None] = dict.fromkeys(_data_of(manifest))
+    """Give what changes whenever a file that values are made of is written or replaced: kept output is evidence, not data."""
+    names = (name for name in manifest.files if PurePosixPath(name).parts[:1] != (OUTPUTS,))
+    found: dict[str, list[int] | None] = dict.fromkeys(names)
     for name in found:
         with contextlib.suppress(OSError, ValueError):
             state = os.stat(path / name, follow_symlinks=False)  # noqa: PTH116 - the same

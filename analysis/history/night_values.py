@@ -19,6 +19,7 @@ import numpy as np
 
 from ..data.columns import read_plan
 from ..data.host_record import BOOT_ARGUMENTS, SessionEnvironment, read_environments, settings_of
+from ..data.matrix import PerformanceMatrix
 from ..data.merging import StatedCampaign
 from ..data.opening import ASV, open_foreign, results_within
 from ..data.trial import Trial, read_trial
@@ -48,7 +49,7 @@ from ..record.trial_files import (
     RESOLVED,
     Manifest,
 )
-from .kept_nights import KeptTrial, VariantValues, imported_campaign, plain_campaign
+from .kept_nights import KeptTrial, VariantValues, imported_campaign
 
 # --- What many nights hold: for each benchmark and variant a series of values, one a night.
 
@@ -249,20 +250,34 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
             f"none of its {manifest.sessions} sessions is complete", str(path), n=0, needed=1
         )
     environments = read_environments(path)
-    unsteady: list[str] = []
-    totals: list[str] = []
-    values = dict(_values(trial, metric, sessions, environments, unsteady=unsteady, totals=totals))
+    matrices: dict[str, PerformanceMatrix] = {}
+    for name in manifest.variants:
+        with contextlib.suppress(InsufficientDataError):  # the others may have values
+            matrices[name] = trial.matrix(name, metric, carry_zeros=True)
+    base = matrices.get(manifest.baseline)
+    pairs = {
+        name: means_of_pair(matrix, base, sessions)
+        for name, matrix in matrices.items()
+        if base is not None and name != manifest.baseline
+    }
+    values = dict(_values(manifest, matrices, pairs, sessions, environments))
     if not any(x is not None for one in values.values() for x in (*one.log, *one.own)):
         raise InsufficientDataError(
             f"no run of a complete session has a value of {metric!r}", str(path), n=0, needed=1
         )
-    cut = tuple(_cut_cells(trial, metric))
+    rows = np.flatnonzero(cut_rows(trial, metric)[0])
+    cells = np.unique(np.stack([trial.benchmark[rows], trial.variant[rows]]), axis=1).T.tolist()
+    cut = tuple(f"{manifest.benchmarks[one]} / {manifest.variants[two]}" for one, two in cells)
     settings = settings_of(path)
     campaign = StatedCampaign.of(manifest, settings if (path / RESOLVED).exists() else None)
     named: dict[str, str] = {}
     if manifest.origin == "imported":
         campaign = imported_campaign("", metric, info.unit, info.better)
-        named = _of_file(path, manifest)
+        stored, only = _import_record(path), manifest.variants[0]
+        like = {name_of(one) for one in _said_of_cells(stored, "source") if one is not None}
+        # the only variant is named by its tool where it is called like its file, which has another name every night
+        if len(manifest.variants) == 1 and like == {only} and isinstance(stored.get("format"), str):
+            named = {only: stored["format"]}
     return KeptTrial(
         trial=manifest.trial,
         host=manifest.node or manifest.host,
@@ -277,11 +292,22 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
         complete=manifest.status == "complete",
         values={named.get(name, name): one for name, one in values.items()},
         inputs=tuple(_inputs(manifest, settings, environments)),
-        campaign=plain_campaign(campaign),
+        campaign=StatedCampaign.from_dict(campaign.to_dict()),  # as one that was kept
         host_record=_host_record(path, manifest, environments),
-        unsteady=tuple(unsteady),
+        unsteady=tuple(
+            f"{bench} / {name}"
+            for name, matrix in matrices.items()
+            for bench, one in matrix.judged_iterations.items()
+            if one.unsteady
+        ),
         cut=cut,
-        totals=tuple(cell for cell in totals if cell not in cut),
+        totals=tuple(
+            cell
+            for name, pair in pairs.items()
+            if base is not None and pair is not None
+            for bench in disagreeing(matrices[name], base)
+            if (cell := f"{bench} / {name}") not in cut
+        ),
     )
 
 
@@ -298,18 +324,6 @@ def _import_record(path: Path) -> dict[str, Any]:
 def _said_of_cells(record: Mapping[str, Any], key: str) -> list[str | None]:
     said = [one.get(key) for one in record.get("cells") or () if isinstance(one, dict)]
     return [one if isinstance(one, str) else None for one in said]
-
-
-def _of_file(path: Path, manifest: Manifest) -> dict[str, str]:
-    """Name the only variant of an imported trial by its tool, where it is called like its file.
-
-    Files have another name every night.
-    """
-    stored, only = _import_record(path), manifest.variants[0]
-    like = {name_of(one) for one in _said_of_cells(stored, "source") if one is not None}
-    if len(manifest.variants) > 1 or like != {only} or not isinstance(stored.get("format"), str):
-        return {}
-    return {only: stored["format"]}
 
 
 def first_start(path: Path, manifest: Manifest) -> str | None:
@@ -346,52 +360,30 @@ def complete_sessions(trial: Trial) -> tuple[int, ...]:
 
 
 def _values(
-    trial: Trial,
-    metric: str,
+    manifest: Manifest,
+    matrices: Mapping[str, PerformanceMatrix],
+    pairs: Mapping[str, SessionMeans | None],
     sessions: Sequence[int],
     environments: Sequence[SessionEnvironment],
-    *,
-    unsteady: list[str],
-    totals: list[str],
 ) -> Iterator[tuple[str, VariantValues]]:
-    manifest = trial.manifest
-    matrices = {}
-    for name in manifest.variants:
-        try:
-            matrices[name] = trial.matrix(name, metric, carry_zeros=True)
-        except InsufficientDataError:
-            continue  # the others may have values
-        judged = matrices[name].judged_iterations.items()
-        unsteady += [f"{bench} / {name}" for bench, one in judged if one.unsteady]
     commits = commits_of_all([{"targets": one.sections.get("targets")} for one in environments])
     programs = _programs(environments)
-    base = matrices.get(manifest.baseline)
     for name, matrix in matrices.items():
-        pair = None
-        if base is not None and name != manifest.baseline:
-            pair = means_of_pair(matrix, base, sessions)
-            apart = [] if pair is None else disagreeing(matrix, base)
-            totals += [f"{bench} / {name}" for bench in apart]
+        pair = pairs.get(name)
         log, counts = _column(manifest, pair, "log")
         own, own_counts = _column(manifest, means_of_one(matrix, sessions), "log")
-        found = VariantValues(
-            log=log,
-            baseline_log=_column(manifest, pair, "baseline_log")[0],
-            own=own,
-            sessions=counts,
-            own_sessions=own_counts,
-            programs=tuple(programs.get(f"{bench}/{name}") for bench in manifest.benchmarks),
-            commit=commits.get(name),
+        yield (
+            name,
+            VariantValues(
+                log=log,
+                baseline_log=_column(manifest, pair, "baseline_log")[0],
+                own=own,
+                sessions=counts,
+                own_sessions=own_counts,
+                programs=tuple(programs.get(f"{bench}/{name}") for bench in manifest.benchmarks),
+                commit=commits.get(name),
+            ),
         )
-        yield name, found
-
-
-def _cut_cells(trial: Trial, metric: str) -> Iterator[str]:
-    """Name benchmark and variant of the cells that have runs which their time limit ended."""
-    names = trial.manifest.benchmarks, trial.manifest.variants
-    rows = np.flatnonzero(cut_rows(trial, metric)[0])
-    cells = np.unique(np.stack([trial.benchmark[rows], trial.variant[rows]]), axis=1).T.tolist()
-    yield from (f"{names[0][bench]} / {names[1][variant]}" for bench, variant in cells)
 
 
 def _column(
@@ -424,14 +416,14 @@ def _programs(environments: Iterable[SessionEnvironment]) -> dict[str, str | Non
 def _inputs(
     manifest: Manifest, settings: Mapping[str, Any], environments: Sequence[SessionEnvironment]
 ) -> Iterator[dict[str, str]]:
-    """Give for each benchmark the hashes of what its baseline's runs read."""
+    """Give for each benchmark the hashes of what its baseline's runs read: inputs, and files that its command names."""
     hashed = environments[0].sections.get("inputs", {}) if environments else {}
     cells = settings.get("cells")
     cells = [one for one in cells if isinstance(one, dict)] if isinstance(cells, list) else []
     own = {one.get("benchmark"): one for one in cells if one.get("variant") == manifest.baseline}
     for bench in manifest.benchmarks:
         cell = own.get(bench, {})
-        expected = cell.get("expect")
+        expected, command = cell.get("expect"), cell.get("command")
         checked = expected.get("file") if isinstance(expected, dict) else None
         named = [cell.get("stdin"), checked, *(cell.get("inputs") or ())]
         found = {
@@ -439,19 +431,16 @@ def _inputs(
             for name, about in hashed.items()
             if name in named and isinstance(about, dict) and isinstance(about.get("sha256"), str)
         }
-        yield found | dict(_arguments(manifest, cell))
-
-
-def _arguments(manifest: Manifest, cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Give the files among the arguments of a cell, as the command names them."""
-    command = cell.get("command")
-    words = command.get("argv") if isinstance(command, dict) else None
-    for word in words if isinstance(words, list) else ():
-        name = str(word).removeprefix("./")
-        for path, digest in manifest.arguments.items():
-            if path == name or (name and path.endswith(f"/{name}")):
-                yield str(word), digest
-                break
+        words = command.get("argv") if isinstance(command, dict) else None
+        for word in words if isinstance(words, list) else ():
+            name = str(word).removeprefix("./")
+            of_word = (
+                digest
+                for path, digest in manifest.arguments.items()
+                if path == name or (name and path.endswith(f"/{name}"))
+            )
+            found |= {str(word): digest for digest in itertools.islice(of_word, 1)}
+        yield found
 
 
 def _host_record(
@@ -513,23 +502,21 @@ def places_in(given: Sequence[str | Path]) -> tuple[NightPlace, ...]:
     for one in given:
         path = Path(one)
         if is_file(str(path)):
-            found.setdefault(path.resolve(), _file(path))
+            if not is_foreign(path):
+                read_foreign(open_foreign(str(path)))  # says what cannot be read of it
+                fix = "name trials, folders of trials, or files that 'fairtrial import FILE --dry-run' reads"
+                raise UsageError("this is no result of another tool", str(path), fix)
+            found.setdefault(path.resolve(), NightPlace(path=path, kind="file", name=path.name))
             continue
         if not os.path.isdir(path):  # noqa: PTH112 - Path.is_dir() raises on a name that is too long
-            raise UsageError(
-                "there is no such trial, fleet, folder or file",
-                str(one),
-                "name trials such as runs/NAME, or the folder that holds them, such as runs/",
-            )
+            fix = "name trials such as runs/NAME, or the folder that holds them, such as runs/"
+            raise UsageError("there is no such trial, fleet, folder or file", str(one), fix)
         for place in _below(path):
             found.setdefault(place.path.resolve(), place)
     files = [place for place in found.values() if place.kind == "file"]
     if 0 < len(files) < len(found):
-        raise UsageError(
-            "trials and files of other tools are no series together",
-            str(files[0].path),
-            "name trials alone, or files alone",
-        )
+        what = "trials and files of other tools are no series together"
+        raise UsageError(what, str(files[0].path), "name trials alone, or files alone")
     # imported trials by themselves that cannot be ordered are refused; among others they are left out
     trials = [place for place in found.values() if place.kind == "trial"]
     undated = [place for place in trials if place.trouble == _UNDATED]
@@ -539,22 +526,12 @@ def places_in(given: Sequence[str | Path]) -> tuple[NightPlace, ...]:
             " ".join(str(place.path) for place in undated[:3]),
             "put the date into their names, such as 2026-11-03-NAME",
         )
-    return tuple(sorted(found.values(), key=_order))
-
-
-def _order(place: NightPlace) -> tuple[datetime, str, str]:
-    return (moment_of(place.started_at) or _LAST, place.name, str(place.path))
-
-
-def _file(path: Path) -> NightPlace:
-    if not is_foreign(path):
-        read_foreign(open_foreign(str(path)))  # says what cannot be read of it
-        raise UsageError(
-            "this is no result of another tool",
-            str(path),
-            "name trials, folders of trials, or files that 'fairtrial import FILE --dry-run' reads",
+    return tuple(
+        sorted(
+            found.values(),
+            key=lambda one: (moment_of(one.started_at) or _LAST, one.name, str(one.path)),
         )
-    return NightPlace(path=path, kind="file", name=path.name)
+    )
 
 
 def _below(folder: Path) -> Iterator[NightPlace]:
@@ -600,35 +577,33 @@ def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[NightPlace]:
 def _place(path: Path, kind: Literal["trial", "fleet"]) -> NightPlace:
     found = NightPlace(path=path, kind=kind, name=path.name or path.absolute().name)
     try:
-        return replace(found, **(_of_fleet(path) if kind == "fleet" else _of_trial(found)))
+        if kind == "trial":
+            return _trial_place(found, read_manifest(path))
+        fleet, starts = read_fleet(path), []
+        for host in fleet.hosts:
+            with contextlib.suppress(StoreError):  # its reader says what is wrong
+                trial = trial_place(path, host)
+                starts.append(first_start(trial, read_manifest(trial)))
     except StoreError as error:
         return replace(found, trouble=error.what)
-
-
-def _of_trial(place: NightPlace) -> dict[str, Any]:
-    manifest = read_manifest(place.path)
-    campaign, started_at = manifest.campaign_name, first_start(place.path, manifest)
-    if imported := manifest.origin == "imported":  # as its files say it, or else its name
-        said = _said_of_cells(_import_record(place.path), "session")
-        campaign, started_at = "", first_date(said) or date_in(place.name)
-    parts = {(part.trial, part.started) for part in manifest.merged_from}
-    return {
-        "campaign": campaign,
-        "started_at": started_at,
-        "trouble": _UNDATED if imported and started_at is None else None,
-        "trials": frozenset(parts or {(manifest.trial, manifest.started)}),
-    }
-
-
-def _of_fleet(path: Path) -> dict[str, Any]:
-    fleet, starts = read_fleet(path), []
-    for host in fleet.hosts:
-        with contextlib.suppress(StoreError):  # its reader says what is wrong
-            trial = trial_place(path, host)
-            starts.append(first_start(trial, read_manifest(trial)))
     known = [start for start in starts if moment_of(start) is not None]
     first = min(known, key=lambda start: moment_of(start) or _LAST, default=None)
-    return {"campaign": fleet.campaign, "started_at": first}
+    return replace(found, campaign=fleet.campaign, started_at=first)
+
+
+def _trial_place(found: NightPlace, manifest: Manifest) -> NightPlace:
+    campaign, started_at = manifest.campaign_name, first_start(found.path, manifest)
+    if imported := manifest.origin == "imported":  # as its files say it, or else its name
+        said = _said_of_cells(_import_record(found.path), "session")
+        campaign, started_at = "", first_date(said) or date_in(found.name)
+    parts = {(part.trial, part.started) for part in manifest.merged_from}
+    return replace(
+        found,
+        campaign=campaign,
+        started_at=started_at,
+        trouble=_UNDATED if imported and started_at is None else None,
+        trials=frozenset(parts or {(manifest.trial, manifest.started)}),
+    )
 
 
 def without_copies(places: Sequence[NightPlace]) -> tuple[NightPlace, ...]:

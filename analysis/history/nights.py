@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -86,9 +86,14 @@ def places_of_commits(repository: Path, names: Iterable[str]) -> Mapping[str, in
     """Give the place in history of each name that is a commit there, parents before children."""
     known: dict[str, list[str]] = {}
     wanted = list(dict.fromkeys(names))
-    for name, sha in zip(wanted, _resolved(repository, wanted), strict=True):
-        if sha is not None:
-            known.setdefault(sha, []).append(name)
+    asked = "".join(f"{name}^{{commit}}\n" for name in wanted)
+    told = _git(repository, "cat-file", "--batch-check=%(objectname)", asked=asked)
+    lines = [""] * len(wanted) if told is None else told.splitlines()
+    if len(lines) != len(wanted):
+        raise _cut_off(repository)
+    for name, line in zip(wanted, lines, strict=True):
+        if re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", line):
+            known.setdefault(line, []).append(name)
     if not known:
         return {}
     told = _git(repository, "rev-list", "--topo-order", "--reverse", *known) or ""
@@ -96,16 +101,6 @@ def places_of_commits(repository: Path, names: Iterable[str]) -> Mapping[str, in
     if not known.keys() <= order.keys():
         raise _cut_off(repository)
     return {name: order[sha] for sha, all_ in known.items() for name in all_}
-
-
-def _resolved(repository: Path, names: list[str]) -> Iterator[str | None]:
-    asked = "".join(f"{name}^{{commit}}\n" for name in names)
-    told = _git(repository, "cat-file", "--batch-check=%(objectname)", asked=asked)
-    lines = [""] * len(names) if told is None else told.splitlines()
-    if len(lines) != len(names):
-        raise _cut_off(repository)
-    for line in lines:
-        yield line if re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", line) else None
 
 
 def _git(place: Path, *words: str, asked: str = "") -> str | None:
@@ -154,6 +149,10 @@ class _Found:
     @property
     def named_date(self) -> str | None:
         return date_in(self.place.path.stem) or date_in(self.place.name)
+
+    @property
+    def any_date(self) -> str | None:
+        return self.date or self.named_date
 
 
 def read_imported(
@@ -343,34 +342,22 @@ def _session_log(cells: Sequence[NamedCell], metric: str) -> float | None:
 
 def _ordered(found: Sequence[_Found], given: Sequence[Path]) -> list[tuple[_Found, str | None]]:
     """Order nights: by the dates in files, else by commits, else by dates in names, else by both dates."""
-    ways: tuple[Callable[[_Found], str | None] | None, ...]
-    ways = (lambda one: one.date, None, lambda one: one.named_date, _any_date)
-    for date in ways:
-        order = _by_commit(found, given) if date is None else _by_date(found, date)
-        if order is not None:
-            return order
-    without = [one.place.name for one in found if _any_date(one) is None]
+    for way in ("date", "commit", "named_date", "any_date"):
+        if way == "commit":
+            if (order := _by_commit(found, given)) is not None:
+                return order
+            continue
+        dated = [(date, one) for one in found if (date := getattr(one, way)) is not None]
+        if len(dated) == len(found):
+            dated.sort(key=lambda pair: (datetime.fromisoformat(pair[0]), pair[1].trial.trial))
+            return [(one, date) for date, one in dated]
+    without = [one.place.name for one in found if one.any_date is None]
     raise UsageError(
         f"these files cannot be ordered, as neither a date nor a commit is known of them: "
         f"{listed(without, 4)}",
         " ".join(str(one) for one in given),
         "put the date into their names, such as 2026-11-03-NAME.json; or the commit, and go into its "
         "repository",
-    )
-
-
-def _any_date(one: _Found) -> str | None:
-    return one.date or one.named_date
-
-
-def _by_date(
-    found: Sequence[_Found], date: Callable[[_Found], str | None]
-) -> list[tuple[_Found, str | None]] | None:
-    dated = [(one, date(one)) for one in found]
-    if any(at is None for _, at in dated):
-        return None
-    return sorted(
-        dated, key=lambda pair: (datetime.fromisoformat(f"{pair[1]}"), pair[0].trial.trial)
     )
 
 
@@ -391,7 +378,7 @@ def _by_commit(
             return None
         place, commit = known[0]
         order.append((place, one.trial.trial, replace(one, commit=one.commit or commit)))
-    return [(one, _any_date(one)) for *_, one in sorted(order, key=lambda row: row[:2])]
+    return [(one, one.any_date) for *_, one in sorted(order, key=lambda row: row[:2])]
 
 
 # --- All nights of a reading.
@@ -568,8 +555,11 @@ def _read(
 ) -> tuple[list[RawNight], list[tuple[str, str]]]:
     """Read trials and fleets; of each campaign all by the metric that its newest one is asked for."""
     with meanwhile("reading"), closing(NightReader()) as reader:
-        every = [(place, reader.night(place, metric)) for place in reader.announced(places)]
-        read = [(place, raw) for place, raw in every if raw is not None]
+        read = []
+        for k, place in enumerate(places):
+            doing("reading", k, len(places), "nights")
+            if (raw := reader.night(place, metric)) is not None:
+                read.append((place, raw))
         asked = {raw.campaign: raw.first.metric for _, raw in read}  # by the newest of each
         found = []
         for place, raw in read:

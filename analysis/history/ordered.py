@@ -8,215 +8,215 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from ..data.host_record import builds_each_session, not_judged, ordered_variants_of, settings_of
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
-from ..methods.multilevel.exact import FEWEST, exact_values, identity_pvalue
+from ..methods.multilevel.exact import exact_values
 from ..methods.multilevel.law import Looks
 from ..pages import number_format as figures
-from ..pages.model import Caution, merged
+from ..pages.difference import Compared, Difference
+from ..pages.model import (
+    Caution,
+    Next,
+    Page,
+    Table,
+    Value,
+    columns_of,
+    first_notes,
+    merged,
+    page_of,
+    section,
+)
+from ..pages.result import Result
 from ..record.environment import commits_of_all, neighbours_of_one_program, whole_targets
+from ..record.manifest import asked_words
 from ..record.shapes import records_of
-from ..record.trial_files import ENVIRONMENT, EnvironmentShape, Manifest
+from ..record.trial_files import ENVIRONMENT, EnvironmentShape
 from ..stats.arguments import checks_arguments, named
 from ..stats.multiplicity import Correction, adjusted, check_correction, holm_steps
-from ..stats.samples import Array, Integers
-from .ordered_result import OrderedLine, OrderedPlace, OrderedStep, OrderedVariants, Outcome
+from ..stats.samples import Array
+from ..words import shorten, shown
+from .places import Contrasts, FoundStep, contrasts_of, steps_of
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
 
-# --- The places of an ordered series, each tested: all variants from it on against all before it.
-#
-# A session gives one contrast a place: the mean log of the variants from the place on, less the mean of those
-# before it. What moves the whole session cancels in it, so Student's t over sessions is exact for normal contrasts,
-# whatever the variants of a session have in common, and however differently they vary. Places share their data;
-# Bonferroni's bound holds whatever their correlation.
-#
-# Where a place is tested, the smallest p is that of the best one. If it counts, the step may still lie beside it:
-# with a flat prior on place, size and log variance, errors alike, P(k) is in proportion to
-# rss(k)^(-(S (n - 1) - 1) / 2), of S sessions, n variants and the residual sum of squares rss(k) of one step at k.
-# What lies before and behind the places that hold 95 % is then searched in turn, each side at half of the level.
+# --- What a series of variants in one trial shows: its places, its steps, and a word for each benchmark.
 
-
-HELD = 0.95  # of the probability, by the places that are named
-_FLAT = 1e-12  # a spread of logs that is none
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Contrasts:
-    """All places of a series of variants: `at` are the numbers of the first variant from each on.
-
-    `difference` is positive where the later variants are slower, `error` its standard error with `freedom`
-    degrees; `probability` is that of one step at each place, all together 1. `identity` is, of counts that vary in
-    no variant, the chance that sessions fall apart so, nan where all are one number; None of everything else.
-    """
-
-    at: tuple[int, ...]
-    difference: Array
-    error: Array
-    freedom: int
-    probability: Array
-    identity: Array | None = None
-
-    @property
-    def pvalue(self) -> Array:
-        """Two-sided p of each place, nan where nothing varies that is measured."""
-        if self.identity is not None:
-            return self.identity
-        return self._tail(np.abs(self.difference), 2.0)
-
-    def pvalue_equivalent(self, margin: float) -> Array:
-        """Give the larger p of the two tests that each difference lies within -margin to margin."""
-        return self._tail(margin - np.abs(self.difference), 1.0)
-
-    def same(self, margin: float) -> bool:
-        """Tell whether these are counts that vary in no variant and differ by less than the margin."""
-        near = np.abs(self.difference) < max(margin, _FLAT)
-        return self.identity is not None and self.freedom + 1 >= FEWEST and bool(near.all())
-
-    def half(self, risk: float) -> Array:
-        """Give half the width of each place's interval, nan where nothing varies that is measured."""
-        if self.identity is not None:
-            return np.zeros(self.difference.shape)
-        quantile = -float(stdtrit(self.freedom, risk / 2))
-        return np.where(self.error > _FLAT, quantile * self.error, np.nan)
-
-    def _tail(self, distance: Array, sides: float) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.where(self.error > _FLAT, distance / self.error, np.nan)
-        return np.asarray(np.minimum(sides * stdtr(self.freedom, -t), 1.0))
-
-    @property
-    def least(self) -> float:
-        """The smallest p of all places; nan where nothing varies."""
-        p = self.pvalue
-        return float(np.nanmin(p)) if not np.isnan(p).all() else math.nan
-
-    @property
-    def likeliest(self) -> int:
-        """The number, among the places, of the likeliest one."""
-        return int(np.argmax(self.probability))
-
-    def likely(self) -> tuple[int, int]:
-        """Give the shortest run of places with `HELD` of the probability: the first and last, as numbers among them."""
-        sums = np.concatenate([[0.0], np.cumsum(self.probability)])
-        count = self.probability.size
-        runs = (
-            (j - i, -(sums[j] - sums[i]), i, j - 1)
-            for i in range(count)
-            for j in range(i + 1, count + 1)
-            if sums[j] - sums[i] >= HELD - 1e-12
-        )
-        _, _, first, last = min(runs, default=(count, 0.0, 0, count - 1))
-        return first, last
-
-
-def contrasts_of(table: Array, places: Sequence[int], *, exact: bool = False) -> Contrasts:
-    """Test places of a table of logs, `exact` ones of counts: sessions x variants, without gaps; two sessions at least."""
-    sessions, n = table.shape
-    k = np.array(places, dtype=np.int64)
-    sums = np.cumsum(table, axis=1)
-    before, whole = sums[:, k - 1], sums[:, -1:]
-    each = (whole - before) / (n - k) - before / k
-    difference = each.mean(axis=0)
-    error = each.std(axis=0, ddof=1) / math.sqrt(sessions)
-    centred = table - table.mean(axis=1, keepdims=True)
-    squares = float(np.square(centred).sum())
-    explained = sessions * k * (n - k) / n * np.square(difference)
-    residual = np.maximum(squares - explained, max(_FLAT**2, 1e-14 * squares))
-    log = -(sessions * (n - 1) - 1) / 2 * np.log(residual)
-    p = np.exp(log - log.max())
-    return Contrasts(
-        at=tuple(int(one) for one in k),
-        difference=difference,
-        error=error,
-        freedom=sessions - 1,
-        probability=p / p.sum(),
-        identity=_identity(table, difference, k) if exact else None,
-    )
-
-
-def _identity(table: Array, difference: Array, places: Integers) -> Array | None:
-    """Give the chance of each place, where no variant varies over sessions; None else."""
-    sessions, n = table.shape
-    if (np.ptp(table, axis=0) >= _FLAT).any():
-        return None
-    steps = 1 + np.flatnonzero(np.abs(np.diff(table.mean(axis=0))) >= _FLAT)
-    alone = (steps.size == 1) & (places == steps.sum())
-    # cells are the variants' sessions where each side of the place is one number, else whole sessions
-    before, behind = (np.where(alone, sessions * count, sessions) for count in (places, n - places))
-    p = np.where(np.abs(difference) < _FLAT, 1.0, identity_pvalue(before, behind))
-    return p if steps.size else np.full(places.shape, np.nan)
+Outcome = Literal["step", "equivalent", "undecided"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundStep:
-    """A step: `at` is likeliest the first variant from it on, which lies in `first` to `last` with 95 %.
+class OrderedPlace:
+    """All variants from `variant` on against all before it: the speedup of the later ones.
 
-    `difference` is that of the variants from `last` on, up to the next step, over those before `first`, since the one
-    before; `half` is half of its interval.
+    `low` and `high` hold for all places at once; None where nothing varies. `pvalue` is this place's alone;
+    `probability` is that of one step here, if there is one.
     """
 
-    at: int
-    first: int
-    last: int
-    difference: float
-    half: float
+    variant: str
+    speedup: float
+    low: float | None
+    high: float | None
+    pvalue: float | None
+    probability: float
 
 
-def steps_of(
-    table: Array, places: Sequence[int], risk: float, level: float, *, exact: bool = False
-) -> tuple[FoundStep, ...]:
-    """Find steps one by one; a series without any has one at most with `risk`. `level` is the risk of an interval."""
-    n = table.shape[1]
-    found = sorted(_found(table, 0, n, tuple(places), risk, exact=exact))
-    steps = []
-    for number, (_first, _last) in enumerate(found):
-        begin = found[number - 1][1] if number else 0
-        end = found[number + 1][0] if number + 1 < len(found) else n
-        inside = [k for k in places if begin < k < end]
-        steps.append(_sized(table, begin, end, inside, level, exact=exact))
-    return tuple(steps)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderedStep:
+    """A step: likeliest at `variant`; with 95 % behind `after` and at `upto` at the latest.
+
+    `speedup` is that of the variants from `upto` on, up to the next step, over those up to `after`, since the step
+    before, with its interval. Commits are None where they are not known.
+    """
+
+    variant: str
+    after: str
+    upto: str
+    word: Literal["faster", "slower"]
+    speedup: float
+    low: float
+    high: float
+    commit: str | None
+    after_commit: str | None
+    upto_commit: str | None
 
 
-def _sized(
-    table: Array, begin: int, end: int, inside: Sequence[int], level: float, *, exact: bool
-) -> FoundStep:
-    """Give the place and the size of one step among the variants from `begin` to before `end`."""
-    tested = contrasts_of(table[:, begin:end], [k - begin for k in inside], exact=exact)
-    low, high = tested.likely()
-    first, last = inside[low], inside[high]
-    sure = np.concatenate([table[:, begin:first], table[:, last:end]], axis=1)
-    one = contrasts_of(sure, (first - begin,), exact=exact)
-    return FoundStep(
-        at=inside[tested.likeliest],
-        first=first,
-        last=last,
-        difference=float(one.difference[0]),
-        half=float(one.half(level)[0]),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderedLine:
+    """One benchmark, or the mean of all (`suite`).
+
+    `pvalue` is that of the best place, times the places; `pvalue_equivalent` the largest of all places. The
+    adjusted ones are corrected over the benchmarks too; None where nothing varies. `best` is the place with the
+    least p, the likeliest where nothing varies.
+    """
+
+    name: str
+    outcome: Outcome
+    sessions: int
+    best: OrderedPlace
+    pvalue: float | None
+    pvalue_adjusted: float | None
+    pvalue_equivalent: float | None
+    pvalue_equivalent_adjusted: float | None
+    steps: tuple[OrderedStep, ...]
+    places: tuple[OrderedPlace, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def largest(self) -> OrderedStep:
+        """The largest of its steps, of which there is one at least."""
+        return max(self.steps, key=lambda one: max(one.speedup, 1 / one.speedup))
 
 
-def _found(
-    table: Array, begin: int, end: int, places: tuple[int, ...], risk: float, *, exact: bool
-) -> Iterator[tuple[int, int]]:
-    """Give the likely first and last place of each step that is found from `begin` to before `end`."""
-    inside = tuple(k for k in places if begin < k < end)
-    if not inside:
-        return
-    tested = contrasts_of(table[:, begin:end], [k - begin for k in inside], exact=exact)
-    if not tested.least <= risk / len(inside):
-        return
-    low, high = tested.likely()
-    yield inside[low], inside[high]
-    yield from _found(table, begin, inside[low], places, risk / 2, exact=exact)
-    yield from _found(table, inside[high], end, places, risk / 2, exact=exact)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OrderedVariants(Result):
+    """Where an ordered series of variants changes.
+
+    Attributes
+    ----------
+    trial, campaign, campaign_path : str
+        The trial's folder, its campaign's name, and where that stood.
+    metric, unit, better : str
+        What was judged.
+    risk, margin, correction
+        As asked; `level` is the risk at this look at the trial, and `looks_rule` how that was shared.
+    variants : tuple of str
+        In their order.
+    pooled : tuple of tuple of str
+        Neighbours that are one program, as far as there are such.
+    benchmarks : tuple of OrderedLine
+        One each.
+    suite : OrderedLine or None
+        The mean over all benchmarks; None of one benchmark.
+    """
+
+    method: ClassVar[str] = "ordered-variants"
+    derived: ClassVar[tuple[str, ...]] = ("sentence", "next")
+
+    trial: str
+    campaign: str
+    campaign_path: str
+    metric: str
+    unit: str
+    better: str
+    risk: float
+    level: float
+    looks_rule: str
+    margin: float
+    correction: Correction
+    variants: tuple[str, ...]
+    pooled: tuple[tuple[str, ...], ...]
+    benchmarks: tuple[OrderedLine, ...]
+    suite: OrderedLine | None
+
+    @property
+    def answering(self) -> OrderedLine:
+        """The line that the answer is about: the suite's, or the surest step of a benchmark where that has none."""
+        whole = self.suite or self.benchmarks[0]
+        stepped = [one for one in self.benchmarks if one.steps]
+        if whole.outcome == "step" or not stepped:
+            return whole
+        return min(stepped, key=lambda one: one.pvalue_adjusted or 0.0)
+
+    @property
+    def sentence(self) -> str:
+        """The answer: from which variant on it is slower or faster, or that there is no such step, or that nobody knows."""
+        line, where = self.answering, ""
+        if self.suite is not None:
+            these = f" over these {len(self.benchmarks)} benchmarks"
+            where = these if line is self.suite else f" on {_named(line.name)}"
+        if line.steps:
+            step, more = line.largest, len(line.steps)
+            found = self.difference(step)
+            told = f"from {_named(step.variant)} on it {found.phrase()} {found.link} before"
+            many = "" if more == 1 else f"{more} steps{where}, the largest: "
+            return f"{many}{told}{where if more == 1 else ''} ({found.interval()})"
+        found, head = self.difference(line.best), f"among {len(self.variants)} variants{where}"
+        if line.outcome == "equivalent":
+            within = f"within {100 * self.margin:g} %"
+            return f"no step {head}: before and behind each it {found.same()}, {within}"
+        between = found.between()
+        one = f": if one is at {_named(line.best.variant)}, it lies {between}" if between else ""
+        return f"no step found {head}{one}"
+
+    @property
+    def following(self) -> Next:
+        """What to do next: the commits to search, the two variants to compare, or more sessions."""
+        line, campaign = self.answering, self.campaign_path
+        metric = (*(() if self.metric == "wall" else ("--metric", self.metric)), *asked_words())
+        if line.steps:
+            step = line.largest
+            if step.after_commit and step.upto_commit:
+                whole = line is self.suite or not self.suite
+                benchmark = () if whole else ("--benchmark", line.name)
+                ends = (step.after_commit, step.upto_commit, "--campaign", campaign)
+                words = ("fairtrial", "bisect", *ends, *benchmark, *metric)
+                return Next(words, "proves it on fresh sessions")
+            sides = (f"{self.trial}:{step.upto}", f"{self.trial}:{step.after}")
+            return Next(("fairtrial", "verdict", *sides, *metric), "these two beside each other")
+        if line.outcome == "undecided":
+            more = ("--trial", self.trial, "--sessions", f"+{max(line.sessions, 4)}")
+            return Next(("fairtrial", "run", campaign, "--resume", *more), "more sessions tell")
+        words = ("fairtrial", "report", self.trial, *metric, "-o", "report.html")
+        return Next(words, "every run, as a page")
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """What to do next: command lines, ready to be pasted."""
+        return (self.following.line,)
+
+    def difference(self, line: Compared) -> Difference:
+        """Give the difference that a speedup of the metric stands for."""
+        return Difference.of(line, metric=self.metric, unit=self.unit, better=self.better)
+
+
+def _named(text: str, width: int = 24) -> str:
+    return shorten(shown(text), width)
 
 
 # --- Which neighbours of a series are one program, by what its trial recorded.
@@ -344,15 +344,6 @@ def _column(side: PerformanceMatrix | None, bench: str, sessions: Sequence[int])
 _SMALL = 0.01  # a step that may be one of layout
 
 
-class _Tested(NamedTuple):
-    """A table with its places, and p over all of them."""
-
-    table: SessionTable
-    contrasts: Contrasts
-    pvalue: float
-    pvalue_equivalent: float
-
-
 @checks_arguments
 def ordered_variants(
     trial: Trial,
@@ -424,9 +415,9 @@ def ordered_variants(
     tables, said = session_tables(
         trial, [name for name in names if name not in same], chosen, wanted
     )
-    tested = [_tested(one, groups, margin) for one in tables]
-    missing = [one for one, found in zip(tables, tested, strict=True) if found is None]
-    known = [one for one in tested if one is not None]
+    places = [starts_of(groups, one.variants) for one in tables]
+    told = [len(one.sessions) > 1 and bool(at) for one, at in zip(tables, places, strict=True)]
+    known = [*itertools.compress(zip(tables, places, strict=True), told)]
     if not known:
         raise InsufficientDataError(
             "no benchmark has two sessions in which two variants succeeded",
@@ -435,17 +426,19 @@ def ordered_variants(
             n=max(len(one.sessions) for one in tables),
             needed=2,
         )
-    look = _look(trial.manifest)
+    manifest, look = trial.manifest, None
+    if manifest.looks_plan is not None:
+        look = Looks.of_plan(manifest.looks_plan, manifest.sessions)
+    look = look or Looks.growing(manifest.sessions_at_looks)
     level = look.alpha(1.0 - risk)
-    asked = _Asked(level, margin, correction, commits_of_all(rows))
-    each = [one for one in known if one.table.name != SUITE or len(tables) == 1]
-    whole = [one for one in known if one not in each]
-    lines = _lines(each, asked)
-    suite = _lines(whole, asked)
+    judging = _Judging(float(level), math.log1p(margin), correction, commits_of_all(rows))
+    lines = judging.lines([one for one in known if one[0].name != SUITE or len(tables) == 1])
+    suite = judging.lines([one for one in known if one[0].name == SUITE and len(tables) > 1])
+    missing = [one for one, is_told in zip(tables, told, strict=True) if not is_told]
     return OrderedVariants(
         trial=str(trial.path),
-        campaign=trial.manifest.campaign_name,
-        campaign_path=trial.manifest.campaign_path,
+        campaign=manifest.campaign_name,
+        campaign_path=manifest.campaign_path,
         metric=chosen,
         unit=about.unit,
         better=about.better,
@@ -467,13 +460,6 @@ def ordered_variants(
     )
 
 
-class _Asked(NamedTuple):
-    level: float
-    margin: float
-    correction: Correction
-    commits: Mapping[str, str | None]
-
-
 def _series(trial: Trial, variants: Sequence[str] | None) -> tuple[str, ...]:
     where = str(trial.path)
     if variants is not None:
@@ -492,95 +478,93 @@ def _series(trial: Trial, variants: Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def _look(manifest: Manifest) -> Looks:
-    if manifest.looks_plan is not None:
-        return Looks.of_plan(manifest.looks_plan, manifest.sessions)
-    return Looks.growing(manifest.sessions_at_looks)
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """How the lines of a family are judged: at which `level`, and from which `margin` of logs on."""
 
+    level: float
+    margin: float
+    correction: Correction
+    commits: Mapping[str, str | None]
 
-def _tested(table: SessionTable, groups: Sequence[Sequence[str]], margin: float) -> _Tested | None:
-    places = starts_of(groups, table.variants)
-    if len(table.sessions) < 2 or not places:
-        return None
-    found = contrasts_of(table.logs, places, exact=table.exact)
-    p, q = found.pvalue, found.pvalue_equivalent(math.log1p(margin))
-    return _Tested(
-        table,
-        found,
-        math.nan if np.isnan(p).all() else min(1.0, len(places) * found.least),
-        math.nan if np.isnan(q).any() else float(q.max()),
-    )
-
-
-def _lines(tested: Sequence[_Tested], asked: _Asked) -> tuple[OrderedLine, ...]:
-    """Correct over the lines of one family, and say what each comes to."""
-    if not tested:
-        return ()
-    p = adjusted([one.pvalue for one in tested], asked.correction)
-    q = adjusted([one.pvalue_equivalent for one in tested], asked.correction)
-    factors = holm_steps([one.pvalue for one in tested], asked.correction)
-    return tuple(
-        _line(one, asked, float(p[k]), float(q[k]), asked.level / float(factors[k]))
-        for k, one in enumerate(tested)
-    )
-
-
-def _line(one: _Tested, asked: _Asked, p: float, q: float, level: float) -> OrderedLine:
-    table, found, most = one.table, one.contrasts, asked.level
-    places = _places(table, found, most)
-    steps: tuple[FoundStep, ...] = ()
-    outcome: Outcome = "undecided"
-    if not table.cut and (q <= most / 2 or found.same(math.log1p(asked.margin))):
-        outcome = "equivalent"
-    elif not table.cut and p <= most:
-        steps = steps_of(table.logs, found.at, level, most, exact=table.exact)
-        outcome = "step" if steps else "undecided"
-    least = found.pvalue
-    best = found.likeliest if np.isnan(least).all() else int(np.nanargmin(least))
-    return OrderedLine(
-        name=table.name,
-        outcome=outcome,
-        sessions=len(table.sessions),
-        best=places[best],
-        pvalue=_number(one.pvalue),
-        pvalue_adjusted=_number(p),
-        pvalue_equivalent=_number(one.pvalue_equivalent),
-        pvalue_equivalent_adjusted=_number(q),
-        steps=tuple(_step(table, step, asked.commits) for step in steps),
-        places=places,
-        left_out=table.left_out,
-    )
-
-
-def _places(table: SessionTable, found: Contrasts, level: float) -> tuple[OrderedPlace, ...]:
-    half: Array = found.half(level / len(found.at))
-    return tuple(
-        OrderedPlace(
-            variant=table.variants[at],
-            speedup=math.exp(-found.difference[k]),
-            low=_number(math.exp(-found.difference[k] - half[k])),
-            high=_number(math.exp(-found.difference[k] + half[k])),
-            pvalue=_number(found.pvalue[k]),
-            probability=float(found.probability[k]),
+    def lines(
+        self, family: Sequence[tuple[SessionTable, Sequence[int]]]
+    ) -> tuple[OrderedLine, ...]:
+        """Test the places of tables, correct over the lines of one family, and say what each comes to."""
+        if not family:
+            return ()
+        found = [contrasts_of(one.logs, at, exact=one.exact) for one, at in family]
+        q = [one.pvalue_equivalent(self.margin) for one in found]
+        alone = (
+            # nan where nothing varies
+            [min(1.0, len(one.at) * p) if (p := one.least) == p else p for one in found],
+            [math.nan if np.isnan(one).any() else float(one.max()) for one in q],
         )
-        for k, at in enumerate(found.at)
-    )
+        raised = [adjusted(one, self.correction).tolist() for one in alone]
+        factors = holm_steps(alone[0], self.correction).tolist()
+        return tuple(
+            self._line(table, one, numbers, self.level / factor)
+            for (table, _), one, *numbers, factor in zip(
+                family, found, *alone, *raised, factors, strict=True
+            )
+        )
 
+    def _line(
+        self,
+        table: SessionTable,
+        found: Contrasts,
+        pvalues: Sequence[float],
+        level: float,
+    ) -> OrderedLine:
+        p, q, raised_p, raised_q = pvalues
+        steps: tuple[FoundStep, ...] = ()
+        outcome: Outcome = "undecided"
+        if not table.cut and (raised_q <= self.level / 2 or found.same(self.margin)):
+            outcome = "equivalent"
+        elif not table.cut and raised_p <= self.level:
+            steps = steps_of(table.logs, found.at, level, self.level, exact=table.exact)
+            outcome = "step" if steps else "undecided"
+        least, half = found.pvalue, found.half(self.level / len(found.at))
+        places = tuple(
+            OrderedPlace(
+                variant=table.variants[at],
+                speedup=math.exp(-found.difference[k]),
+                low=_number(math.exp(-found.difference[k] - half[k])),
+                high=_number(math.exp(-found.difference[k] + half[k])),
+                pvalue=_number(least[k]),
+                probability=float(found.probability[k]),
+            )
+            for k, at in enumerate(found.at)
+        )
+        best = found.likeliest if np.isnan(least).all() else int(np.nanargmin(least))
+        return OrderedLine(
+            name=table.name,
+            outcome=outcome,
+            sessions=len(table.sessions),
+            best=places[best],
+            pvalue=_number(p),
+            pvalue_adjusted=_number(raised_p),
+            pvalue_equivalent=_number(q),
+            pvalue_equivalent_adjusted=_number(raised_q),
+            steps=tuple(self._step(table, one) for one in steps),
+            places=places,
+            left_out=table.left_out,
+        )
 
-def _step(table: SessionTable, step: FoundStep, commits: Mapping[str, str | None]) -> OrderedStep:
-    name, after, upto = (table.variants[k] for k in (step.at, step.first - 1, step.last))
-    return OrderedStep(
-        variant=name,
-        after=after,
-        upto=upto,
-        word="slower" if step.difference > 0 else "faster",
-        speedup=math.exp(-step.difference),
-        low=math.exp(-step.difference - step.half),
-        high=math.exp(-step.difference + step.half),
-        commit=commits.get(name),
-        after_commit=commits.get(after),
-        upto_commit=commits.get(upto),
-    )
+    def _step(self, table: SessionTable, step: FoundStep) -> OrderedStep:
+        name, after, upto = (table.variants[k] for k in (step.at, step.first - 1, step.last))
+        return OrderedStep(
+            variant=name,
+            after=after,
+            upto=upto,
+            word="slower" if step.difference > 0 else "faster",
+            speedup=math.exp(-step.difference),
+            low=math.exp(-step.difference - step.half),
+            high=math.exp(-step.difference + step.half),
+            commit=self.commits.get(name),
+            after_commit=self.commits.get(after),
+            upto_commit=self.commits.get(upto),
+        )
 
 
 def _number(value: float) -> float | None:
@@ -628,3 +612,65 @@ def _cautions(
         yield Caution(
             "may-cancel", "steps that cancel each other are not seen where there is none else"
         )
+
+
+# --- The screen of a series of variants: the answer, a row for each step or benchmark,
+# notes, what comes next.
+
+
+_NAME = 18  # columns of a name in the table
+_MOST = 14  # rows
+_FIRST = ("step", "undecided", "equivalent")
+
+
+@page_of.register(OrderedVariants)
+def _page(result: OrderedVariants) -> Page:
+    lines = sorted(result.benchmarks, key=lambda one: _FIRST.index(one.outcome))
+    lines = lines if result.suite is None else [result.suite, *lines]
+    rows = [row for line in lines for row in _rows(result, line)]
+    columns = columns_of("<", "<from", "change", f"{100 * (1 - result.level):.4g} %", "<")
+    table = Table(name="places", columns=columns, rows=tuple(rows[:_MOST]))
+    more = []
+    if (hidden := len(rows) - _MOST) > 0:
+        more = [f"and {figures.counted(hidden, 'row')} more (--json has all)"]
+    told = result.sentence
+    return Page(
+        title="Ordered variants",
+        sections=(section(told[:1].upper() + told[1:]), section(table, *more)),
+        following=(section(*first_notes(_notes(result)), result.following),),
+    )
+
+
+def _rows(result: OrderedVariants, line: OrderedLine) -> Iterator[tuple[str, str, Value, str, str]]:
+    name = _named(line.name, _NAME)
+    if line.outcome == "equivalent":
+        yield name, "-", Value("-", None), "-", "the same"
+        return
+    timed = figures.timed(result.unit)
+    found: tuple[OrderedPlace | OrderedStep, ...] = line.steps or (line.best,)
+    for one in found:
+        told = result.difference(one)
+        word = "undecided"
+        if isinstance(one, OrderedStep):
+            word = figures.outcome_word(one.word, timed=timed)
+        cell = Value(told.cell(), None if told.ratio is None else told.ratio - 1)
+        yield name, _named(one.variant, _NAME), cell, told.cell_interval(), word
+        name = ""
+
+
+def _notes(result: OrderedVariants) -> Iterator[Caution | str]:
+    names = list(result.variants)
+    for line in ((result.suite,) if result.suite else ()) + result.benchmarks:
+        for step in line.steps:
+            if names.index(step.upto) - names.index(step.after) > 1:
+                yield (
+                    f"{shown(line.name)}: the step lies behind {shown(step.after)}, and at "
+                    f"{shown(step.upto)} at the latest, with 95 %"
+                )
+    if result.pooled:
+        many = sum(map(len, result.pooled))
+        yield (
+            f"{many} of {len(names)} variants are the same program as a neighbour: "
+            f"{figures.listed([' = '.join(map(shown, one)) for one in result.pooled], 2)}"
+        )
+    yield from result.cautions

@@ -28,7 +28,7 @@ from ..pages.result import parse_condition
 from ..stats.multiplicity import Correction
 from ..words import apart, shorten, shown
 from .alarm import NEWEST
-from .changes import FEWEST, Changes, Step, least_share
+from .changes import FEWEST, Changes, least_share
 from .judged import (
     YESTERDAY,
     History,
@@ -84,27 +84,12 @@ def short_hashes(text: str) -> str:
     return _HASH.sub(lambda found: found.group()[:7], text)
 
 
-def _several_variants(series: Sequence[SeriesHistory]) -> bool:
-    return len({one.variant for one in series if one.ends is None}) > 1
-
-
 def _called(
     series: Sequence[SeriesHistory], some: Sequence[SeriesHistory], width: int = _NAME
 ) -> list[str]:
     """Name some of all series beside each other, by their variants too where several of them go on."""
-    several = _several_variants(series)
+    several = len({one.variant for one in series if one.ends is None}) > 1
     return apart([one.benchmark + f" ({one.variant})" * several for one in some], width)
-
-
-def _difference(series: SeriesHistory, step: Step) -> Difference:
-    return Difference.of(step, metric=series.metric, unit=series.unit, better=series.better)
-
-
-def _difference_text(series: SeriesHistory, step: Step) -> str:
-    """Say how the later nights differ: ``takes 5 % more time (4 to 6 %)``."""
-    found = _difference(series, step)
-    ends = found.interval()
-    return f"{found.phrase()} ({ends})" if ends else found.phrase()
 
 
 # --- What a reader should know before trusting what many nights say.
@@ -141,7 +126,8 @@ def cautions_of(
     def of(code: str, some: Sequence[SeriesHistory], text: str) -> Iterator[Caution]:
         if some:
             names = listed([*dict.fromkeys(_called(judged, some))], 3)
-            yield Caution(code, f"{names}: {text}", _benchmarks_of(some))
+            benchmarks = tuple(dict.fromkeys(one.benchmark for one in some))
+            yield Caution(code, f"{names}: {text}", benchmarks)
 
     plain = [one for one in judged if not one.paired]
     if plain:
@@ -149,7 +135,7 @@ def cautions_of(
             "no-baseline",
             "host and program cannot be told apart: the values are not paired with a baseline of the same "
             "night, so a host that drifts is a change",
-            _benchmarks_of(plain) if len(plain) < len(judged) else (),
+            tuple({one.benchmark: None for one in plain}) if len(plain) < len(judged) else (),
         )
     told = "it has" if len(held_back) == 1 else "they have"
     text = (
@@ -191,23 +177,17 @@ def cautions_of(
     yield from (*rows_of(of_all), *nights.cautions)
     pairs = [(one, after) for one, after in pairwise(judged) if one.ends is not None]
     if pairs:
-        ended = [one for one, _ in pairs]
-        yield from of("series-ended", ended, _ended(*zip(*pairs, strict=True)))
+        yield from of("series-ended", [one for one, _ in pairs], _ended(pairs))
 
 
-def _benchmarks_of(series: Sequence[SeriesHistory]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.benchmark for one in series))
-
-
-def _ended(ended: Sequence[SeriesHistory], after: Sequence[SeriesHistory]) -> str:
+def _ended(pairs: Sequence[tuple[SeriesHistory, SeriesHistory]]) -> str:
     """Say when and why the last of new series began, and what changed before it."""
-    begun = [one.values[0].started_at or "" for one in after]
-    last = begun.index(max(begun))
-    often = "" if len({one.begins for one in after}) == 1 else ", the last"
-    when = f"{often} on {begun[last][:_DATE]}" if begun[last] else ""
-    why = ended[last].changed
-    where = f" ({short_hashes(shown(why))})" if why else ""
-    before = sum(len(one.intervals) for one in ended)
+    ended, after = max(pairs, key=lambda pair: pair[1].values[0].started_at or "")
+    begun = after.values[0].started_at
+    often = "" if len({one.begins for _, one in pairs}) == 1 else ", the last"
+    when = f"{often} on {begun[:_DATE]}" if begun else ""
+    where = f" ({short_hashes(shown(ended.changed))})" if ended.changed else ""
+    before = sum(len(one.intervals) for one, _ in pairs)
     told = f"; before it {counted(before, 'change')} (--json has all)" if before else ""
     return f"a new series began{when}{where}{told}"
 
@@ -218,20 +198,18 @@ def _ended(ended: Sequence[SeriesHistory], after: Sequence[SeriesHistory]) -> st
 LABELS: dict[Outcome, str] = {"passed": "PASS", "proven": "STOP", "undecided": "OPEN"}
 
 
-def sentence_of(history: History) -> str:
-    """Say what the gate says of the newest nights, or without one what changed."""
-    return _changed(history) if history.outcome is None else _at_gate(history, history.outcome)
-
-
 def _names(history: History, some: Sequence[SeriesHistory]) -> str:
     return listed(_called(history.series, some), 2)
 
 
 def _noun(history: History) -> str:
-    return "series" if _several_variants(history.series) else "benchmarks"
+    return "series" if len({one.variant for one in history.newest}) > 1 else "benchmarks"
 
 
-def _changed(history: History) -> str:
+def sentence_of(history: History) -> str:
+    """Say what the gate says of the newest nights, or without one what changed."""
+    if history.outcome is not None:
+        return _at_gate(history, history.outcome)
     newest = history.newest
     many, most = len(newest), max((len(one.values) for one in newest), default=0)
     if not any(one.enough for one in newest):
@@ -252,7 +230,7 @@ def _changed(history: History) -> str:
         return f"none of {many} {_noun(history)} shows a change in {when}"
     series, one = changes[0]
     last = (
-        f"{_names(history, [series])} {_difference(series, one.step).ranged('before')}, "
+        f"{_names(history, [series])} {series.difference(one.step).ranged('before')}, "
         f"from {label_of(series.values)(one.place_value)} on{'' if series.paired else ', by host or program'}"
     )
     if many == 1:
@@ -284,8 +262,8 @@ def _at_gate(history: History, outcome: Outcome) -> str:
     if first.against is None:
         return f"{names}: nothing is decided"
     also = f", and {len(some) - 1} more" if len(some) > 1 else ""
-    step, told = first.against, _difference(first, first.against)
-    whole = f"{_difference_text(first, step)} {told.link} before{also}"
+    step, told = first.against, first.difference(first.against)
+    whole = f"{told.told()} {told.link} before{also}"
     wanted = f"the wanted gain of {limit}"
     if outcome == "undecided":
         what = f"{wanted if gain else limit} is neither proven nor ruled out"
@@ -315,7 +293,7 @@ def _why_open(history: History, some: Sequence[SeriesHistory], limit: str) -> st
         "nights-depend": f"{within} neighbouring nights resemble each other too much to rely on it {alike}",
     }.get(first.reason or "")
     if first.reason == "drift" and first.drift is not None:
-        drift = _difference_text(first, first.drift)
+        drift = first.difference(first.drift).told()
         told = f"{within} {drift} than the first 8 nights; --since NIGHT accepts what came before"
     if told is None:
         held = first.alarm.reference if first.alarm is not None else 0
@@ -381,15 +359,16 @@ def _page(history: History) -> Page:
     weight = {"proven": 0, "undecided": 2, "passed": 3, None: 3}
     ordered = sorted(history.newest, key=lambda one: (weight[one.outcome], not one.intervals))
     kept = {id(one) for one in ordered[:_LINES]}
-    lines = [one for one in history.newest if id(one) in kept]
+    lines, hidden = [one for one in history.newest if id(one) in kept], []
+    if rest := ordered[_LINES:]:
+        changed = sum(bool(one.intervals) for one in rest) or "none"
+        hidden = [f"and {len(rest)} more, {changed} of them changed (--json has all)"]
     changes = newest_changes(history)
     hosts = sorted(history.host_intervals, key=lambda one: one.cause != "host")
     sections = (
         section(f"{label}{history.sentence}"),
         section(*heading_of(history)),
-        section(
-            benchmarks_table(history, lines), *_hidden(ordered[_LINES:]), *_values(history, lines)
-        ),
+        section(benchmarks_table(history, lines), *hidden, *_values(history, lines)),
         section(
             *([changes_table(history, changes[:_CHANGES])] if changes else ()),
             *_more(len(changes) - _CHANGES, "change"),
@@ -458,12 +437,6 @@ def benchmarks_table(
     )
 
 
-def _hidden(rest: Sequence[SeriesHistory]) -> Iterator[str]:
-    if rest:
-        changed = sum(bool(one.intervals) for one in rest) or "none"
-        yield f"and {len(rest)} more, {changed} of them changed (--json has all)"
-
-
 def _values(history: History, lines: Sequence[SeriesHistory]) -> Iterator[Table]:
     """Show the values of each night, where no series has enough of them."""
     if any(one.enough for one in history.newest):
@@ -510,7 +483,7 @@ def changes_table(
     """Give a row for each change, and whose it is; `whole`: With all that is known of it, of one benchmark."""
     names = _called(history.series, [one for one, _ in changes])
     rows = [
-        (name, series, one, _difference(series, one.step))
+        (name, series, one, series.difference(one.step))
         for name, (series, one) in zip(names, changes, strict=True)
     ]
     table = table_of(
@@ -561,6 +534,6 @@ def host_sentence(history: History, one: HostInterval, *, whole: bool = False) -
     what = f": {_listed(one.environment, whole=whole)}" if one.environment else ""
     holds = "; speedups are paired and hold" if one.cause == "host" else ""
     return (
-        f"{shorten(shown(one.baseline), 24)} itself {_difference(series, one.step).ranged()} on "
+        f"{shorten(shown(one.baseline), 24)} itself {series.difference(one.step).ranged()} on "
         f"{shorten(shown(one.benchmark), 24)}, between {_between(series, one)}: {one.words}{what}{holds}"
     )

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ..announcing import as_one, doing, note
+from ..announcing import as_one, note
 from ..data.host_record import built_each_session
-from ..data.merging import StatedCampaign, campaign_differences
+from ..data.merging import campaign_differences
 from ..errors import FairtrialError
 from ..pages.model import Caution, ShortSentence
 from ..pages.number_format import counted, listed
 from ..record.fleet import read_fleet, require_campaign, trial_place
 from ..record.manifest import read_manifest
-from .kept_nights import KeptNights, KeptTrial, Mark, cache_folder, kept_file
+from .kept_nights import KeptTrial, Mark, folder_of, forget_gone, keep, kept_folder, look_up
 from .night_values import Night, NightPlace, NightSeries, trial_values
 
 # --- Reads the trials of nights, one after the other, from what is kept of them where that holds.
@@ -60,15 +59,9 @@ class RawNight:
 class NightReader:
     """Reads places, and keeps what it has read in this user's cache."""
 
-    _kept: dict[Path, KeptNights] = field(default_factory=dict)
-    _fresh: Counter[Path] = field(default_factory=Counter)
     left_out: list[tuple[str, str]] = field(default_factory=list)
-
-    def announced(self, places: Sequence[NightPlace]) -> Iterator[NightPlace]:
-        """Give places in their order, and say how far it is."""
-        for k, place in enumerate(places):
-            doing("reading", k, len(places), "nights")
-            yield place
+    _fresh: set[Path] = field(default_factory=set)  # folders with trials that were read
+    _not_kept: int = 0
 
     def night(self, place: NightPlace, metric: str | None = None) -> RawNight | None:
         """Read one place; None where it is left out. `metric` is by default its campaign's question."""
@@ -107,23 +100,20 @@ class NightReader:
             yield host.host, found
 
     def _trial(self, path: Path, metric: str | None) -> KeptTrial:
-        folder = cache_folder(path)
-        if folder not in self._kept:
-            self._kept[folder] = KeptNights(folder)
-        kept = self._kept[folder]
-        found = kept.look_up(path, metric)
+        found = look_up(path, metric)
         if found is None:
             mark = Mark.of(path)
             found = trial_values(path, metric)
-            kept.keep(mark, metric, found)
-            self._fresh[folder] += 1
+            self._not_kept += not keep(path, mark, metric, found)
+            self._fresh.add(folder_of(path))
         return found
 
     def close(self) -> None:
-        """Write what was read to this user's cache; where that is not possible it is read again next time."""
-        for folder, kept in self._kept.items():
-            if not kept.write() and self._fresh[folder] >= _MANY:
-                note(f"{kept_file(folder)} cannot be written: the next reading takes as long")
+        """Forget trials that are gone; say that many could not be kept, which are read again next time."""
+        forget_gone(self._fresh)
+        if self._not_kept >= _MANY:
+            place = kept_folder(min(self._fresh))
+            note(f"{place} cannot be written: the next reading takes as long")
 
 
 _SHOWN = 3
@@ -236,7 +226,10 @@ class SeriesMaker:
         programs = _programs(raw, benchmark)
         growing.commit = night.baseline_commit or growing.commit
         growing.programs |= programs
-        if not (programs or night.baseline_commit or _known_by_its_steps(raw.first)):
+        # a baseline that each session builds is its build's steps, which the campaign holds
+        builds = (raw.first.campaign.settings or {}).get("builds")
+        by_steps = raw.first.baseline in built_each_session(builds)
+        if not (programs or night.baseline_commit or by_steps):
             self._unknown[raw.name] = None
 
     def _break(
@@ -250,20 +243,17 @@ class SeriesMaker:
                 for hosts in (raw.hosts, before.hosts)
             )
             return "hosts", f"the fleet's hosts are {now}; they were {then}"
-        if (said := self._campaign(before.first, raw.first)) is not None:
+        a, b = before.first, raw.first
+        if (at := (id(a), id(b))) not in self._campaigns:
+            one, other = a.campaign, b.campaign
+            found = [] if one == other else [*campaign_differences(one, other)]
+            told = f"the campaign changed: {listed(found, _SHOWN, mark='; ', last='; and')}"
+            self._campaigns[at] = (a, b, told if found else None)  # both stay, and so their ids
+        if (said := self._campaigns[at][2]) is not None:
             return "campaign", said
         if (said := _inputs_differ(before.first, raw.first, key.benchmark)) is not None:
             return "inputs", said
         return self._baseline(growing, raw, benchmark) if key.paired else None
-
-    def _campaign(self, a: KeptTrial, b: KeptTrial) -> str | None:
-        at = (id(a), id(b))
-        if at not in self._campaigns:
-            one, other = a.campaign, b.campaign
-            found = [] if _same(one, other) else [*campaign_differences(one, other)]
-            told = f"the campaign changed: {listed(found, _SHOWN, mark='; ', last='; and')}"
-            self._campaigns[at] = (a, b, told if found else None)  # both stay, and so their ids
-        return self._campaigns[at][2]
 
     def _baseline(
         self, growing: _Growing, raw: RawNight, benchmark: int
@@ -290,16 +280,6 @@ class SeriesMaker:
 def figures_of(nights: Sequence[str]) -> str:
     """Name some nights and count them."""
     return f"{counted(len(nights), 'night')} ({listed(nights, _SHOWN)})"
-
-
-def _known_by_its_steps(trial: KeptTrial) -> bool:
-    """Tell whether each session builds the baseline: then it is its build's steps, which the campaign holds."""
-    settings = trial.campaign.settings
-    return trial.baseline in built_each_session((settings or {}).get("builds"))
-
-
-def _same(a: StatedCampaign, b: StatedCampaign) -> bool:
-    return a.stated is b.stated and a.settings is b.settings and a.identity == b.identity
 
 
 def _made(key: _Key, growing: _Growing, ended: str | None, changed: str | None) -> NightSeries:

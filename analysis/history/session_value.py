@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 
-from ..data.trial import Trial, read_trial
+from ..data.matrix import PerformanceMatrix
+from ..data.trial import Trial
 from ..data.variant_runs import cut_rows
 from ..errors import AnalysisError, InsufficientDataError
-from ..methods.multilevel.compare import Cut, cut_between, multilevel, together
-from ..pages.number_format import Word
+from ..methods.multilevel.compare import Cut, cut_between, lines_of_metrics, together
+from ..methods.multilevel.failures import fisher
+from ..methods.multilevel.law import word_of
 from ..record.run_numbers import METRIC_NUMBERS
 from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array
 from .bisection import OtherMetric
-from .step_search import Measure, StepSearch, watched_steps
+from .step_search import Measure, Search, StepSearch
+
+_FISHER = 0.05
 
 # --- Find the commits that changed a metric, from any function that performs one session.
 
@@ -82,7 +85,7 @@ def find_steps(
     Hypotheses: logarithms of a session's values are normal about their levels with one variance, sessions are
     independent. Two builds of one source may differ by their layout alone: no number of sessions refutes that.
     """
-    return watched_steps(
+    return Search(
         measure,
         commits,
         builds=builds,
@@ -93,12 +96,7 @@ def find_steps(
         stop=stop,
         sessions_max=sessions_max,
         unit=unit,
-    )
-
-
-def stored_trial(path: Path) -> Trial:
-    """Read the trial that sessions are added to; for whoever does not know trials otherwise."""
-    return read_trial(path)
+    ).result()
 
 
 def session_values(
@@ -214,48 +212,61 @@ def words_of_metrics(
     tuple of OtherMetric
         Metrics that cannot be judged are left out: unknown, without spread, or with values of 0.
     """
-    found: list[tuple[str, float, float, float, float, float]] = []
-    cuts: list[Cut | None] = []
-    for metric in dict.fromkeys((*METRIC_NUMBERS, *trial.manifest.metrics)):
-        if metric == without:
-            continue
-        try:
-            sides = [trial.matrix(name, metric) for name in (candidate, baseline)]
-            if benchmarks is not None:
-                sides = [one.select(list(benchmarks)) for one in sides]
-            judged = multilevel(*sides, confidence=1 - risk, margin=margin, correction="none")
-        except AnalysisError:
-            continue
-        line = judged.these if len(judged.benchmarks) > 1 else judged.benchmarks[0]
-        if line is None:
-            continue
-        numbers = (line.speedup, line.low, line.high, line.pvalue, line.pvalue_equivalent)
-        if any(one is None for one in numbers):
-            continue
-        cuts.append(line.cut)
-        found.append((metric, *numbers))  # type: ignore[arg-type]  # none of them is None
-    different: Array = adjusted(np.array([one[4] for one in found]), "holm")
-    equal: Array = adjusted(np.array([one[5] for one in found]), "holm")
+
+    def sides_of(metric: str) -> list[PerformanceMatrix]:
+        sides = [trial.matrix(name, metric) for name in (candidate, baseline)]
+        return sides if benchmarks is None else [one.select(list(benchmarks)) for one in sides]
+
+    metrics = (one for one in (*METRIC_NUMBERS, *trial.manifest.metrics) if one != without)
+    lines = [*lines_of_metrics(metrics, sides_of, confidence=1 - risk, margin=margin)]
+    different: Array = adjusted(np.array([one.pvalue for one in lines]), "holm")
+    equal: Array = adjusted(np.array([one.pvalue_equivalent for one in lines]), "holm")
+    found = []
+    for line, p, q in zip(lines, different.tolist(), equal.tolist(), strict=True):
+        word = word_of(math.log(line.speedup), equivalent=q <= risk / 2, differs=p <= risk)
+        about = trial.metric(line.metric)
+        other = OtherMetric(
+            metric=line.metric,
+            unit=about.unit,
+            better=about.better,
+            word="undecided" if line.cut is not None and line.cut.withholds(word) else word,
+            speedup=line.speedup,
+            low=line.low,
+            high=line.high,
+        )
+        found.append(other)
+    return tuple(found)
+
+
+def unsteady_variants(trial: Trial, metric: str, benchmarks: Sequence[str]) -> set[str]:
+    """Name the variants of a trial of which too many runs of a benchmark reach no steady state."""
+    found = set()
+    for name in trial.manifest.variants:
+        with suppress(AnalysisError):  # none of its runs counts
+            judged = trial.matrix(name, metric, carry_zeros=True).judged_iterations
+            if any(one.unsteady for bench, one in judged.items() if bench in benchmarks):
+                found.add(name)
+    return found
+
+
+def fails_more(counts: Mapping[int, tuple[int, int]], last: int) -> tuple[int, ...]:
+    """Give the places whose runs fail more often than those of both ends, by Fisher's test at 0.05.
+
+    Its hypothesis: runs of the place and of the ends fail with one probability, each on its own.
+
+    Parameters
+    ----------
+    counts : mapping of int to (int, int)
+        Failed runs and all runs of each place.
+    last : int
+        The place of the newer end; that of the older one is 0.
+    """
+    ends = [counts[place] for place in (0, last) if place in counts]
+    failed, made = (sum(one[k] for one in ends) for k in (0, 1))
     return tuple(
-        OtherMetric(
-            metric=metric,
-            unit=trial.metric(metric).unit,
-            better=trial.metric(metric).better,
-            word=_word(math.log(speedup), p, q, risk, cut),
-            speedup=speedup,
-            low=low,
-            high=high,
-        )
-        for (metric, speedup, low, high, _, _), cut, p, q in zip(
-            found, cuts, different.tolist(), equal.tolist(), strict=True
-        )
+        place
+        for place, (bad, runs) in sorted(counts.items())
+        if place not in (0, last)
+        and bad * made > failed * runs
+        and fisher(bad, runs, failed, made) <= _FISHER
     )
-
-
-def _word(estimate: float, different: float, equal: float, risk: float, cut: Cut | None) -> Word:
-    word: Word = "undecided"
-    if equal <= risk / 2:
-        word = "equivalent"
-    elif different <= risk:
-        word = "faster" if estimate > 0 else "slower"
-    return "undecided" if cut is not None and cut.withholds(word) else word

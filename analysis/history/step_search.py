@@ -11,8 +11,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from scipy.special import stdtrit
@@ -24,7 +24,7 @@ from ..pages.model import Caution, Page, page_of, section
 from ..pages.number_format import Word
 from ..pages.result import Result
 from ..stats.arguments import counted, shown
-from .posterior import Posterior, posterior_of
+from .places import Posterior, posterior_of
 
 # --- What a search for steps found: a word on both ends, proven culprits, and what is left open.
 
@@ -43,31 +43,27 @@ class PairWord:
     "undecided" and the numbers are None.
     """
 
-    word: Word
-    speedup: float | None
-    low: float | None
-    high: float | None
-    sessions: int
+    word: Word = "undecided"
+    speedup: float | None = None
+    low: float | None = None
+    high: float | None = None
+    sessions: int = 0
     risk: float
 
-
-def unknown_pair(risk: float, sessions: int = 0) -> PairWord:
-    """Give the word on places of which too few sessions have both."""
-    return PairWord(
-        word="undecided", speedup=None, low=None, high=None, sessions=sessions, risk=risk
-    )
+    @property
+    def differs(self) -> bool:
+        """Whether the later place is faster or slower."""
+        return self.word in ("faster", "slower")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Culprit:
-    """A proven step: it lies in `after` .. `upto`, of which `upto` is measured and `after` is not slow yet.
+class Proof:
+    """What the sessions of a proof say of a place against the nearest older one.
 
-    Between them only places that do not build can lie. `share` is its part of the whole difference on the
-    proof's sessions, None where the ends do not differ there. `before` and `behind` say what is left on either side.
+    `share` is its part of the whole difference there, None where the ends do not differ. `before` and `behind` say
+    what is left on either side.
     """
 
-    after: int
-    upto: int
     word: Word
     speedup: float
     low: float
@@ -78,6 +74,17 @@ class Culprit:
     share: float | None
     before: PairWord
     behind: PairWord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Culprit(Proof):
+    """A proven step: it lies in `after` .. `upto`, of which `upto` is measured and `after` is not slow yet.
+
+    Between them only places that do not build can lie.
+    """
+
+    after: int
+    upto: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,15 +208,6 @@ _IN_A_ROW = 2  # failures of a place
 _EXIT: dict[Answer, int] = {"proven": 0, "partly": 7, "no-difference": 1, "undecided": 7}
 
 
-def watched_steps(measure: Measure, commits: int, **asked: Any) -> StepSearch:  # noqa: ANN401 - of many types
-    """Search as `find_steps` does, and tell a watcher of each phase before its sessions, of these, and of words.
-
-    Parameters and errors are those of `find_steps`, and two more: ``watcher``, and ``cut(earlier, later)``, which
-    tells of both places' runs that their time limit ended, the later place's as the candidate's.
-    """
-    return _Search(measure=measure, commits=commits, **asked).result()
-
-
 def _numbers(value: object, place: int) -> tuple[float, ...]:
     """Give the logarithms of a place's runs, or the one number that stands for all."""
     several = value if isinstance(value, (list, tuple, np.ndarray)) else [value]
@@ -225,13 +223,22 @@ class _SpentError(Exception):
     """No more sessions may be measured."""
 
 
-@dataclass(slots=True, kw_only=True)
-class _Search:
-    """One search under way: all that it knows stems from `sessions`, so it has no random choice."""
+@dataclass(slots=True)
+class Search:
+    """One search under way: all that it knows stems from `sessions`, so it has no random choice.
+
+    It searches as `find_steps` does, whose parameters it has, and tells a `watcher` of each phase before its
+    sessions, of these, and of words; `after` is called behind each session. `cut(earlier, later)` tells of both
+    places' runs that their time limit ended, the later place's as the candidate's. `first` is the word on both ends so
+    far, `probes` has of each place how many sessions searched with it and how likely it is slow already, `searched`
+    the newest probabilities of each interval, the newest last. `found` is the answer, once there is one.
+    """
 
     measure: Measure
     commits: int
+    _: KW_ONLY
     watcher: SearchWatcher | None = None
+    after: Callable[[], object] | None = None
     builds: Callable[[int], bool] | None = None
     programs: Callable[[int], Hashable] | None = None
     looks: Sequence[int] = (6, 12, 24)
@@ -252,9 +259,14 @@ class _Search:
     left: list[OpenRun] = field(default_factory=list)
     proofs: int = 0
     phase: Phase | None = None
+    first: PairWord = field(init=False)
+    probes: dict[int, tuple[int, float]] = field(default_factory=dict)
+    searched: dict[tuple[int, int], Posterior] = field(default_factory=dict)
+    found: StepSearch | None = None
 
     def __post_init__(self) -> None:
         """Refuse what lies outside of its range."""
+        self.first = PairWord(risk=self.risk)
         counted("commits", self.commits, most=1_000_000)
         looks = self.looks = tuple(self.looks)
         if not looks or looks[0] < 2 or any(a >= b for a, b in itertools.pairwise(looks)):
@@ -268,6 +280,20 @@ class _Search:
             raise UsageError(f"margin must be a number of at least 0, not {self.margin!r}")
         if self.sessions_max is not None:
             counted("sessions_max", self.sessions_max, most=1_000_000)
+
+    @property
+    def skipped(self) -> tuple[int, ...]:
+        """The places of which it is known that they cannot be measured."""
+        return tuple(sorted({*(p for p, good in self.known.items() if not good), *self.failed}))
+
+    def probabilities(self) -> list[tuple[int, float]]:
+        """Give each place's probability of the newest sessions that looked for a step there."""
+        found: dict[int, float] = {}
+        for (lower, upper), one in reversed(self.searched.items()):
+            places = range(lower + 1, upper + 1)
+            if found.keys().isdisjoint(places):
+                found |= {place: one.of(place) for place in places}
+        return sorted(found.items())
 
     # ---- sessions
 
@@ -306,11 +332,22 @@ class _Search:
                 self.failed.add(place)
         self.sessions.append(values)
         self.measured.append(wanted)
+        posterior = self._probed(phase, wanted) if phase.kind == "search" else None
         if self.watcher is not None:
-            searched = phase.kind == "search"
-            posterior = self._posterior(phase.lower, phase.upper) if searched else None
             self.watcher.session(wanted, values, posterior)
+        if self.after is not None:
+            self.after()
         return values
+
+    def _probed(self, phase: Phase, places: Iterable[int]) -> Posterior:
+        ends = phase.lower, phase.upper
+        posterior = self._posterior(*ends)
+        for place in (place for place in places if place not in ends):
+            count, _ = self.probes.get(place, (0, 0.0))
+            self.probes[place] = count + 1, posterior.slow_already(place)
+        self.searched.pop(ends, None)
+        self.searched[ends] = posterior
+        return posterior
 
     def _skip(self, place: int, trouble: str, fix: str | None = None) -> None:
         """Tell once that a place cannot be measured; raise AnalysisError of an end."""
@@ -340,7 +377,7 @@ class _Search:
         """Hold a later place against an earlier one, over the sessions that have both."""
         both = [one for one in sessions if earlier in one and later in one]
         if len(both) < 2 or earlier == later:
-            return unknown_pair(risk, len(both))
+            return PairWord(sessions=len(both), risk=risk)
         sides = ([self.runs[id(one)][place] for one in both] for place in (earlier, later))
         found = judged_pair(*sides, risk=risk, margin=self.margin, unit=self.unit or "")
         cut = None if self.cut is None else self.cut(earlier, later)
@@ -360,6 +397,8 @@ class _Search:
                 if self._out(earlier) or self._out(later):
                     return self.word(fresh, earlier, later, each), fresh
             found = self.word(fresh, earlier, later, each)
+            if phase.kind == "step0":
+                self.first = found
             if self.watcher is not None:
                 self.watcher.word(phase, found)
             if found.word != "undecided":
@@ -370,30 +409,24 @@ class _Search:
 
     def result(self) -> StepSearch:
         """Carry it out."""
-        first, last = unknown_pair(self.risk), self.commits
+        first, last = PairWord(risk=self.risk), self.commits
         self.usable(0)
         self.usable(last)
         try:
             if self._one_program(0, last):
-                first = PairWord(
-                    word="equivalent", speedup=1.0, low=1.0, high=1.0, sessions=0, risk=self.risk
-                )
+                first = PairWord(word="equivalent", speedup=1.0, low=1.0, high=1.0, risk=self.risk)
             else:
                 step0 = Phase(kind="step0", lower=0, upper=last, level=self.risk, places=(0, last))
                 first, _ = self.looked(step0, self.risk)
-            if first.word in ("faster", "slower"):
+            if first.differs:
                 self.inside(0, last, slower=first.word == "slower", depth=1)
         except _SpentError:
-            if first.word in ("faster", "slower"):
+            if first.differs:
                 self._leave_open(0, last, "sessions spent")
-        return self._result(first)
-
-    def _result(self, first: PairWord) -> StepSearch:
         answer: Answer = "partly" if self.left else "proven"
         if first.word == "equivalent" or not self.culprits:
             answer = "no-difference" if first.word == "equivalent" else "undecided"
-        skipped = tuple(sorted({*(p for p, good in self.known.items() if not good), *self.failed}))
-        return StepSearch(
+        self.found = StepSearch(
             commits=self.commits,
             answer=answer,
             exit_code=_EXIT[answer],
@@ -401,7 +434,7 @@ class _Search:
             culprits=tuple(sorted(self.culprits, key=lambda one: one.upto)),
             open=tuple(sorted(self.left, key=lambda one: one.upto)),
             refuted=tuple(self.refuted),
-            skipped=skipped,
+            skipped=self.skipped,
             sessions=len(self.sessions),
             builds=sum(self.known.values()),
             measured=tuple(self.measured),
@@ -410,6 +443,7 @@ class _Search:
             looks=tuple(self.looks),
             cautions=tuple(self._cautions(answer)),
         )
+        return self.found
 
     def inside(self, lower: int, upper: int, *, slower: bool, depth: int) -> None:
         """Search one interval whose ends differ, prove what is found, and go on with what is left of it."""
@@ -418,10 +452,10 @@ class _Search:
         phase = Phase(kind="search", lower=lower, upper=upper, places=(lower, upper))
         while True:
             found = self._posterior(lower, upper)
-            place = self._next_proof(found) if found.of(found.likeliest) >= self.stop else None
-            if place is not None:
+            pair = self._next_proof(found) if found.of(found.likeliest) >= self.stop else None
+            if pair is not None:
                 proofs += 1
-                if self._prove(found, place, slower=slower, depth=depth):
+                if self._prove(found, *pair, slower=slower, depth=depth):
                     return
                 if proofs >= PROOFS:
                     self._leave_open(lower, upper, "not proven in three proofs")
@@ -439,7 +473,7 @@ class _Search:
             if self._out(lower) or self._out(upper):
                 self._leave_open(lower, upper, "an end fails")
                 return
-            if depth < DEPTH and self._is_between(lower, upper, probe):
+            if depth < DEPTH and self._is_between(self.searched[lower, upper], probe):
                 self.inside(lower, probe, slower=slower, depth=depth + 1)
                 self.inside(probe, upper, slower=slower, depth=depth + 1)
                 return
@@ -485,30 +519,25 @@ class _Search:
                 return best[1]
             found = self._posterior(found.lower, found.upper)
 
-    def _is_between(self, lower: int, upper: int, probe: int) -> bool:
-        found = self._posterior(lower, upper)
+    def _is_between(self, found: Posterior, probe: int) -> bool:
         tail = 0.025 / max(1.0, math.log2(self.commits))
         quantile = -float(stdtrit(max(1, found.values - 1), tail))
         return found.between(probe, self.commits, self.margin, quantile)
 
-    def _next_proof(self, found: Posterior) -> int | None:
-        """Give the likeliest place if it and its parent can be measured; None sends the search on."""
+    def _next_proof(self, found: Posterior) -> tuple[int, int] | None:
+        """Give the likeliest place with the nearest older one that can be measured; None sends the search on."""
         place = found.likeliest
         if not self.usable(place):
             return None
-        parent = self._parent(found.lower, place)
+        older = range(place - 1, found.lower - 1, -1)
         # a parent that was unknown and does not build changes weights, not the place
-        return place if parent is not None else None
+        return next(((one, place) for one in older if self.usable(one)), None)
 
-    def _parent(self, lower: int, place: int) -> int | None:
-        """Give the nearest older place that can be measured, down to the lower end."""
-        return next((one for one in range(place - 1, lower - 1, -1) if self.usable(one)), None)
-
-    def _prove(self, found: Posterior, place: int, *, slower: bool, depth: int) -> bool:
+    def _prove(
+        self, found: Posterior, parent: int, place: int, *, slower: bool, depth: int
+    ) -> bool:
         """Judge a place against its parent on fresh sessions; tell whether it is proven."""
         lower, upper = found.lower, found.upper
-        parent = self._parent(lower, place)
-        assert parent is not None  # who calls has looked
         self.proofs += 1
         level = self.risk * 2.0 ** (1 - self.proofs)
         phase = Phase(
@@ -525,15 +554,11 @@ class _Search:
         behind = self.word(fresh, place, upper, each)
         if word.speedup is None or word.low is None or word.high is None:
             return False
+        numbers = {name: getattr(word, name) for name in PairWord.__slots__}
         culprit = Culprit(
+            **numbers,
             after=parent,
             upto=place,
-            word=word.word,
-            speedup=word.speedup,
-            low=word.low,
-            high=word.high,
-            sessions=word.sessions,
-            risk=word.risk,
             proof=self.proofs,
             share=self._share(word.speedup, fresh),
             before=before,
@@ -544,7 +569,7 @@ class _Search:
             return False
         self.culprits.append(culprit)
         for side, ends in ((before, (lower, parent)), (behind, (place, upper))):
-            if side.word not in ("faster", "slower") or side.speedup is None or ends[0] >= ends[1]:
+            if not side.differs or side.speedup is None or ends[0] >= ends[1]:
                 continue
             if abs(math.log(side.speedup)) > math.log1p(self.margin):
                 if depth >= DEPTH:
@@ -584,12 +609,6 @@ class _Search:
             yield Caution("heavy-search", text)
 
 
-def said(found: Difference) -> str:
-    """Say how the later side differs: ``takes 5 % more time (4 to 6 %)``."""
-    ends = found.interval()
-    return f"{found.phrase()} ({ends})" if ends else found.phrase()
-
-
 @page_of.register(StepSearch)
 def _page(result: StepSearch) -> Page:
     told = section(*_sentences(result))
@@ -604,9 +623,9 @@ def _sentences(result: StepSearch) -> Iterable[str]:
         found = Difference.of(first).between()
         yield "no difference found" + (f": if there is one, it lies {found}" if found else "")
     else:
-        yield f"{bad} {said(Difference.of(first))} than place 0"
+        yield f"{bad} {Difference.of(first).told()} than place 0"
     for one in result.culprits:
-        after, told = one.after + 1, said(Difference.of(one))
+        after, told = one.after + 1, Difference.of(one).told()
         where = f"place {one.upto}" if after == one.upto else f"one of places {after} to {one.upto}"
         yield f"proven: {where} {told} than place {one.after}, in {one.sessions} sessions"
     for left in result.open:

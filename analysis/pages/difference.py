@@ -107,6 +107,11 @@ class Difference:
             return f"{self.verb} {times} much{what}{self.label}"
         return f"{'is' if self._faster else 'takes'} {times} {'fast' if self._faster else 'long'}{self.label}"
 
+    def told(self, than: str = "") -> str:
+        """Say the difference with its interval: ``takes 5 % more time than B (4 to 6 %)``."""
+        ends = self.interval()
+        return f"{self.phrase()}{f' {self.link} {than}' * bool(than)}{f' ({ends})' * bool(ends)}"
+
     @property
     def link(self) -> str:
         """The word between a phrase and the baseline: ``than`` or ``as``."""

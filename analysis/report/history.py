@@ -33,7 +33,6 @@ from .page import Chapter, Report
 if TYPE_CHECKING:
     from ..history.judged import (
         History,
-        HistoryInterval,
         HostInterval,
         Segment,
         SeriesHistory,
@@ -220,11 +219,6 @@ def benchmarks_of(history: History) -> tuple[Benchmark, ...]:
     )
 
 
-def _difference(series: SeriesHistory, one: HistoryInterval) -> Difference:
-    """Give what changed, later nights against earlier ones."""
-    return Difference.of(one.step, metric=series.metric, unit=series.unit, better=series.better)
-
-
 # --- Where nights stand beside each other: one place for each, and empty ones for nights without a trial.
 
 
@@ -314,7 +308,7 @@ def picture(one: Benchmark, history: History, places: Places) -> Drawn:
             ends = where[found.first_value], where[found.last_value]
             marks.append(plots.band(*ends, top, bottom, f"history-{css}"))
             marks.append(plots.stroke(best, top - 3, bottom, "history-best"))
-            said.append((best, _size(_difference(series, found)), css))
+            said.append((best, _size(series.difference(found.step)), css))
     for y, text in _ticks(scale, unit):
         line = plots.line(0, y, 1, y, "one" if text in ("same", "1×") else "grid")
         marks += [line, plots.label(0, y + 4, text, "", anchor="end", dx=-6)]
@@ -456,7 +450,7 @@ def words_of(one: Benchmark) -> str:
         said.append(f"{len(one.series)} parts that are not compared")
     changes = [
         f"between {label(found.first_value)} and {label(found.last_value)} "
-        f"{_difference(series, found).ranged()}"
+        f"{series.difference(found.step).ranged()}"
         for series in one.series
         for label in (label_of(series.values),)
         for found in series.intervals

@@ -3,51 +3,47 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import itertools
 import math
 import shlex
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from analysis.errors import StoreError, UsageError
+from analysis.errors import FairtrialError, StoreError, UsageError
+from analysis.record.manifest import read_manifest
 from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
-from analysis.record.trial_files import MANIFEST, Manifest
+from analysis.record.trial_files import MANIFEST, MEASUREMENTS, LooksPlan, Manifest
 from analysis.words import WIDTH, next_lines, shown
 
 from ..campaign.distributions import with_quantiles
 from ..campaign.model import shown as with_placeholders
 from ..campaign.resolve import load_campaign
 from ..errors import about, counted, wrapped
-from ..launch.matching import Interrupts
+from ..launch.matching import Interrupted, Interrupts
 from ..trial.execution import Options
 from ..trial.progress import read_progress, trials_in
 from ..trial.writer import new_trial_name
 from .commits import CommitRange, commits_between
-from .journal import Asked, Journal, read_state
-from .measuring import EndNotBuiltError, Sessions
-from .recipe import Recipe, recipe_of
+from .journal import Asked, Journal, MeasuredSession, add_session, read_state, whole_sessions
+from .recipe import Recipe, campaign_of, recipe_of
 from .workshop import Built, NotBuilt, Workshop
 
 if TYPE_CHECKING:
     from analysis.history.bisection import Bisection
-    from analysis.history.bisection_filling import Heard
-    from analysis.history.posterior import Posterior
-    from analysis.history.step_search import PairWord, Phase, SearchWatcher, StepSearch
+    from analysis.history.step_search import Phase, SearchWatcher
     from analysis.record.manifest import WarmupIterations
 
     from ..campaign.model import Campaign
     from ..trial.preparation import Watcher
     from .commits import Commit
 
-    class Listener(SearchWatcher, Protocol):
-        """Follows a bisection: what a search tells, and the builds between its sessions."""
-
-        def say(self, text: str) -> None:
-            """Hear of something in words."""
+    class View(SearchWatcher, Watcher, Protocol):
+        """Follows a bisection: what a search and its trials tell, and the builds between its sessions."""
 
         def begins(self, question: Question, folder: Path) -> None:
             """Hear what is asked, and where it is stored."""
@@ -93,6 +89,7 @@ class Request:
 class Question:
     """A request with everything found that it names: the commits, the campaign, and how commits are measured."""
 
+    request: Request
     asked: Asked
     campaign: Campaign
     commits: CommitRange
@@ -168,6 +165,7 @@ def question_of(request: Request) -> Question:
     if then is not None and request.resume is not None:
         then.refuse_another(asked, request.resume)
     return Question(
+        request=request,
         asked=asked,
         campaign=campaign,
         commits=commits,
@@ -195,6 +193,11 @@ def _metric(campaign: Campaign, name: str) -> MetricInfo:
 BOTH_ENDS = 12  # sessions of step 0 and of the proof, six each, where a step is large
 PER_HALVING = (1.0, 2.2)  # sessions of search, measured: large steps, and 2 % steps at 2 % noise
 _BUILDS = 3  # beside one a halving: both ends, and a parent
+# of a request, by the names of its options
+_SAID = (
+    *("campaign", "metric", "margin", "risk", "looks", "sessions_max", "folder", "work_dir"),
+    *("variant", "warmup_iterations", "every", "strict", "share"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,9 +260,10 @@ class Expected:
         return "\n".join(texts)
 
 
-def expected(question: Question, request: Request) -> Expected:
+def expected(question: Question) -> Expected:
     """Compute what a bisection is expected to take; nothing is executed or written."""
-    campaign, asked, commits = question.campaign, question.asked, question.commits
+    request, campaign = question.request, question.campaign
+    asked, commits = question.asked, question.commits
     halvings = math.log2(max(1, commits.last))
     low, high = (BOTH_ENDS + math.ceil(one * halvings) for one in PER_HALVING)
     most = 2 * max(asked.looks) + 10 * max(1, math.ceil(halvings))
@@ -301,24 +305,16 @@ def _words(request: Request, good: str, bad: str) -> list[str]:
     """Give the command line that carries it out: what was said, without ``--dry-run``."""
     if request.resume is not None:
         return ["fairtrial", "bisect", "--resume", str(request.resume)]
-    options: dict[str, object] = {
-        "--campaign": request.campaign,
-        "--metric": request.metric,
-        "--margin": request.margin,
-        "--risk": request.risk,
-        "--looks": None if request.looks is None else ",".join(map(str, request.looks)),
-        "--sessions-max": request.sessions_max,
-        "--dir": None if request.folder == Request().folder else request.folder,
-        "--work-dir": request.work_dir,
-        "--variant": request.variant,
-        "--warmup-iterations": request.warmup_iterations,
-    }
     words = ["fairtrial", "bisect", good, bad]
     for name in request.benchmarks:
         words += ["--benchmark", name]
-    for option, value in options.items():
-        words += [] if value is None else [option, str(value)]
-    words += ["--all"] * request.every + ["--strict"] * request.strict + ["--share"] * request.share
+    for name in _SAID:
+        value, option = getattr(request, name), {"folder": "dir", "every": "all"}.get(name, name)
+        if value != getattr(Request(), name):
+            words.append(f"--{option.replace('_', '-')}")
+            if isinstance(value, tuple):
+                value = ",".join(map(str, value))
+            words += [] if value is True else [str(value)]
     return words
 
 
@@ -342,7 +338,29 @@ def _run_seconds(
 # --- It is carried out.
 
 
-def bisect(question: Question, request: Request, listener: Listener, watcher: Watcher) -> Bisection:
+CAMPAIGNS = "campaigns"  # the folder of the campaigns that were made for the trials
+
+
+class EndNotBuiltError(FairtrialError):
+    """GOOD or BAD does not build."""
+
+    exit_code = 4
+
+    def __init__(self, built: NotBuilt) -> None:
+        super().__init__(
+            f"{built.commit.short} does not build: {built.why}",
+            str(built.log),
+            "name another commit, or mend the build; its output is in that file",
+        )
+
+
+class CappedError(FairtrialError):
+    """A session could not be measured to its end."""
+
+    exit_code = 6
+
+
+def bisect(question: Question, view: View) -> Bisection:
     """Carry a bisection out, or go on with it.
 
     Raises
@@ -352,24 +370,21 @@ def bisect(question: Question, request: Request, listener: Listener, watcher: Wa
     FairtrialError
         If the host does not allow it, a disk is full, or GOOD or BAD fails in every run.
     """
-    from analysis.history.bisection_filling import Heard
-
-    work = question.asked.work_dir
-    with Interrupts() as interrupts, _journal(question, request) as journal:
+    request, work = question.request, question.asked.work_dir
+    with Interrupts() as interrupts, _journal(question) as journal:
         before_s = read_state(journal.folder).seconds or 0.0
-        listener.begins(question, journal.folder)
+        view.begins(question, journal.folder)
         with Workshop(
             question.commits,
             question.recipe,
             interrupts,
             folder=None if work is None else Path(work),
             bisection=str(journal.folder.absolute()),
-            say=listener.say,
+            say=view.say,
         ) as workshop:
-            found = _UnderWay(
+            found = Sessions(
+                question=question,
                 journal=journal,
-                commits=question.commits,
-                recipe=question.recipe,
                 workshop=workshop,
                 options=Options(
                     folder=journal.folder,
@@ -377,19 +392,17 @@ def bisect(question: Question, request: Request, listener: Listener, watcher: Wa
                     share=request.share,
                     wait_s=request.wait_s,
                 ),
-                watcher=watcher,
-                question=question,
+                view=view,
                 interrupts=interrupts,
-                listener=listener,
                 began=time.monotonic() - before_s,
-                heard=Heard(),
             ).carried_out()
             for note in workshop.notes:
-                listener.say(f"note  {note}")
+                view.say(f"note  {note}")
             return found
 
 
-def _journal(question: Question, request: Request) -> Journal:
+def _journal(question: Question) -> Journal:
+    request = question.request
     if request.resume is None:
         name = new_trial_name(f"bisect-{question.campaign.name}")
         return Journal.begin(request.folder / name, question.asked, share=request.share)
@@ -398,169 +411,249 @@ def _journal(question: Question, request: Request) -> Journal:
     return journal
 
 
+def trial_of(phase: Phase, places: tuple[int, ...], commits: tuple[Commit, ...]) -> str:
+    """Name the trial of a session: its folder below that of the bisection."""
+    if phase.kind == "step0":
+        return "step0"
+    if phase.kind == "proof":
+        return f"proof-{phase.number}"
+    (probe,) = set(places) - {phase.lower, phase.upper}
+    whole = (phase.lower, phase.upper) == (0, len(commits) - 1)
+    inside = "" if whole else f"-in-{phase.lower:04d}-{phase.upper:04d}"
+    return f"search/{commits[probe].variant}{inside}"
+
+
 @dataclass(kw_only=True)
-class _UnderWay(Sessions):
-    """The sessions of a bisection, and the search's watcher: after each session it stores what is known so far."""
+class Sessions:
+    """Gives a search what it asks for: which commits build, what they build to, and their sessions.
+
+    Of the stored sessions none is measured again: they come first, in their order. After each new one what is known
+    so far is stored. `options` are those of every trial.
+    """
 
     question: Question
+    journal: Journal
+    workshop: Workshop
+    options: Options
+    view: View
     interrupts: Interrupts
-    listener: Listener
-    began: float
-    heard: Heard
+    began: float = 0.0
+    built: dict[int, Built | NotBuilt] = field(default_factory=dict)
     cut_places: set[int] = field(default_factory=set)
+    _next: int = 0
+    _campaigns: dict[str, Campaign] = field(default_factory=dict)
 
-    def carried_out(self) -> Bisection:
-        from analysis.history.step_search import watched_steps
+    def __post_init__(self) -> None:
+        """Prepare the search."""
+        from analysis.history.step_search import Search
 
         asked = self.journal.asked
+        self.commits = self.question.commits.commits
+        self.search = Search(
+            self.measure,
+            self.question.commits.last,
+            watcher=self.view,
+            after=self._after,
+            builds=self.builds,
+            programs=lambda place: self._built(place).identity,
+            looks=asked.looks,
+            risk=asked.risk,
+            margin=asked.margin,
+            sessions_max=asked.sessions_max,
+            unit=self.question.info.unit,
+            cut=self._cut,
+        )
+
+    def carried_out(self) -> Bisection:
+        """Search, and give what was found."""
         if not self.journal.sessions:
-            self._store(None)
-        try:
-            search = watched_steps(
-                self.measure,
-                self.commits.last,
-                watcher=self,
-                builds=self.builds,
-                programs=self.program,
-                looks=asked.looks,
-                risk=asked.risk,
-                margin=asked.margin,
-                sessions_max=asked.sessions_max,
-                unit=self.question.info.unit,
-                cut=self._cut,
-            )
-        except EndNotBuiltError:
-            return self._store(None)
-        return self._store(search)
+            self._store()
+        with contextlib.suppress(EndNotBuiltError):
+            self.search.result()
+        return self._store()
 
-    def measure(self, places: tuple[int, ...]) -> Mapping[int, float | list[float]]:
-        self.interrupts.check()
-        return super().measure(places)
+    def _after(self) -> None:
+        if self._next >= len(self.journal.sessions):  # else the next session is a stored one
+            self._store()
 
-    def _build(self, commit: Commit, *, again: bool) -> Built | NotBuilt:
-        self.interrupts.check()
-        self.listener.building(commit)
-        found = super()._build(commit, again=again)
-        self.listener.built(found)
+    def builds(self, place: int) -> bool:
+        """Tell whether a commit builds; it is built if that is not known yet.
+
+        Raises
+        ------
+        EndNotBuiltError
+            If it is GOOD or BAD, and does not.
+        """
+        end = place in (0, len(self.commits) - 1)  # of these a failure may have been the host's
+        if place not in self.built:
+            self.interrupts.check()
+            self.view.building(self.commits[place])
+            self.built[place] = self.workshop.build(self.commits[place], again=end)
+            self.view.built(self.built[place])
+        found = self.built[place]
+        if isinstance(found, NotBuilt) and end:
+            raise EndNotBuiltError(found)
+        return isinstance(found, Built)
+
+    def _built(self, place: int) -> Built:
+        found = self.built[place]
+        assert isinstance(found, Built), "a search measures only what builds"
         return found
 
-    # ---- what the search tells
+    def measure(self, places: tuple[int, ...]) -> Mapping[int, float | list[float]]:
+        """Give the log values of one session with these commits: a stored one, else one that is measured now."""
+        self.interrupts.check()
+        phase = self.search.phase
+        assert phase is not None, "a search tells its phase before the first session"
+        name = trial_of(phase, places, self.commits)
+        if self._next < len(self.journal.sessions):
+            stored = self.journal.sessions[self._next]
+            if (stored.trial, stored.places) != (name, places):
+                then, now = (", ".join(map(str, one)) for one in (stored.places, places))
+                raise StoreError(
+                    f"session {self._next + 1} stands in {stored.trial} with the places {then}, and the search now "
+                    f"asks for {name} with {now}",
+                    str(self.journal.folder),
+                    "programs or stored values are not those of then: begin a new bisection, or go on with the "
+                    "version that began this one",
+                )
+        else:
+            stored = self._measured(name, places, phase)
+            self.journal.append(stored)
+        self._next += 1
+        return self._values(stored)
 
-    def phase(self, phase: Phase) -> None:
-        super().phase(phase)
-        self.heard.phase(phase)
-        self.listener.phase(phase)
+    def _values(self, stored: MeasuredSession) -> dict[int, float | list[float]]:
+        from analysis.history.session_value import session_values
 
-    def session(
-        self, places: tuple[int, ...], values: Mapping[int, float], posterior: Posterior | None
-    ) -> None:
-        self.heard.session(places, values, posterior)
-        self.listener.session(places, values, posterior)
-        if not self.replaying:
-            self._store(None)
+        trial, asked = self.trial(stored.trial), self.journal.asked
+        found = session_values(trial, stored.session, asked.metric, asked.benchmarks)
+        return {place: found[self.commits[place].variant] for place in stored.places}
 
-    def word(self, phase: Phase, word: PairWord) -> None:
-        self.heard.word(phase, word)
-        self.listener.word(phase, word)
+    def _measured(self, name: str, places: tuple[int, ...], phase: Phase) -> MeasuredSession:
+        listed = sum(one.trial == name for one in self.journal.sessions)
+        trial = self.journal.folder / name
+        found = MeasuredSession(trial=name, session=listed + 1, places=places)
+        if whole_sessions(trial) > listed:
+            return found  # a kill came between its last run and the list
+        options = replace(self.options, folder=trial.parent, name=trial.name, built=True)
+        asked, level = self.journal.asked, phase.level
+        plan = None  # a search trial has none
+        if level is not None:
+            plan = LooksPlan(rule="planned", looks=asked.looks, risk=level, margin=asked.margin)
+        ending = add_session(self._campaign(name, places, phase), options, self.view, plan)
+        if ending.status == "interrupted":
+            raise Interrupted(int((ending.reason or "signal 2").rpartition(" ")[2]))
+        if ending.status != "complete":
+            what = f"a session was not measured to its end: {ending.reason or ending.status}"
+            fix = "take the cap out of the campaign, or raise it, and begin anew"
+            raise CappedError(what, str(trial), fix)
+        return found
 
-    def skipped(self, place: int) -> None:
-        self.heard.skipped(place)
-        self.listener.skipped(place)
+    def _campaign(self, name: str, places: tuple[int, ...], phase: Phase) -> Campaign:
+        if name not in self._campaigns:
+            folder = self.journal.folder / CAMPAIGNS
+            folder.mkdir(exist_ok=True)
+            self._campaigns[name] = campaign_of(
+                self.question.recipe,
+                [self._built(place) for place in places],
+                folder / f"{name.replace('/', '-')}.yaml",
+                baseline=self._built(phase.lower),
+                trial=name,
+            )
+        return self._campaigns[name]
 
-    # ---- what is known so far
+    def trial(self, name: str) -> Any:  # noqa: ANN401 - what analysis.history reads
+        """Read one of the bisection's trials."""
+        path = self.journal.folder / name
+        return _read(path, (path / MEASUREMENTS).stat().st_size)
 
-    def _store(self, search: StepSearch | None) -> Bisection:
-        from analysis.history.bisection_filling import bisection_of, fails_more
+    def _store(self) -> Bisection:
+        """Store what is known so far."""
+        from analysis.history.bisection import bisection_of
+        from analysis.history.session_value import (
+            fails_more,
+            runs_of_variants,
+            unsteady_variants,
+            words_of_metrics,
+        )
 
-        asked, built = self.journal.asked, self.built
-        named = ("good", "bad", "metric", "benchmarks", "margin", "risk", "looks")
-        counts = {} if search is None else self._counts()
-        found = bisection_of(
-            search,
-            self.commits.commits,
-            self.heard,
-            **{name: getattr(asked, name) for name in named},
+        asked, built, found = self.journal.asked, self.built, self.search.found
+        folder, commits = self.journal.folder, self.commits
+        names = dict.fromkeys(one.trial for one in self.journal.sessions)
+        counts: dict[int, tuple[int, int]] = {}
+        told: dict[str, Any] = {"other_metrics": ()}
+        if found is not None:
+            unsteady = set()
+            for trial in map(self.trial, names):
+                unsteady |= unsteady_variants(trial, asked.metric, asked.benchmarks)
+                for variant, (failed, made) in runs_of_variants(trial, asked.benchmarks).items():
+                    before = counts.get(_place(variant), (0, 0))
+                    counts[_place(variant)] = (before[0] + failed, before[1] + made)
+            told |= {
+                "unsteady": sorted(map(_place, unsteady)),
+                "fails_more": fails_more(counts, len(commits) - 1),
+            }
+            if "step0" in names:
+                told["other_metrics"] = words_of_metrics(
+                    self.trial("step0"),
+                    commits[-1].variant,
+                    baseline=commits[0].variant,
+                    without=asked.metric,
+                    risk=asked.risk / len(asked.looks),
+                    margin=asked.margin,
+                    benchmarks=asked.benchmarks,
+                )
+        proofs = [name for name in names if name.startswith("proof-")]
+        manifests = (folder / name for name in names if (folder / name / MANIFEST).exists())
+        bisection = bisection_of(
+            self.search,
+            commits,
+            good=asked.good,
+            bad=asked.bad,
+            metric=asked.metric,
             unit=self.question.info.unit,
             better=self.question.info.better,
-            path=str(self.journal.folder),
-            host=self._host(),
+            benchmarks=asked.benchmarks,
+            path=str(folder),
+            host=next((read_manifest(one).host for one in manifests), None),
             campaign=self.question.campaign.name,
             campaign_path=asked.campaign,
             skipped={place: one.why for place, one in built.items() if isinstance(one, NotBuilt)},
-            fails_more=fails_more(counts, self.commits.last),
-            unsteady=() if search is None else self._unsteady(),
             cut=sorted(self.cut_places),
-            same_program=same_programs(built, self.heard.measured),
-            one_program=search is not None
-            and search.answer == "no-difference"
-            and not search.sessions,
-            other_metrics=() if search is None else self._other_metrics(),
-            proofs={
-                int(name.rpartition("-")[2]): str(self.journal.folder / name)
-                for name in self.trials
-                if name.startswith("proof-")
-            },
+            same_program=same_programs(built, {k for one in self.search.measured for k in one}),
+            one_program=found is not None
+            and found.answer == "no-difference"
+            and not found.sessions,
+            proofs={int(name.rpartition("-")[2]): str(folder / name) for name in proofs},
             runs=sum(made for _, made in counts.values()),
             seconds=time.monotonic() - self.began,
+            **told,
         )
-        self.journal.store(found.to_dict())
-        return found
-
-    def _host(self) -> str | None:
-        from analysis.record.manifest import read_manifest
-
-        trials = (self.journal.folder / name for name in self.trials)
-        return next((read_manifest(one).host for one in trials if (one / MANIFEST).exists()), None)
-
-    def _counts(self) -> dict[int, tuple[int, int]]:
-        from analysis.history.session_value import runs_of_variants
-
-        counts: dict[int, tuple[int, int]] = {}
-        for name in self.trials:
-            found = runs_of_variants(self.trial(name), self.journal.asked.benchmarks)
-            for variant, (failed, made) in found.items():
-                before = counts.get(_place(variant), (0, 0))
-                counts[_place(variant)] = (before[0] + failed, before[1] + made)
-        return counts
+        self.journal.store(bisection.to_dict())
+        return bisection
 
     def _cut(self, earlier: int, later: int) -> Any:  # noqa: ANN401 - what analysis.history counts
         """Count the runs of two places that their time limit ended, over all trials."""
         from analysis.history.session_value import cut_in
 
-        asked, commits = self.journal.asked, self.commits.commits
-        trials = map(self.trial, self.trials)
-        sides = commits[later].variant, commits[earlier].variant
+        asked = self.journal.asked
+        trials = map(self.trial, dict.fromkeys(one.trial for one in self.journal.sessions))
+        sides = self.commits[later].variant, self.commits[earlier].variant
         found = cut_in(trials, *sides, asked.metric, asked.benchmarks)
         if found is not None:
             self.cut_places |= {later} if found.candidate else set()
             self.cut_places |= {earlier} if found.baseline else set()
         return found
 
-    def _unsteady(self) -> list[int]:
-        """Give the places of which too many runs reach no steady state, in one of the trials."""
-        from analysis.history.bisection_filling import unsteady_variants
 
-        asked = self.journal.asked
-        trials = map(self.trial, self.trials)
-        found = (unsteady_variants(one, asked.metric, asked.benchmarks) for one in trials)
-        return sorted({_place(variant) for variants in found for variant in variants})
+@functools.lru_cache(maxsize=4)
+def _read(path: Path, size: int) -> Any:  # noqa: ANN401 - what analysis.history reads
+    """Read a trial once for as long as no row was added."""
+    from analysis import read_trial
 
-    def _other_metrics(self) -> tuple[Any, ...]:
-        """Judge the other metrics on the sessions of step 0."""
-        from analysis.history.session_value import words_of_metrics
-
-        asked, commits = self.journal.asked, self.commits.commits
-        if "step0" not in self.trials:
-            return ()
-        return words_of_metrics(
-            self.trial("step0"),
-            commits[-1].variant,
-            baseline=commits[0].variant,
-            without=asked.metric,
-            risk=asked.risk / len(asked.looks),
-            margin=asked.margin,
-            benchmarks=asked.benchmarks,
-        )
+    del size
+    return read_trial(path)
 
 
 def _place(variant: str) -> int:

@@ -1,4 +1,4 @@
-"""What of a campaign holds for every commit: one variant's keys, its place in the repository, its inputs."""
+"""What of a campaign holds for every commit: one variant's keys, its place, its inputs; and the campaign of commits made of it."""
 
 from __future__ import annotations
 
@@ -6,24 +6,31 @@ import contextlib
 import hashlib
 import json
 import os
+import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import UsageError
+from analysis.record.yaml_reader import Document, Plain, Value, decoded, read_document
 from analysis.words import shown
 
+from ..campaign.cells import entries
 from ..campaign.model import LAYOUT_SEED, texts_of
-from ..campaign.scalar_kinds import known_here
+from ..campaign.resolve import MAX_SEED, load_campaign
+from ..campaign.scalar_kinds import SEED_NAME, known_here, parse_template
+from ..campaign.schema import check_shape
 from ..errors import LaunchError
 from ..host.executables import describe_target, read_elf, sha256_file, sha256_of
-from ..launch.commands import resolve
+from ..launch.commands import base_environment, resolve
 from .commits import GitError, git
 
 if TYPE_CHECKING:
     from ..campaign.model import Build, Campaign, Cell
     from .commits import CommitRange
+    from .workshop import Built
 
 _NAMED = 3  # files that a note names
 
@@ -352,3 +359,208 @@ def digest_of_sources(tree: Path, names: Sequence[str]) -> str:
         line = f"{name}\0{kind}\0{content}\0"
         total.update(line.encode("utf-8", "surrogateescape"))
     return total.hexdigest()
+
+
+# --- The campaign that measures commits: an ordinary file, made from the user's. All that is no path stands as the user
+# wrote it. What the campaign's baseline (or ``--variant``) gives is filled in, so that ``{variant}`` in a build or a
+# command means the same file in every commit; each path in the repository begins with ``{commit_tree}``, a value of
+# each variant.
+
+_TREE, _LIBRARIES, _COMMIT = "commit_tree", "commit_libraries", "commit_sha"
+# Made anew, or without a meaning for commits: what is built is kept, and commits are no series of the user's.
+_REPLACED = ("variants", "baseline", "benchmarks", "inputs", "build", "hooks", "commit", "series")
+_BARE = re.compile("[A-Za-z0-9+-][A-Za-z0-9._+-]*")  # means the same without quotes in any place
+_WORD = re.compile(r"(?!(?i:null)$)[A-Za-z_][A-Za-z0-9_-]*")
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_IN_FOLDER = 'cd "$0" && exec "$@"'
+
+
+def campaign_of(
+    recipe: Recipe, built: Sequence[Built], file: Path, *, baseline: Built, trial: str = ""
+) -> Campaign:
+    """Write the campaign whose variants are these commits to `file`, and load it.
+
+    Its variants are called as the commits (`Commit.name`), in the given order. Where sessions draw layouts, the
+    seed is that of its `trial`: a proof in the layouts of the search would repeat their luck.
+
+    Raises
+    ------
+    UsageError
+        If a path is not UTF-8, or a value has a name that is needed here.
+    """
+    seed = recipe.campaign.seed
+    if recipe.draws_layouts:
+        digest = hashlib.sha256(f"{seed}:{trial}".encode()).digest()
+        seed = int.from_bytes(digest[:8], "big") % (MAX_SEED + 1)
+    text = campaign_text(recipe, built, baseline=baseline, seed=seed)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except UnicodeEncodeError:
+        what = "a path of the campaign is not UTF-8 and cannot be written to a campaign"
+        raise UsageError(what, str(file), "rename it") from None
+    # a commit that fails is one of the answers
+    defaults = {**recipe.campaign.defaults, "protocol.never_ok": "go_on"}
+    return load_campaign(file, seed=seed, defaults=defaults, own=recipe.campaign.own_defaults)
+
+
+def campaign_text(
+    recipe: Recipe, built: Sequence[Built], *, baseline: Built, seed: int | None = None
+) -> str:
+    """Give the text of the campaign whose variants are these commits; `seed` is another than the template's."""
+    template = recipe.campaign
+    document = read_document(decoded(template.text, template.source), str(template.source))
+    maker = _Maker(recipe, document, with_libraries=any(one.libraries for one in built))
+    parts: dict[str, dict[str, Any]] = {
+        "variants": {},  # they stand first, and need to know whether the others name the tree
+        "benchmarks": {name: maker.benchmark(name) for name in maker.benchmarks},
+        "hooks": maker.hooks(),
+    }
+    parts["variants"] = {one.commit.variant: maker.variant(one) for one in built}
+    given = {name: value for name, value in maker.given.items() if name not in _REPLACED}
+    if isinstance(given.get("protocol"), dict):
+        given["protocol"] = {k: one for k, one in given["protocol"].items() if k != "never_ok"}
+    if seed not in {None, template.seed}:
+        given["seed"] = Plain(seed)
+    lines = ["# commits of a bisection: each is measured in the tree that is kept of it"]
+    lines += [f"{_key(name)}: {_flow(value)}" for name, value in given.items()]
+    lines += [f"baseline: {_flow(baseline.commit.variant)}", f'commit: "{{{_COMMIT}}}"']
+    for part, entry in parts.items():
+        lines += [f"{part}:"] * bool(entry)
+        lines += [f"  {_key(name)}: {_flow(value)}" for name, value in entry.items()]
+    return "\n".join(lines) + "\n"
+
+
+class _Maker:
+    """Makes the parts of the campaign that are not as the user wrote them."""
+
+    def __init__(self, recipe: Recipe, document: Document, *, with_libraries: bool) -> None:
+        shape, faults = check_shape(document)
+        assert shape is not None, "it was loaded before"
+        assert isinstance(document.value, dict), "it was loaded before"
+        self.recipe = recipe
+        self.given: Mapping[str, Any] = document.value
+        variants = entries(faults, "variants", shape["variants"])
+        benchmarks = entries(faults, "benchmarks", shape["benchmarks"])
+        self._variant = next(entry for entry in variants if entry.name == recipe.variant)
+        self._entries = {entry.name: entry for entry in benchmarks}
+        self.benchmarks: Mapping[str, Cell] = {cell.benchmark: cell for cell in recipe.cells}
+        self.with_libraries = with_libraries
+        self._used = self._used_by_hooks()
+        clash = self._used & {_TREE, _LIBRARIES, _COMMIT}
+        if clash:
+            what = f"a hook uses the value '{min(clash)}', whose name is needed for commits"
+            raise UsageError(what, str(recipe.campaign.source), "rename it in the campaign")
+        self._in_tree = False
+
+    def variant(self, built: Built) -> dict[str, Any]:
+        """Give the values of one commit."""
+        values: dict[str, Any] = {_COMMIT: built.commit.commit}
+        if self._in_tree:
+            values[_TREE] = str(built.tree)
+        if self.with_libraries:
+            values[_LIBRARIES] = ":".join(map(str, built.libraries or (built.tree,)))
+        return values
+
+    def benchmark(self, name: str) -> dict[str, Any]:
+        """Give one benchmark with all that the variant says of it."""
+        cell, entry = self.benchmarks[name], self._entries[name]
+        # what the file says of the benchmark, then of the variant, which wins
+        sections = [
+            self.given[str(one.path[0])][str(one.path[1])] or {} for one in (entry, self._variant)
+        ]
+        made: dict[str, Any] = {"command": [_literal(text) for text in cell.command.argv]}
+        made["cwd"] = self._path(cell.cwd)
+        if cell.stdin is not None:
+            made["stdin"] = self._path(cell.stdin)
+        if cell.inputs:
+            made["inputs"] = [self._path(path) for path in cell.inputs]
+        env = {key: _literal(text) for key, text in cell.env.items()}
+        if self.with_libraries:
+            variables = base_environment(self.recipe.campaign.isolation, os.environ)
+            rest = env.get(SEARCH) or _literal(variables.get(SEARCH, ""))
+            env[SEARCH] = f"{{{_LIBRARIES}}}{':' if rest else ''}{rest}"
+        if env:
+            made["env"] = env
+        for section in sections:
+            plain = ("stdout", "stderr", "timeout", "expect")
+            made |= {key: section[key] for key in plain if key in section}
+        if cell.expect.stdout_file is not None:
+            made["expect"] = {**made["expect"], "file": self._path(cell.expect.stdout_file)}
+        metrics = {
+            key: rule for section in sections for key, rule in section.get("metrics", {}).items()
+        }
+        for rule in cell.metrics:
+            if isinstance(rule.source, Path):
+                metrics[rule.name] = {**metrics[rule.name], "from": self._path(rule.source)}
+        if metrics:
+            made["metrics"] = metrics
+        values = {**entry.values, **self._variant.values}
+        return made | {key: text for key, text in values.items() if key in self._used}
+
+    def hooks(self) -> dict[str, Any]:
+        """Give the hooks: those of runs in the commit's folder, those of sessions in the user's."""
+        made, home = dict(self.given.get("hooks") or {}), self.recipe.campaign.source.parent
+        for name in made.keys() & {"before", "after", "setup", "cleanup", "finish"}:
+            of_runs = name in {"before", "after"}
+            folder = self._path(home) if of_runs else _literal(str(home))
+            start = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', folder]
+            made[name] = [[*start, *self._words(step)] for step in _steps(made[name])]
+        return made
+
+    def _path(self, path: Path) -> str:
+        place = self.recipe.in_repository(path)
+        if place is None:
+            return _literal(str(path))
+        self._in_tree = True
+        inside = "" if str(place) == "." else f"/{_literal(str(place))}"
+        return f"{{{_TREE}}}{inside}"
+
+    def _words(self, step: Any) -> list[str]:  # noqa: ANN401 - a command in one of its forms
+        """Give the words of a hook; the name of the variant is the campaign's."""
+        if isinstance(step, Mapping):
+            words = ["/bin/sh", "-c", str(step["shell"])]
+        else:
+            words = shlex.split(step) if isinstance(step, str) else list(step)
+        return [self._with_variant(text) for text in words]
+
+    def _with_variant(self, text: str) -> str:
+        template = parse_template(text)
+        parts = [_literal(template.texts[0])]
+        for name, rest in zip(template.names, template.texts[1:], strict=True):
+            parts += [self.recipe.variant if name == "variant" else f"{{{name}}}", _literal(rest)]
+        return "".join(parts)
+
+    def _used_by_hooks(self) -> set[str]:
+        hooks = self.given.get("hooks") or {}
+        steps = [step for name in ("before", "after") for step in _steps(hooks.get(name))]
+        texts = [parse_template(text) for step in steps for text in self._words(step)]
+        return {name for one in texts for name in one.names} - {"variant", "benchmark"}
+
+
+def _steps(value: Any) -> list[Any]:  # noqa: ANN401 - one command, a list of them, or none
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list) else [value]
+
+
+def _literal(text: str) -> str:
+    """Give the template that stands for a text as it is; the seed of a layout is each session's own."""
+    return text.replace("{", "{{").replace("}", "}}").replace(LAYOUT_SEED, f"{{{SEED_NAME}}}")
+
+
+def _flow(value: Value) -> str:
+    """Write a value as YAML on one line; what was written without quotes stays so where it can."""
+    if value is None:
+        return "null"
+    if isinstance(value, Plain) and _BARE.fullmatch(value):
+        return str(value)
+    if isinstance(value, str):
+        quoted = json.dumps(str(value), ensure_ascii=False)
+        return _ESCAPED.sub(lambda sign: f"\\u{ord(sign.group()):04x}", quoted)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_flow, value))}]"
+    return f"{{{', '.join(f'{_key(key)}: {_flow(item)}' for key, item in value.items())}}}"
+
+
+def _key(name: str) -> str:
+    return name if _WORD.fullmatch(name) else _flow(str(name))

@@ -109,10 +109,10 @@ def bisect(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     request = request_of(args)
     question = question_of(request)
     with judging_with(question.asked.warmup_iterations):  # of a resumed one, as it was asked
-        return _asked(question, request, args, out, err)
+        return _asked(question, args, out, err)
 
 
-def _asked(question: Question, request: Request, args: _Asked, out: TextIO, err: TextIO) -> int:
+def _asked(question: Question, args: _Asked, out: TextIO, err: TextIO) -> int:
     from analysis.commands.options import show
 
     from ..bisect.bisecting import bisect as search
@@ -122,11 +122,11 @@ def _asked(question: Question, request: Request, args: _Asked, out: TextIO, err:
     if args.dry_run:
         from ..bisect.bisecting import expected
 
-        write_result(expected(question, request), out, as_json=args.json)
+        write_result(expected(question), out, as_json=args.json)
         return 0
     listener = BisectView(err, quiet=args.quiet, verbose=args.verbose)
     try:
-        found = search(question, request, listener, listener)
+        found = search(question, listener)
     except Interrupted:
         return _stopped(listener)
     finally:

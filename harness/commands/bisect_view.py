@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from analysis.history.bisection import Bisection
-    from analysis.history.posterior import Posterior
+    from analysis.history.places import Posterior
     from analysis.history.step_search import PairWord, Phase
     from analysis.record.run_numbers import Measurement
-    from analysis.record.trial_files import PlannedRun, SessionEnd
 
     from ..bisect.bisecting import Question
     from ..bisect.commits import Commit
@@ -87,7 +86,6 @@ class BisectView(PartView, OneLineView):
         self._doing = ""
         self._building = False
         self._since = time.monotonic()
-        self._runs = self._planned = 0
 
     # ---- what the bisection tells
 
@@ -205,23 +203,12 @@ class BisectView(PartView, OneLineView):
         self._planned, self._runs = total - done, 0
         self._begin(f"session {self.sessions + 1}")
 
-    def run_started(self, run: PlannedRun) -> None:  # noqa: ARG002 - likewise
-        """Take the time to draw."""
-        self.tick()
-
     def run_done(self, measurement: Measurement) -> None:
         """Count a run; say of one that failed why, if verbose."""
         self._runs += 1
         if measurement.outcome != "ok" and self._verbose:
             self._put(f"  {shown(measurement.variant)}: {shown(measurement.detail or '')}")
         self.tick()
-
-    def session_ended(self, end: SessionEnd, total: int) -> None:
-        """Nothing: the search says what a session gave."""
-
-    def total_changed(self, total: int) -> None:
-        """Hear that so many runs are now the most."""
-        self._planned = max(self._runs, total)
 
     def tick(self) -> None:
         """Draw the moving line anew where it is time."""

@@ -278,7 +278,22 @@ class View:
 
 
 class PartView(View):
-    """Follows trials that are a part of something: what they tell of themselves is said only if verbose."""
+    """Follows trials that are a part of something, and counts their runs; what they tell of themselves is said if verbose."""
+
+    def __init__(self, err: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
+        super().__init__(err, quiet=quiet, verbose=verbose)
+        self._runs = self._planned = 0
+
+    def run_started(self, run: PlannedRun) -> None:  # noqa: ARG002 - a Watcher's
+        """Take the time to draw."""
+        self.tick()
+
+    def session_ended(self, end: SessionEnd, total: int) -> None:
+        """Nothing: who asked for the session says what it gave."""
+
+    def total_changed(self, total: int) -> None:
+        """Hear that so many runs are now the most."""
+        self._planned = max(self._runs, total)
 
     def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
         """Say what is measured where, if verbose."""

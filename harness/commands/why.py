@@ -40,20 +40,6 @@ def rename(text: str) -> tuple[str, str]:
     return old, new
 
 
-def _check(args: _Asked) -> None:
-    """Refuse options that do not go together, before anything is executed."""
-    from analysis.errors import UsageError
-
-    if args.stored:
-        for option in args.given(*_TO_EXECUTE):
-            what = f"{option} is for programs that are executed, and --stored executes none"
-            raise UsageError(what, None, f"leave --stored out, or {option}")
-    if args.folded is not None:
-        from analysis.commands.options import check_file
-
-        check_file(Path(args.folded))
-
-
 @command("why", "json", "format")
 def why(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     """Execute two variants of a trial again under a profiler, and say which functions take longer.
@@ -69,7 +55,7 @@ def why(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     runs/x:new --stored                what was found last; executes nothing
     runs/x:new --stored --rename qsort_cmp=compare_keys
     """
-    from analysis.commands.options import show
+    from analysis.commands.options import check_file, show
     from analysis.commands.why import (
         exit_code_of,
         explained,
@@ -78,11 +64,16 @@ def why(*, args: _Asked, out: TextIO, err: TextIO) -> int:
         targets_of,
         write_folded,
     )
+    from analysis.errors import UsageError
 
     from ..launch.matching import Interrupted
     from .why_answering import WhyView, recorded
 
-    _check(args)
+    for option in args.given(*_TO_EXECUTE) if args.stored else ():
+        what = f"{option} is for programs that are executed, and --stored executes none"
+        raise UsageError(what, None, f"leave --stored out, or {option}")
+    if args.folded is not None:
+        check_file(Path(args.folded))
     folder, variant = place_of(args.trial)
     names = tuple(args.benchmark or ())
     if args.stored:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from analysis.announcing import doing
 from analysis.record.manifest import read_manifest
@@ -18,15 +18,10 @@ from .live_view import PartView
 if TYPE_CHECKING:
     from analysis.commands.why import Target
     from analysis.record.run_numbers import Measurement
-    from analysis.record.trial_files import PlannedRun, SessionEnd
 
 
 class WhyView(PartView):
     """Follows the runs of a small trial that nobody reads; what it tells of itself is said only if verbose."""
-
-    def __init__(self, err: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
-        super().__init__(err, quiet=quiet, verbose=verbose)
-        self._runs = self._planned = 0
 
     def about(self, what: str) -> None:
         """Say what is executed now, unless quiet."""
@@ -42,10 +37,6 @@ class WhyView(PartView):
         self._planned, self._runs = total, done
         self.tick()
 
-    def run_started(self, run: PlannedRun) -> None:  # noqa: ARG002 - likewise
-        """Draw."""
-        self.tick()
-
     def run_done(self, measurement: Measurement) -> None:
         """Count a run, and say of the first one of a program that failed why."""
         if measurement.position >= 0:
@@ -56,13 +47,6 @@ class WhyView(PartView):
             if self._failures[name] == 1:
                 super().say(f"a run of {name} failed: {shown(measurement.detail or '')}")
         self.tick()
-
-    def session_ended(self, end: SessionEnd, total: int) -> None:
-        """Nothing: sessions have no rule of their own."""
-
-    def total_changed(self, total: int) -> None:
-        """Hear that so many runs are the most."""
-        self._planned = total
 
     def tick(self) -> None:
         """Draw the line anew where it is time."""

@@ -15,6 +15,7 @@ import hashlib
 import json
 import random
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -23,7 +24,7 @@ import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from analysis.history.kept_nights import kept_file
+from analysis.history.kept_nights import kept_folder
 from analysis.history.nights import read_nights
 from analysis.record.run_numbers import Measurement
 from analysis.record.shapes import encode, encode_checked
@@ -159,7 +160,7 @@ def _floor(folder: Path) -> None:
 
 
 def _first(folder: Path) -> None:
-    (kept_file(folder)).unlink(missing_ok=True)
+    shutil.rmtree(kept_folder(folder), ignore_errors=True)
     read_nights([folder])
 
 
@@ -195,7 +196,7 @@ def main() -> None:
         begin = time.process_time()
         read_nights([folder])
         own = time.process_time() - begin
-        size = (kept_file(folder)).stat().st_size / 1e6
+        size = sum(one.stat().st_size for one in kept_folder(folder).iterdir()) / 1e6
         print(
             f"history of {nights} nights x {len(BENCHMARKS)} benchmarks from what is kept "
             f"({size:.1f} MB): {took:.2f} s CPU in all (to reach: {LIMIT_S:g} s), {own:.2f} s of it reads"

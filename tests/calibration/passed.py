@@ -37,7 +37,7 @@ SUBJECTS = (
     "analysis/history/judging.py",
     "analysis/history/least_p.json",
     "analysis/history/ordered.py",
-    "analysis/history/posterior.py",
+    "analysis/history/places.py",
     "analysis/history/step_search.py",
     "analysis/methods",
     "analysis/plan",

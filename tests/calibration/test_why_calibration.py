@@ -18,7 +18,13 @@ import pytest
 from scipy.stats import binom
 
 from analysis.diagnose import explain as dividing
-from analysis.diagnose.explain import Parts, by_evidence, corrected, judged_counters, row_of
+from analysis.diagnose.explain import (
+    by_evidence,
+    corrected,
+    judged_counters,
+    parts_of,
+    row_of,
+)
 from analysis.diagnose.session_profiles import FunctionName, SessionTable, Side
 from analysis.diagnose.why_result import Counter, Row, story_of
 from analysis.stats.arguments import stream
@@ -104,7 +110,8 @@ def family(
         was={},
         unused=(),
     )
-    return Parts.of(table, 0.95).family
+    functions, others = parts_of(table, 0.95)
+    return [*(row for row, _ in functions.values()), *others]
 
 
 def named(rows: Sequence[Row]) -> bool:

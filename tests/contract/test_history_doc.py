@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from analysis.history.judged import CAUSES
-from tests.unit.analysis.history.judged.example import example
+from tests.unit.analysis.history.judged.made_nights import example
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "history.md").read_text(encoding="utf-8")
 

@@ -9,9 +9,14 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.announcing import cells
-from analysis.history.bisection import Bisection, NamedCommit, OtherMetric, bisection_from
-from analysis.history.bisection_filling import bisection_of
-from analysis.history.step_search import Culprit, OpenRun, PairWord, StepSearch
+from analysis.history.bisection import (
+    Bisection,
+    NamedCommit,
+    OtherMetric,
+    bisection_from,
+    bisection_of,
+)
+from analysis.history.step_search import Culprit, OpenRun, PairWord, Search, StepSearch
 from tests.examples import examples
 from tests.unit.analysis.history.made_bisections import surroundings
 
@@ -107,7 +112,6 @@ def bisections(draw: st.DrawFn) -> Bisection:
         unit=metric[1],
         better=metric[2],
         path=draw(st.none() | st.just("runs/bisect-app")),
-        margin=draw(st.floats(0, 0.5)),
         skipped={place: draw(TEXTS) for place in skipped},
         fails_more=tuple(draw(st.sets(st.integers(0, last), max_size=5))),
         same_program=tuple(draw(st.sets(st.integers(0, last), max_size=5))),
@@ -117,9 +121,10 @@ def bisections(draw: st.DrawFn) -> Bisection:
         runs=draw(st.integers(0, 10**7)),
         seconds=draw(st.floats(0, 1e7)),
     )
+    search = Search(dict, last, margin=draw(st.floats(0, 0.5)))
     if draw(st.integers(0, 4)) == 0:
-        return bisection_of(None, commits, **about)
-    found = StepSearch(
+        return bisection_of(search, commits, **about)
+    search.found = StepSearch(
         commits=last,
         answer=draw(st.sampled_from(["proven", "partly", "no-difference", "undecided"])),
         exit_code=0,
@@ -140,10 +145,10 @@ def bisections(draw: st.DrawFn) -> Bisection:
         builds=draw(st.integers(0, 500)),
         measured=(),
         risk=0.05,
-        margin=about["margin"],
+        margin=search.margin,
         looks=(6, 12, 24),
     )
-    return bisection_of(found, commits, **about)
+    return bisection_of(search, commits, **about)
 
 
 @settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow], deadline=None)

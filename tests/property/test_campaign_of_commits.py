@@ -9,8 +9,7 @@ from pathlib import Path, PurePosixPath
 from hypothesis import given, settings, strategies as st
 
 from harness.bisect.commits import Commit
-from harness.bisect.measuring import campaign_of
-from harness.bisect.recipe import Recipe
+from harness.bisect.recipe import Recipe, campaign_of
 from harness.bisect.workshop import Built
 from harness.campaign.resolve import load_campaign
 from tests.examples import examples

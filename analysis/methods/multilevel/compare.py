@@ -14,15 +14,15 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...data.matrix import PerformanceMatrix, cut_of, with_bounds
 from ...data.pair import match
-from ...errors import UsageError
+from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
 from ...pages.model import Caution, ShortSentence, plain
 from ...stats.arguments import checks_arguments
@@ -360,6 +360,42 @@ def _check_levels(confidence: float, margin: float) -> None:
         raise UsageError(
             f"margin must be a number of at least 0, not {margin!r}", fix="such as 0.01"
         )
+
+
+class MetricLine(NamedTuple):
+    """What the runs of two variants say of one metric; its p-values are of this metric alone."""
+
+    metric: str
+    speedup: float
+    low: float
+    high: float
+    pvalue: float
+    pvalue_equivalent: float
+    cut: Cut | None
+
+
+def lines_of_metrics(
+    metrics: Iterable[str],
+    sides_of: Callable[[str], Iterable[PerformanceMatrix]],
+    *,
+    confidence: float,
+    margin: float,
+) -> Iterator[MetricLine]:
+    """Judge a candidate and its baseline by each metric, of several benchmarks in the mean over these.
+
+    What cannot be judged is left out: a metric that is unknown, without spread, or with values of 0.
+    """
+    for metric in dict.fromkeys(metrics):
+        try:
+            sides = sides_of(metric)
+            told = multilevel(*sides, confidence=confidence, margin=margin, correction="none")
+        except AnalysisError:
+            continue
+        line = told.these if len(told.benchmarks) > 1 else told.benchmarks[0]
+        if line is not None:
+            found = (line.speedup, line.low, line.high, line.pvalue, line.pvalue_equivalent)
+            if None not in found:
+                yield MetricLine(metric, *found, line.cut)  # type: ignore[arg-type]  # none is None
 
 
 def judged_pair(

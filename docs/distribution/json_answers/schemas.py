@@ -23,7 +23,7 @@ from analysis.diagnose.result import Diagnosis
 from analysis.diagnose.why_result import WhyAnswer
 from analysis.history.bisection import Bisection
 from analysis.history.judged import History
-from analysis.history.ordered_result import OrderedVariants
+from analysis.history.ordered import OrderedVariants
 from analysis.importers.importing import Imported, Inspected
 from analysis.methods.hpt.page import HptReport
 from analysis.methods.mixture.metrics_page import PlaneReport

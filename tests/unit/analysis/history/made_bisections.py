@@ -4,9 +4,8 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from analysis.history.bisection import Bisection, NamedCommit, OtherMetric
-from analysis.history.bisection_filling import Heard, bisection_of
-from analysis.history.step_search import Measure, watched_steps
+from analysis.history.bisection import Bisection, NamedCommit, OtherMetric, bisection_of
+from analysis.history.step_search import Measure, Search
 from tests.unit.analysis.history.test_step_search import made
 
 
@@ -35,8 +34,6 @@ def surroundings(**other: Any) -> dict[str, Any]:
         "campaign": "app",
         "campaign_path": None,
         "benchmarks": ("load",),
-        "margin": 0.01,
-        "looks": (6, 12, 24),
         "one_program": False,
         "other_metrics": (),
         "proofs": {k: f"runs/bisect-app-20261123/proof-{k}" for k in range(1, 30)},
@@ -56,11 +53,14 @@ def searched(
     programs: Callable[[int], str] | None = None,
     sessions_max: int | None = None,
 ) -> Bisection:
-    heard = Heard()
-    found = watched_steps(
-        measure, last, watcher=heard, builds=builds, programs=programs, sessions_max=sessions_max
-    )
-    return bisection_of(found, named or commits(last), heard, **(about or surroundings()))
+    search = Search(measure, last, builds=builds, programs=programs, sessions_max=sessions_max)
+    search.result()
+    return bisection_of(search, named or commits(last), **(about or surroundings()))
+
+
+def unsearched(**about: Any) -> Bisection:
+    """Give a bisection before its first session."""
+    return bisection_of(Search(made(8, {}), 8), commits(8), **surroundings(runs=0, **about))
 
 
 HEAVY = OtherMetric(
@@ -90,10 +90,6 @@ def answers() -> dict[str, Bisection]:
             surroundings(one_program=True, same_program=(4,), runs=0),
             programs=lambda _: "one",
         ),
-        "not-built": bisection_of(
-            None,
-            commits(8),
-            **surroundings(skipped={0: "does not build: make: exit code 2"}, runs=0),
-        ),
-        "under-way": bisection_of(None, commits(8), **surroundings(runs=0)),
+        "not-built": unsearched(skipped={0: "does not build: make: exit code 2"}),
+        "under-way": unsearched(),
     }

@@ -20,13 +20,12 @@ from analysis.data.columns import OUTCOMES
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.history.ordered import (
-    contrasts_of,
+    OrderedVariants,
     one_programs,
     ordered_variants,
     starts_of,
-    steps_of,
 )
-from analysis.history.ordered_result import OrderedVariants
+from analysis.history.places import contrasts_of, steps_of
 from analysis.stats.arguments import stream
 
 TIMEOUT = OUTCOMES.index("timeout")

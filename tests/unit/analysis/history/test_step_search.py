@@ -6,10 +6,13 @@ from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 import pytest
+from scipy.integrate import dblquad
 from scipy.stats import ttest_rel
 
 from analysis import find_steps
 from analysis.errors import AnalysisError, UsageError
+from analysis.history.places import Posterior, posterior_of
+from analysis.history.step_search import PairWord, Phase, Search
 
 Measured = Callable[[tuple[int, ...]], Mapping[int, float]]
 
@@ -220,3 +223,172 @@ def test_numbers_outside_of_their_range_are_refused(wrong: dict[str, object]) ->
 def test_an_infinite_value_is_an_error() -> None:
     with pytest.raises(AnalysisError, match="place 0 is infinite"):
         find_steps(lambda places: dict.fromkeys(places, math.inf), 8)
+
+
+# ---- What a watched search tells. Authority: the public search of the same values, and what was measured.
+
+
+class Heard:
+    """A watcher that keeps all."""
+
+    def __init__(self) -> None:
+        self.phases: list[Phase] = []
+        self.sessions: list[tuple[Phase, tuple[int, ...], Posterior | None]] = []
+        self.words: list[tuple[Phase, PairWord]] = []
+        self.out: list[int] = []
+
+    def phase(self, phase: Phase) -> None:
+        self.phases.append(phase)
+
+    def session(
+        self, places: tuple[int, ...], values: Mapping[int, float], posterior: Posterior | None
+    ) -> None:
+        assert set(values) <= set(places)
+        self.sessions.append((self.phases[-1], places, posterior))
+
+    def word(self, phase: Phase, word: PairWord) -> None:
+        self.words.append((phase, word))
+
+    def skipped(self, place: int) -> None:
+        self.out.append(place)
+
+
+def test_each_session_has_its_phase_and_each_look_its_word() -> None:
+    heard = Heard()
+    found = Search(made(64, {20: 5, 45: 4}), 64, watcher=heard).result()
+    assert [places for _, places, _ in heard.sessions] == list(found.measured)
+    assert heard.phases[0] == Phase(kind="step0", lower=0, upper=64, level=0.05, places=(0, 64))
+    assert [one.kind for one in heard.phases[:2]] == ["step0", "search"]
+    for phase, places, posterior in heard.sessions:
+        assert set(phase.places) <= set(places)
+        if phase.kind == "search":
+            assert posterior is not None
+            assert (posterior.lower, posterior.upper) == (phase.lower, phase.upper)
+            assert len(set(places) - set(phase.places)) == 1
+        else:
+            assert posterior is None
+            assert places == phase.places
+    proofs = [one for one in heard.phases if one.kind == "proof"]
+    assert [one.number for one in proofs] == list(range(1, len(proofs) + 1))
+    assert [one.level for one in proofs] == [0.05 * 2.0**-k for k in range(len(proofs))]
+    last = {one.number: word for one, word in heard.words if one.kind == "proof"}
+    for culprit in found.culprits:
+        assert last[culprit.proof].speedup == culprit.speedup
+        phase = proofs[culprit.proof - 1]
+        assert (phase.lower, phase.upper) == (culprit.after, culprit.upto)
+
+
+def test_a_watcher_changes_nothing_and_hears_of_each_skipped_place_once() -> None:
+    fails = {33, 34, 35}
+    heard = Heard()
+    watched = Search(made(64, {40: 5}, fails=fails), 64, watcher=heard).result()
+    alone = find_steps(made(64, {40: 5}, fails=fails), 64)
+    assert watched.to_dict() == alone.to_dict()
+    assert sorted(heard.out) == list(alone.skipped)
+    unbuilt = Heard()
+    search = Search(
+        made(64, {40: 5}), 64, watcher=unbuilt, builds=lambda place: place not in (32, 48)
+    )
+    found = search.result()
+    assert sorted(unbuilt.out) == list(found.skipped)
+
+
+# ---- The posterior of one step. Authority: weighted least squares by numpy, and numerical integration.
+
+
+RNG = np.random.default_rng(20261127)
+
+
+def sessions(
+    lower: int, upper: int, step: int, size: float, probes: list[int]
+) -> list[dict[int, float]]:
+    found = []
+    for probe in probes:
+        shift = RNG.normal(0, 0.05)
+        places = {lower, upper, probe}
+        found.append({k: shift + size * (k >= step) + RNG.normal(0, 0.01) for k in sorted(places)})
+    return found
+
+
+def rows(
+    data: list[dict[int, float]], lower: int, upper: int
+) -> list[tuple[float, float, int | None]]:
+    """Give value, variance over v and place of each D (None) and m."""
+    found: list[tuple[float, float, int | None]] = []
+    for one in data:
+        found.append((one[upper] - one[lower], 2.0, None))
+        centre = (one[upper] + one[lower]) / 2
+        found += [(y - centre, 1.5, k) for k, y in one.items() if lower < k < upper]
+    return found
+
+
+def design(place: int | None, k: int) -> float:
+    return 1.0 if place is None else (0.5 if place >= k else -0.5)
+
+
+def test_probabilities_are_those_of_weighted_least_squares() -> None:
+    data = sessions(0, 9, 6, 0.02, [0, 0, 4, 7, 5, 6, 5])
+    found = posterior_of(data, 0, 9, np.ones(9))
+    weights = []
+    for k in range(1, 10):
+        y, var, place = (np.array(column) for column in zip(*rows(data, 0, 9), strict=True))
+        x = np.array([design(one, k) for one in place])
+        scale = 1 / np.sqrt(var.astype(float))
+        _, residual, *_ = np.linalg.lstsq((x * scale)[:, None], y * scale, rcond=None)
+        weights.append(float(residual[0]) ** (-(y.size - 1) / 2))
+    expected = np.array(weights) / sum(weights)
+    assert found.probability == pytest.approx(expected, rel=1e-9)
+    assert found.probability.sum() == pytest.approx(1.0)
+    assert found.of(found.likeliest) == found.probability.max()
+    assert found.slow_already(9) == pytest.approx(1.0)
+    assert found.slow_already(5) == pytest.approx(expected[:5].sum())
+
+
+def test_formula_two_is_the_integral_over_size_and_variance() -> None:
+    # authority: the likelihood with flat priors on d and log v, integrated numerically
+    data = sessions(0, 3, 2, 0.02, [0, 1, 2, 1])
+    found = posterior_of(data, 0, 3, np.ones(3))
+    table = rows(data, 0, 3)
+
+    def integral(k: int) -> float:
+        def likelihood(log_v: float, d: float) -> float:
+            v = math.exp(log_v)
+            total = 0.0
+            for y, var, place in table:
+                total += -0.5 * math.log(v) - (y - d * design(place, k)) ** 2 / (2 * var * v)
+            return math.exp(total - 20.0)
+
+        return float(dblquad(likelihood, -0.3, 0.3, math.log(1e-6), math.log(1.0), epsrel=1e-5)[0])
+
+    whole = [integral(k) for k in (1, 2, 3)]
+    assert found.probability == pytest.approx(np.array(whole) / sum(whole), rel=2e-3)
+
+
+def test_a_weight_counts_the_places_that_cannot_be_measured() -> None:
+    data = sessions(0, 4, 2, 0.02, [0, 0, 0])
+    found = posterior_of(data, 0, 4, np.array([1.0, 0.0, 2.0, 1.0]))
+    assert found.probability == pytest.approx([0.25, 0.0, 0.5, 0.25])
+
+
+def test_what_moves_a_whole_session_moves_nothing() -> None:
+    data = sessions(0, 9, 6, 0.02, [3, 6, 5, 6])
+    moved = [{k: y + shift for k, y in one.items()} for shift, one in enumerate(data)]
+    a, b = (posterior_of(one, 0, 9, np.ones(9)).probability for one in (data, moved))
+    assert a == pytest.approx(b, rel=1e-6)
+
+
+def test_the_shortest_run_of_places() -> None:
+    found = posterior_of([], 0, 4, np.array([1.0, 5.0, 3.0, 1.0]))
+    assert found.shortest(0.8) == (2, 3, pytest.approx(0.8))
+    assert found.shortest(0.95)[:2] == (1, 4)
+
+
+def test_a_place_between_two_steps_is_told_from_one_beside_a_step() -> None:
+    base = {0: 0.0, 10: 0.10}
+    noise = [0.001, -0.001, 0.0005, -0.0005] * 3
+    between = [{**base, 5: 0.05 + e, 10: 0.10 - e} for e in noise]
+    beside = [{**base, 5: 0.10 + e, 10: 0.10 - e} for e in noise]
+    for data, answer in ((between, True), (beside, False)):
+        found = posterior_of(data, 0, 10, np.ones(10))
+        assert found.between(5, 10, 0.01, 3.0) is answer
+    assert not posterior_of(between[:2], 0, 10, np.ones(10)).between(5, 10, 0.01, 3.0)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from analysis.errors import StoreError, UsageError
-from analysis.history.step_search import watched_steps
 from analysis.record.shapes import encode_checked
+from harness.bisect.bisecting import EndNotBuiltError, Sessions, trial_of
 from harness.bisect.commits import Commit, CommitRange
 from harness.bisect.journal import (
     SESSIONS,
@@ -22,7 +22,6 @@ from harness.bisect.journal import (
     newest_unfinished,
     read_state,
 )
-from harness.bisect.measuring import EndNotBuiltError, Sessions, trial_of
 from harness.bisect.workshop import Built, NotBuilt
 
 LAST = 40
@@ -103,7 +102,7 @@ class Recorded(Sessions):
     kill_before_list: int | None = None
     kill_after_list: int | None = None
 
-    def _measured(self, name, places):
+    def _measured(self, name, places, phase):
         listed = sum(one.trial == name for one in self.journal.sessions)
         key = (name, listed + 1)
         if key not in self.store["values"]:
@@ -125,27 +124,22 @@ class Recorded(Sessions):
 
 
 def begun(journal: Journal, store: dict) -> Recorded:
+    heard = ("phase", "session", "word", "skipped", "building", "built")
     one = Recorded(
+        question=SimpleNamespace(commits=COMMITS, info=SimpleNamespace(unit="s")),
         journal=journal,
-        commits=COMMITS,
-        recipe=SimpleNamespace(),
         workshop=Workshop(),
         options=SimpleNamespace(),
-        watcher=SimpleNamespace(),
+        view=SimpleNamespace(**dict.fromkeys(heard, lambda *_: None)),
+        interrupts=SimpleNamespace(check=lambda: None),
     )
     one.store = store
+    one.search.after = one.search.cut = None  # nothing of it is in a trial
     return one
 
 
 def searched(sessions: Sessions):
-    nothing = dict.fromkeys(("session", "word", "skipped"), lambda *_: None)
-    return watched_steps(
-        sessions.measure,
-        LAST,
-        watcher=SimpleNamespace(phase=sessions.phase, **nothing),
-        builds=sessions.builds,
-        programs=sessions.program,
-    )
+    return sessions.search.result()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from harness.bisect.measuring import campaign_of
+from harness.bisect.recipe import campaign_of
 from harness.bisect.workshop import Built
 
 MAIN = "int number(void); int main(void) { return number(); }\n"

@@ -13,7 +13,7 @@ from analysis import judge, read_trial
 from analysis.errors import StoreError
 from analysis.history.session_value import runs_of_variants, session_values
 from analysis.record.trial_files import LooksPlan
-from harness.bisect.measuring import add_session, whole_sessions
+from harness.bisect.journal import add_session, whole_sessions
 from harness.launch.matching import Interrupted
 from harness.trial.execution import Options
 

@@ -16,7 +16,7 @@ from analysis.data.columns import MetricColumn
 from analysis.data.iterations import STATES
 from analysis.data.trial import Trial
 from analysis.errors import InsufficientDataError
-from analysis.history.bisection_filling import unsteady_variants
+from analysis.history.session_value import unsteady_variants
 from analysis.record.manifest import asked_warmup, judging_with, read_warmup
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge

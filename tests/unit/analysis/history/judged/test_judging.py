@@ -9,11 +9,15 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
+from scipy.stats import false_discovery_control
 
 from analysis import changes
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.history.judged import bisect_words
-from analysis.history.judging import judge_nights, with_gone
+from analysis.history.judging import judge_nights, levels_of, usual_correction
+from analysis.history.night_values import Night
+from analysis.history.sentences import label_of, short_hashes, span_of
 from tests.unit.analysis.history.judged.made_nights import nights_of, noise, series, stepped
 
 COMMITS = tuple(f"{k:040x}" for k in range(60))
@@ -418,13 +422,112 @@ def test_files_of_two_tools_are_named_by_both():
 def test_a_gate_does_not_pass_what_is_gone_from_the_newest_night(left, since, allowed, gone):
     # authority: a value in 2 or more of the 8 nights before, and none in the newest
     nights = nights_of(series(noise(60, 1), "b"), series(noise(60 - left, 2), "gone"))
-    history = judge_nights(nights, gate="slower>9%", since=since)
-    told = with_gone(history, nights, since=since, allowed=allowed)
+    history = judge_nights(nights, gate="slower>9%", since=since, allow_missing=("",))
+    told = judge_nights(nights, gate="slower>9%", since=since, allow_missing=allowed)
     assert told.gone == gone
     assert all(name in told.sentence for name in gone)
     if gone:
         assert (told.outcome, told.exit_code) == ("undecided", 7)
     else:
         assert told.outcome == history.outcome
-    plain = judge_nights(nights)
-    assert with_gone(plain, nights, since=None, allowed=()).gone == ()
+    assert judge_nights(nights).gone == ()
+
+
+# ---- How nights are named. Authority: what two labels have to tell apart, by hand.
+
+
+def labels(*starts: str | None) -> list[str]:
+    values = [
+        Night(trial=f"t{k}", path=f"runs/t{k}", started_at=start, log=0.0)
+        for k, start in enumerate(starts)
+    ]
+    label = label_of(values)
+    return [label(k) for k in range(len(values))]
+
+
+@pytest.mark.parametrize(
+    ("starts", "expected"),
+    [
+        (("2026-11-26T02:00:00Z", "2026-11-27T02:00:00Z"), ["2026-11-26", "2026-11-27"]),
+        (("2026-11-27T07:09:01Z", "2026-11-27T07:10:01Z"), ["07:09", "07:10"]),
+        (("2026-11-27T07:09:01Z", "2026-11-27T07:09:31Z"), ["07:09:01", "07:09:31"]),
+        (
+            ("2026-11-26T07:09:01Z", "2026-11-26T08:09:01Z", "2026-11-27T07:09:01Z"),
+            ["2026-11-26 07:09", "2026-11-26 08:09", "2026-11-27 07:09"],
+        ),
+        (("2026-11-27T07:09:01Z", "2026-11-27T07:09:01Z"), ["t0", "t1"]),
+        (("2026-11-27T07:09:01Z", None), ["t0", "t1"]),
+        (("2026-11-27", "2026-11-28"), ["2026-11-27", "2026-11-28"]),
+    ],
+)
+def test_labels_tell_nights_apart(starts, expected):
+    assert labels(*starts) == expected
+
+
+def test_a_span_of_one_day_has_its_times():
+    assert span_of("2026-11-26T02:00:00Z", "2026-11-27T02:00:00Z") == "2026-11-26 .. 2026-11-27"
+    assert span_of("2026-11-27T07:09:00Z", "2026-11-27T09:10:00Z") == "2026-11-27, 07:09 .. 09:10"
+    assert span_of("2026-11-27", "2026-11-27") == "2026-11-27"
+
+
+def test_hashes_in_sentences_have_seven_signs():
+    text = f"the commit is {'ab' * 20}; it was {'c' * 64}, not {'d' * 12}"
+    assert short_hashes(text) == "the commit is abababa; it was ccccccc, not dddddddddddd"
+
+
+# ---- At which level series are searched. Authority: Holm's and Benjamini's and Hochberg's adjusted p-values by hand and by scipy; the level of confidence intervals of selected parameters by Benjamini and Yekutieli (2005).
+
+
+SHARES = st.lists(st.floats(5e-5, 1.0), min_size=1, max_size=40)
+
+
+def test_holm_by_hand():
+    level, raised = levels_of([0.03, None, 0.01, 0.02], 0.06, "holm")
+    assert level == pytest.approx(0.02)
+    assert raised == pytest.approx((0.04, None, 0.03, 0.04))
+
+
+def test_benjamini_and_hochberg_by_hand():
+    # of five, 0.01 <= 0.05 / 5 and 0.02 <= 2 * 0.05 / 5, while 0.04 > 3 * 0.05 / 5
+    level, raised = levels_of([0.02, 0.5, 0.01, 0.04, 0.9], 0.05, "bh")
+    assert level == pytest.approx(2 * 0.05 / 5)
+    assert raised == pytest.approx((0.05, 0.625, 0.05, 1 / 15, 0.9))
+
+
+@given(SHARES)
+def test_the_adjusted_shares_are_those_of_scipy(pvalues):
+    assert levels_of(pvalues, 0.05, "bh")[1] == pytest.approx(
+        tuple(false_discovery_control(pvalues))
+    )
+
+
+@given(SHARES, st.floats(0.001, 0.2))
+def test_what_is_named_has_an_interval_at_its_level_and_nothing_else_does(pvalues, risk):
+    level, raised = levels_of(pvalues, risk, "bh")
+    for share, adjusted in zip(pvalues, raised, strict=True):
+        if abs(adjusted - risk) > 1e-9:
+            assert (share <= level * (1 + 1e-12)) == (adjusted < risk)
+
+
+@given(SHARES, st.floats(0.001, 0.2))
+def test_the_levels_of_holm_share_the_risk(pvalues, risk):
+    level, raised = levels_of(pvalues, risk, "holm")
+    assert level * len(pvalues) == pytest.approx(risk)
+    assert all(
+        adjusted <= risk
+        for p, adjusted in zip(pvalues, raised, strict=True)
+        if p < level * (1 - 1e-9)
+    )
+
+
+def test_without_a_correction_each_series_has_the_risk():
+    assert levels_of([0.01, 0.02], 0.05, "none") == (0.05, (0.01, 0.02))
+
+
+def test_series_with_too_few_nights_are_no_members():
+    assert levels_of([None, None], 0.05, "holm") == (0.05, (None, None))
+    assert levels_of([0.01, None], 0.05, "bh")[0] == pytest.approx(0.05)
+
+
+def test_the_share_of_false_ones_is_bounded_from_20_benchmarks_on():
+    assert [usual_correction(count) for count in (1, 19, 20, 100)] == ["holm", "holm", "bh", "bh"]

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from analysis.announcing import cells
-from analysis.history.bisection_filling import Heard
-from analysis.history.step_search import watched_steps
+from analysis.history.step_search import Search
 from harness.commands import bisect_view as module, live_view
 from harness.commands.bisect_view import BisectView
 from tests.unit.analysis.history.made_bisections import commits
@@ -66,7 +65,7 @@ def watched(screen: io.StringIO, last: int = 64, step: int = 20, **how: Any) -> 
         view.end()
         return measure(places)
 
-    watched_steps(session, last, watcher=view, builds=builds)
+    Search(session, last, watcher=view, builds=builds).result()
     view.close()
     return view
 
@@ -96,15 +95,11 @@ def test_in_a_pipe_each_event_is_a_line() -> None:
 def test_each_number_is_that_of_the_search() -> None:
     screen = io.StringIO()
     watched(screen)
-    asked, heard = commits(64), Heard()
-    found = watched_steps(
-        made(64, {20: 5}, sd=0.009, seed=4),
-        64,
-        watcher=heard,
-        builds=lambda place: place not in (32, 19),
-    )
+    asked, measure = commits(64), made(64, {20: 5}, sd=0.009, seed=4)
+    search = Search(measure, 64, builds=lambda place: place not in (32, 19))
+    found = search.result()
     text = screen.getvalue()
-    for place, (sessions, slow) in heard.probes.items():
+    for place, (sessions, slow) in search.probes.items():
         sha = asked[place].commit[:7]
         last = [line for line in text.splitlines() if re.match(rf" +{place}  {sha}  change", line)][
             -1
@@ -179,7 +174,7 @@ def test_a_search_inside_names_its_ends() -> None:
     asked = question(64)
     view = BisectView(screen)
     view.begins(asked, Path("runs/b"))
-    watched_steps(made(64, {11: 5, 50: 6}), 64, watcher=view)
+    Search(made(64, {11: 5, 50: 6}), 64, watcher=view).result()
     heads = re.findall(r"(?m)^search behind ([0-9a-f]{7}) up to ([0-9a-f]{7}) ", screen.getvalue())
     shorts = {one.short for one in asked.commits.commits}
     assert heads

@@ -1,0 +1,320 @@
+"""Where steps lie among places: of one step between two ends, and of the variants of a series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from ..methods.multilevel.exact import FEWEST, identity_pvalue
+from ..stats.samples import Array, Integers
+
+# --- Where one step lies among places, from sessions that hold both ends and a place between them.
+#
+# With y the logarithm of the metric in a session, A and B the ends and x the place between,
+#
+#     m = y_x - (y_A + y_B) / 2,    D = y_B - y_A                                                  (1)
+#
+# are independent with variances 1.5 v and 2 v, whatever moves the whole session. A step of size d at place k
+# (the first slow one) gives D the mean d, and m the mean d/2 where x >= k, else -d/2. Flat priors on place, d
+# and log v integrated out leave
+#
+#     P(k) ~ weight(k) rss(k)^(-(n_D + n_m - 1) / 2)                                               (2)
+#
+# with rss(k) the residual sum of squares at the best d for k.
+
+
+Session = Mapping[int, float]  # place -> log value, of those whose runs succeeded
+
+_LEAST = 1e-12  # of a residual sum of squares
+_EVERY = 3  # sessions of a place without which nobody asks whether it lies between two steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Posterior:
+    """Probabilities of the places `lower` + 1 to `upper`, and the sums that they stem from.
+
+    `size` is the step's estimate at the likeliest place, positive where the upper end is slower.
+    """
+
+    lower: int
+    upper: int
+    probability: Array
+    size: float
+    residual: float
+    values: int
+    information: float
+    middles: Mapping[int, Array]
+
+    @property
+    def likeliest(self) -> int:
+        """The place with the largest probability, the first of equals."""
+        return self.lower + 1 + int(np.argmax(self.probability))
+
+    def of(self, place: int) -> float:
+        """Give the probability of a place."""
+        return float(self.probability[place - self.lower - 1])
+
+    def slow_already(self, place: int) -> float:
+        """Give the probability that the step lies at or before a place between the ends."""
+        return float(self.probability[: place - self.lower].sum())
+
+    def shortest(self, share: float) -> tuple[int, int, float]:
+        """Give the shortest run of places with so much probability, the likelier of equals: first, last, its share."""
+        sums = np.concatenate([[0.0], np.cumsum(self.probability)])
+        best = (self.probability.size, 0.0, 0)
+        for i in range(self.probability.size):
+            j = int(np.searchsorted(sums, sums[i] + share - 1e-12))
+            if j >= sums.size:
+                break
+            held = float(sums[j] - sums[i])
+            if (j - i, -held) < (best[0], -best[1]):
+                best = (j - i, held, i)
+        width, held, i = best
+        return self.lower + 1 + i, self.lower + i + width, held if held else float(sums[-1])
+
+    def between(self, place: int, places: int, margin: float, quantile: float) -> bool:
+        """Tell whether a place lies at a level of its own, between two steps of one direction.
+
+        `quantile` is Student's at the one-sided 1 - 0.025 / log2 of the number of `places`, with `values` - 1 degrees.
+        """
+        middles = self.middles.get(place)
+        if middles is None or middles.size < _EVERY or places < 2:
+            return False
+        sign = 1.0 if self.size >= 0 else -1.0
+        level, half = sign * float(middles.mean()), abs(self.size) / 2
+        error = math.sqrt(
+            self.residual / (self.values - 1) * (1.5 / middles.size + 0.25 / self.information)
+        )
+        return min(level + half, half - level) > max(quantile * error, margin / 2)
+
+
+def posterior_of(sessions: Sequence[Session], lower: int, upper: int, weights: Array) -> Posterior:
+    """Compute (2) from the sessions that hold both ends; `weights` are those of `lower` + 1 to `upper`."""
+    ends = [one for one in sessions if lower in one and upper in one]
+    differences = np.array([one[upper] - one[lower] for one in ends])
+    sums, squares = np.zeros(upper - lower + 1), 0.0
+    middles: dict[int, list[float]] = {}
+    for one in ends:
+        centre = (one[lower] + one[upper]) / 2
+        for place, value in one.items():
+            if lower < place < upper:
+                middles.setdefault(place, []).append(value - centre)
+    for place, found in middles.items():
+        sums[place - lower] = math.fsum(found)
+        squares += math.fsum(m * m for m in found)
+    count = sum(len(found) for found in middles.values())
+    information = differences.size / 2 + count / 6
+    # of k = lower + 1 .. upper: the middles from k on less those before
+    before = np.cumsum(sums)[:-1]
+    cross = differences.sum() / 2 + (sums.sum() - 2 * before) / 3
+    whole = float(np.square(differences).sum()) / 2 + squares / 1.5
+    explained = cross**2 / information if information else np.zeros_like(cross)
+    residual = np.maximum(whole - explained, _LEAST)
+    values = differences.size + count
+    with np.errstate(divide="ignore"):
+        logs = np.log(weights) - (values - 1) / 2 * np.log(residual)
+    p = np.exp(logs - logs.max())
+    p /= p.sum()
+    k = int(np.argmax(p))
+    return Posterior(
+        lower=lower,
+        upper=upper,
+        probability=p,
+        size=float(cross[k] / information) if information else 0.0,
+        residual=float(residual[k]),
+        values=int(values),
+        information=float(information),
+        middles={place: np.array(found) for place, found in middles.items()},
+    )
+
+
+# --- The places of an ordered series, each tested: all variants from it on against all before it.
+#
+# A session gives one contrast a place: the mean log of the variants from the place on, less the mean of those
+# before it. What moves the whole session cancels in it, so Student's t over sessions is exact for normal contrasts,
+# whatever the variants of a session have in common, and however differently they vary. Places share their data;
+# Bonferroni's bound holds whatever their correlation.
+#
+# Where a place is tested, the smallest p is that of the best one. If it counts, the step may still lie beside it:
+# with a flat prior on place, size and log variance, errors alike, P(k) is in proportion to
+# rss(k)^(-(S (n - 1) - 1) / 2), of S sessions, n variants and the residual sum of squares rss(k) of one step at k.
+# What lies before and behind the places that hold 95 % is then searched in turn, each side at half of the level.
+
+
+HELD = 0.95  # of the probability, by the places that are named
+_FLAT = 1e-12  # a spread of logs that is none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Contrasts:
+    """All places of a series of variants: `at` are the numbers of the first variant from each on.
+
+    `difference` is positive where the later variants are slower, `error` its standard error with `freedom`
+    degrees; `probability` is that of one step at each place, all together 1. `identity` is, of counts that vary in
+    no variant, the chance that sessions fall apart so, nan where all are one number; None of everything else.
+    """
+
+    at: tuple[int, ...]
+    difference: Array
+    error: Array
+    freedom: int
+    probability: Array
+    identity: Array | None = None
+
+    @property
+    def pvalue(self) -> Array:
+        """Two-sided p of each place, nan where nothing varies that is measured."""
+        if self.identity is not None:
+            return self.identity
+        return self._tail(np.abs(self.difference), 2.0)
+
+    def pvalue_equivalent(self, margin: float) -> Array:
+        """Give the larger p of the two tests that each difference lies within -margin to margin."""
+        return self._tail(margin - np.abs(self.difference), 1.0)
+
+    def same(self, margin: float) -> bool:
+        """Tell whether these are counts that vary in no variant and differ by less than the margin."""
+        near = np.abs(self.difference) < max(margin, _FLAT)
+        return self.identity is not None and self.freedom + 1 >= FEWEST and bool(near.all())
+
+    def half(self, risk: float) -> Array:
+        """Give half the width of each place's interval, nan where nothing varies that is measured."""
+        if self.identity is not None:
+            return np.zeros(self.difference.shape)
+        quantile = -float(stdtrit(self.freedom, risk / 2))
+        return np.where(self.error > _FLAT, quantile * self.error, np.nan)
+
+    def _tail(self, distance: Array, sides: float) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.where(self.error > _FLAT, distance / self.error, np.nan)
+        return np.asarray(np.minimum(sides * stdtr(self.freedom, -t), 1.0))
+
+    @property
+    def least(self) -> float:
+        """The smallest p of all places; nan where nothing varies."""
+        p = self.pvalue
+        return float(np.nanmin(p)) if not np.isnan(p).all() else math.nan
+
+    @property
+    def likeliest(self) -> int:
+        """The number, among the places, of the likeliest one."""
+        return int(np.argmax(self.probability))
+
+    def likely(self) -> tuple[int, int]:
+        """Give the shortest run of places with `HELD` of the probability: the first and last, as numbers among them."""
+        sums = np.concatenate([[0.0], np.cumsum(self.probability)])
+        count = self.probability.size
+        runs = (
+            (j - i, -(sums[j] - sums[i]), i, j - 1)
+            for i in range(count)
+            for j in range(i + 1, count + 1)
+            if sums[j] - sums[i] >= HELD - 1e-12
+        )
+        _, _, first, last = min(runs, default=(count, 0.0, 0, count - 1))
+        return first, last
+
+
+def contrasts_of(table: Array, places: Sequence[int], *, exact: bool = False) -> Contrasts:
+    """Test places of a table of logs, `exact` ones of counts: sessions x variants, without gaps; two sessions at least."""
+    sessions, n = table.shape
+    k = np.array(places, dtype=np.int64)
+    sums = np.cumsum(table, axis=1)
+    before, whole = sums[:, k - 1], sums[:, -1:]
+    each = (whole - before) / (n - k) - before / k
+    difference = each.mean(axis=0)
+    error = each.std(axis=0, ddof=1) / math.sqrt(sessions)
+    centred = table - table.mean(axis=1, keepdims=True)
+    squares = float(np.square(centred).sum())
+    explained = sessions * k * (n - k) / n * np.square(difference)
+    residual = np.maximum(squares - explained, max(_FLAT**2, 1e-14 * squares))
+    log = -(sessions * (n - 1) - 1) / 2 * np.log(residual)
+    p = np.exp(log - log.max())
+    return Contrasts(
+        at=tuple(int(one) for one in k),
+        difference=difference,
+        error=error,
+        freedom=sessions - 1,
+        probability=p / p.sum(),
+        identity=_identity(table, difference, k) if exact else None,
+    )
+
+
+def _identity(table: Array, difference: Array, places: Integers) -> Array | None:
+    """Give the chance of each place, where no variant varies over sessions; None else."""
+    sessions, n = table.shape
+    if (np.ptp(table, axis=0) >= _FLAT).any():
+        return None
+    steps = 1 + np.flatnonzero(np.abs(np.diff(table.mean(axis=0))) >= _FLAT)
+    alone = (steps.size == 1) & (places == steps.sum())
+    # cells are the variants' sessions where each side of the place is one number, else whole sessions
+    before, behind = (np.where(alone, sessions * count, sessions) for count in (places, n - places))
+    p = np.where(np.abs(difference) < _FLAT, 1.0, identity_pvalue(before, behind))
+    return p if steps.size else np.full(places.shape, np.nan)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundStep:
+    """A step: `at` is likeliest the first variant from it on, which lies in `first` to `last` with 95 %.
+
+    `difference` is that of the variants from `last` on, up to the next step, over those before `first`, since the one
+    before; `half` is half of its interval.
+    """
+
+    at: int
+    first: int
+    last: int
+    difference: float
+    half: float
+
+
+def steps_of(
+    table: Array, places: Sequence[int], risk: float, level: float, *, exact: bool = False
+) -> tuple[FoundStep, ...]:
+    """Find steps one by one; a series without any has one at most with `risk`. `level` is the risk of an interval."""
+    n = table.shape[1]
+    found = sorted(_found(table, 0, n, tuple(places), risk, exact=exact))
+    steps = []
+    for number, (_first, _last) in enumerate(found):
+        begin = found[number - 1][1] if number else 0
+        end = found[number + 1][0] if number + 1 < len(found) else n
+        inside = [k for k in places if begin < k < end]
+        steps.append(_sized(table, begin, end, inside, level, exact=exact))
+    return tuple(steps)
+
+
+def _sized(
+    table: Array, begin: int, end: int, inside: Sequence[int], level: float, *, exact: bool
+) -> FoundStep:
+    """Give the place and the size of one step among the variants from `begin` to before `end`."""
+    tested = contrasts_of(table[:, begin:end], [k - begin for k in inside], exact=exact)
+    low, high = tested.likely()
+    first, last = inside[low], inside[high]
+    sure = np.concatenate([table[:, begin:first], table[:, last:end]], axis=1)
+    one = contrasts_of(sure, (first - begin,), exact=exact)
+    return FoundStep(
+        at=inside[tested.likeliest],
+        first=first,
+        last=last,
+        difference=float(one.difference[0]),
+        half=float(one.half(level)[0]),
+    )
+
+
+def _found(
+    table: Array, begin: int, end: int, places: tuple[int, ...], risk: float, *, exact: bool
+) -> Iterator[tuple[int, int]]:
+    """Give the likely first and last place of each step that is found from `begin` to before `end`."""
+    inside = tuple(k for k in places if begin < k < end)
+    if not inside:
+        return
+    tested = contrasts_of(table[:, begin:end], [k - begin for k in inside], exact=exact)
+    if not tested.least <= risk / len(inside):
+        return
+    low, high = tested.likely()
+    yield inside[low], inside[high]
+    yield from _found(table, begin, inside[low], places, risk / 2, exact=exact)
+    yield from _found(table, inside[high], end, places, risk / 2, exact=exact)
