@@ -248,11 +248,9 @@ def nothing_to_judge(path: Path, hosts: Sequence[HostProgress]) -> InsufficientD
 def _require_alike(first: Manifest, other: Trial) -> None:
     for name in _SAME:
         if getattr(first, name) != getattr(other.manifest, name):
-            raise StoreError(
-                f"its {name} are others than those of {first.host}, though the campaign is one",
-                str(other.path),
-                "measure the host again, or read its trial by itself",
-            )
+            what = f"its {name} are others than those of {first.host}, though the campaign is one"
+            fix = "measure the host again, or read its trial by itself"
+            raise StoreError(what, str(other.path), fix)
 
 
 def _joined(
@@ -618,11 +616,9 @@ def merge_hosts(
 def _readable(one: NamedTrial) -> MergedPart:
     part = read_part(one.path)
     if part.manifest.status == "running" and is_held(one.path):
-        raise StoreError(
-            "this trial is being written",
-            str(one.path),
-            "wait until it is done, or stop it: what is there is kept",
-        )
+        what = "this trial is being written"
+        fix = "wait until it is done, or stop it: what is there is kept"
+        raise StoreError(what, str(one.path), fix)
     return part
 
 

@@ -210,11 +210,9 @@ def imported_cautions(trial: Path) -> Iterator[Caution]:
         with opened(path) as file:
             found = tuple(imported_said(json.loads(file.read())))
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise StoreError(
-            f"the loss report of the imported trial cannot be read: {error}",
-            str(path),
-            "restore the file, or import again",
-        ) from None
+        what = f"the loss report of the imported trial cannot be read: {error}"
+        fix = "restore the file, or import again"
+        raise StoreError(what, str(path), fix) from None
     yield from found
 
 

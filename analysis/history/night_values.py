@@ -21,10 +21,9 @@ from ..data.columns import read_plan
 from ..data.host_record import BOOT_ARGUMENTS, SessionEnvironment, read_environments, settings_of
 from ..data.merging import StatedCampaign
 from ..data.opening import ASV, open_foreign, results_within
-from ..data.trial import Trial, read_trial
-from ..data.variant_runs import cut_rows
+from ..data.trial import Trial, cut_rows, read_trial
 from ..errors import InsufficientDataError, StoreError, UsageError
-from ..importers.naming import name_of
+from ..importers.gathering import name_of
 from ..importers.reader import is_file, is_foreign
 from ..importers.registry import read_foreign
 from ..methods.multilevel.design import disagreeing

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..data.trial import Trial, read_trial
-from ..data.variant_runs import cut_rows
+from ..data.trial import Trial, cut_rows, read_trial
 from ..errors import AnalysisError, InsufficientDataError
 from ..methods.multilevel.compare import Cut, cut_between, multilevel, together
 from ..pages.number_format import Word

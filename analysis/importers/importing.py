@@ -55,7 +55,7 @@ from ..record.trial_files import (
 from ..stats.samples import read_only
 from ..version import VERSION
 from ..words import shortened
-from .naming import NamedCell, Sitting, require_agreement
+from .gathering import NamedCell, Sitting, require_agreement
 
 if TYPE_CHECKING:
     from .gathering import GatheredCells

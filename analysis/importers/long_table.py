@@ -216,8 +216,13 @@ class LongTable:
             for place, name, in_heading in self.found.values:
                 factor, base, direction = self._unit_of(place, unit, in_heading)
                 own = self.found.is_of_rows(in_heading)
-                if own and start < end:
-                    self._check_unit(name, in_heading, unit, int(rows[start]))
+                if own and start < end and in_heading and unit:
+                    what = (
+                        f"the row's unit is {unit!r}, and the heading {name!r} says {in_heading!r}"
+                    )
+                    if in_base_unit(unit) != in_base_unit(in_heading):
+                        at = self.line_of(int(rows[start]))
+                        raise self.opened.fail(what, "leave the unit in one place", at=at)
                 said = better_said(self.headings, self.found, better) if own else None
                 there = start + np.flatnonzero(~np.isnan(values[place][start:end]))
                 parts = ProcessSplit() if process is None else parts_of(process[there])
@@ -389,11 +394,6 @@ class LongTable:
                 fix = sign if "," in text else "mend it, or take the row out"
                 raise self.opened.fail(f"{text!r} in the column {heading!r} is {why}", fix, at=at)
             self.opened.value(math.nan if text.lower().lstrip("+-") == "nan" else value, at)
-
-    def _check_unit(self, name: str, in_heading: str, unit: str, row: int) -> None:
-        if in_heading and unit and in_base_unit(unit) != in_base_unit(in_heading):
-            what = f"the row's unit is {unit!r}, and the heading {name!r} says {in_heading!r}"
-            raise self.opened.fail(what, "leave the unit in one place", at=self.line_of(row))
 
     def _check_names(self, column: Coded | None, process: Whole | None, rows: Whole) -> None:
         """Refuse a run without a name: all such rows would be taken for one process."""

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
-from analysis.importers.gathering import gather, occasions
-from analysis.importers.naming import ReadingChoices
+from analysis.importers.gathering import ReadingChoices, gather, occasions
 
 
 def test_the_file_is_the_variant_where_the_format_has_none(cell, file) -> None:
