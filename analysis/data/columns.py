@@ -328,8 +328,10 @@ class Columns:
         )
         try:
             numbers = self._numbers(record)
-        except KeyError:
-            numbers = self._known_of_first(record)
+        except KeyError:  # of the first row that lacks a number: from here on, every row may
+            self._absent = () if self._whole else _NUMBERS  # the rows before had them all
+            self._numbers = self._known_of
+            numbers = self._known_of(record)
         if None in numbers:
             if self._measured and outcome == "ok" and None in numbers[: len(_TIMES)]:
                 raise TypeError("a run with the outcome 'ok' has no times")
@@ -367,12 +369,6 @@ class Columns:
             self.stored.setdefault(name, {})[len(self._counted) - 1] = one
         if kind:
             self._failed.append(shaped(FailedRun, record))
-
-    def _known_of_first(self, record: dict[str, Any]) -> tuple[Any, ...]:
-        """Read the first row that lacks a number: from here on, every row may."""
-        self._absent = () if self._whole else _NUMBERS  # the rows before had them all
-        self._numbers = self._known_of
-        return self._known_of(record)
 
     def _known_of(self, record: dict[str, Any]) -> tuple[Any, ...]:
         if self._absent:

@@ -452,10 +452,20 @@ def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = Fa
     if os.path.lexists(folder):
         raise UsageError("something is there already", str(folder), "name a folder that is not")
     for path in paths:
-        _refuse_planned_looks(Path(path))
+        plan = read_manifest(Path(path)).looks_plan
+        if plan is not None and plan.rule == "repeated":  # with others it is no fair sample
+            what = "what this trial showed decided when it ended: it cannot be put together with others"
+            fix = "go on with it by fairtrial compare --resume, or measure with fairtrial run"
+            raise UsageError(what, str(path), fix)
     parts = read_parts([Path(path) for path in paths])
     between = seams(parts)
-    _refuse(between, accept=accept_drift)
+    for before, after, changes in between:
+        if (found := [one.what for one in changes if one.identity]) and not accept_drift:
+            fix = (
+                "compare the trials side by side, or put them together all the same with "
+                "--accept-drift (the change is then recorded in the new trial)"
+            )
+            raise StoreError("\n".join(found), f"{before.path} and {after.path}", fix)
     with appearing(folder) as fresh:
         manifest = _write(fresh, folder.absolute().name, parts, between)
         read_trial(fresh)  # whatever was written into the trials meanwhile: it must hold together
@@ -466,28 +476,6 @@ def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = Fa
         merged_from=manifest.merged_from,
         seams=tuple((a.manifest.trial, b.manifest.trial, changes) for a, b, changes in between),
     )
-
-
-def _refuse_planned_looks(path: Path) -> None:
-    """Stop where what a trial showed decided how many sessions it has: with others it is no fair sample."""
-    plan = read_manifest(path).looks_plan
-    if plan is not None and plan.rule == "repeated":
-        what = "what this trial showed decided when it ended: it cannot be put together with others"
-        fix = "go on with it by fairtrial compare --resume, or measure with fairtrial run"
-        raise UsageError(what, str(path), fix)
-
-
-def _refuse(between: Iterable[Seam], *, accept: bool) -> None:
-    """Stop where a program or an input is another one, unless that is accepted."""
-    for before, after, changes in between:
-        found = [change.what for change in changes if change.identity]
-        if found and not accept:
-            raise StoreError(
-                "\n".join(found),
-                f"{before.path} and {after.path}",
-                "compare the trials side by side, or put them together all the same with "
-                "--accept-drift (the change is then recorded in the new trial)",
-            )
 
 
 def _write(
@@ -512,7 +500,10 @@ def _write(
         CAMPAIGN: _bytes_of(parts[0].path / CAMPAIGN),
     }
     if any((part.path / BUILDS).exists() for part in parts):
-        files[BUILDS] = _builds(both)
+        made: Counter[str] = Counter()
+        files[BUILDS] = (
+            line for p, of in both for line in p.builds(of.path, of.manifest.trial, made)
+        )
     if parts[0].resolved is not None:
         files[RESOLVED] = _bytes_of(parts[0].path / RESOLVED)
     hashes = {file: write_hashed(folder / file, data) for file, data in files.items()}
@@ -565,12 +556,6 @@ def _findings(
             yield encode(head | finding.to_dict()) + b"\n"
     for finding in _layouts(part for _, part in both):
         yield encode({"at": at, "session": None, "when": "merge"} | finding.to_dict()) + b"\n"
-
-
-def _builds(both: Iterable[tuple[Offsets, MergedPart]]) -> Iterator[bytes]:
-    made: Counter[str] = Counter()
-    for place, part in both:
-        yield from place.builds(part.path, part.manifest.trial, made)
 
 
 def _layouts(parts: Iterable[MergedPart]) -> Iterator[Finding]:

@@ -55,11 +55,9 @@ def cautions_of_trial(
     if manifest.same_program:
         pairs = [f"{name} (as {other})" for name, other in manifest.same_program.items()]
         count = figures.counted(len(pairs), "variant")
-        yield Caution(
-            "measured-once",
-            f"the same program as a neighbour, and not measured: {figures.listed(pairs, 4)}",
-            short=ShortSentence.of(f"{count} not measured: the same program as a neighbour"),
-        )
+        text = f"the same program as a neighbour, and not measured: {figures.listed(pairs, 4)}"
+        short = ShortSentence.of(f"{count} not measured: the same program as a neighbour")
+        yield Caution("measured-once", text, short=short)
     yield from name_cautions(manifest)
     if manifest.origin == "imported":
         yield from imported_cautions(path)

@@ -19,10 +19,9 @@ import numpy as np
 from ..data.number_text import commas_of, two_readings
 from ..data.opening import Opened
 from ..errors import AnalysisError
-from .columns import Coded, Real
 from .headings import SAMPLE, ColumnRoles, is_long, long_mapping
-from .long_table import LongTable, float_of, long_file
-from .parsing import ForeignFile, parted
+from .long_table import Coded, LongTable, Real, long_file
+from .parsing import ForeignFile, float_of, parted
 from .typed_rows import is_bare
 
 _CUT = 65536  # characters of the beginning: its last line may be cut off there

@@ -314,35 +314,30 @@ def read_spec_cpu(opened: Opened) -> ForeignFile:
 
 
 def _csv_rows(opened: Opened, text: str) -> Iterator[_Row]:
+    """Give the rows of the table by its headings, to its empty line."""
     table = _FULL.search(text)
     if table is None:
         raise opened.fail("there is no Full Results Table", "use the CSV of runcpu")
-    before = text.count("\n", 0, table.start())
+    before, heads = text.count("\n", 0, table.start()), list[str]()
     order: Counter[str] = Counter()
-    for number, row in _table(opened, text[table.start() :], before):
+    reader = csv.reader(io.StringIO(text[table.start() :], newline="\n"))
+    for cells in opened.rows(reader, before=before):
+        at = f"{before + reader.line_num}"
+        if not heads:
+            heads = [one.replace("Est. ", "") for one in cells if cells[0] == "Benchmark"]
+            continue
+        if not cells or not cells[0].strip() or "Selected Results Table" in cells[0]:
+            return
+        whole = len(cells) >= len(heads)
+        opened.require(whole, "the line is cut off", "copy the file again", at=at)
+        row = dict(zip(heads, cells, strict=False))
         bench = row["Benchmark"].strip()
         order[bench] += 1
         for tuning in ("Base", "Peak"):
             columns = {"time": "Run Time", "ratio": "Ratio", "rate": "Rate"}
             given = {k: row.get(f"{tuning} {name}", "").strip() for k, name in columns.items()}
             status = row.get(f"{tuning} Status", "").strip()
-            yield (bench, tuning.lower()), f"{order[bench]}", f"{number}", status, given
-
-
-def _table(opened: Opened, text: str, before: int) -> Iterator[tuple[int, dict[str, str]]]:
-    """Give the rows of the first table by their headings, to its empty line, with their lines."""
-    heads: list[str] = []
-    reader = csv.reader(io.StringIO(text, newline="\n"))
-    for row in opened.rows(reader, before=before):
-        line = before + reader.line_num
-        if heads:
-            if not row or not row[0].strip() or "Selected Results Table" in row[0]:
-                return
-            whole = len(row) >= len(heads)
-            opened.require(whole, "the line is cut off", "copy the file again", at=f"{line}")
-            yield line, dict(zip(heads, row, strict=False))
-        elif row[:1] == ["Benchmark"]:
-            heads = [cell.replace("Est. ", "") for cell in row]
+            yield (bench, tuning.lower()), f"{order[bench]}", at, status, given
 
 
 def _raw_rows(text: str) -> Iterator[_Row]:

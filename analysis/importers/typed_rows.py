@@ -21,10 +21,9 @@ from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
 from ..record.json_paths import JsonPathError, Place, beside, places, root
-from .columns import Coded, Real
 from .headings import SAMPLE, is_long, long_mapping
-from .long_table import LongTable, float_of, long_file
-from .parsing import ForeignCell, ForeignFile, foreign_file
+from .long_table import Coded, LongTable, Real, long_file
+from .parsing import ForeignCell, ForeignFile, float_of, foreign_file
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
 #
