@@ -306,23 +306,19 @@ def _numbers(trials: Sequence[Trial]) -> dict[str, Array]:
     }
 
 
-def _offsets(counts: Sequence[int]) -> list[int]:
-    """Give where the numbers of each trial begin, and of all together where they end."""
-    return [0, *np.cumsum(counts).tolist()]
-
-
 def _moved(place: Offsets, positions: Integers) -> Integers:
     return np.where(positions < 0, positions - place.repeated, positions + place.positions)
 
 
 def _places(trials: Sequence[Trial]) -> list[Offsets]:
     """Give each trial's place: no two rows of a fleet have one position."""
-    columns = (
-        _offsets([trial.manifest.sessions for trial in trials]),
-        _offsets([max(t.planned_runs, int(t.position.max(initial=-1)) + 1) for t in trials]),
-        _offsets([max(0, -int(t.position.min(initial=0))) for t in trials]),
+    counts = (
+        [trial.manifest.sessions for trial in trials],
+        [max(t.planned_runs, int(t.position.max(initial=-1)) + 1) for t in trials],
+        [max(0, -int(t.position.min(initial=0))) for t in trials],
     )
-    return [Offsets(*three) for three in zip(*columns, strict=True)]
+    ends = ([0, *np.cumsum(one).tolist()] for one in counts)
+    return [Offsets(*three) for three in zip(*ends, strict=True)]
 
 
 def _together(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:

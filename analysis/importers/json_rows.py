@@ -303,10 +303,6 @@ def _benchmarkjs(opened: Opened, _keeps: str) -> Any:  # noqa: ANN401 - JSON
     return data
 
 
-def _title(place: Place) -> str | None:
-    return text_of(place.entries[-2].value.get("fullName"))
-
-
 _SUMMARIES = ("TrialEstimate", "TrialRatio", "TrialJudgement")
 
 
@@ -576,7 +572,10 @@ _SAID: dict[str, Callable[[Any], Any]] = {
         if asked(place, "options.timer") in ("process_time", "thread_time", "clock")
         else "time"
     ),
-    "pytest_params": lambda place: texts_of(place.value.get("params")),
+    "pytest_way": lambda place: (
+        texts_of(place.value.get("params"))
+        | ({"timer": str(timer)} if (timer := asked(place, "options.timer")) else {})
+    ),
     "google_fails": lambda place: place.value.get("error_occurred") is True,
     "google_iterations": lambda place: (
         not place.value.get("error_occurred") and place.value["iterations"]
@@ -611,8 +610,7 @@ _SAID: dict[str, Callable[[Any], Any]] = {
         "error" in (found := object_of(place.value.get("result", place.value)))
         or found.get("state") == "errored"
     ),
-    "vitest_name": lambda place: _within(_title(place), place.value["name"]),
-    "vitest_keys": lambda place: {"group": _title(place)},
+    "vitest_name": lambda place: _within(text_of(asked(place, "^.fullName")), place.value["name"]),
     "vitest_fails": lambda place: "mean" not in place.value,
     "vitest_groups": lambda place: "mean" not in place.value and place.value.get("rank") == 0,
     "julia_trials": lambda whole: whole.value["values"]["Trial"],
@@ -681,7 +679,6 @@ _SAID: dict[str, Callable[[Any], Any]] = {
         [f"{place.entries[1].key}:"] * (len(place.entries[0].value["entries"]) > 1)
         + [str(place.value["name"])]
     ),
-    "collected_keys": lambda place: {"suite": place.entries[1].key},
     "collected_metric": lambda place: (
         "time" if base_of(str(place.value["unit"]))[1] == "s" else "value"
     ),
