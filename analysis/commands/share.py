@@ -252,9 +252,8 @@ def import_(
     reported.
     """
     from ..data.opening import open_foreign
-    from ..importers.gathering import gather
+    from ..importers.gathering import ReadingChoices, gather
     from ..importers.importing import import_files, inspect_files
-    from ..importers.naming import ReadingChoices
     from ..importers.registry import read_foreign
 
     if output is None and not dry_run:

@@ -156,21 +156,17 @@ def verify_files(path: Path, manifest: Manifest) -> Iterator[Caution]:
                 actual = hashlib.file_digest(file, "sha256").hexdigest()
         except (OSError, StoreError) as error:
             if codes is None:
-                raise StoreError(
-                    f"the file cannot be read: {getattr(error, 'what', error)}",
-                    str(path / name),
-                    "restore it: the finished trial lists it in its manifest",
-                ) from error
+                what = f"the file cannot be read: {getattr(error, 'what', error)}"
+                fix = "restore it: the finished trial lists it in its manifest"
+                raise StoreError(what, str(path / name), fix) from error
             yield Caution(codes[0], f"{name} is gone since the trial ended", (name,))
             continue
         if actual == expected:
             continue
         if codes is None:
-            raise StoreError(
-                "the file changed after the trial ended: its SHA-256 is not the manifest's",
-                str(path / name),
-                "restore the original, or measure again",
-            )
+            what = "the file changed after the trial ended: its SHA-256 is not the manifest's"
+            fix = "restore the original, or measure again"
+            raise StoreError(what, str(path / name), fix)
         yield Caution(codes[1], f"{name} changed since the trial ended", (name,))
 
 
@@ -332,8 +328,10 @@ class Columns:
         )
         try:
             numbers = self._numbers(record)
-        except KeyError:
-            numbers = self._known_of_first(record)
+        except KeyError:  # of the first row that lacks a number: from here on, every row may
+            self._absent = () if self._whole else _NUMBERS  # the rows before had them all
+            self._numbers = self._known_of
+            numbers = self._known_of(record)
         if None in numbers:
             if self._measured and outcome == "ok" and None in numbers[: len(_TIMES)]:
                 raise TypeError("a run with the outcome 'ok' has no times")
@@ -371,12 +369,6 @@ class Columns:
             self.stored.setdefault(name, {})[len(self._counted) - 1] = one
         if kind:
             self._failed.append(shaped(FailedRun, record))
-
-    def _known_of_first(self, record: dict[str, Any]) -> tuple[Any, ...]:
-        """Read the first row that lacks a number: from here on, every row may."""
-        self._absent = () if self._whole else _NUMBERS  # the rows before had them all
-        self._numbers = self._known_of
-        return self._known_of(record)
 
     def _known_of(self, record: dict[str, Any]) -> tuple[Any, ...]:
         if self._absent:
@@ -454,11 +446,9 @@ def read_measurements(
                         )
                         cautions.append(Caution("torn-line", said, (path.name,)))
                         return
-                    raise StoreError(
-                        "the line's checksum is wrong: it was changed or is damaged",
-                        f"{path}:{number}",
-                        "restore the file, or measure again; no run is dropped silently",
-                    )
+                    what = "the line's checksum is wrong: it was changed or is damaged"
+                    fix = "restore the file, or measure again; no run is dropped silently"
+                    raise StoreError(what, f"{path}:{number}", fix)
                 add(parse(body))
     except OSError as error:
         raise StoreError(f"the measurements cannot be read: {error.strerror}", str(path)) from error
@@ -507,11 +497,8 @@ def compare_with_plan(
         bad |= planned
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise StoreError(
-            f"the run at position {position[row]} is not the planned one",
-            f"{where}:{row + 1}",
-            _TOGETHER,
-        )
+        what = f"the run at position {position[row]} is not the planned one"
+        raise StoreError(what, f"{where}:{row + 1}", _TOGETHER)
 
 
 def _check_repeats(columns: Mapping[str, NDArray[Any]], manifest: Manifest, where: Path) -> None:
@@ -520,11 +507,8 @@ def _check_repeats(columns: Mapping[str, NDArray[Any]], manifest: Manifest, wher
     if not again.size:
         return
     if not manifest.repeating:
-        raise StoreError(
-            "the row repeats a run, and a trial of schema 1 has none that does",
-            f"{where}:{again[0] + 1}",
-            _TOGETHER,
-        )
+        what = "the row repeats a run, and a trial of schema 1 has none that does"
+        raise StoreError(what, f"{where}:{again[0] + 1}", _TOGETHER)
     rows = {int(place): row for row, place in enumerate(position.tolist())}
     times: dict[int, int] = defaultdict(int)
     for row in again.tolist():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import shutil
@@ -228,8 +229,12 @@ def joined_trial(fleet: OpenedFleet, *, by: Unit = "host") -> Trial:
     told = with_plans(hosts)
     if not trials:
         raise nothing_to_judge(fleet.path, told)
-    for other in trials[1:]:
-        _require_alike(trials[0].manifest, other)
+    first = trials[0].manifest
+    for other, name in itertools.product(trials[1:], _SAME):
+        if getattr(first, name) != getattr(other.manifest, name):
+            what = f"its {name} are others than those of {first.host}, though the campaign is one"
+            fix = "measure the host again, or read its trial by itself"
+            raise StoreError(what, str(other.path), fix)
     return _joined(fleet.path, trials, names, told, by if len(trials) > 1 else "session")
 
 
@@ -243,16 +248,6 @@ def nothing_to_judge(path: Path, hosts: Sequence[HostProgress]) -> InsufficientD
         n=0,
         needed=1,
     )
-
-
-def _require_alike(first: Manifest, other: Trial) -> None:
-    for name in _SAME:
-        if getattr(first, name) != getattr(other.manifest, name):
-            raise StoreError(
-                f"its {name} are others than those of {first.host}, though the campaign is one",
-                str(other.path),
-                "measure the host again, or read its trial by itself",
-            )
 
 
 def _joined(
@@ -311,23 +306,19 @@ def _numbers(trials: Sequence[Trial]) -> dict[str, Array]:
     }
 
 
-def _offsets(counts: Sequence[int]) -> list[int]:
-    """Give where the numbers of each trial begin, and of all together where they end."""
-    return [0, *np.cumsum(counts).tolist()]
-
-
 def _moved(place: Offsets, positions: Integers) -> Integers:
     return np.where(positions < 0, positions - place.repeated, positions + place.positions)
 
 
 def _places(trials: Sequence[Trial]) -> list[Offsets]:
     """Give each trial's place: no two rows of a fleet have one position."""
-    columns = (
-        _offsets([trial.manifest.sessions for trial in trials]),
-        _offsets([max(t.planned_runs, int(t.position.max(initial=-1)) + 1) for t in trials]),
-        _offsets([max(0, -int(t.position.min(initial=0))) for t in trials]),
+    counts = (
+        [trial.manifest.sessions for trial in trials],
+        [max(t.planned_runs, int(t.position.max(initial=-1)) + 1) for t in trials],
+        [max(0, -int(t.position.min(initial=0))) for t in trials],
     )
-    return [Offsets(*three) for three in zip(*columns, strict=True)]
+    ends = ([0, *np.cumsum(one).tolist()] for one in counts)
+    return [Offsets(*three) for three in zip(*ends, strict=True)]
 
 
 def _together(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
@@ -577,7 +568,12 @@ def merge_hosts(
     folder = Path(folder)
     if os.path.lexists(folder):
         raise UsageError("something is there already", str(folder), "name a folder that is not")
-    parts = [_readable(one) for one in trials]
+    parts: list[MergedPart] = []
+    for one in trials:
+        parts.append(part := read_part(one.path))
+        if part.manifest.status == "running" and is_held(part.path):
+            fix = "wait until it is done, or stop it: what is there is kept"
+            raise StoreError("this trial is being written", str(part.path), fix)
     for other in parts[1:]:
         require_one_campaign(parts[0], other)
     require_distinct(parts)
@@ -613,17 +609,6 @@ def merge_hosts(
         )
         write_fleet(fresh, fleet)
     return MergedFleet(fleet=folder, hosts=tuple(hosts))
-
-
-def _readable(one: NamedTrial) -> MergedPart:
-    part = read_part(one.path)
-    if part.manifest.status == "running" and is_held(one.path):
-        raise StoreError(
-            "this trial is being written",
-            str(one.path),
-            "wait until it is done, or stop it: what is there is kept",
-        )
-    return part
 
 
 def _groups(trials: Sequence[NamedTrial]) -> dict[str, list[NamedTrial]]:

@@ -68,11 +68,9 @@ def failures_of(name: str, failed: Failed | None, sessions: Rows | None) -> Fail
             continue
         where = f"{name}, benchmark {bench!r}"
         if sessions is None:
-            raise UsageError(
-                "the sessions of failed runs are named, those of the others are not",
-                where,
-                "give sessions= too, or only how many runs failed",
-            )
+            what = "the sessions of failed runs are named, those of the others are not"
+            fix = "give sessions= too, or only how many runs failed"
+            raise UsageError(what, where, fix)
         counts: dict[int | str, int] = {}
         for label, n in told.items():
             number = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
@@ -336,11 +334,8 @@ class PerformanceMatrix:
 
         table = read_table(Path(path), layout, decimal)
         if table.better is not None and table.better != better:
-            raise UsageError(
-                f"the file says that {table.better} values are better, the call says {better}",
-                str(path),
-                "make both agree",
-            )
+            what = f"the file says that {table.better} values are better, the call says {better}"
+            raise UsageError(what, str(path), "make both agree")
         return cls.from_samples(
             name or table.name or Path(path).stem,
             table.samples,
@@ -361,11 +356,9 @@ class PerformanceMatrix:
         try:
             return self.samples[self.benchmarks.index(benchmark)]
         except ValueError:
-            raise UsageError(
-                f"there is no benchmark {benchmark!r}",
-                self.name,
-                f"known here: {', '.join(self.benchmarks)}",
-            ) from None
+            what = f"there is no benchmark {benchmark!r}"
+            fix = f"known here: {', '.join(self.benchmarks)}"
+            raise UsageError(what, self.name, fix) from None
 
     @property
     def runs(self) -> tuple[int, ...]:
@@ -486,11 +479,9 @@ def check_positive(array: Array, where: str) -> None:
     """Refuse runs that are not positive finite numbers."""
     bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
     if bad.size:
-        raise AnalysisError(
-            f"run {bad[0] + 1} is {float(array[bad[0]])!r}",
-            where,
-            "values must be positive and finite: every comparison here is one of ratios",
-        )
+        what = f"run {bad[0] + 1} is {float(array[bad[0]])!r}"
+        fix = "values must be positive and finite: every comparison here is one of ratios"
+        raise AnalysisError(what, where, fix)
 
 
 def cut_of(matrix: PerformanceMatrix, benchmark: str) -> CutOff:

@@ -597,11 +597,9 @@ def read_systems(path: Path, decimal: Decimal | None = None) -> SystemsTable:
     """
     source = str(path)
     if path.suffix.lower() not in (".csv", ".txt"):
-        raise UsageError(
-            f"a table of systems ends in .csv or .txt, not in {path.suffix!r}",
-            source,
-            "name two sources or more to compare matrix files, one for each system",
-        )
+        what = f"a table of systems ends in .csv or .txt, not in {path.suffix!r}"
+        fix = "name two sources or more to compare matrix files, one for each system"
+        raise UsageError(what, source, fix)
     lines = list(lines_of(utf8_text(path)))
     if len(lines) < 2:
         what = "a table of systems has a line of headings and a line for each system"
@@ -623,11 +621,9 @@ def read_systems(path: Path, decimal: Decimal | None = None) -> SystemsTable:
     cautions: tuple[Caution, ...] = ()
     if all(re.fullmatch(r"[-+]?[\d.]+([eE][-+]?\d+)?", one.text) for one in heads):
         if not all(one.text.isdigit() for one in heads):
-            raise AnalysisError(
-                "the first line holds measurements, and must name the benchmarks",
-                f"{source}:{lines[0][0]}",
-                "add a line of headings; to compare matrix files, name two sources or more",
-            )
+            what = "the first line holds measurements, and must name the benchmarks"
+            fix = "add a line of headings; to compare matrix files, name two sources or more"
+            raise AnalysisError(what, f"{source}:{lines[0][0]}", fix)
         said = f"the numbers of line {lines[0][0]} were taken as the benchmarks' names"
         cautions = (Caution("numbers-as-names", said),)
     values = []

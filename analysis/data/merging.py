@@ -343,11 +343,9 @@ def _complete(path: Path) -> MergedPart:
         words: tuple[str, ...] = ("run", manifest.campaign_path, "--resume", "--trial", str(path))
         if not os.path.isfile(manifest.campaign_path):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
             words = ("status", str(path))  # which says how to go on without the campaign
-        raise StoreError(
-            f"this trial is not complete: {done}",
-            str(path),
-            f"finish it first: {command_line(('fairtrial', *words))}",
-        )
+        what = f"this trial is not complete: {done}"
+        fix = f"finish it first: {command_line(('fairtrial', *words))}"
+        raise StoreError(what, str(path), fix)
     if not part.environments:
         raise StoreError("it has no environment of a session", str(path / ENVIRONMENT))
     return part
@@ -361,11 +359,8 @@ def _resolved(path: Path) -> Mapping[str, Any] | None:
         try:
             stored: Any = parse(file.read().strip())
         except ShapeError as error:
-            raise StoreError(
-                f"the resolved campaign cannot be read: {error}",
-                str(path / RESOLVED),
-                "copy the trial again",
-            ) from None
+            what = f"the resolved campaign cannot be read: {error}"
+            raise StoreError(what, str(path / RESOLVED), "copy the trial again") from None
     campaign = stored.get("campaign") if isinstance(stored, dict) else None
     return campaign if isinstance(campaign, dict) else None
 
@@ -375,11 +370,9 @@ def _require_one_host(one: MergedPart, other: MergedPart) -> None:
     a, b = one.manifest, other.manifest
     if "unknown" in (a.host_id, b.host_id):
         part = one if a.host_id == "unknown" else other
-        raise StoreError(
-            "the machine that measured this trial is unknown: its machine id could not be read",
-            str(part.path / MANIFEST),
-            "hosts that are told apart by their names make a fleet: --as fleet",
-        )
+        what = "the machine that measured this trial is unknown: its machine id could not be read"
+        fix = "hosts that are told apart by their names make a fleet: --as fleet"
+        raise StoreError(what, str(part.path / MANIFEST), fix)
     what = f"these trials were measured on two hosts, {a.host} and {b.host}"
     if a.host_id == b.host_id:
         if a.cpu_model == b.cpu_model:
@@ -387,11 +380,9 @@ def _require_one_host(one: MergedPart, other: MergedPart) -> None:
         what = f"{a.host} had another processor: first {a.cpu_model}, then {b.cpu_model}"
     elif a.host == b.host:
         what = f"these trials were measured on two hosts of the name {a.host}: their machine ids differ"
-    raise StoreError(
-        f"{what}; sessions of one trial share their host",
-        f"{one.path} and {other.path}",
-        "put them together as hosts of a fleet: --as fleet",
-    )
+    what = f"{what}; sessions of one trial share their host"
+    fix = "put them together as hosts of a fleet: --as fleet"
+    raise StoreError(what, f"{one.path} and {other.path}", fix)
 
 
 def require_one_campaign(one: MergedPart, other: MergedPart) -> None:
@@ -400,11 +391,9 @@ def require_one_campaign(one: MergedPart, other: MergedPart) -> None:
     if not found:
         return
     told = figures.listed(found, _SHOWN, mark="; ", last="; and")
-    raise StoreError(
-        f"these are trials of different campaigns: {told}",
-        f"{one.path} and {other.path}",
-        "compare the trials side by side; only those of one campaign can be put together",
-    )
+    what = f"these are trials of different campaigns: {told}"
+    fix = "compare the trials side by side; only those of one campaign can be put together"
+    raise StoreError(what, f"{one.path} and {other.path}", fix)
 
 
 # --- Writes the trial that others were put together to: beside its place, then renamed into it.
@@ -463,10 +452,20 @@ def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = Fa
     if os.path.lexists(folder):
         raise UsageError("something is there already", str(folder), "name a folder that is not")
     for path in paths:
-        _refuse_planned_looks(Path(path))
+        plan = read_manifest(Path(path)).looks_plan
+        if plan is not None and plan.rule == "repeated":  # with others it is no fair sample
+            what = "what this trial showed decided when it ended: it cannot be put together with others"
+            fix = "go on with it by fairtrial compare --resume, or measure with fairtrial run"
+            raise UsageError(what, str(path), fix)
     parts = read_parts([Path(path) for path in paths])
     between = seams(parts)
-    _refuse(between, accept=accept_drift)
+    for before, after, changes in between:
+        if (found := [one.what for one in changes if one.identity]) and not accept_drift:
+            fix = (
+                "compare the trials side by side, or put them together all the same with "
+                "--accept-drift (the change is then recorded in the new trial)"
+            )
+            raise StoreError("\n".join(found), f"{before.path} and {after.path}", fix)
     with appearing(folder) as fresh:
         manifest = _write(fresh, folder.absolute().name, parts, between)
         read_trial(fresh)  # whatever was written into the trials meanwhile: it must hold together
@@ -477,30 +476,6 @@ def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = Fa
         merged_from=manifest.merged_from,
         seams=tuple((a.manifest.trial, b.manifest.trial, changes) for a, b, changes in between),
     )
-
-
-def _refuse_planned_looks(path: Path) -> None:
-    """Stop where what a trial showed decided how many sessions it has: with others it is no fair sample."""
-    plan = read_manifest(path).looks_plan
-    if plan is not None and plan.rule == "repeated":
-        raise UsageError(
-            "what this trial showed decided when it ended: it cannot be put together with others",
-            str(path),
-            "go on with it by fairtrial compare --resume, or measure with fairtrial run",
-        )
-
-
-def _refuse(between: Iterable[Seam], *, accept: bool) -> None:
-    """Stop where a program or an input is another one, unless that is accepted."""
-    for before, after, changes in between:
-        found = [change.what for change in changes if change.identity]
-        if found and not accept:
-            raise StoreError(
-                "\n".join(found),
-                f"{before.path} and {after.path}",
-                "compare the trials side by side, or put them together all the same with "
-                "--accept-drift (the change is then recorded in the new trial)",
-            )
 
 
 def _write(
@@ -525,7 +500,10 @@ def _write(
         CAMPAIGN: _bytes_of(parts[0].path / CAMPAIGN),
     }
     if any((part.path / BUILDS).exists() for part in parts):
-        files[BUILDS] = _builds(both)
+        made: Counter[str] = Counter()
+        files[BUILDS] = (
+            line for p, of in both for line in p.builds(of.path, of.manifest.trial, made)
+        )
     if parts[0].resolved is not None:
         files[RESOLVED] = _bytes_of(parts[0].path / RESOLVED)
     hashes = {file: write_hashed(folder / file, data) for file, data in files.items()}
@@ -578,12 +556,6 @@ def _findings(
             yield encode(head | finding.to_dict()) + b"\n"
     for finding in _layouts(part for _, part in both):
         yield encode({"at": at, "session": None, "when": "merge"} | finding.to_dict()) + b"\n"
-
-
-def _builds(both: Iterable[tuple[Offsets, MergedPart]]) -> Iterator[bytes]:
-    made: Counter[str] = Counter()
-    for place, part in both:
-        yield from place.builds(part.path, part.manifest.trial, made)
 
 
 def _layouts(parts: Iterable[MergedPart]) -> Iterator[Finding]:

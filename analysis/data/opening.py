@@ -126,11 +126,9 @@ class Opened:
             except LookupError:
                 fix = "name one such as utf-8, utf-16, cp1252 or latin-1"
                 raise UsageError(f"there is no encoding {encoding!r}", self.source, fix) from None
-        raise AnalysisError(
-            f"the file is not text: byte {failed.start} does not fit {failed.encoding}",
-            self.source,
-            "save a text as UTF-8, or import it with its encoding: fairtrial import --encoding E",
-        )
+        what = f"the file is not text: byte {failed.start} does not fit {failed.encoding}"
+        fix = "save a text as UTF-8, or import it with its encoding: fairtrial import --encoding E"
+        raise AnalysisError(what, self.source, fix)
 
     def fail(self, what: str, fix: str = "is the file damaged?", *, at: str = "") -> AnalysisError:
         """Make the error of a file that cannot be taken as it is."""
@@ -325,11 +323,9 @@ def _found(source: str) -> tuple[Path | None, str, bytes]:
             return path, path.name, b""
         with os.fdopen(os.open(path, _READ), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UsageError(
-                    "this is not a regular file",
-                    source,
-                    "name a file or a folder, or - and pipe it in",
-                )
+                what = "this is not a regular file"
+                fix = "name a file or a folder, or - and pipe it in"
+                raise UsageError(what, source, fix)
             data = _limited(file, source, packed=None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -371,11 +367,9 @@ def _unpacked(data: bytes, source: str) -> bytes:
         with openers[packer](io.BytesIO(data)) as file:
             return _limited(file, source, packed=len(data))
     except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
-        raise AnalysisError(
-            f"the .{packer} file is damaged or cut off: {error}",
-            source,
-            "pack it again, or copy it again",
-        ) from None
+        what = f"the .{packer} file is damaged or cut off: {error}"
+        fix = "pack it again, or copy it again"
+        raise AnalysisError(what, source, fix) from None
 
 
 def _lzip(data: bytes, most: int) -> bytes:

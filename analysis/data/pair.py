@@ -143,11 +143,9 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
     for field in ("better", "unit"):
         ours, theirs = getattr(candidate, field), getattr(baseline, field)
         if ours != theirs:
-            raise AnalysisError(
-                f"the two differ in '{field}': {ours!r} and {theirs!r}",
-                where,
-                "compare values of one kind",
-            )
+            what = f"the two differ in '{field}': {ours!r} and {theirs!r}"
+            fix = "compare values of one kind"
+            raise AnalysisError(what, where, fix)
     known = tuple(pair_cautions(candidate, baseline))
     if apart(candidate, baseline):
         candidate, baseline = set_apart(candidate, "1"), set_apart(baseline, "2")

@@ -286,11 +286,9 @@ def ids_of_runs(
         return None
     for bench, row, one in zip(benchmarks, ids, runs, strict=True):
         if (row[one.first][one.place] != row).any():
-            raise UsageError(
-                f"a process has values in two {kind}",
-                f"{name}, benchmark {bench!r}",
-                f"give processes of different {kind} different ids",
-            )
+            what = f"a process has values in two {kind}"
+            fix = f"give processes of different {kind} different ids"
+            raise UsageError(what, f"{name}, benchmark {bench!r}", fix)
     return tuple(read_only(row[one.first]) for row, one in zip(ids, runs, strict=True))
 
 

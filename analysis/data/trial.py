@@ -1,4 +1,4 @@
-"""A trial directory, read into columns, and refused where it cannot be trusted.
+"""A trial directory, read into columns, refused where it cannot be trusted, and its runs as matrices.
 
 A running or killed trial may end in a torn line; anything else that does not hold together is an
 error that names the file and the line.
@@ -6,18 +6,35 @@ error that names the file and the line.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..pages.model import Page, section
+import numpy as np
+
+from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..pages import number_format as figures
+from ..pages.model import Caution, Page, ShortSentence, plain, section
 from ..pages.result import short
-from ..record.manifest import asked_warmup, read_manifest
-from ..record.run_numbers import MetricInfo
-from ..record.trial_files import MEASUREMENTS, PLAN
+from ..record.manifest import asked_warmup, needed, read_manifest, warmup_of
+from ..record.run_numbers import MetricInfo, limit_of
+from ..record.trial_files import (
+    ENERGY,
+    MEASUREMENTS,
+    NET_ENERGY,
+    PLAN,
+    RESOLUTION_S,
+    STEADY,
+    IdlePower,
+    is_steady,
+)
 from ..stats.arguments import checks_arguments
-from ..stats.samples import Array, Flags, read_only
+from ..stats.samples import Array, Flags, Integers, read_only
 from .columns import (
+    OUTCOMES,
     Columns,
     FailedRun,
     build_columns,
@@ -30,15 +47,22 @@ from .columns import (
 from .iterations import (
     JudgedIterations,
     QuantileBasis,
+    iteration_cautions,
+    judged_counts,
     judged_iterations,
+    judged_values,
+    of_cells,
+    printed_counts,
     session_quantiles,
     values_of,
 )
-from .matrix import PerformanceMatrix
+from .matrix import CutOff, PerformanceMatrix, check_positive, failures_of_rows
 from .metrics import apart_of, floor_of, info_of, kind_of
-from .runs import Runs, missing_samples, stored_runs
+from .runs import Runs, level_caution, missing_samples, stored_runs
 from .trial_cautions import cautions_of_trial
-from .variant_runs import runs_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -217,3 +241,381 @@ def read_trial(path: str | Path) -> Trial:
         chosen=chosen,
         **fields,
     )
+
+
+# --- The runs of one variant, chosen and counted: how a trial becomes a matrix.
+
+
+def runs_of(
+    runs: Runs, variant: str, metric: str, *, skip_zeros: bool, carry_zeros: bool
+) -> PerformanceMatrix:
+    """Give the runs of one variant, as `Trial.matrix` says."""
+    info_of(runs, metric)  # an unknown one is refused first
+    if variant not in runs.manifest.variants:
+        what = f"the trial has no variant {variant!r}"
+        fix = f"known here: {', '.join(runs.manifest.variants)}"
+        raise UsageError(what, str(runs.path), fix)
+    mine, values = runs.of_variant(variant), values_of(runs, metric)
+    apart = np.zeros(len(runs), dtype=np.bool_)
+    quantiles = session_quantiles(runs, metric)
+    basis = None if quantiles is None else quantiles.basis
+    if quantiles is not None and quantiles.column is not None and quantiles.apart is not None:
+        values, apart = quantiles.column.per_run(), quantiles.apart
+    used = mine & runs.measured & np.isfinite(values)
+    require_steady(runs, metric, used)
+    rows, carried, zeros = _chosen(
+        runs, values, used, skip_zeros=skip_zeros, carry_zeros=carry_zeros
+    )
+    if not (rows or carried):
+        raise _nothing(
+            runs, variant, metric, basis, zeros=bool(zeros), some=bool((mine & runs.measured).any())
+        )
+    judged, judging = judged_iterations(runs, metric), runs.measured & ~apart_of(runs, metric)
+    chosen = (rows, carried) if carried else (rows,)
+    parts = [_matrix(runs, variant, metric, those, values) for those in chosen]
+    iterated = {**rows, **carried}
+    if (
+        basis is not None and basis.level == "session"
+    ):  # all its runs make a session's value, not the first
+        there = mine & judging & (printed_counts(runs, metric) > 0)
+        places = {name: runs.manifest.benchmarks.index(name) for name in iterated}
+        iterated = {
+            name: np.flatnonzero(there & (runs.benchmark == k)) for name, k in places.items()
+        }
+    cells = of_cells(judged, variant, iterated)
+    below: tuple[list[int], list[int]] = [], []
+    if judged is not None and not apart.any():
+        counts = judged_counts(runs, metric)
+        below = [row.size for row in rows.values()], [int(counts[r].sum()) for r in rows.values()]
+    cautions = (
+        *_counted(runs, mine, metric, basis, missing=judging & ~apart & ~np.isfinite(values)),
+        *iteration_cautions(
+            cells, emptied=_emptied(runs, mine & judging, judged, metric), metric=metric
+        ),
+        *_without_iterations(runs, metric, judged),
+        *_left_out(runs, {*rows, *carried}, zeros, metric),
+        *_how(runs, used, metric),
+        *energy_cautions(runs, metric, used),
+        *level_caution(*below),
+    )
+    whole, *aside = (replace(one, cautions=cautions).at_level(runs.level) for one in parts)
+    for bench, found in zip(whole.benchmarks, whole.samples, strict=True):
+        check_positive(found, f"{variant}, benchmark {bench!r}")
+    return replace(whole, judged_iterations=cells, with_zeros=next(iter(aside), None))
+
+
+def _chosen(
+    runs: Runs, values: Array, used: Flags, *, skip_zeros: bool, carry_zeros: bool
+) -> tuple[dict[str, Integers], dict[str, Integers], dict[str, int]]:
+    """Give each benchmark's rows, those with runs of 0 that are kept aside, and the runs of 0 left out."""
+    rows: dict[str, Integers] = {}
+    carried: dict[str, Integers] = {}
+    zeros: dict[str, int] = {}
+    for k, bench in enumerate(runs.manifest.benchmarks):
+        row = np.flatnonzero(used & (runs.benchmark == k))
+        none = int((values[row] <= 0).sum()) if skip_zeros or carry_zeros else 0
+        if carry_zeros and none and (values[row] >= 0).all():
+            carried[bench] = row
+        elif none:
+            zeros[bench] = none
+        elif row.size:
+            rows[bench] = row
+    return rows, carried, zeros
+
+
+def _nothing(
+    runs: Runs, variant: str, metric: str, basis: QuantileBasis | None, *, zeros: bool, some: bool
+) -> InsufficientDataError:
+    what = f"no run of {variant!r} has a value of {metric!r} that counts"
+    fix = "measure more, or look at the failed runs"
+    if zeros:
+        what = f"every benchmark of {variant!r} has a run whose {metric} is 0 or less"
+        fix = "compare another metric, or make the runs longer"
+    elif some and basis is not None:
+        fix = f"it needs {needed(basis.share)} judged values of {basis.metric} in a run: let runs print more, or measure more"
+    return InsufficientDataError(what, str(runs.path), fix, n=0, needed=1)
+
+
+def _matrix(
+    runs: Runs, variant: str, metric: str, rows: Mapping[str, Integers], values: Array
+) -> PerformanceMatrix:
+    info, mine = info_of(runs, metric), runs.of_variant(variant)
+    ids = None
+    # of imported runs most stand in none: that is block 0
+    if runs.manifest.origin != "imported" or (runs.block[runs.measured] > 0).all():
+        ids = runs.session * (int(runs.block.max()) + 1) + runs.block
+    below = None
+    if judged_iterations(runs, metric) is not None:
+        counts = judged_counts(runs, metric)
+        several = any(counts[row].sum() > row.size for row in rows.values())
+        # what stands in files is read where somebody asks for it
+        if several and (runs.level == "iteration" or not runs.stored.get(metric)):
+            below = [judged_values(runs, metric, row) for row in rows.values()]
+    failed = mine & (runs.candidates | _first_tries(runs)) & (runs.outcome != 0)
+    lost = np.flatnonzero(failed)
+    lost = lost[np.argsort(runs.benchmark[lost], kind="stable")]  # as the campaign has them
+    failures = failures_of_rows(
+        [runs.manifest.benchmarks[k] for k in runs.benchmark[lost].tolist()],
+        runs.session[lost].tolist(),
+    )
+    quantiles = session_quantiles(runs, metric)
+    sizes = {} if quantiles is None else {name: quantiles.of(row) for name, row in rows.items()}
+    return PerformanceMatrix(
+        name=variant,
+        benchmarks=tuple(rows),
+        samples=tuple(read_only(values[row]) for row in rows.values()),
+        better=info.better,
+        unit=info.unit,
+        blocks=None if ids is None else tuple(read_only(ids[row]) for row in rows.values()),
+        sessions=tuple(read_only(runs.session[row]) for row in rows.values()),
+        iterations=None if below is None else tuple(read_only(one) for one, _ in below),
+        run_of=None if below is None else tuple(read_only(place) for _, place in below),
+        metric=metric,
+        trial=str(runs.path.resolve()),
+        failed=failures.totals,
+        cut=_cut(runs, metric, mine, ids),
+        failed_by_session=failures.by_session,
+        values_of={name: one for name, one in sizes.items() if one is not None},
+        session_order=_order(runs),
+        outermost=runs.outermost,
+        of_builds=kind_of(runs.manifest, metric).of == "build",
+    )
+
+
+def _first_tries(runs: Runs) -> Flags:
+    """Tell which runs are warm-ups of cells that were left out, because none was ok: they failed, and are all there is."""
+    found: Flags = np.zeros(len(runs), dtype=np.bool_)
+    for one in runs.manifest.given_up:
+        if one.never_ok and not one.runs:
+            cell = runs.of_variant(one.variant) & (runs.session == one.session)
+            cell &= runs.benchmark == runs.manifest.benchmarks.index(one.benchmark)
+            found |= cell & runs.warmup & (runs.position >= 0)
+    return found
+
+
+def cut_rows(runs: Runs, metric: str) -> tuple[Flags, Array, Array]:
+    """Find the runs that their limit ended: flags, limits and lower bounds of a metric, nan where it need not grow.
+
+    What they used until then is a lower bound of what they would have used.
+    """
+    timeout = runs.outcome == OUTCOMES.index("timeout")
+    cut = runs.candidates & timeout & ~apart_of(runs, metric)
+    limits, values = runs.numbers["wall_ns"] / 1e9, values_of(runs, metric)
+    said = {one.position: one.detail for one in runs.failed} if cut.any() else {}
+    for row in np.flatnonzero(cut).tolist():
+        limits[row] = limit_of(said.get(int(runs.position[row])), float(limits[row]))
+    if runs.manifest.origin == "imported" and info_of(runs, metric).better == "lower":
+        return cut, limits, values  # what its reader stores of such a run is a lower bound
+    if metric == "wall" and metric not in runs.manifest.metrics:
+        return cut, limits, limits
+    grows = kind_of(runs.manifest, metric).grows
+    return cut, limits, values if grows else np.full(len(runs), np.nan)
+
+
+def _cut(
+    runs: Runs, metric: str, mine: Flags, blocks: NDArray[np.int64] | None
+) -> dict[str, CutOff]:
+    cut, limits, values = cut_rows(runs, metric)
+    found = {}
+    for k, name in enumerate(runs.manifest.benchmarks):
+        if (rows := np.flatnonzero(cut & mine & (runs.benchmark == k))).size:
+            limit = None if np.isnan(limits[rows]).any() else float(limits[rows].min())
+            ids = (runs.session[rows], None if blocks is None else blocks[rows])
+            known = (values[rows], *ids) if (values[rows] > 0).all() else ()
+            found[name] = CutOff(rows.size, limit, *known)
+    return found
+
+
+def _order(runs: Runs) -> tuple[int, ...] | None:
+    """Give the sessions of a merged trial by when its parts began; () where time tells no order."""
+    if {"sessions-of-hosts", "hosts-as-sessions"} & {caution.code for caution in runs.cautions}:
+        return ()
+    try:
+        parts = sorted(
+            runs.manifest.merged_from,
+            key=lambda part: (datetime.fromisoformat(part.started), part.first),
+        )
+    except (TypeError, ValueError):  # no time, or one without the other's zone
+        return ()
+    order = [n for part in parts for n in range(part.first, part.last + 1)]
+    later = sorted(set(np.unique(runs.session).tolist()) - set(order))  # gone on with since
+    return (*order, *later) if order else None
+
+
+# --- What the matrix does not show.
+
+
+def _counted(
+    runs: Runs, mine: Flags, metric: str, basis: QuantileBasis | None, *, missing: Flags
+) -> Iterator[Caution]:
+    """Count the runs that are left out; those `missing` have no value though they should."""
+    few = "" if basis is None else f", which needs {needed(basis.share)} values of {basis.metric}"
+    apart = runs.measured & apart_of(runs, metric)
+    if kind_of(runs.manifest, metric).of == "build":
+        apart = np.zeros_like(apart)
+    for code, which, text in (
+        ("warm-up-left-out", runs.warmup, "warm-up run left out"),
+        ("failed-left-out", runs.candidates & (runs.outcome != 0), "failed run left out"),
+        ("metric-missing", missing, f"run without {metric}{few}"),
+        (
+            "counted-left-out",
+            apart,
+            "run left out by design: counters are read in some blocks, times in the others",
+        ),
+    ):
+        if count := int((mine & which).sum()):
+            noun, run, rest = text.partition("run")
+            yield Caution(code, f"{count} {noun}{run}{'s' * (count > 1)}{rest}")
+
+
+def _emptied(runs: Runs, mine: Flags, judged: JudgedIterations | None, metric: str) -> int:
+    if judged is None or judged.setting in (0, "auto"):
+        return 0
+    there = printed_counts(runs, metric)
+    return int((mine & (there > 0) & (judged.left_out >= there)).sum())
+
+
+def _without_iterations(
+    runs: Runs, metric: str, judged: JudgedIterations | None
+) -> Iterator[Caution]:
+    """Say that a warm-up changes nothing, as every run or build has one value."""
+    asked, builds = runs.warmup_iterations is not None, kind_of(runs.manifest, metric).of == "build"
+    several = judged is not None and printed_counts(runs, metric).max(initial=0) > 1
+    said_of_it = asked or bool(warmup_of(runs.manifest.metrics.get(metric, {})))
+    if said_of_it and (builds or not several):
+        of = "is a number of builds" if builds else "has one value a run"
+        option = "--warmup-iterations" if asked else "warmup_iterations"
+        said = f"{option} changes nothing: {metric} {of}, and has no iterations"
+        yield Caution("no-iterations", said, short=ShortSentence.of(plain(said)))
+
+
+def _left_out(
+    runs: Runs, kept: set[str], zeros: Mapping[str, int], metric: str
+) -> Iterator[Caution]:
+    absent = [b for b in runs.manifest.benchmarks if b not in kept and b not in zeros]
+    if absent:
+        said = f"no run that counts of {', '.join(absent)}"
+        yield Caution("benchmark-missing", said, tuple(absent))
+    if zeros:
+        told = ", ".join(f"{bench} ({n})" for bench, n in zeros.items())
+        said = (
+            f"{metric} counts as not measured where it is 0 or less in some runs, because ratios "
+            f"need positive values: {told}"
+        )
+        short = ShortSentence.of("not measured, as runs are 0: {}", tuple(zeros))
+        yield Caution("not-positive", said, tuple(zeros), short)
+
+
+def _how(runs: Runs, used: Flags, metric: str) -> Iterator[Caution]:
+    """Say what holds for how the values came about."""
+    if runs.manifest.sequential:
+        rule = runs.manifest.stop
+        told = "" if rule is None else f", width {rule.width:g}"
+        said = f"sequential (stopping rule{told}): the number of runs depends on the values"
+        yield Caution("sequential", said)
+    if floored := int((used & floor_of(runs, metric)).sum()):
+        said = f"{floored} values of {metric} say only 'at most the launcher's floor'"
+        yield Caution("floored", said)
+
+
+# --- What the energies of runs can tell, and when none of them can be judged.
+#
+# The counters move about once a millisecond, so each end of a run is known to one such step and its energy
+# to 0.4 of what a millisecond takes (the difference of two uniform errors: 1/sqrt(6)). From 0.1 s on that is
+# below half a percent of it. The sum over k runs of a shorter program has sqrt(k) times that error and k times
+# the energy: it is known like that of one run sqrt(k) times as long.
+
+
+def require_steady(runs: Runs, metric: str, used: Flags) -> None:
+    """Refuse a net energy where the idle power before and after runs is not one."""
+    if metric != NET_ENERGY or not kind_of(runs.manifest, metric).energy:
+        return
+    unsteady = [
+        (before, after)
+        for before, after in _around(runs, used).values()
+        if after is not None and not is_steady(before, after)
+    ]
+    if not unsteady:
+        return
+    before, after = max(
+        unsteady,
+        key=lambda pair: abs(pair[1].watts / pair[0].watts - 1) if pair[0].watts else math.inf,
+    )
+    others = f", and {len(unsteady) - 1} more" if len(unsteady) > 1 else ""
+    raise AnalysisError(
+        f"{NET_ENERGY} cannot be judged: idle, the machine used {before.watts:.2f} W before session "
+        f"{before.session} and {after.watts:.2f} W after it, more than {STEADY:.0%} apart{others}",
+        str(runs.path),
+        f"judge {ENERGY}, or measure again on a machine that has settled",
+    )
+
+
+def energy_cautions(runs: Runs, metric: str, used: Flags) -> Iterator[Caution]:
+    """Say what the energies of some runs cannot tell."""
+    if not kind_of(runs.manifest, metric).energy or not used.any():
+        return
+    wall = runs.numbers["wall_ns"] / 1e9
+    short = used & (wall < RESOLUTION_S)
+    if short.any():
+        cells = np.stack([runs.benchmark[short], runs.session[short]])
+        _, cell, count = np.unique(cells, axis=1, return_inverse=True, return_counts=True)
+        # together a session's runs are known like one that lasts so long
+        alike = float((np.bincount(cell.reshape(-1), weights=wall[short]) / np.sqrt(count)).min())
+        told = f"one by one; the mean {metric} of a session's runs is known"
+        if alike < RESOLUTION_S * (1 - 1e-9):  # a hundred runs of 10 ms are enough
+            told = (
+                f"({metric}), and so is the mean of a session's runs, which is known like one run of {alike:.2g} "
+                "s: let the program repeat its work, or measure more runs a session"
+            )
+        some = figures.counted(int(short.sum()), "run")
+        yield Caution(
+            "short-for-energy",
+            f"{some} of less than {RESOLUTION_S:g} s: too short to be known {told}",
+            tuple(runs.manifest.benchmarks[k] for k in np.unique(runs.benchmark[short])),
+        )
+    if metric == NET_ENERGY:
+        yield from _idle(runs, used, wall)
+
+
+def _idle(runs: Runs, used: Flags, wall: Any) -> Iterator[Caution]:  # noqa: ANN401 - an array
+    """Say how well the idle power is known, and what that makes of the net energy."""
+    around = _around(runs, used)
+    alone = sorted({session for (session, _), (_, after) in around.items() if after is None})
+    if alone:
+        yield Caution(
+            "idle-unconfirmed",
+            f"the idle power after session {', '.join(map(str, alone))} was not measured, so it is unknown whether "
+            "it stayed at the value that was subtracted",
+        )
+    error = np.full(len(runs), np.nan)
+    for (session, segment), (before, after) in around.items():
+        drift = 0.0 if after is None else abs(after.watts - before.watts) / 2
+        mine = used & (runs.session == session) & (runs.segment == segment)
+        error[mine] = math.hypot(before.error_w, drift)
+    joules, values = error * wall, values_of(runs, NET_ENERGY)
+    worst: dict[str, float] = {}
+    for number, name in enumerate(runs.manifest.benchmarks):
+        rows = used & (runs.benchmark == number) & np.isfinite(joules)
+        if rows.any():
+            middle = abs(float(np.median(values[rows])))
+            worst[name] = float(np.max(joules[rows])) / middle if middle > 0 else math.inf
+    if worst:
+        name = max(worst, key=lambda bench: worst[bench])
+        share = f"{worst[name]:.2g}" if math.isinf(worst[name]) else f"{worst[name] * 100:.2g} %"
+        yield Caution(
+            "idle-uncertainty",
+            f"the idle power is known to {float(np.nanmax(error)):.2g} W: up to {share} of {NET_ENERGY} ({name}), "
+            "the same way in all runs of a session",
+            (name,),
+        )
+
+
+def _around(runs: Runs, used: Flags) -> dict[tuple[int, int], tuple[IdlePower, IdlePower | None]]:
+    """Find the idle powers before and after the segments of these runs, by session and segment."""
+    known = {(one.session, one.segment, one.when): one for one in runs.manifest.idle_power}
+    places = np.unique(np.stack([runs.session[used], runs.segment[used]]), axis=1).T.tolist()
+    return {
+        (session, segment): (before, known.get((session, segment, "after")))
+        for session, segment in places
+        if (before := known.get((session, segment, "before"))) is not None
+    }

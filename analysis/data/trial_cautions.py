@@ -55,11 +55,9 @@ def cautions_of_trial(
     if manifest.same_program:
         pairs = [f"{name} (as {other})" for name, other in manifest.same_program.items()]
         count = figures.counted(len(pairs), "variant")
-        yield Caution(
-            "measured-once",
-            f"the same program as a neighbour, and not measured: {figures.listed(pairs, 4)}",
-            short=ShortSentence.of(f"{count} not measured: the same program as a neighbour"),
-        )
+        text = f"the same program as a neighbour, and not measured: {figures.listed(pairs, 4)}"
+        short = ShortSentence.of(f"{count} not measured: the same program as a neighbour")
+        yield Caution("measured-once", text, short=short)
     yield from name_cautions(manifest)
     if manifest.origin == "imported":
         yield from imported_cautions(path)
@@ -210,11 +208,9 @@ def imported_cautions(trial: Path) -> Iterator[Caution]:
         with opened(path) as file:
             found = tuple(imported_said(json.loads(file.read())))
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise StoreError(
-            f"the loss report of the imported trial cannot be read: {error}",
-            str(path),
-            "restore the file, or import again",
-        ) from None
+        what = f"the loss report of the imported trial cannot be read: {error}"
+        fix = "restore the file, or import again"
+        raise StoreError(what, str(path), fix) from None
     yield from found
 
 

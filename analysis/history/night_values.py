@@ -22,10 +22,9 @@ from ..data.host_record import BOOT_ARGUMENTS, SessionEnvironment, read_environm
 from ..data.matrix import PerformanceMatrix
 from ..data.merging import StatedCampaign
 from ..data.opening import ASV, open_foreign, results_within
-from ..data.trial import Trial, read_trial
-from ..data.variant_runs import cut_rows
+from ..data.trial import Trial, cut_rows, read_trial
 from ..errors import InsufficientDataError, StoreError, UsageError
-from ..importers.naming import name_of
+from ..importers.gathering import name_of
 from ..importers.reader import is_file, is_foreign
 from ..importers.registry import read_foreign
 from ..methods.multilevel.design import disagreeing

@@ -20,10 +20,9 @@ from ..announcing import as_one, doing, meanwhile
 from ..data.host_record import ordered_variants_of
 from ..data.opening import open_foreign
 from ..errors import AnalysisError, FairtrialError, InsufficientDataError, StoreError, UsageError
-from ..importers.gathering import gather
+from ..importers.gathering import NamedCell, ReadingChoices, Sitting, gather, name_of
 from ..importers.headings import is_commit
 from ..importers.importing import joined_processes
-from ..importers.naming import NamedCell, ReadingChoices, Sitting, name_of
 from ..importers.registry import BARE, UNKNOWN, read_foreign
 from ..pages.model import Caution, ShortSentence
 from ..pages.number_format import counted, listed

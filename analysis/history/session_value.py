@@ -9,8 +9,7 @@ from contextlib import suppress
 import numpy as np
 
 from ..data.matrix import PerformanceMatrix
-from ..data.trial import Trial
-from ..data.variant_runs import cut_rows
+from ..data.trial import Trial, cut_rows
 from ..errors import AnalysisError, InsufficientDataError
 from ..methods.multilevel.compare import Cut, cut_between, lines_of_metrics, together
 from ..methods.multilevel.failures import fisher

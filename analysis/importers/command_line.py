@@ -142,7 +142,9 @@ def _of_fields(opened: Opened) -> Iterator[_Counter]:
             continue
         found = _FIELDS[separator].match(line)
         before = [part.strip() for part in found["before"].split(separator)[:-1]] if found else []
-        if found is None or _has_decimal_commas(before, separator):
+        # ``0,49,msec``: what stands before is the whole part, not the number of CPUs behind their place; a time has decimals
+        whole = separator == "," and before != [] and before[-1].isdecimal()
+        if found is None or (whole and (len(before) == 1 or not _PLACE.match(before[-2]))):
             fix = "use 'perf stat -x ;' (numbers and events may contain commas)"
             what = "the decimal comma is also the separator"
             what = what if found else "the line has no value, unit and event"
@@ -160,16 +162,6 @@ def _of_fields(opened: Opened) -> Iterator[_Counter]:
                 next(iter(places), found["group"] or ""),
                 interval=bool(before) and re.fullmatch(_NUMBER, before[0]) is not None,
             )
-
-
-def _has_decimal_commas(before: list[str], separator: str) -> bool:
-    """Tell whether what stands before a value is its whole part, as in ``0,49,msec``.
-
-    A time (-I) has decimals, and the number of CPUs put together stands behind their place.
-    """
-    if separator != "," or not before or not before[-1].isdecimal():
-        return False
-    return len(before) == 1 or not _PLACE.match(before[-2])
 
 
 def _of_objects(opened: Opened) -> Iterator[_Counter]:

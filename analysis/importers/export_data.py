@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..data.matrix import cut_of
-from ..data.variant_runs import cut_rows
+from ..data.trial import cut_rows
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution, cautions_of
 from ..pages.number_format import counted, listed
@@ -225,18 +225,12 @@ def _values(trial: Trial, metric: str) -> Callable[[int], tuple[float, ...]]:
     if metric not in trial.metrics:
         return _known(trial.values(metric))
     column, apart = trial.metrics[metric], trial.apart(metric)
-    ends = column.offsets
-    return lambda k: () if apart[k] else tuple(column.values[ends[k] : ends[k + 1]].tolist())
+    return lambda k: () if apart[k] else tuple(column.of_run(k).tolist())
 
 
 def _known(column: NDArray[np.float64] | None) -> Callable[[int], tuple[float, ...]]:
     """Give what tells the one value of a run, nothing where it is not known."""
-
-    def single(k: int) -> tuple[float, ...]:
-        value = math.nan if column is None else float(column[k])
-        return () if math.isnan(value) else (value,)
-
-    return single
+    return lambda k: () if column is None or math.isnan(column[k]) else (float(column[k]),)
 
 
 def exported_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> ExportedData:

@@ -23,6 +23,7 @@ import math
 import re
 from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -158,12 +159,19 @@ def _cells(
     opened.require(
         isinstance(results, dict), "it has no results", "is it a result file of asv?", at=""
     )
-    said = _said_of(opened)
+    said: Mapping[str, _Said] = {}
+    # beside the file or one folder above it
+    for folder in () if opened.path is None else (opened.path.parent.parent, opened.path.parent):
+        if _plain(path := folder / _BENCHMARKS):
+            said = _said_in(path, path.stat().st_mtime_ns) or said
     commit = text_of(data.get("commit_hash")) or "unknown"
     keys = texts_of(data.get("params")) | {"commit": commit}
     named = opened.stem.partition("-")[2]  # where version 1 has the environment alone
     keys |= texts_of({"env_name": data.get("env_name") or named or None})
-    keys |= texts_of({"python": data.get("python")}) | _date(data)
+    keys |= texts_of({"python": data.get("python")})
+    with suppress(OverflowError, ValueError, OSError):  # beyond all calendars
+        if made := count_of(data.get("date")):  # of the commit: asv counts milliseconds
+            keys["date"] = datetime.fromtimestamp(made // 1000, UTC).isoformat()
     versions = within(data, "benchmark_version")
     cells: list[ForeignCell] = []
     for name, given in results.items():
@@ -204,15 +212,6 @@ def _cells(
                 )
             )
     return keys, cells
-
-
-def _date(data: Mapping[str, Any]) -> dict[str, str]:
-    """Give when the commit was made: asv counts milliseconds."""
-    found = count_of(data.get("date"))
-    try:
-        return {"date": datetime.fromtimestamp(found // 1000, UTC).isoformat()} if found else {}
-    except (OverflowError, ValueError, OSError):  # beyond all calendars
-        return {}
 
 
 def _row(opened: Opened, given: object, columns: object, at: str) -> dict[str, Any]:
@@ -272,15 +271,6 @@ def _kind(name: str, said: _Said, axes: str) -> _Kind:
         factor=factor,
         better=better,
     )
-
-
-def _said_of(opened: Opened) -> Mapping[str, _Said]:
-    """Read ``benchmarks.json`` beside the file or one folder above it, where there is one."""
-    for folder in () if opened.path is None else (opened.path.parent, opened.path.parent.parent):
-        path = folder / _BENCHMARKS
-        if _plain(path) and (said := _said_in(path, path.stat().st_mtime_ns)):
-            return said
-    return {}
 
 
 @lru_cache(maxsize=4)

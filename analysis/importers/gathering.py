@@ -1,4 +1,4 @@
-"""Files of other tools put together, and what stands there twice.
+"""Files of other tools put together: which benchmark, variant, metric and occasion each cell is, and what stands there twice.
 
 A copy is no further measurement: taken for one it makes sessions and certainty of nothing, and finds a
 program equivalent to itself.
@@ -6,30 +6,293 @@ program equivalent to itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..data.opening import STDIN, no_collections, readable
 from ..data.trial_cautions import CHANGED, settings_differ
-from ..errors import UsageError
+from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..words import shorten
-from .naming import (
-    NamedCell,
-    ReadingChoices,
-    kept_apart,
-    name_of,
-    one_meaning,
-    placed_cells,
-    require_agreement,
-)
 
 if TYPE_CHECKING:
-    from .parsing import ForeignFile
+    from ..record.run_numbers import Better
+    from .parsing import ForeignCell, ForeignFile
 
 _SHOWN = 8
+
+Identity = tuple[str, str | None, int]  # the file's own names, and the how many-th of them
+
+
+def kept_apart(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:
+    """Give a second benchmark of one name, variant and occasion in one file a name of its own.
+
+    A benchmark ends where a metric comes that it has already. Further files of one occasion hold
+    further processes of the same benchmarks. What the file itself tells apart has the same name on
+    every occasion, whatever its place in the file.
+    """
+    if len({(one.benchmark, one.variant, one.sitting) for one in placed}) == len(placed):
+        return [*placed], []
+    taken = {one.benchmark for one in placed}
+    names: dict[tuple[str, int], str] = {}
+    kept = []
+    for one, number in zip(placed, _numbers(placed), strict=True):
+        key = one.benchmark, number
+        if number > 1 and key not in names:
+            while (name := f"{one.benchmark} ({number})") in taken:
+                number += 1  # noqa: PLW2901 - the file has a benchmark of that very name
+            names[key] = name
+            taken.add(name)
+        kept.append(replace(one, benchmark=names[key]) if key in names else one)
+    double = tuple(dict.fromkeys(benchmark for benchmark, _ in names))
+    which = figures.listed(double, _SHOWN)
+    text = f"benchmarks with the same name occur more than once and are kept apart: {which}"
+    return kept, [Caution("equal-names", text, double)] * bool(double)
+
+
+def _numbers(placed: Sequence[NamedCell]) -> list[int]:
+    """Tell which benchmark of its name each cell belongs to, from 1: as in a sitting before, else the first that is free."""
+    groups: dict[tuple[str, str], dict[Sitting, dict[Identity, list[int]]]] = {}
+    counts: Counter[object] = Counter()
+    metrics: dict[object, set[str]] = {}
+    for k, one in enumerate(placed):
+        own = (one.cell.benchmark, one.cell.variant)
+        key = (one.benchmark, one.variant, one.sitting, *own)
+        if one.cell.metric in metrics.get(key, {one.cell.metric}):
+            counts[key] += 1
+            metrics[key] = set()
+        metrics[key].add(one.cell.metric)
+        sittings = groups.setdefault((one.benchmark, one.variant), {})
+        sittings.setdefault(one.sitting, {}).setdefault((*own, counts[key]), []).append(k)
+    numbers = [1] * len(placed)
+    for sittings in groups.values():
+        known: dict[Identity, int] = {}
+        for identities in sittings.values():
+            found: dict[Identity, int] = {}
+            for identity in identities:
+                if (number := known.get(identity)) is not None and number not in found.values():
+                    found[identity] = number
+            free = iter(sorted({*range(1, len(identities) + len(found) + 1)} - {*found.values()}))
+            for identity, places in identities.items():
+                if identity not in found:
+                    found[identity] = next(free)
+                    known.setdefault(identity, found[identity])
+                for k in places:
+                    numbers[k] = found[identity]
+    return numbers
+
+
+_UNSAID = "direction unknown"
+
+
+def one_meaning(
+    placed: Sequence[NamedCell], better: Better | None
+) -> tuple[list[NamedCell], list[Caution]]:
+    """Make values of one metric in several units, or directions, several metrics.
+
+    Nobody compares them by accident then. Cells that do not tell the direction have the one that the
+    others of their metric tell, if it is one.
+    """
+    said: dict[tuple[str, str], dict[Better, str]] = {}
+    for one in placed:
+        if one.cell.better is not None:
+            directions = said.setdefault((one.cell.metric, one.cell.unit), {})
+            directions.setdefault(one.cell.better, one.source)
+    taken = {one.cell.metric for one in placed}
+    names: dict[str, dict[tuple[str, Better | None], str]] = {}  # by metric, then by meaning
+    told: list[Caution] = []
+    kept = []
+    for one in placed:
+        metric, unit = one.cell.metric, one.cell.unit
+        directions = said.get((metric, unit), {})
+        direction = one.cell.better
+        if direction is None:  # what the others of its metric say, if it is one direction
+            ((direction, where),) = directions.items() if len(directions) == 1 else ((better, ""),)
+            if better is not None and better != direction:
+                raise _contradicted(metric, direction, better, where)
+        meaning = (unit, direction if len(directions) > 1 else None)
+        known = names.setdefault(metric, {})
+        if meaning not in known:
+            code, how = "units-apart", "in several units"
+            if unit in {of for of, _ in known}:
+                code, how = "directions-apart", "with both directions"
+            known[meaning] = _free(metric, meaning, known, taken)
+            if known[meaning] != metric:
+                text = f"{metric} stands there {how}: {known[meaning]!r} is a metric of its own"
+                told.append(Caution(code, text, (known[meaning],)))
+        if (known[meaning], direction) != (metric, one.cell.better):
+            cell = replace(one.cell, metric=known[meaning], better=direction)
+            one = replace(one, cell=cell)  # noqa: PLW2901
+        kept.append(one)
+    return kept, told
+
+
+def _free(
+    metric: str,
+    meaning: tuple[str, Better | None],
+    known: Mapping[tuple[str, Better | None], str],
+    taken: set[str],
+) -> str:
+    """Name a meaning of a metric: the first one has its name, others also their unit, or direction."""
+    unit, direction = meaning
+    same = [name for (of, _), name in known.items() if of == unit]
+    name = metric
+    if same:
+        name = f"{same[0]} [{direction or _UNSAID}]"
+    elif known:
+        name = f"{metric} [{unit or 'no unit'}]"
+    while name in taken - {metric}:  # the file has a metric of that very name
+        name += "*"
+    taken.add(name)
+    return name
+
+
+def require_agreement(cells: Iterable[NamedCell], better: Better | None) -> None:
+    """Refuse a direction that no metric takes, and that each of them contradicts."""
+    if better is None:
+        return
+    said = {one.cell.metric: (one.cell.better, one.source) for one in reversed([*cells])}
+    directions = {direction for direction, _ in said.values()}
+    if directions and None not in directions and better not in directions:
+        metrics = figures.listed(tuple(reversed(said)), 3)
+        direction, where = next(reversed(said.values()))
+        raise _contradicted(metrics, direction, better, where)
+
+
+def _contradicted(metric: str, said: Better | None, better: Better, where: str) -> UsageError:
+    what = f"the file says that {said} values of {metric} are better, the call says {better}"
+    return UsageError(what, where, f"leave out --better {better}")
+
+
+_LONGEST = 60
+_MOST_FAILED = 1_000_000
+
+Sitting = tuple[str, str, str | None]  # an occasion, and what of it one file holds in one piece
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingChoices:
+    """What a person said of how files are read; None where the format's own rule holds.
+
+    `variant`, `benchmark`: The key whose value is the variant, or the benchmark; ``file`` and
+    ``folder`` are the source's own names. `session`: ``file``, ``folder``, ``session`` or a key:
+    cells of one value were measured on one occasion. Files and folders count by where they lie, not
+    by their bare names; ``session`` is the file's own name of the occasion, which several files may
+    share. `metric`: Only this one. `better`: For metrics of which the file does not say it; one
+    that contradicts the file is refused.
+    """
+
+    variant: str | None = None
+    benchmark: str | None = None
+    session: str | None = None
+    metric: str | None = None
+    better: Better | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCell:
+    """A cell with the names that it has from here on.
+
+    `benchmark`, `variant`: As they were chosen. `occasion`: Names the session: two cells of one
+    occasion were measured together. `source`: The file's path as it was given. `place`: Where the
+    file lies, whatever way leads there. `cell`: What was measured.
+    """
+
+    benchmark: str
+    variant: str
+    occasion: str
+    source: str
+    place: str
+    cell: ForeignCell
+
+    @property
+    def sitting(self) -> Sitting:
+        """What of an occasion one file holds in one piece: its metrics may share processes."""
+        return (self.occasion, self.source, self.cell.session)
+
+
+def placed_cells(files: Sequence[ForeignFile], chosen: ReadingChoices) -> list[list[NamedCell]]:
+    """Name every cell; give those of each file in a list."""
+    sound: set[str] = set()
+    placed = [[*_placed(file, chosen)] for file in files]
+    for one in chain.from_iterable(placed):
+        _require_sound(one, sound)
+    return placed
+
+
+def _placed(file: ForeignFile, chosen: ReadingChoices) -> Iterator[NamedCell]:
+    source, name, path = readable(file.source), name_of(file.source), Path(file.source)
+    path = path.resolve() if path.name in ("", "..") else path
+    folder = path.parent.resolve()  # a link to a file lies where the link does
+    own = {"file": name, "folder": readable(folder.name)}
+    lies = {
+        "file": readable(str(folder / Path(file.source).name)),
+        "folder": readable(str(folder)),
+    }
+    if file.source == STDIN:
+        own["folder"], lies = STDIN, {"file": STDIN, "folder": STDIN}
+
+    def of(cell: ForeignCell, key: str, own: dict[str, str]) -> str:
+        found = cell.keys.get(key, own.get(key))
+        if found is None:
+            known = ", ".join(dict.fromkeys((*cell.keys, *own)))
+            what = f"{cell.benchmark!r} has no key {key!r}"
+            raise UsageError(what, file.source, f"known here: {known}")
+        return found
+
+    for cell in file.cells:
+        session = {} if cell.session is None else {"session": cell.session}
+        occasion = source if cell.session is None else f"{source}, {cell.session}"
+        variant = name if cell.variant is None else cell.variant
+        yield NamedCell(
+            benchmark=of(cell, chosen.benchmark, own) if chosen.benchmark else cell.benchmark,
+            variant=of(cell, chosen.variant, own) if chosen.variant else variant,
+            occasion=occasion
+            if chosen.session is None
+            else of(cell, chosen.session, lies | session),
+            source=source,
+            place=lies["file"],
+            cell=cell,
+        )
+
+
+def name_of(source: str) -> str:
+    """Give the name of a file by which a variant, or a benchmark, is called."""
+    if source == STDIN:
+        return "standard input"
+    name = Path(source).name or Path(source).resolve().name
+    for ending in (".gz", ".bz2", ".xz", ".zst", ".lz"):
+        name = name.removesuffix(ending)
+    return readable(name.rpartition(".")[0] or name)
+
+
+def _require_sound(one: NamedCell, sound: set[str]) -> None:
+    """Refuse names that hold halves of characters, as JSON may, and numbers beyond all measure."""
+    for name in {one.benchmark, one.variant, one.cell.metric, one.cell.unit, one.occasion} - sound:
+        sound.add(name)
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            what = f"the name {name[:_LONGEST]!r} is not text: {error.reason}"
+            raise AnalysisError(what, one.source, "give it another name in the file") from None
+    bench = repr(one.benchmark[:_LONGEST])
+    if (one.cell.failed or 0) > _MOST_FAILED:
+        fix = "is the file damaged? each of them would be a row"
+        raise AnalysisError(f"{bench} has {one.cell.failed:,} failed runs", one.source, fix)
+    if one.cell.values and max(one.cell.values) == math.inf:
+        what = f"a value of {bench} is too large for seconds or bytes"
+        raise AnalysisError(what, one.source, "is the file damaged?")
+
+
+# --- What stands there twice.
+
+
 _OF_BENCHMARK = ("benchmark", "variant", "session", "keys")
 _NAME = 40
 _DIGITS_OF_CLOCK = 3  # clocks of fewer digits give two programs the same time by chance
@@ -175,7 +438,10 @@ def _repeated(
     first: dict[object, NamedCell] = {}
     double: list[Double] = []
     for results in units.values() if len(units) > 1 else ():
-        shape = tuple((key, _rows(cells)) for key, cells in sorted(results.items()))
+        shape = tuple(
+            (key, tuple(process for one in cells for process in one.cell.processes))
+            for key, cells in sorted(results.items())
+        )
         every = [one for cells in results.values() for one in cells]
         other = first.setdefault(shape, every[0])
         likely = whole or other.sitting == every[0].sitting
@@ -183,12 +449,6 @@ def _repeated(
         if other is not every[0] and any(map(is_sign, results.values())):
             double.append((every, other))
     return double
-
-
-def _rows(cells: Sequence[NamedCell]) -> tuple[tuple[float, ...], ...]:
-    if len(cells) == 1:
-        return cells[0].cell.processes
-    return tuple(process for one in cells for process in one.cell.processes)
 
 
 def _may_be_kept(cells: Sequence[NamedCell], digits: int = _DIGITS_OF_CLOCK) -> bool:
@@ -271,7 +531,12 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
     said = [(one, file) for file in files for one in file.losses]
     said += [(one, file) for file in files for one in file.notes]
     told = [Caution(one.code, one.text, (readable(file.source),)) for one, file in said]
-    told += (*_hosts(files), *_alike(placed), *copied)
+    hosts = tuple(dict.fromkeys(host for file in files if (host := file.facts.get("host"))))
+    if len(hosts) > 1:
+        text = f"the files are from {len(hosts)} hosts ({figures.listed(hosts, 3)})"
+        text += ": a difference between them may be that of the hosts"
+        told.append(Caution("several-hosts", text, hosts))
+    told += (*_alike(placed), *copied)
     told += settings_differ((name_of(file.source), file.settings) for file in files)
     placed, cautions = one_meaning(placed, chosen.better)
     told += cautions
@@ -290,14 +555,6 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
         rule=_rule(files, chosen),
         cautions=tuple(dict.fromkeys(told)),
     )
-
-
-def _hosts(files: Sequence[ForeignFile]) -> Iterator[Caution]:
-    hosts = tuple(dict.fromkeys(host for file in files if (host := file.facts.get("host"))))
-    if len(hosts) > 1:
-        fix = "a difference between them may be that of the hosts"
-        text = f"the files are from {len(hosts)} hosts ({figures.listed(hosts, 3)}): {fix}"
-        yield Caution("several-hosts", text, hosts)
 
 
 def _alike(placed: Sequence[NamedCell]) -> Iterator[Caution]:

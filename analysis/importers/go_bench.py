@@ -271,7 +271,10 @@ def read_go_bench(opened: Opened) -> ForeignFile:
     log = log_of(opened, lines)
     if not any(part.names for part in log.parts):
         raise opened.fail("there is no result line in the file", "was it 'go test -bench .'?")
-    variant = _variant_key(log.abouts)
+    values = {key: {about.get(key) for about in log.abouts} for key in _VARIANTS}
+    # the first one is what our own exports write
+    sure = [key for key in _VARIANTS[:2] if values[key] != {None}]
+    variant = next((k for k in (*sure, *_VARIANTS) if k in sure or len(values[k]) > 1), None)
     cells = tuple(_cells(log, variant))
     told = figures.span(n for part in log.parts if part.names for n in (part.low, part.high))
     failed = list(dict.fromkeys(name for name, _ in log.failed))
@@ -296,14 +299,6 @@ def read_go_bench(opened: Opened) -> ForeignFile:
         },
         facts={} if cpu is None else {"cpu_model": cpu},
     )
-
-
-def _variant_key(abouts: Sequence[Mapping[str, str]]) -> str | None:
-    """Give the configuration key whose values are the variants, if there is one."""
-    values = {key: {about.get(key) for about in abouts} for key in _VARIANTS}
-    # the first one is what our own exports write
-    sure = [key for key in _VARIANTS[:2] if values[key] != {None}]
-    return next((key for key in (*sure, *_VARIANTS) if key in sure or len(values[key]) > 1), None)
 
 
 def _metric(unit: str, better: Mapping[str, Better]) -> tuple[str, str, float, Better | None]:

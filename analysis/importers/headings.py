@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,91 +13,31 @@ from typing import TYPE_CHECKING, Any
 from ..data.number_text import is_numeric
 from ..errors import UsageError
 from ..pages import number_format as figures
+from ..registry import shipped
 from .parsing import MISSING, SIZES, TIMES, in_base_unit, is_quantity
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
     from ..record.run_numbers import Better
 
-_NAMES: dict[str, tuple[str, ...]] = {
-    role: tuple(names.split())
-    for role, names in {
-        "benchmark": "benchmark bench test workload program task name benchmark_name test_name testcase test_case case "
-        "case_name task_name problem query function filename file path src_dir casename label scenario "
-        "operation url uri dataset",
-        "variant": "variant system computer config configuration version build tool binary tool_name "
-        "implementation impl algorithm algo method language lang compiler compiler_path engine framework "
-        "library lib solver runtime_name interpreter shell shell_name sh_path backend jvm vm php loader "
-        "agent model compressor encoding database db",
-        "session": "session occasion day night boot",
-        "block": "block",
-        "process": "process invocation fork run execution repetition rep pid",
-        "iteration": "iteration iter round",
-        "value": "value time wall walltime wall_time elapsed duration seconds runtime real real_time score "
-        "measurement",
-        "unit": "unit units time_unit time_units timeunit",
-        "metric": "metric criterion measure",
-        "better": "better direction lower_is_better higher_is_better",
-        "ok": "ok success passed failed outcome status exit_code exit_status exitcode returncode return_code "
-        "error_occurred",
-        "warmup": "warmup warm_up is_warmup",
-        "time": "timestamp time_stamp datetime date started started_at start_time ts created_at when",
-        "commit": "commit commit_hash commit_id sha revision git_commit githash git_sha",
-        "host": "host hostname host_name machine machine_name node nodename node_name",
-    }.items()
-}
-# outcomes only where all their words are
-_TOO = tuple(
-    ["valid", "is_valid", "correct", "timed_out", "timeout_hit", "crashed", "pass", "result"]
-)
+_WORDS = tomllib.loads(shipped("analysis/importers/headings.toml").read_text("utf-8"))
+_NAMES: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["roles"].items()}
+_SAY: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["words"].items()}
+_TOO, TOTALS, ORDER = _SAY["too"], _SAY["totals"], _SAY["order"]
 _ONE = (
     "session", "block", "process", "iteration", "unit", "metric", "better", "warmup", "time", "commit", "host",
 )  # fmt: skip
-# what values may be totals of
-TOTALS = ("iterations", "iters", "loops", "inner_loops", "ops", "operations", "weight", "repeats")
-# in a column of such words alone these are units; the others may be a class, a clock's or a statistic
-_UNIT_WORDS = frozenset((*TIMES, *SIZES)) - {"s", "B", "h", "min", "day", "days"}
+_UNIT_WORDS = {*TIMES, *SIZES} - {*_SAY["other_units"]}
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z][a-z]+")
 _SHOWN = 8
 SAMPLE = 200  # rows that tell whether a column holds numbers
 _SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(]([A-Za-zµμ/]+)[\])]|_([A-Za-zµμ]+))$")
-# headings that are a unit and nothing else; "hour" and "second" may be a clock's
-_ALONE = frozenset(TIMES) - {
-    "h", "s", "min", "mins", "hr", "hrs", "hour", "minute", "second", "day", "days", "micros",
-    "millis", "nanos",
-}  # fmt: skip
-# behind an underscore these are units only where the word before them is one of a value:
-# config_B and cpu_h are none
-_SHORT = frozenset(("h", "s", "B", "hr", "hour", "minute", "second", "day", "days"))
-_TIMED = frozenset((*_NAMES["value"], "user", "sys", "system", "latency"))
-_SIZED = frozenset(("memory", "mem", "rss", "maxrss", "heap"))
-# what ends so was set, or is a point in time, whatever its unit
-_NO_VALUES = frozenset(
-    (
-        "timeout", "limit", "interval", "budget", "deadline", "offset", "timestamp",
-        "start", "started", "end", "ended", "finished", "size", "count",
-    )
-)  # fmt: skip
-_MEASURED = frozenset(
-    (
-        "time", "wall", "walltime", "elapsed", "duration", "latency", "score", "runtime", "throughput", "memory",
-        "rss", "energy", "power", "cycles", "instructions", "faults",
-    )
-)  # fmt: skip
+_ALONE = {*TIMES} - {*_SAY["clocks"]}  # headings that are a unit and nothing else
+_TIMED = (*_NAMES["value"], *_SAY["timed"])
 _SETTING = re.compile(
     r"(?:^|_)(threads?|n|sizes?|cores|cpus|jobs|batch|workers|params?|concurrency|range|length|len|depth|dim|args?\d*"
     r"|nodes|clients|users|connections|groups|grid|level|scale|elements|items|[xyz])(?:_|$)"
 )
-_SUMMARY = frozenset(
-    (
-        "mean", "avg", "average", "median", "min", "minimum", "max", "maximum", "std", "stddev",
-        "stdev", "sd", "stderr", "sem", "variance", "var", "cv", "iqr", "mad", "q1", "q3",
-        "p50", "p75", "p90", "p95", "p99", "p999",
-    )
-)  # fmt: skip
-# beside a value one of these makes it a summary; a range may be a parameter, but not of a "value"
-_SPREAD = frozenset(("std", "stddev", "stdev", "sd", "stderr", "sem", "iqr"))
-_RANGE = frozenset(("range", "±", "+/_"))
 _RUN = re.compile(
     r"(?:(.+)_)?(?:run|iter|iteration|rep|repetition|repeat|trial|try|round|execution|exec|measurement)_?\d+"
 )
@@ -272,7 +213,7 @@ def _parted(heading: str) -> str:
 def is_measured(heading: str) -> bool:
     """Tell whether a heading has a word of what is measured, and none of what was set."""
     words = plain_heading(heading).split("_")
-    return bool(_MEASURED & {*words}) and words[-1] not in _NO_VALUES
+    return bool({*_SAY["measured"]} & {*words}) and words[-1] not in _SAY["no_values"]
 
 
 def is_commit(heading: str) -> bool:
@@ -326,8 +267,8 @@ def summaries(headings: Sequence[str]) -> tuple[str, ...]:
         heading
         for heading, base, word in found
         if (word and len(words[base]) > 1)
-        or (word in _SPREAD and (base in values or (not base and values)))
-        or (word in _RANGE and "value" in plain)
+        or (word in _SAY["spread"] and (base in values or (not base and values)))
+        or (word in _SAY["range"] and "value" in plain)
     )
 
 
@@ -484,7 +425,7 @@ def stated_roles(
     twice = next((headings[place] for place in given if given.count(place) > 1), None)
     if twice is not None:
         raise UsageError(f"the column {twice!r} has two roles", "--columns", "give it one")
-    if said.get("better", "lower") not in _LOWER + _HIGHER:
+    if said.get("better", "lower") not in _SAY["lower"] + _SAY["higher"]:
         raise UsageError(f"better is lower or higher, not {said['better']!r}", "--columns")
     return stated, said
 
@@ -521,11 +462,11 @@ def _base(heading: str) -> str:
 def _summary(heading: str) -> tuple[str, str]:
     """Part a heading from the word of a summary in it, first or last; "" for none."""
     base = _base(heading)
-    if base in _RANGE:
+    if base in _SAY["range"]:
         return "", base
     words = base.replace("std_dev", "stddev").split("_")
     for place in (-1, 0):
-        if words[place] in _SUMMARY:
+        if words[place] in _SAY["summary"]:
             word = words.pop(place)
             return "_".join(words), word
     return base, ""
@@ -543,7 +484,7 @@ def _value(heading: str, *, stated: bool = False) -> str | None:
         return None
     base, unit = plain_heading(match[1]), match[2] or match[3]
     last = base.rpartition("_")[2]
-    if last in _NO_VALUES and not stated:
+    if last in _SAY["no_values"] and not stated:
         return None
     if base.endswith("_per") and _is_unit(unit):
         return f"{base.removesuffix('_per')}/{unit}"
@@ -552,34 +493,19 @@ def _value(heading: str, *, stated: bool = False) -> str | None:
             return each
         if _is_unit(unit):
             return unit
-        return None if base not in _NAMES["value"] else "" if unit.lower() in _SUMMARY else unit
+        return (
+            None if base not in _NAMES["value"] else "" if unit.lower() in _SAY["summary"] else unit
+        )
     if not _is_unit(unit) or unit.lower() == "min":
         return None
-    if unit in _SHORT and last not in (_SIZED if unit == "B" else _TIMED):
+    if unit in _SAY["short"] and last not in (_SAY["sized"] if unit == "B" else _TIMED):
         return None
     return unit
 
 
-_YES = frozenset(("true", "yes", "t", "y"))
-_NO = frozenset(("false", "no", "f", "n"))
-_GOOD = frozenset(
-    (
-        "ok", "okay", "success", "successful", "succeeded", "completed", "complete", "done",
-        "pass", "passed", "good", "finished",
-    )
-)  # fmt: skip
-_BAD = frozenset(
-    (
-        "failed", "fail", "failure", "error", "errored", "killed", "crash",
-        "crashed", "aborted", "abort", "exception", "oom", "cancelled", "canceled", "invalid",
-        "incomplete", "unsuccessful", "interrupted",
-        "segfault", "memout", "out of memory",
-    )
-)  # fmt: skip
-_NEGATED = frozenset(("failed", "error_occurred", "timed_out", "timeout_hit", "crashed"))
+_YES, _NO = _SAY["yes"], _SAY["no"]
+_GOOD, _BAD = _SAY["good"], tuple(word.replace("_", " ") for word in _SAY["bad"])
 _KNOWN = 256  # words that are not looked up again
-# columns whose numbers are a process's: 0 is good
-_CODES = frozenset(("status", "exit_code", "exit_status", "exitcode", "returncode", "return_code"))
 
 
 @lru_cache(maxsize=_KNOWN)  # asked for every group of rows
@@ -589,29 +515,25 @@ def is_good(heading: str, text: str) -> bool | None:
     number = _number(plain)
     if is_cut(plain):
         return False
-    if column in _NEGATED:
-        if plain in _NO | _GOOD | {""} or number == 0:
+    if column in _SAY["negated"]:
+        if plain in {*_NO, *_GOOD, ""} or number == 0:
             return True
-        return False if plain in _YES | _BAD or number is not None else None
-    if number is not None and column in _CODES:
+        return False if plain in {*_YES, *_BAD} or number is not None else None
+    if number is not None and column in _SAY["codes"]:
         return number == 0
     if number is not None:
         return {0: False, 1: True}.get(number) if column != "outcome" else None
-    return True if plain in _YES | _GOOD else False if plain in _NO | _BAD else None
+    return True if plain in {*_YES, *_GOOD} else False if plain in {*_NO, *_BAD} else None
 
 
 def is_outcome(text: str) -> bool:
     """Tell whether a word says by itself, under any heading, what became of a run."""
-    return text.strip().lower() in _GOOD | _BAD or is_cut(text)
+    return text.strip().lower() in {*_GOOD, *_BAD} or is_cut(text)
 
 
 def is_cut(text: str) -> bool:
     """Tell whether a time limit ended a run, by the same cell: ``timeout``, or ``timeout of 10.0 s``."""
     return text.strip().lower().partition(" of ")[0] in ("timeout", "timed out")
-
-
-_LOWER = ("lower", "less", "smaller", "min", "minimize", "minimise")
-_HIGHER = ("higher", "more", "larger", "bigger", "max", "maximize", "maximise")
 
 
 def better_said(headings: Sequence[str], found: ColumnRoles, text: str) -> Better | None:
@@ -620,8 +542,8 @@ def better_said(headings: Sequence[str], found: ColumnRoles, text: str) -> Bette
     if found.better is None and "better" not in found.said:
         return None
     plain = re.sub(r"[_ ]is[_ ]better$", "", text.strip().lower())
-    if plain in _LOWER or plain in _HIGHER:
-        return "lower" if plain in _LOWER else "higher"
+    if plain in _SAY["lower"] or plain in _SAY["higher"]:
+        return "lower" if plain in _SAY["lower"] else "higher"
     heading = "" if found.better is None else headings[found.better].strip().lower()
     true, false = plain in ("true", "1", "yes"), plain in ("false", "0", "no")
     # of a direction, neither yes nor no says which
@@ -635,9 +557,9 @@ def is_warmup(text: str) -> bool | None:
     """Tell whether a run is a warm-up; an empty cell says no; None where nobody knows."""
     plain = text.strip().lower()
     number = _number(plain)
-    if plain in _YES | {"warmup", "warm-up"} or number == 1:
+    if plain in {*_YES, "warmup", "warm-up"} or number == 1:
         return True
-    return False if plain in _NO | {""} or number == 0 else None
+    return False if plain in {*_NO, ""} or number == 0 else None
 
 
 def _number(plain: str) -> int | None:

@@ -55,7 +55,7 @@ from ..record.trial_files import (
 from ..stats.samples import read_only
 from ..version import VERSION
 from ..words import shortened
-from .naming import NamedCell, Sitting, require_agreement
+from .gathering import NamedCell, Sitting, require_agreement
 
 if TYPE_CHECKING:
     from .gathering import GatheredCells
@@ -206,45 +206,6 @@ _Cell = tuple[int, str, str]  # session, benchmark, variant
 _Run = tuple[Outcome, str | None, Joined]  # with what the file says of its end
 
 
-@dataclass(slots=True)
-class _Block:
-    """Processes with all the metrics that could be joined to them."""
-
-    labels: Labels
-    rows: list[Joined]
-
-    def join(self, metric: str, labels: Labels, rows: list[Joined]) -> bool:
-        """Put a metric beside the others, if it can be told which process is which."""
-        if any(metric in row.values for row in self.rows):
-            return False
-        if self.labels is not None and labels is not None:
-            self._join_named(self.labels, labels, rows)
-            return True
-        if len(self.rows) != len(rows):
-            return False
-        for row, new in zip(self.rows, rows, strict=True):
-            row.values |= new.values
-        self.labels = self.labels or labels
-        return True
-
-    def _join_named(
-        self, order: tuple[str, ...], labels: tuple[str, ...], new: list[Joined]
-    ) -> None:
-        rows = dict(zip(order, self.rows, strict=True))
-        behind: dict[str | None, list[str]] = {}  # processes that no other metric has
-        before: str | None = None
-        for label, one in zip(labels, new, strict=True):
-            if label in rows:
-                before = label
-                rows[label].values |= one.values
-            else:
-                behind.setdefault(before, []).append(label)
-                rows[label] = one
-        after = (one for label in order for one in (label, *behind.get(label, ())))
-        self.labels = (*behind.get(None, ()), *after)
-        self.rows = [rows[label] for label in self.labels]
-
-
 def joined_processes(cells: Sequence[ForeignCell]) -> list[Joined]:
     """Give the processes of one benchmark and variant in one sitting, each with its metrics.
 
@@ -252,22 +213,50 @@ def joined_processes(cells: Sequence[ForeignCell]) -> list[Joined]:
     there are as many of both. Otherwise nobody knows which belong together: they stand in rows of
     their own.
     """
-    blocks: list[_Block] = []
+    blocks: list[tuple[Labels, list[Joined]]] = []
     for cell in cells:
         processes = cell.processes if cell.known else tuple((value,) for value in cell.values)
-        numbers = cell.blocks or (0,) * len(processes)
-        pairs = zip(processes, numbers, strict=True)
-        rows = [Joined({cell.metric: values}, block) for values, block in pairs]
+        pairs = zip(processes, cell.blocks or (0,) * len(processes), strict=True)
+        new = [Joined({cell.metric: values}, block) for values, block in pairs]
         labels = cell.labels
         if labels is not None and len(set(labels)) < len(labels):
             labels = None  # two processes of one name
-        if rows and not any(block.join(cell.metric, labels, rows) for block in blocks):
-            blocks.append(_Block(labels, rows))
-    joined = [row for block in blocks for row in block.rows]
+        for k, (known, rows) in enumerate(blocks if new else ()):
+            if any(cell.metric in row.values for row in rows):
+                continue
+            if known is not None and labels is not None:
+                blocks[k] = _joined_by_name(known, rows, labels, new)
+                break
+            if len(rows) == len(new):
+                for row, one in zip(rows, new, strict=True):
+                    row.values |= one.values
+                blocks[k] = known or labels, rows
+                break
+        else:
+            blocks += [(labels, new)] * bool(new)
+    joined = [row for _, rows in blocks for row in rows]
     for row in joined:
         if not all(row.values.values()):
             row.values = {metric: values for metric, values in row.values.items() if values}
     return joined
+
+
+def _joined_by_name(
+    order: tuple[str, ...], first: list[Joined], labels: tuple[str, ...], new: list[Joined]
+) -> tuple[Labels, list[Joined]]:
+    rows = dict(zip(order, first, strict=True))
+    behind: dict[str | None, list[str]] = {}  # processes that no other metric has
+    before: str | None = None
+    for label, one in zip(labels, new, strict=True):
+        if label in rows:
+            before = label
+            rows[label].values |= one.values
+        else:
+            behind.setdefault(before, []).append(label)
+            rows[label] = one
+    after = (one for label in order for one in (label, *behind.get(label, ())))
+    every = (*behind.get(None, ()), *after)
+    return every, [rows[label] for label in every]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
@@ -41,12 +42,10 @@ from .parsing import (
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
-    from ..record.run_numbers import Better
 
-Asked = str | Callable[[Place], Any] | None
+Asked = str | int | Callable[[Place], Any] | None
 Processes = tuple[tuple[float, ...], ...]
 Reader = Callable[["Opened", Place, float], "Processes | Mapping[str, tuple[float, ...]]"]
-Text = str | bool | Callable[["Read"], str | bool]
 
 STRANGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _LOOKED_AT = 1000  # entries of a list, which may be a long table
@@ -65,19 +64,20 @@ class Take:
 
     `value`: Where its values are, a number or a list; None for the benchmark itself. `metric`: Its name; a function may
     give the direction with it. `names`: The metrics' names, where
-    the file names them itself: ``{}`` in the other paths stands for each. `known`: Of such names ours, the unit and the
+    the file names them itself: ``{}`` in the other paths stands for each; `but` those that are none. `known`: Of such names ours, the unit and the
     direction. `runs`: Whether all values stem from ``one`` process, ``each`` from its own, or those of each list from
     one. `read`: Makes the processes, perhaps with their names, of what stands at `value`. `needed`: Whether a benchmark
     without it is refused. `zeros`: Whether one with nothing but zeros has it.
     """
 
-    value: str | None
+    value: str | None = None
     metric: Asked = "'time'"
     unit: Asked = "'s'"
     better: Asked = "'lower'"
     _: KW_ONLY
     names: Asked = None
-    known: Mapping[str, tuple[str | None, str | None, Better | None]] = field(default_factory=dict)
+    but: str = ""
+    known: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     runs: Literal["one", "each", "lists"] = "one"
     read: Reader | None = None
     needed: bool = True
@@ -93,7 +93,7 @@ class JsonTool:
     begin that hold no runs, and JSON behind other text. `unwrap`: Gives what the paths begin from. `each`: The
     benchmarks. `keeps`: How values get into the file. `join`: What entries share that are runs of one benchmark.
     `keys`: Paths, with blanks between them, of what tells a benchmark apart, ``label=path`` where it has another
-    name, ``label=`` of its own name; of an object all plain values. `fails`: Whether a benchmark failed, how often,
+    name, ``label=`` of its own name; of an object all plain values. `definition`: As `keys`, how it is measured. `fails`: Whether a benchmark failed, how often,
     or which of its values did; None where that is not known. `skips`: Whether it was not measured at all. `stem`:
     Whether a benchmark without a name is called as the file. `losses`, `notes`: A text, or what makes it, by its
     code. `lost`: Codes of losses that have the same text for every tool.
@@ -108,11 +108,11 @@ class JsonTool:
     keeps: str = "is the file damaged?"
     summary: re.Pattern[str] | None = None
     begins: re.Pattern[str] | None = None
-    unwrap: Callable[[Opened], Any] | None = None
+    unwrap: Callable[[Opened, str], Any] | None = None
     variant: Asked = None
     rule: str | Callable[[Sequence[ForeignCell]], str] = "the file's name"
     stem: bool = False
-    entry: type = dict
+    lists: bool = False
     join: Asked = None
     skips: Asked = None
     fails: Asked = None
@@ -120,8 +120,9 @@ class JsonTool:
     warmups: Asked = None
     session: Asked = None
     keys: tuple[str | Callable[[Place], Any], ...] = ()
-    definition: Asked = None
-    losses: Mapping[str, Text] = field(default_factory=dict)
+    definition: tuple[str | Callable[[Place], Any], ...] = ()
+    losses: Mapping[str, str | Callable[[Read], str | bool]] = field(default_factory=dict)
+    when: Mapping[str, Callable[[Read], bool]] = field(default_factory=dict)
     lost: str = ""
     notes: Callable[[Read], Iterable[Caution]] | None = None
     facts: Mapping[str, Asked] = field(default_factory=dict)
@@ -138,10 +139,34 @@ class JsonTool:
         )
 
 
+def rows_in(text: str, functions: Mapping[str, Any]) -> tuple[JsonTool, ...]:
+    """Read the rows of a TOML text, with functions in the place of their names."""
+
+    def resolved(value: Any) -> Any:  # noqa: ANN401 - TOML
+        if isinstance(value, dict):
+            return {key: resolved(one) for key, one in value.items()}
+        if isinstance(value, list):
+            return tuple(map(resolved, value))
+        if isinstance(value, str) and value.endswith("()"):
+            return functions[value[:-2]]
+        return None if value == "" else value
+
+    tables = tomllib.loads(text)
+    rows = []
+    for name, own in tables.items():
+        tables[name] = {"name": name, **tables.get(own.pop("like", None), {}), **own}
+        about = resolved(tables[name])
+        about["takes"] = tuple(Take(**one) for one in about["takes"])
+        about["summary"] = re.compile(about["summary"]) if "summary" in about else None
+        rows.append(JsonTool(**about))
+    return tuple(rows)
+
+
 @dataclass(slots=True)
 class Read:
     """What is known when all cells are made: the whole, the benchmarks that were measured, and their cells."""
 
+    tool: JsonTool
     opened: Opened
     whole: Place
     groups: list[list[Place]]
@@ -172,8 +197,8 @@ def _leads(data: Any, steps: Steps) -> bool:  # noqa: ANN401 - any JSON
 def asked(place: Place, what: Asked) -> Any:  # noqa: ANN401 - any JSON
     """Give what stands at a path, a list where it leads to several places, or what a function gives; or None."""
     try:
-        if what is None or callable(what):
-            return what and what(place)
+        if not isinstance(what, str):
+            return what(place) if callable(what) else what
         keys, value = _keys_of(what), place.value
         if keys is not None and type(value) is dict:  # most are, and this is ten times faster
             for one in keys:
@@ -206,7 +231,7 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
     if tool.summary is not None and opened.structure() is None:
         what = f"this output of {tool.name} holds summaries only, no runs"
         opened.require(tool.summary.search(opened.head()) is None, what, tool.keeps, at="")
-    whole = root(tool.unwrap(opened) if tool.unwrap else opened.json())
+    whole = root(tool.unwrap(opened, tool.keeps) if tool.unwrap else opened.json())
     listed, why = [], ""
     try:
         listed = places(whole, tool.each) if isinstance(tool.each, str) else tool.each(whole)
@@ -216,10 +241,10 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
     groups: dict[object, list[Place]] = {}
     for place in listed:
         if not asked(place, tool.skips):
-            good = isinstance(place.value, tool.entry)
+            good = isinstance(place.value, list if tool.lists else dict)
             opened.require(good, "a benchmark is not an object", at=place.where)
             groups.setdefault(asked(place, tool.join) or place.where, []).append(place)
-    read = Read(opened, whole, list(groups.values()))
+    read = Read(tool, opened, whole, list(groups.values()))
     for group in read.groups:
         read.cells += _cells(tool, read, group)
     some = any(cell.values or cell.failed for cell in read.cells)
@@ -229,7 +254,13 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
     if "one-process" in tool.lost:
         means = f"means of {read.inner} iterations, " if read.inner else ""
         lost["one-process"] = one_process(f"values are {means}all from one process")
-    lost |= {code: text(read) if callable(text) else text for code, text in tool.losses.items()}
+    for code, text in tool.losses.items():
+        good = code not in tool.when or tool.when[code](read)
+        if callable(text):
+            lost[code] = text(read)
+        else:
+            lost[code] = good and (read.inner or "{inner}" not in text) and text
+            lost[code] = lost[code] and text.replace("{inner}", read.inner)
     return foreign_file(
         cells=read.cells,
         losses=lost,
@@ -245,8 +276,9 @@ def _cells(tool: JsonTool, read: Read, group: list[Place]) -> Iterator[ForeignCe
     good = [one for one in group if asked(one, tool.fails) is not True]
     name = shared["benchmark"]
     for take in tool.takes:
-        names = [one for place in good for one in _listed(asked(place, take.names))]
-        for named in [None] if take.names is None else dict.fromkeys(map(str, names)):
+        names = [str(one) for place in good for one in _listed(asked(place, take.names))]
+        rest = dict.fromkeys(name for name in names if name not in take.but.split())
+        for named in [None] if take.names is None else rest:
             without, why = "", ""
             found: Processes | dict[str, tuple[float, ...]] = ()
             try:
@@ -292,13 +324,14 @@ def _shared(tool: JsonTool, opened: Opened, group: list[Place]) -> dict[str, Any
         "warmups": count_of(asked(first, tool.warmups)),
         "failed": None if not known else sum(sum(_listed(one)) for one in known),
         "session": text_of(asked(first, tool.session)),
-        "keys": _keys(tool, first, name),
-        "definition": asked(first, tool.definition) or "",
+        "keys": _keys(tool.keys, first, name),
+        "definition": ", ".join(f"{k}={v}" for k, v in _keys(tool.definition, first).items() if v),
     }
 
 
 def _meaning(take: Take, place: Place, named: str | None) -> dict[str, Any]:
-    metric, unit, better = take.known.get(named or "", (named, None, None))
+    own = take.known.get(named or "", {})
+    metric, unit, better = own.get("metric", named), own.get("unit"), own.get("better")
     if named is None:
         found = asked(place, take.metric)
         metric, better = found if isinstance(found, tuple) else (found, asked(place, take.better))
@@ -309,9 +342,11 @@ def _meaning(take: Take, place: Place, named: str | None) -> dict[str, Any]:
     return {"metric": metric or named or "value", "unit": unit, "better": better}
 
 
-def _keys(tool: JsonTool, place: Place, name: str) -> dict[str, str]:
+def _keys(
+    every: tuple[str | Callable[[Place], Any], ...], place: Place, name: str = ""
+) -> dict[str, str]:
     found: dict[str, str] = {}
-    for one in tool.keys:
+    for one in every:
         if callable(one):
             found |= texts_of(asked(place, one))
             continue

@@ -19,10 +19,9 @@ import numpy as np
 from ..data.number_text import commas_of, two_readings
 from ..data.opening import Opened
 from ..errors import AnalysisError
-from .columns import Coded, Real, Whole
 from .headings import SAMPLE, ColumnRoles, is_long, long_mapping
-from .long_table import LongTable, float_of, long_file
-from .parsing import ForeignFile, parted
+from .long_table import Coded, LongTable, Real, long_file
+from .parsing import ForeignFile, float_of, parted
 from .typed_rows import is_bare
 
 _CUT = 65536  # characters of the beginning: its last line may be cut off there
@@ -179,7 +178,8 @@ def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongT
             parts[place].append(_floats(columns[place], count, units[place]))
         most = max(_DISTINCT, total // 4, *(len(texts[k]) for k in found.benchmark))
         for place, numbers in list(texts.items()):
-            parts[place].append(_codes(numbers, columns[place], count))
+            codes = np.fromiter(map(numbers.__getitem__, columns[place]), np.int32, count)
+            parts[place].append(codes.astype(np.int16) if len(numbers) < 2**15 else codes)
             if len(numbers) > most and place in found.rest and place not in found.stated:
                 del texts[place], parts[place]  # neither a key nor a factor
     whole = {place: np.concatenate(column) for place, column in parts.items()}
@@ -201,11 +201,6 @@ def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongT
         line_of=lambda row: f"{rows.at(row)[0]}",
         text_of=lambda row, place: rows.at(row)[1][place],
     )
-
-
-def _codes(numbers: _Numbers, texts: Sequence[str], count: int) -> Whole:
-    found = np.fromiter(map(numbers.__getitem__, texts), np.int32, count)
-    return found.astype(np.int16) if len(numbers) < 2**15 else found
 
 
 def _floats(texts: Sequence[str], count: int, units: set[str]) -> Real:

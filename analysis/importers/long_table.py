@@ -1,46 +1,220 @@
-"""A long table, coded: numbers in place of texts, so that a million rows are grouped at once."""
+"""A long table, coded: numbers in place of texts, so that a million rows are grouped at once.
+
+What the columns are that no heading names is told by what stands in them, so that nothing is pooled in silence.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..data.matrix_file import VALUES
-from ..data.number_text import NUMBER, Decimal, number_in
+from ..data.number_text import NUMBER, number_in
 from ..data.trial_cautions import READ_AS, UNREAD
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..record.run_numbers import limit_of
-from .columns import Coded, Real, Truth, Whole, all_numbers, grouped, settled
 from .headings import (
+    ORDER,
     TOTALS,
     ColumnRoles,
     better_said,
+    holds_units,
     is_cut,
     is_good,
     is_guess,
+    is_measured,
+    is_outcome,
+    is_role_word,
     is_setting,
     is_warmup,
+    may_be_outcome,
     plain_heading,
 )
 from .parsing import (
-    MISSING,
     ForeignCell,
     ForeignFile,
+    all_numbers,
     foreign_file,
     in_base_unit,
     one_process,
-    quantity_in,
     several_hosts,
 )
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
     from ..record.run_numbers import Better
+
+Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+Truth = np.ndarray[Any, np.dtype[np.bool_]]
+Real = np.ndarray[Any, np.dtype[np.float64]]
+_WORDS = 12  # words of a column that says what became of a run; numbers of a setting
+_HASH = re.compile(r"[0-9a-fA-F]{7,64}")
+_DAY = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
+_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T _]\d\d[:\-]?\d\d.*)?")
+
+
+@dataclass(slots=True, eq=False)
+class Coded:
+    """A column of texts: the number of each row's text, and the texts by their numbers."""
+
+    codes: Whole
+    texts: Sequence[str]
+
+    def of(self, rows: Truth) -> Coded:
+        """Give some rows."""
+        return self if rows.all() else Coded(self.codes[rows], self.texts)
+
+    def among(self) -> list[str]:
+        """Give the texts that stand there."""
+        there = np.bincount(self.codes, minlength=len(self.texts))
+        return [text for text, count in zip(self.texts, there.tolist(), strict=True) if count]
+
+
+def settled(
+    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], there: Truth
+) -> ColumnRoles:
+    """Give the columns behind the known headings a role by their cells.
+
+    `columns`: Those that may have one, by place. `there`: The rows that have a value. Outcomes are columns of such words, units one of units. Of the others those that tell rows apart are factors:
+    texts, and whole numbers of a setting. What is no factor is the same within each benchmark and variant, or ignored.
+    """
+    rest = [k for k in found.rest if k in columns and k not in found.stated]
+    found = _by_words(found, headings, columns, rest)
+    counts = there & _that_count(found, headings, columns, len(there))
+    rows = int(counts.sum())
+    if not rows:
+        return found
+    some = {k: column.of(counts) for k, column in columns.items()}
+    found = _of_occasions(found, some, rows)
+    groups = grouped([some[k] for k in found.benchmark], rows)
+    several = bool(found.variant) and len(some[found.variant[0]].among()) > 1
+    sure = "variant" in {plain_heading(headings[k]) for k in found.variant}
+    if (
+        found.benchmark
+        and several
+        and not (sure or found.stated & {*found.variant})
+        and all(_follows(some[k].codes, *groups) for k in found.variant)
+    ):  # each benchmark has one: nothing can be compared by it
+        found = replace(found, variant=(), rest=(*found.rest, *found.variant))
+        several = False
+    own = (*found.variant, *found.benchmark)
+    groups = grouped([some[k] for k in own], rows)
+    keys = {k for k in (found.time, found.host) if k is not None}
+    texts = {k: some[k].among() for k in rest if k in found.rest}
+    hashes = {k: all(_HASH.fullmatch(text.strip()) for text in of) for k, of in texts.items()}
+    numbers = {k: all_numbers(of) for k, of in texts.items()}
+    for k in sorted(texts, key=lambda k: (hashes[k], len(texts[k]), numbers[k])):
+        codes, named = some[k].codes, k in keys and not numbers[k]
+        if named or len(texts[k]) < 2 or _follows(codes, *groups):
+            continue
+        if not _tells(headings[k], texts[k], codes, rows, len(groups[1])):
+            continue
+        side = several and _follows(some[found.variant[0]].codes, *grouped([some[k]], rows))
+        to = "of_variant" if side else "factors"
+        found = _moved(found, k, **{to: (*getattr(found, to), k)})
+        own = (*own, k)
+        groups = grouped([some[k] for k in own], rows)
+    return found
+
+
+def _moved(found: ColumnRoles, place: int, **to: Any) -> ColumnRoles:  # noqa: ANN401 - places
+    return replace(found, rest=tuple(k for k in found.rest if k != place), **to)
+
+
+def _of_occasions(found: ColumnRoles, columns: Mapping[int, Coded], rows: int) -> ColumnRoles:
+    """Take days, or times that rows share, for sessions, and commits for variants where nothing else is one."""
+    times, commits = (
+        columns[k].among() if k is not None and k in columns else []
+        for k in (found.time, found.commit)
+    )
+    days = all(_DAY.fullmatch(text.strip()) for text in times)
+    if found.session is None and len(times) > 1 and (days or len(times) * 2 <= rows):
+        found = replace(found, session=found.time)
+    if not found.variant and len(commits) > 1 and found.commit is not None:
+        found = replace(found, variant=(found.commit,))
+    taken = (found.session, *found.variant)
+    return replace(found, rest=tuple(k for k in found.rest if k not in taken))
+
+
+def _by_words(
+    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], rest: list[int]
+) -> ColumnRoles:
+    """Take the columns whose words say that they are outcomes, or units."""
+    for k in rest:
+        texts = columns[k].among()
+        words = {text.strip().lower() for text in texts} - {""}
+        if not words or len(words) > _WORDS:
+            continue
+        named = may_be_outcome(headings[k])
+        known = [is_good(headings[k], text) is not None for text in words]
+        some = all(known) or (any(known) and not all_numbers(words))
+        without = found.unit is None and "unit" not in found.said
+        without = without and not all(unit for _, _, unit in found.values)
+        if some if named else all(map(is_outcome, words)):
+            found = _moved(found, k, ok=(*found.ok, k))
+        elif without and holds_units(headings[k], texts):
+            found = _moved(found, k, unit=k)
+    return found
+
+
+def _that_count(
+    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], rows: int
+) -> Truth:
+    """Tell which rows are neither failed nor warm-ups: only these are told apart."""
+    good = np.ones(rows, np.bool_)
+    for k in found.fates:
+        said = [
+            not is_warmup(text) if k == found.warmup else is_good(headings[k], text) is not False
+            for text in columns[k].texts
+        ]
+        good &= np.array(said, np.bool_)[columns[k].codes]
+    return good
+
+
+def _tells(heading: str, texts: Sequence[str], codes: Whole, rows: int, names: int) -> bool:
+    """Tell whether a column that does not follow from the names so far tells rows apart."""
+    many, stripped = len(texts), [text.strip() for text in texts]
+    if many > max(2, rows // 2) or all(_DATE.fullmatch(one) or not one for one in stripped):
+        return False
+    if not all_numbers(texts):
+        return many <= max(20, rows // 4)
+    last = plain_heading(heading).rpartition("_")[2]
+    if is_role_word(heading) or last in ORDER or is_measured(heading):
+        return False
+    counts = np.bincount(codes)
+    if many <= _WORDS and many * 2 <= rows / names and counts.max() <= 2 * counts[counts > 0].min():
+        return True  # few values, each as often
+    whole = all((value := number_in(text)) is None or value == int(value) for text in texts)
+    return is_setting(heading) and (whole or many <= _WORDS)
+
+
+def _follows(codes: Whole, groups: Whole, first: Whole) -> bool:
+    return bool((codes[first][groups] == codes).all())
+
+
+def grouped(columns: Sequence[Coded], rows: int) -> tuple[Whole, Whole]:
+    """Give the group of each row, in the order of their first rows, and these rows."""
+    groups, first = np.zeros(rows, np.int32), np.zeros(min(rows, 1), np.int64)
+    for column in columns:
+        if len(column.texts) < 2:
+            continue
+        codes = groups.astype(np.int64) * len(column.texts) + column.codes
+        if rows and codes.max() >= max(1_000_000, rows):  # fewer are looked up
+            _, codes = np.unique(codes, return_inverse=True)
+        begins = np.full(int(codes.max(initial=-1)) + 1, rows)
+        begins[codes[::-1]] = np.arange(rows)[::-1]  # of several writes the last one stays
+        there = np.flatnonzero(begins < rows)
+        there = there[np.argsort(begins[there])]
+        number = np.empty(len(begins), np.int32)
+        number[there] = np.arange(len(there), dtype=np.int32)
+        groups, first = number[codes], begins[there]
+    return groups, first
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +248,8 @@ def parts_of(codes: Whole) -> ProcessSplit:
     order, steps = None, np.diff(codes)
     if (steps < 0).any():
         _, first, number = np.unique(codes, return_index=True, return_inverse=True)
-        appeared = first[number]
-        order = np.argsort(appeared, kind="stable")
-        codes, steps = codes[order], np.diff(appeared[order])
+        order = np.argsort(first[number], kind="stable")
+        codes, steps = codes[order], np.diff(first[number][order])
     starts = np.flatnonzero(steps) + 1
     ends = [*starts.tolist(), len(codes)]
     return ProcessSplit(order, ends, [int(codes[0]), *codes[starts].tolist()])
@@ -89,14 +262,8 @@ def processes_of(values: Real, parts: ProcessSplit) -> tuple[tuple[float, ...], 
     if not parts.ends:
         return (tuple(values.tolist()),)
     ordered = (values if parts.order is None else values[parts.order]).tolist()
-    if len(parts.ends) == len(ordered):
-        return tuple([(value,) for value in ordered])
-    return tuple(
-        tuple(ordered[start:end]) for start, end in zip([0, *parts.ends], parts.ends, strict=False)
-    )
-
-
-_DIGITS = 10  # of a block's number
+    pairs = zip([0, *parts.ends], parts.ends, strict=False)
+    return tuple([tuple(ordered[start:end]) for start, end in pairs])
 
 
 @dataclass(slots=True, eq=False)
@@ -106,8 +273,8 @@ class LongTable:
     `opened`, `headings`, `found`: The file, and which of its columns is what. `columns`: The columns of texts, by
     place; one of `found.rest` with very many texts may be missing. `values`: By the place of the column; NaN where a
     cell is empty, infinity where it is no number. `units`: What stands behind the numbers of such a column: "" for
-    nothing, else they are in that unit. `line_of`: Says where the row of this number stands, as messages name it. `text_of`: Gives the text of a cell by
-    row and place.
+    nothing, else they are in that unit. `line_of`: Says where the row of this number stands, as messages name it.
+    `text_of`: Gives the text of a cell by row and place.
     """
 
     opened: Opened
@@ -216,8 +383,13 @@ class LongTable:
             for place, name, in_heading in self.found.values:
                 factor, base, direction = self._unit_of(place, unit, in_heading)
                 own = self.found.is_of_rows(in_heading)
-                if own and start < end:
-                    self._check_unit(name, in_heading, unit, int(rows[start]))
+                if own and start < end and in_heading and unit:
+                    what = (
+                        f"the row's unit is {unit!r}, and the heading {name!r} says {in_heading!r}"
+                    )
+                    if in_base_unit(unit) != in_base_unit(in_heading):
+                        at = self.line_of(int(rows[start]))
+                        raise self.opened.fail(what, "leave the unit in one place", at=at)
                 said = better_said(self.headings, self.found, better) if own else None
                 there = start + np.flatnonzero(~np.isnan(values[place][start:end]))
                 parts = ProcessSplit() if process is None else parts_of(process[there])
@@ -234,8 +406,13 @@ class LongTable:
                     warmups=int(warmups[number]) if self.found.warmup is not None else None,
                     failed=int(failed[number]) if self.found.ok else None,
                     cut=tuple(
-                        (self._bound(place, row, factor) if limit else None, limit, block_of(row))
+                        (
+                            float(bound) if limit and 0 < bound < math.inf else None,
+                            limit,
+                            block_of(row),
+                        )
                         for row, limit in cut.get(number, ())
+                        for bound in _in_base(self.values[place][row : row + 1], factor)
                     ),
                     session=session or None,
                     keys=keys,
@@ -264,7 +441,7 @@ class LongTable:
         texts = [names[code].strip() for code in used]
         if not texts or "" in texts:
             return None, lambda _row: 0
-        whole = all(one.isascii() and one.isdecimal() and len(one) < _DIGITS for one in texts)
+        whole = all(one.isascii() and one.isdecimal() and len(one) < 10 for one in texts)
         own = [int(text) for text in texts] if whole else []
         numbers = own if own and min(own) > 0 else range(1, len(used) + 1)
         place = np.zeros(len(names), np.int64)
@@ -296,10 +473,6 @@ class LongTable:
             if (limit := limits.get(int(self.groups[row]))) is not None:
                 found.setdefault(cell, []).append((row, None if math.isnan(limit) else limit))
         return found
-
-    def _bound(self, place: int, row: int, factor: float) -> float | None:
-        value = float(_in_base(self.values[place][row : row + 1], factor)[0])
-        return value if 0 < value < math.inf else None
 
     def _sorted(self, of_group: Whole, fate: Whole) -> Whole:
         """Give the rows that count, cell by cell, in the order of the file."""
@@ -390,11 +563,6 @@ class LongTable:
                 raise self.opened.fail(f"{text!r} in the column {heading!r} is {why}", fix, at=at)
             self.opened.value(math.nan if text.lower().lstrip("+-") == "nan" else value, at)
 
-    def _check_unit(self, name: str, in_heading: str, unit: str, row: int) -> None:
-        if in_heading and unit and in_base_unit(unit) != in_base_unit(in_heading):
-            what = f"the row's unit is {unit!r}, and the heading {name!r} says {in_heading!r}"
-            raise self.opened.fail(what, "leave the unit in one place", at=self.line_of(row))
-
     def _check_names(self, column: Coded | None, process: Whole | None, rows: Whole) -> None:
         """Refuse a run without a name: all such rows would be taken for one process."""
         if column is None or process is None or "" not in column.texts:
@@ -468,24 +636,10 @@ class LongTable:
         return f"read as: {', '.join(parts)}{ignored}"
 
 
-def float_of(text: str, units: set[str], decimal: Decimal | None = None) -> float:
-    """Give the number that a cell is, NaN for an empty one, infinity for what is none; add its unit, "" for none."""
-    if text.strip().lower() in MISSING:
-        return math.nan
-    value = number_in(text, decimal)
-    found = quantity_in(text, decimal) if value is None or math.isnan(value) else (value, "")
-    if found is not None:
-        units.add(found[1])
-    return math.inf if found is None else found[0]
-
-
 def long_file(table: LongTable) -> ForeignFile:
     """Put together what a long table holds, and what it cannot tell."""
-    cells = tuple(table.cells())
+    cells, found = tuple(table.cells()), table.found
     table.opened.require(cells != (), "there is no row of values", "is the file whole?", at="")
-    found = table.found
-    columns = [f"the column {table.headings[k]!r}" for k in found.variant]
-    rule = columns[0] if columns else "the file's name"
     return foreign_file(
         cells=cells,
         losses={
@@ -501,7 +655,9 @@ def long_file(table: LongTable) -> ForeignFile:
         notes=tuple(table.notes()),
         read_as=table.said(),
         settings=table.settings,
-        variant_rule=rule,
+        variant_rule=f"the column {table.headings[found.variant[0]]!r}"
+        if found.variant
+        else "the file's name",
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -188,6 +188,23 @@ def quantity_in(text: str, decimal: Decimal | None = None) -> tuple[float, str] 
 def is_quantity(text: str) -> bool:
     """Tell whether a text is a number in any notation, perhaps with its unit."""
     return is_numeric(parted(text)[0]) or quantity_in(text) is not None
+
+
+def float_of(text: str, units: set[str], decimal: Decimal | None = None) -> float:
+    """Give the number that a cell is, NaN for an empty one, infinity for what is none; add its unit, "" for none."""
+    if text.strip().lower() in MISSING:
+        return math.nan
+    value = number_in(text, decimal)
+    found = quantity_in(text, decimal) if value is None or math.isnan(value) else (value, "")
+    if found is not None:
+        units.add(found[1])
+    return math.inf if found is None else found[0]
+
+
+def all_numbers(texts: Sequence[str] | set[str]) -> bool:
+    """Tell whether the cells of a column that hold something hold numbers."""
+    there = [text for text in texts if text.strip().lower() not in MISSING]
+    return bool(there) and all(number_in(text) is not None for text in there)
 
 
 def one_process(what: str) -> str:

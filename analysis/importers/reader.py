@@ -26,7 +26,7 @@ from ..errors import FairtrialError, InsufficientDataError, StoreError, UsageErr
 from ..pages.model import Caution, merged
 from ..pages.number_format import listed
 from ..record.commits import way_to_bisections
-from ..record.fleet import FLEET, Fleet, is_fleet, read_fleet, trial_place
+from ..record.fleet import FLEET, is_fleet, read_fleet, trial_place
 from ..record.manifest import read_manifest, reading_columns, stated_columns
 from ..record.trial_files import MANIFEST
 from ..words import normal
@@ -50,23 +50,18 @@ def newest_trial(folder: Path = Path("runs")) -> Path:
                 manifest = read_manifest(place.parent)
                 begun.append((manifest.started, manifest.trial, place.parent))
             else:
-                fleet = read_fleet(place.parent)
-                began = fleet.submitted_at or _first_start(place.parent, fleet)
+                fleet, starts = read_fleet(place.parent), []
+                # of one that was put together by hand, the first start
+                for host in () if fleet.submitted_at else fleet.hosts:
+                    with contextlib.suppress(StoreError):
+                        starts.append(read_manifest(trial_place(place.parent, host)).started)
+                began = fleet.submitted_at or min(starts, default="")
                 begun.append((began, place.parent.name, place.parent))
     if not begun:
         fix = "name a trial, such as runs/NAME, or measure one: fairtrial run campaign.yaml"
         what = "no trial is named, and there is none here"
         raise UsageError(what, f"{folder}/", way_to_bisections(folder) or fix)
     return max(begun)[2]
-
-
-def _first_start(folder: Path, fleet: Fleet) -> str:
-    """Give when the first trial of a fleet began that was put together by hand; "" if unknown."""
-    starts = []
-    for host in fleet.hosts:
-        with contextlib.suppress(StoreError):
-            starts.append(read_manifest(trial_place(folder, host)).started)
-    return min(starts, default="")
 
 
 def is_file(text: str) -> bool:
@@ -180,9 +175,8 @@ def _opened_trial(
 def _imported(path: Path, better: Better | None, decimal: Decimal | None) -> Trial:
     """Read a foreign file as the trial that ``fairtrial import`` would make of it."""
     from ..data.opening import open_foreign
-    from .gathering import gather
+    from .gathering import ReadingChoices, gather
     from .importing import trial_of
-    from .naming import ReadingChoices
     from .registry import read_foreign
 
     try:

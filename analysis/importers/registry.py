@@ -1,6 +1,6 @@
 """Which foreign files can be read: one row a format, found by content, never by the name alone.
 
-A tool's JSON is a row of `analysis.importers.json_rows`; to add one, write its row there. Every other
+A tool's JSON is a table of ``json_rows.toml``; to add one, write its table there. Every other
 format is two functions in a module of this room:
 
 * ``knows_NAME(opened)``: whether the content is of this format, as sure as can be told from its

@@ -24,7 +24,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
@@ -76,7 +75,7 @@ def knows_rebench(opened: Opened) -> bool:
 def read_rebench(opened: Opened) -> ForeignFile:
     """Give a cell for each run, criterion and execution."""
     reader = _Reader(opened)
-    found = list(reader.runs())
+    found = reader.runs()
     if not any(run.invocations for run in found):
         raise opened.fail("there is no measurement in the file", "was every run a failure?")
     several = max(run.execution for run in found) > 1
@@ -142,24 +141,24 @@ class _Reader:
         self._execution, self._started = 1, ""
         self._last: dict[tuple[str, str], tuple[int, int]] = {}
 
-    def runs(self) -> Iterator[_Run]:
+    def runs(self) -> list[_Run]:
         """Give the runs in the order of their first measurements."""
         lines = self.opened.text().split("\n")
-        fix = "name the .data file of an experiment whose action is 'benchmark'"
+        what, fix = (
+            "these are profiles, no measurements",
+            "name the .data file of an experiment whose action is 'benchmark'",
+        )
         for number, line in enumerate(lines, 1):
             if line.startswith("#"):
-                self._say(line, number)
+                self._say(line, f"{number}")
             elif line.startswith("invocation\t"):
                 self._columns = tuple(line.split("\t"))
-                good = self._columns[:5] == _MEASURED
-                self.opened.require(
-                    good, "these are profiles, no measurements", fix, at=f"{number}"
-                )
+                self.opened.require(self._columns[:5] == _MEASURED, what, fix, at=f"{number}")
             elif line.strip():
-                self._add(line.split("\t"), number, last=number == len(lines))
-        yield from self._found.values()
+                self._add(line.split("\t"), f"{number}", last=number == len(lines))
+        return list(self._found.values())
 
-    def _say(self, line: str, number: int) -> None:
+    def _say(self, line: str, at: str) -> None:
         if (start := _START.match(line)) is not None:
             if self._found:
                 self._execution, self._last = self._execution + 1, {}
@@ -171,8 +170,7 @@ class _Reader:
                     self.facts.setdefault(fact, text)
         elif (said := _SAID.match(line)) is not None:
             data = _json_in(said[3])
-            good = isinstance(data, dict)
-            self.opened.require(good, "what the line describes is no JSON", at=f"{number}")
+            self.opened.require(isinstance(data, dict), "what the line describes is no JSON", at=at)
             if said[1] == "benchmark":
                 self._benchmarks[said[2]] = data
             else:
@@ -182,8 +180,7 @@ class _Reader:
                 told = type(warm) is int and warm > 0
                 self._ids[said[2]] = (_names_of(data, bench), warm if told else None)
 
-    def _add(self, cells: list[str], number: int, *, last: bool) -> None:
-        at = f"{number}"
+    def _add(self, cells: list[str], at: str, *, last: bool) -> None:
         columns = self._columns or _HEADLESS.get(len(cells), ())
         what = "the line is cut off" if columns or last else "there is no line of headings"
         whole = len(cells) >= len(columns) > 0
@@ -193,8 +190,11 @@ class _Reader:
         names = names | {name: row[name] for name in _NAMES if row.get(name)}
         self.opened.require(bool(names.get("benchmark")), "the line names no benchmark", at=at)
         run_id = row.get("runId") or "\t".join(names.get(name, "") for name in _NAMES)
-        criterion = row["criterion"]
-        place = (self._whole(row["invocation"], at), self._whole(row["iteration"], at))
+        criterion, texts = row["criterion"], (row["invocation"], row["iteration"])
+        for text in texts:
+            good = text.isdecimal() and len(text) < 19
+            self.opened.require(good, f"{text!r} is not the number of an invocation", at=at)
+        place = (int(texts[0]), int(texts[1]))
         if place <= self._last.get((run_id, criterion), (-1, -1)):
             self._execution, self._last = self._execution + 1, {}
         self._last[run_id, criterion] = place
@@ -207,11 +207,6 @@ class _Reader:
             run.warmups += 1
         else:
             run.invocations.setdefault(place[0], []).append(value)
-
-    def _whole(self, text: str, at: str) -> int:
-        good = text.isdecimal() and len(text) < 19
-        self.opened.require(good, f"{text!r} is not the number of an invocation", at=at)
-        return int(text)
 
 
 def _json_in(text: str) -> Any:  # noqa: ANN401 - any JSON
@@ -319,35 +314,30 @@ def read_spec_cpu(opened: Opened) -> ForeignFile:
 
 
 def _csv_rows(opened: Opened, text: str) -> Iterator[_Row]:
+    """Give the rows of the table by its headings, to its empty line."""
     table = _FULL.search(text)
     if table is None:
         raise opened.fail("there is no Full Results Table", "use the CSV of runcpu")
-    before = text.count("\n", 0, table.start())
+    before, heads = text.count("\n", 0, table.start()), list[str]()
     order: Counter[str] = Counter()
-    for number, row in _table(opened, text[table.start() :], before):
+    reader = csv.reader(io.StringIO(text[table.start() :], newline="\n"))
+    for cells in opened.rows(reader, before=before):
+        at = f"{before + reader.line_num}"
+        if not heads:
+            heads = [one.replace("Est. ", "") for one in cells if cells[0] == "Benchmark"]
+            continue
+        if not cells or not cells[0].strip() or "Selected Results Table" in cells[0]:
+            return
+        whole = len(cells) >= len(heads)
+        opened.require(whole, "the line is cut off", "copy the file again", at=at)
+        row = dict(zip(heads, cells, strict=False))
         bench = row["Benchmark"].strip()
         order[bench] += 1
         for tuning in ("Base", "Peak"):
             columns = {"time": "Run Time", "ratio": "Ratio", "rate": "Rate"}
             given = {k: row.get(f"{tuning} {name}", "").strip() for k, name in columns.items()}
             status = row.get(f"{tuning} Status", "").strip()
-            yield (bench, tuning.lower()), f"{order[bench]}", f"{number}", status, given
-
-
-def _table(opened: Opened, text: str, before: int) -> Iterator[tuple[int, dict[str, str]]]:
-    """Give the rows of the first table by their headings, to its empty line, with their lines."""
-    heads: list[str] = []
-    reader = csv.reader(io.StringIO(text, newline="\n"))
-    for row in opened.rows(reader, before=before):
-        line = before + reader.line_num
-        if heads:
-            if not row or not row[0].strip() or "Selected Results Table" in row[0]:
-                return
-            whole = len(row) >= len(heads)
-            opened.require(whole, "the line is cut off", "copy the file again", at=f"{line}")
-            yield line, dict(zip(heads, row, strict=False))
-        elif row[:1] == ["Benchmark"]:
-            heads = [cell.replace("Est. ", "") for cell in row]
+            yield (bench, tuning.lower()), f"{order[bench]}", at, status, given
 
 
 def _raw_rows(text: str) -> Iterator[_Row]:
@@ -412,49 +402,36 @@ _FAILED = re.compile(
 _OF_RUN = ("properties", "expectedVerdict")
 _ABOUT = ("tool", "version", "benchmarkname", "name", "block", "options", "date")
 _TOLD = (("host", "systeminfo[1]", "hostname"), ("cpu_model", "systeminfo[1]/cpu", "model"))
+_HEADINGS = re.compile(r"tool\t.*\n(?i:run sets?|runset)\t.*\n", re.ASCII)  # of a table
 _TITLE = re.compile(r"^(.*)\(([^()]*)\)$")  # each sign is read once, however many blanks there are
 
 
 def knows_benchexec(opened: Opened) -> bool:
     """Tell by the root element and its tool, or by the three lines of headings of a table."""
     if opened.is_folder:
-        return any(_is_result_at(opened, path) for path in files_in(opened))
-    if opened.head().startswith("tool\t"):
-        return _table_head(opened.head()) is not None
-    return _is_result(opened)
-
-
-def _is_result_at(folder: Opened, path: Path) -> bool:
-    if not path.name.endswith((".xml", ".xml.bz2", ".xml.gz")):
-        return False
-    try:
-        return _is_result(open_in_folder(folder, path))
-    except FairtrialError:  # what cannot be opened is none
-        return False
-
-
-def _is_result(opened: Opened) -> bool:
+        return next(_results_in(opened), None) is not None
     head = opened.head()
+    return _HEADINGS.match(head) is not None if head.startswith("tool\t") else _is_result(head)
+
+
+def _is_result(head: str) -> bool:
     return re.search(r"<result\b[^<>]*\btool=", head) is not None and "<run" in head
 
 
-def _table_head(text: str) -> list[str] | None:
-    lines = text.split("\n")[:3]
-    if len(lines) == 3 and lines[1].lower().startswith(("run set\t", "runset\t", "run sets\t")):
-        return lines
-    return None
+def _results_in(folder: Opened) -> Iterator[Opened]:
+    for path in files_in(folder):
+        if path.name.endswith((".xml", ".xml.bz2", ".xml.gz")):
+            with suppress(FairtrialError):  # what cannot be opened is none
+                one = open_in_folder(folder, path)
+                if _is_result(one.head()):
+                    yield one
 
 
 def read_benchexec(opened: Opened) -> ForeignFile:
     """Give a cell for each task, file and measured quantity."""
     facts: dict[str, str] = {}
     if opened.is_folder:
-        cells = [
-            cell
-            for path in files_in(opened)
-            if _is_result_at(opened, path)
-            for cell in _of_xml(open_in_folder(opened, path), facts)
-        ]
+        cells = [cell for one in [*_results_in(opened)] for cell in _of_xml(one, facts)]
         rule = "the file's name"
     elif opened.head().startswith("tool\t"):
         cells, rule = list(_of_table(opened)), "the tool and the run set"

@@ -21,10 +21,9 @@ from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
 from ..record.json_paths import JsonPathError, Place, beside, places, root
-from .columns import Coded, Real
 from .headings import SAMPLE, is_long, long_mapping
-from .long_table import LongTable, float_of, long_file
-from .parsing import ForeignCell, ForeignFile, foreign_file
+from .long_table import Coded, LongTable, Real, long_file
+from .parsing import ForeignCell, ForeignFile, float_of, foreign_file
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
 #
@@ -35,11 +34,6 @@ from .parsing import ForeignCell, ForeignFile, foreign_file
 
 _LOOKED_AT = 20  # lines
 _CUT = 65536  # characters of the beginning: its last line may be cut off there
-
-
-def knows_matrix(opened: Opened) -> bool:
-    """Tell by lines of numbers, or of a name and numbers behind it."""
-    return dress_of(opened) == "matrix"
 
 
 def dress_of(opened: Opened) -> Dress | None:
@@ -97,16 +91,6 @@ def is_bare(opened: Opened, head: str) -> bool:
         return bool(_bare(opened, "\n".join(head.split("\n")[:_LOOKED_AT])))
     except AnalysisError as error:
         return "--decimal" in (error.fix or "") or "--layout" in (error.fix or "")
-
-
-def knows_numbers(opened: Opened) -> bool:
-    """Tell by what `bare_table` finds."""
-    return dress_of(opened) == "numbers"
-
-
-def knows_wide_csv(opened: Opened) -> bool:
-    """Tell by what `bare_table` finds."""
-    return dress_of(opened) == "wide-csv"
 
 
 _HEADINGS = re.compile(r'^\s*"?Name"?\s*,\s*"?Sample1"?\s*,\s*"?Sample2"?\s*,', re.IGNORECASE)
@@ -174,6 +158,10 @@ def numbers_of(opened: Opened) -> tuple[float, ...]:
 
 # one number a line, or a benchmark a line, is such a matrix too
 read_numbers = read_wide_csv = read_matrix
+_DRESSES: tuple[Dress, ...] = ("numbers", "wide-csv", "matrix")
+knows_numbers, knows_wide_csv, knows_matrix = (
+    lambda opened, dress=dress: dress_of(opened) == dress for dress in _DRESSES
+)
 
 
 # --- Rows whose cells have types.

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.iterations import printed_counts
+from ..data.trial import cut_rows
 from ..data.trial_cautions import SINGLE
-from ..data.variant_runs import cut_rows
 from ..errors import InsufficientDataError, UsageError
 from ..methods.multilevel.law import Looks
 from ..pages import number_format as figures

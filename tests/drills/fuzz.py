@@ -55,9 +55,8 @@ from analysis.data.matrix_file import read_systems
 from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
-from analysis.importers.gathering import gather
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.importing import import_files, inspect_files
-from analysis.importers.naming import ReadingChoices
 from analysis.importers.reader import Reading, read_sources
 from analysis.importers.registry import TOOLS, tool_of
 from analysis.methods.speedup_test.original_config import read_speedup_config

@@ -20,9 +20,8 @@ from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
 from analysis.importers.export import TARGETS
 from analysis.importers.export_data import exported_trial
-from analysis.importers.gathering import gather
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.importing import import_files, inspect_files
-from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign
 from tests.examples import drawn_seed, examples
 

@@ -24,9 +24,8 @@ from analysis.importers.export_data import (
     Metric,
     exported_trial,
 )
-from analysis.importers.gathering import gather
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.importing import import_files
-from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import tool_of
 from tests.examples import examples
 

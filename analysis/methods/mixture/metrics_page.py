@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...data.trial import Trial
+from ...data.trial import Trial, energy_cautions, require_steady
 from ...data.trial_cautions import always_said
-from ...data.variant_runs import energy_cautions, require_steady
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
 from ...pages.model import (

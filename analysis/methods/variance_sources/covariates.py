@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ...data.columns import cpu_of
 from ...data.host_record import segment_starts
-from ...data.variant_runs import require_steady
+from ...data.trial import require_steady
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution, ShortSentence, cautions_of

@@ -284,19 +284,37 @@ def test_a_newer_schema(synthetic: Build, tmp_path: Path) -> None:
 # ---- damage
 
 
-def test_a_changed_file_of_a_finished_trial(synthetic: Build, tmp_path: Path) -> None:
-    path = synthetic(TIMES).write(tmp_path)
-    change(path, "campaign.yaml", b"synthetic", b"Synthetic")
-    with pytest.raises(StoreError, match="changed after the trial ended") as error:
-        read_trial(path)
-    assert error.value.where == str(path / "campaign.yaml")
+def listed(path: Path, name: str, sha256: str | None) -> None:
+    """Let the manifest name a file, or forget it."""
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["files"] |= {name: sha256}
+    manifest["files"] = {one: digest for one, digest in manifest["files"].items() if digest}
+    (path / "manifest.json").write_text(json.dumps(manifest))
 
 
-def test_a_lost_file_of_a_finished_trial(synthetic: Build, tmp_path: Path) -> None:
+def forgotten(path: Path) -> None:
+    listed(path, "measurements.jsonl", None)
+    (path / "measurements.jsonl").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "told", "where"),
+    [
+        (lambda path: change(path, "campaign.yaml", b"synthetic", b"Synthetic"),
+         "changed after the trial ended", "/campaign.yaml"),
+        (lambda path: (path / "campaign.yaml").unlink(), "cannot be read", "/campaign.yaml"),
+        (lambda path: listed(path, "../secret", "0" * 64), "outside the trial", ""),
+        (forgotten, "the file is missing", "/measurements.jsonl"),
+    ],
+)  # fmt: skip
+def test_the_files_of_a_finished_trial_are_those_that_it_lists(
+    synthetic: Build, tmp_path: Path, damage: Callable[[Path], None], told: str, where: str
+) -> None:
     path = synthetic(TIMES).write(tmp_path)
-    (path / "campaign.yaml").unlink()
-    with pytest.raises(StoreError, match="cannot be read"):
+    damage(path)
+    with pytest.raises(StoreError, match=told) as error:
         read_trial(path)
+    assert error.value.where == f"{path}{where}"
 
 
 def test_kept_output_may_go(synthetic: Build, tmp_path: Path) -> None:
@@ -309,15 +327,6 @@ def test_kept_output_may_go(synthetic: Build, tmp_path: Path) -> None:
         "outputs/0001.stderr is gone since the trial ended",
         "outputs/0002.stderr changed since the trial ended",
     )
-
-
-def test_a_manifest_that_points_elsewhere(synthetic: Build, tmp_path: Path) -> None:
-    path = synthetic(TIMES).write(tmp_path)
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["files"]["../secret"] = "0" * 64
-    (path / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(StoreError, match="outside the trial"):
-        read_trial(path)
 
 
 def test_a_wrong_checksum_in_the_middle(synthetic: Build, tmp_path: Path) -> None:
@@ -372,27 +381,22 @@ def test_a_repeated_warm_up_of_a_resumed_session(synthetic: Build, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"benchmark": "y"}, {"variant": "b"}, {"session": 2}, {"block": 9}, {"position": 99}]
-)
-def test_a_row_that_was_not_planned(
-    synthetic: Build, tmp_path: Path, wrong: dict[str, object]
+    ("row", "wrong", "told"),
+    [
+        *((0, {k: v}, "is not the planned one") for k, v in
+          {"benchmark": "y", "variant": "b", "session": 2, "block": 9, "position": 99}.items()),
+        *((2, {k: v}, "unknown or missing") for k, v in
+          {"benchmark": "z", "variant": "z", "metrics": {"m": (1.0,)}}.items()),
+    ],
+)  # fmt: skip
+def test_a_row_that_was_not_planned_or_has_unknown_names(
+    synthetic: Build, tmp_path: Path, row: int, wrong: dict[str, object], told: str
 ) -> None:
     made = synthetic(TIMES)
-    made.rows[0] = replace(made.rows[0], **wrong)
-    with pytest.raises(StoreError, match="is not the planned one") as error:
+    made.rows[row] = replace(made.rows[row], **wrong)
+    with pytest.raises(StoreError, match=told) as error:
         read_trial(made.write(tmp_path))
-    assert str(error.value.where).endswith("measurements.jsonl:1")
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"benchmark": "z"}, {"variant": "z"}, {"metrics": {"m": (1.0,)}}]
-)
-def test_unknown_names(synthetic: Build, tmp_path: Path, wrong: dict[str, object]) -> None:
-    made = synthetic(TIMES)
-    made.rows[2] = replace(made.rows[2], **wrong)
-    with pytest.raises(StoreError, match="unknown or missing") as error:
-        read_trial(made.write(tmp_path))
-    assert str(error.value.where).endswith("measurements.jsonl:3")
+    assert str(error.value.where).endswith(f"measurements.jsonl:{row + 1}")
 
 
 @pytest.mark.parametrize(
@@ -456,18 +460,6 @@ def test_files_that_cannot_be_read(synthetic: Build, tmp_path: Path, name: str) 
     with pytest.raises(StoreError, match="this is not a regular file") as error:
         read_trial(path)
     assert error.value.where == str(path / f"{name}.jsonl")
-
-
-def test_an_ended_trial_whose_manifest_forgot_its_measurements(
-    synthetic: Build, tmp_path: Path
-) -> None:
-    path = synthetic(TIMES).write(tmp_path)
-    manifest = json.loads((path / "manifest.json").read_text())
-    del manifest["files"]["measurements.jsonl"]
-    (path / "manifest.json").write_text(json.dumps(manifest))
-    (path / "measurements.jsonl").unlink()
-    with pytest.raises(StoreError, match="the file is missing"):
-        read_trial(path)
 
 
 def test_a_short_plan_of_a_complete_trial(synthetic: Build, tmp_path: Path) -> None:

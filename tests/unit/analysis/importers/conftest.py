@@ -11,9 +11,8 @@ import pytest
 
 from analysis.data.opening import open_foreign
 from analysis.data.trial import Trial, read_trial
-from analysis.importers.gathering import gather
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.importing import import_files
-from analysis.importers.naming import ReadingChoices
 from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.importers.registry import read_foreign
 

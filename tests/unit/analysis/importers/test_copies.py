@@ -5,8 +5,7 @@ Authority: the values written into the cells.
 
 from __future__ import annotations
 
-from analysis.importers.gathering import gather
-from analysis.importers.naming import ReadingChoices
+from analysis.importers.gathering import ReadingChoices, gather
 
 RATE = {"metric": "rate", "unit": "B/s", "better": "higher"}
 

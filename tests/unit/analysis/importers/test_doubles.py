@@ -10,8 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.importers.gathering import gather, occasions
-from analysis.importers.naming import ReadingChoices
+from analysis.importers.gathering import ReadingChoices, gather, occasions
 from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.verdict.judging import judge
 from tests.examples import examples

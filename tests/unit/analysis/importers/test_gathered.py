@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
-from analysis.importers.gathering import gather, occasions
-from analysis.importers.naming import ReadingChoices
+from analysis.importers.gathering import ReadingChoices, gather, occasions
 
 
 def test_the_file_is_the_variant_where_the_format_has_none(cell, file) -> None:
@@ -142,6 +141,17 @@ def test_failed_runs_stay_whichever_metric_is_chosen(cell, file, imported) -> No
     assert {one.cell.unit for one in found.cells} == {"B"}
     trial = imported(file(*cells), metric="rss")
     assert len(trial.failed) == 5
+
+
+def test_a_cell_that_only_failed_has_no_blocks_of_another_one(cell, file, imported) -> None:
+    """Its metric is that of the others: their blocks, names and iterations were taken with it, and fitted nothing."""
+    whole = cell("a", 1.0, 2.0, blocks=(1, 2), labels=("p", "q"), inner=3, warmups=4)
+    lost = cell("b", metric="rss", processes=(), failed=2, blocks=(), labels=())
+    kept = gather([file(whole, lost)], ReadingChoices(metric="time")).cells[1].cell
+    assert (kept.metric, kept.values, kept.failed) == ("time", (), 2)
+    assert (kept.blocks, kept.labels, kept.inner, kept.warmups) == (None,) * 4
+    matrix = imported(file(whole, lost), metric="time").matrix("old", "time")
+    assert dict(matrix.failed) == {"b": 2}
 
 
 def test_an_absurd_count_of_failures_is_refused(cell, file) -> None:

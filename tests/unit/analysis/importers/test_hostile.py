@@ -13,9 +13,8 @@ from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, FairtrialError
 from analysis.importers import registry
-from analysis.importers.gathering import gather
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.importing import import_files, inspect_files
-from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign
 from analysis.methods.variance_sources.covariates import pooled
 

@@ -12,9 +12,8 @@ import pytest
 from analysis.data.opening import open_foreign
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, FairtrialError, StoreError, UsageError
-from analysis.importers.gathering import gather
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.importing import import_files, trial_of
-from analysis.importers.naming import ReadingChoices
 from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.importers.registry import read_foreign
 from analysis.pages.model import Caution

@@ -8,9 +8,8 @@ from __future__ import annotations
 import pytest
 
 from analysis.errors import UsageError
-from analysis.importers.gathering import gather
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.importing import import_files
-from analysis.importers.naming import ReadingChoices
 
 
 def test_one_metric_in_two_units_is_two_metrics(cell, file, imported) -> None:

@@ -12,8 +12,7 @@ from analysis.data.opening import open_foreign
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import StoreError, UsageError
 from analysis.importers import reader as trials
-from analysis.importers.gathering import gather
-from analysis.importers.naming import ReadingChoices
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.reader import (
     Reading,
     newest_trial,

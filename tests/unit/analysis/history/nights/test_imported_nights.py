@@ -302,9 +302,8 @@ def test_a_file_of_numbers_is_no_result(files, tmp_path):
 def test_imported_trials_go_by_the_dates_that_their_files_hold(files, night, tmp_path):
     # what an import stored is read as the file is
     from analysis.data.opening import open_foreign
-    from analysis.importers.gathering import gather
+    from analysis.importers.gathering import ReadingChoices, gather
     from analysis.importers.importing import import_files
-    from analysis.importers.naming import ReadingChoices
     from analysis.importers.registry import read_foreign
 
     made = {f"{k}.json": google(1.0 + k, f"2026-11-0{4 - k}T02:00:00") for k in (1, 2)}

@@ -13,9 +13,8 @@ import pytest
 
 from analysis.data.opening import Opened, open_foreign
 from analysis.errors import AnalysisError, FairtrialError
-from analysis.importers.gathering import gather
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.importing import inspect_files
-from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign, tool_of
 
 FILES = {

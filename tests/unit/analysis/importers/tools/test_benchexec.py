@@ -11,8 +11,7 @@ import pytest
 
 from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
-from analysis.importers.gathering import gather
-from analysis.importers.naming import ReadingChoices
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.registry import read_foreign
 
 DOCTYPE = (

@@ -14,52 +14,27 @@ def fate(foreign, heading: str, word: str) -> str:
     return {(0, 1): "good", (1, 0): "failed"}[told]
 
 
-@pytest.mark.parametrize(
-    "heading", ["status", "Exit Code", "exit_code", "returncode", "exit_status"]
-)
-@pytest.mark.parametrize(
-    ("word", "said"),
-    [("0", "good"), ("0.0", "good"), ("1", "failed"), ("-9", "failed"), ("137.0", "failed")],
-)
-def test_a_code_of_zero_is_good(foreign, heading, word, said) -> None:
-    assert fate(foreign, heading, word) == said
+# headings, and the words below them of a good and of a failed run: a code of 0 is good, a column of failures tells them
+FATES = (
+    ("status|Exit Code|exit_code|returncode|exit_status", "0|0.0", "1|-9|137.0"),
+    ("ok|success|passed", "1|1.0", "0|0.0"),
+    ("ok|status|outcome|success", "OK|completed|Done|pass|PASSED|success|true", "failed|Error|timeout|killed|false|crashed"),
+    ("failed", "false|0|0.0|no|f||ok|passed", "true|1|yes|t|failed|fail|error|2"),
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("heading", ["ok", "success", "passed"])
 @pytest.mark.parametrize(
-    ("word", "said"), [("1", "good"), ("1.0", "good"), ("0", "failed"), ("0.0", "failed")]
-)
-def test_one_is_yes(foreign, heading, word, said) -> None:
-    assert fate(foreign, heading, word) == said
-
-
-@pytest.mark.parametrize("heading", ["ok", "status", "outcome", "success"])
-@pytest.mark.parametrize(
-    ("word", "said"),
+    ("heading", "word", "said"),
     [
-        *(
-            (word, "good")
-            for word in ("OK", "completed", "Done", "pass", "PASSED", "success", "true")
-        ),
-        *(
-            (word, "failed")
-            for word in ("failed", "Error", "timeout", "killed", "false", "crashed")
-        ),
+        (heading, word, said)
+        for headings, *words in FATES
+        for heading in headings.split("|")
+        for said, of in zip(("good", "failed"), words, strict=True)
+        for word in of.split("|")
     ],
 )
-def test_words_of_outcomes(foreign, heading, word, said) -> None:
+def test_what_a_word_says_of_a_run(foreign, heading, word, said) -> None:
     assert fate(foreign, heading, word) == said
-
-
-@pytest.mark.parametrize(
-    ("word", "said"),
-    [
-        *((word, "failed") for word in ("true", "1", "yes", "t", "failed", "fail", "error", "2")),
-        *((word, "good") for word in ("false", "0", "0.0", "no", "f", "", "ok", "passed")),
-    ],
-)
-def test_a_column_of_failures_says_when_it_is_true(foreign, word, said) -> None:
-    assert fate(foreign, "failed", word) == said
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ import pytest
 
 from analysis.data.opening import Opened
 from analysis.errors import AnalysisError, UsageError
-from analysis.importers.gathering import gather
-from analysis.importers.naming import ReadingChoices
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.registry import read_foreign
 
 
