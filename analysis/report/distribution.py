@@ -1,8 +1,4 @@
-"""How the values behind a judged quantile are distributed: by variant their quantiles and distribution functions.
-
-Both axes of a picture are logarithmic: values to the right, and up the share that lies above, each step a tenth of the one before. A
-curve ends where its values are too few for a quantile.
-"""
+"""The values within runs: how those behind a judged quantile are distributed, and which iterations are judged."""
 
 from __future__ import annotations
 
@@ -12,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.iterations import Pooled, pooled
+from ..data.iterations import IterationsOfCell, Pooled, pooled
 from ..errors import AnalysisError
 from ..pages.model import Block, Figure, Sentence, Value, section, table_of, value_of
-from ..pages.number_format import quantity
+from ..pages.number_format import quantity, span
 from ..plots.axes import Axes, Key, Scale, Tick, quantity_axis, quantity_scale
 from ..plots.chart import Sheet, arranged
 from ..plots.marks import COLOURS
 from ..record.manifest import needed, quantile_said
 from ..verdict.sentence import quantile_sentences
 from ..words import shown
-from .page import Chapter
+from .page import Chapter, picture_of
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
@@ -30,9 +26,14 @@ if TYPE_CHECKING:
     from ..stats.samples import Array
     from .subject import Subject
 
-__all__ = ["chapter"]
-
 _DRAWN = 6  # benchmarks
+
+# --- The values behind a judged quantile: by variant their quantiles and distribution functions.
+#
+# Both axes of a picture are logarithmic: values to the right, and up the share that lies above, each step a tenth of the one before. A
+# curve ends where its values are too few for a quantile.
+
+
 _CURVES = 5  # of variants in a picture
 _USUAL = (0.5, 0.9, 0.99, 0.999)
 _POINTS = 160  # of a curve
@@ -41,8 +42,8 @@ _SHEET, _HIGH = Sheet(width=85.0), 62.0  # mm
 Cells = Mapping[str, Mapping[str, Pooled]]  # by benchmark and variant
 
 
-def chapter(subject: Subject) -> Chapter | None:
-    """Give the chapter; None where the judged metric is no quantile, or the values behind it are not there."""
+def distribution(subject: Subject) -> Chapter | None:
+    """Give the chapter on a quantile's values; None where none is judged, or its values are not there."""
     basis, trial = subject.verdict.quantile, subject.trial
     if basis is None or trial is None or basis.why in {"printed", "not-kept", "own"}:
         return None
@@ -144,3 +145,52 @@ def _curve(one: Pooled) -> tuple[Array, Array]:
     up = np.linspace(0.0, top, _POINTS)
     ranks = np.clip(np.ceil((1 - 10.0**-up) * one.total), 1, one.total).astype(np.int64)
     return np.array([one.at(int(rank)) for rank in ranks]), up
+
+
+# --- Which iterations of runs are judged, what the runs are called, and the iterations of some as pictures.
+
+
+def iterations(subject: Subject) -> Chapter | None:
+    """Give the chapter on iterations; None where every one is judged, and nobody asked otherwise."""
+    place = {name: k for k, name in enumerate(subject.order)}
+    cells = sorted(
+        subject.verdict.iterations,
+        key=lambda one: (not one.unsteady, place.get(one.benchmark, len(place))),
+    )
+    if not cells:
+        return None
+    setting, lost = cells[0].setting, sum(one.unsteady for one in cells)
+    first = f"the first {setting} of a run"
+    lead = f"Not judged: {'those before a run becomes steady' if setting == 'auto' else first}."
+    if lost:
+        lead += f" No word on {lost} of {len(cells)} cells: too many of their runs reach no steady state."
+    return Chapter(
+        name="iterations",
+        anchor=subject.anchor("iterations"),
+        title="Iterations of the runs",
+        lead=lead,
+        sections=lambda: (section(lead, *_of_iterations(subject, cells)),),
+    )
+
+
+def _of_iterations(subject: Subject, cells: Sequence[IterationsOfCell]) -> Iterator[Block]:
+    hosts = any(one.host is not None for one in cells)
+    yield table_of(
+        f"{subject.anchor('iterations')}-cells",
+        cells,
+        ("<host", "host") if hosts else None,
+        ("<benchmark", "benchmark"),
+        ("<variant", "variant"),
+        ("runs", "runs"),
+        ("not judged", lambda one: Value(span(one.left_out), one.left_out[1])),
+        ("<called", _called),
+    )
+    for benchmark in list(dict.fromkeys(one.benchmark for one in cells))[:_DRAWN]:
+        try:
+            yield picture_of("iterations", subject, benchmark)
+        except AnalysisError:  # sides that are no trial
+            return
+
+
+def _called(one: IterationsOfCell) -> str:
+    return ", ".join(f"{count} {state}" for state, count in (one.states or {}).items() if count)

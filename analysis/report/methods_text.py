@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,18 +26,6 @@ if TYPE_CHECKING:
     from ..verdict.result import Verdict
     from .subject import Subject
 
-__all__ = [
-    "METHODS",
-    "Span",
-    "citations_of",
-    "counted",
-    "joined",
-    "paragraph_of",
-    "spoken_text",
-    "works",
-    "works_used",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -47,9 +35,7 @@ class Span:
     foreign: bool = False
 
 
-def joined(words: Sequence[str]) -> str:
-    """Write a list as a sentence has it: ``a, b and c``."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+_name = partial(Span, foreign=True)
 
 
 def spoken_text(spans: Sequence[Span]) -> str:
@@ -117,10 +103,6 @@ def _begun(number: int, noun: str) -> str:
 
 def _were(number: int) -> str:
     return "was" if number == 1 else "were"
-
-
-def _name(text: str) -> Span:
-    return Span(text, foreign=True)
 
 
 # --- what was measured
@@ -276,15 +258,12 @@ def _pinned(trial: Trial) -> str:
 
 
 def _unfinished(verdict: Verdict) -> Iterator[str]:
-    """Say how many hosts of a fleet are missing or not complete."""
     if lost := sum(not one.judged for one in verdict.hosts):
-        yield (
-            f"{_begun(lost, 'more host')} {_were(lost)} planned, of which nothing could be judged."
-        )
+        hosts = f"{_begun(lost, 'more host')} {_were(lost)}"
+        yield f"{hosts} planned, of which nothing could be judged."
     if some := sum(one.judged and one.state != "complete" for one in verdict.hosts):
-        yield (
-            f"{_begun(some, 'host')} of these {_were(some)} not complete: what is there was judged."
-        )
+        hosts = f"{_begun(some, 'host')} of these {_were(some)}"
+        yield f"{hosts} not complete: what is there was judged."
 
 
 def _disturbed(trial: Trial, mine: NDArray[np.bool_]) -> Iterator[str]:
@@ -360,25 +339,26 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
             f"Differences within {sign}{100 * verdict.margin:g} % count as equivalent (two one-sided "
             f"tests, {risk} % a side){cite('schuirmann1987')}."
         )
-    methods = [f"{words}{cite(*keys)}" for words, keys in methods_used(subject)]
-    if methods:
-        yield f"For comparison the report also gives what {joined(methods)} say of the same runs."
+    *most, last = [f"{words}{cite(*keys)}" for words, keys in methods_used(subject)] or [""]
+    if last:
+        methods = " and ".join(filter(None, (", ".join(most), last)))
+        yield f"For comparison the report also gives what {methods} say of the same runs."
 
 
 def _looks(verdict: Verdict) -> Iterator[str]:
-    """Say how often the data were looked at."""
     risk = (
         f"at a risk of {figures.significant(100 * verdict.look_alpha, 3)} %, so that all looks "
         f"together risk at most {100 * verdict.risk_total:.3g} %."
     )
-    if verdict.looks_rule == "planned":
-        yield f"The data were to have {counted(verdict.looks, 'look')}, each {risk}"
-    elif verdict.looks_rule == "repeated":
-        listed = "after numbers of sessions that were listed before"
-        yield f"The data were looked at while they were measured, {listed}, each time {risk}"
-    elif verdict.looks_rule == "growing":
-        grew = "The data grew without a plan of looks"
-        yield f"{grew}: this one, number {verdict.looks}, was judged {risk}"
+    told = {
+        "planned": f"The data were to have {counted(verdict.looks, 'look')}, each",
+        "repeated": "The data were looked at while they were measured, after numbers of sessions that "
+        "were listed before, each time",
+        "growing": "The data grew without a plan of looks: this one, number "
+        f"{verdict.looks}, was judged",
+    }.get(verdict.looks_rule)
+    if told is not None:
+        yield f"{told} {risk}"
 
 
 def _tool(subject: Subject, cited: str) -> Sentence:

@@ -10,7 +10,7 @@ from ..pages.model import Block, Figure, Listing, Page, Section, Table, page_of,
 from ..pages.result import Result, cautions_to_dict, plain
 from ..plots.chart import Sheet
 from ..verdict.sentence import with_whole_interval
-from .figures.kinds import draw
+from .figures import draw
 from .subject import abridging
 from .written import brief_sections
 
@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from ..pages.model import Caution
     from .subject import Subject
     from .written import Brief
-
-__all__ = [
-    "Chapter",
-    "Report",
-    "abridged",
-    "brief_page",
-    "data_page",
-    "picture_of",
-]
 
 # --- A chapter: what is said of one metric under one heading, in sentences, tables and pictures.
 

@@ -17,7 +17,7 @@ from ..data.host_record import read_environments, without_homes
 from ..errors import StoreError
 from ..importers.reader import trial_and_variant
 from ..pages.model import CommandLine, Listing, Section, section, table_of
-from ..record.fleet import FLEET, Fleet, read_fleet
+from ..record.fleet import FLEET, read_fleet
 from ..record.manifest import asked_words, read_manifest
 from ..record.shapes import opened
 from ..record.trial_files import (
@@ -40,14 +40,6 @@ if TYPE_CHECKING:
     from ..data.trial import Trial
     from ..methods.multilevel.host_effects import HostLevel
     from .subject import Subject
-
-__all__ = [
-    "chapter",
-    "commands_of",
-    "facts_of",
-    "notes_of",
-    "raw_runs",
-]
 
 _FILES = (CAMPAIGN, RESOLVED, PLAN, MEASUREMENTS, ENVIRONMENT)
 _LIBRARIES = ("numpy", "scipy", "numba")
@@ -89,15 +81,14 @@ def notes_of(subject: Subject) -> Iterator[str]:
 
 def facts_of(subject: Subject) -> dict[str, list[dict[str, str | None]]]:
     """Give seeds, versions and hashes: each with its name, and None where it is not known."""
-    groups = {"seeds": _seeds(subject), "versions": _versions(subject), "hashes": _hashes(subject)}
+    groups = {"seeds": _seeds, "versions": _versions, "hashes": _hashes}
     return {
-        group: [{"name": name, "text": text} for name, text in facts]
+        group: [{"name": name, "text": text} for name, text in facts(subject)]
         for group, facts in groups.items()
     }
 
 
 def _seeds(subject: Subject) -> Facts:
-    """Give the seeds of the plans, and that of the analysis."""
     for trial in subject.trials:
         manifest = trial.manifest
         for one in manifest.merged_from:
@@ -110,7 +101,6 @@ def _seeds(subject: Subject) -> Facts:
 
 
 def _versions(subject: Subject) -> Facts:
-    """Give what measured and what judged."""
     host = first_host(subject.verdict) if level_of(subject.verdict) is not None else None
     for trial in subject.trials:
         of = "" if len(subject.trials) == 1 else f" {trial.manifest.trial}"
@@ -170,7 +160,11 @@ def _measuring(trial: Trial, level: HostLevel | None) -> Iterator[list[str]]:
         if fleet.submitted_at is not None:
             yield ["submit", campaign, "--hosts", ",".join(fleet.names)]
             return
-        each = _planned(trial.path, fleet) if level is None else level.sessions_each[1]
+        each = None if level is None else level.sessions_each[1]
+        for one in fleet.hosts if level is None else ():  # the first that has a trial
+            with contextlib.suppress(StoreError):
+                each = read_manifest(trial.path / one.trial).sessions
+                break
         yield run(manifest.seed, each)
         yield ["merge", *fleet.names, "-o", trial.path.name]
     elif parts := manifest.merged_from:
@@ -178,14 +172,6 @@ def _measuring(trial: Trial, level: HostLevel | None) -> Iterator[list[str]]:
         yield ["merge", *(f"runs/{one.trial}" for one in parts), "-o", f"runs/{manifest.trial}"]
     else:
         yield run(manifest.seed, manifest.sessions)
-
-
-def _planned(path: Path, fleet: Fleet) -> int | None:
-    """Give the sessions of the first host that has a trial; None where no host has one."""
-    for one in fleet.hosts:
-        with contextlib.suppress(StoreError):
-            return read_manifest(path / one.trial).sessions
-    return None
 
 
 def _options(subject: Subject) -> Iterator[str]:
@@ -237,12 +223,8 @@ def raw_runs(subject: Subject) -> dict[str, Any]:
                     values = side.samples[place].tolist()
                     cell = {"variant": variant, "benchmark": name}
                     cells.append({**cell, "sessions": sessions, "values": values})
-    return {
-        "metric": verdict.metric,
-        "unit": verdict.unit,
-        "better": verdict.better,
-        "cells": cells,
-    }
+    about = {key: getattr(verdict, key) for key in ("metric", "unit", "better")}
+    return {**about, "cells": cells}
 
 
 def _made_up(matrix: PerformanceMatrix) -> bool:

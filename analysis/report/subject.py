@@ -27,22 +27,6 @@ if TYPE_CHECKING:
     from ..pages.model import Sentence
     from ..verdict.result import CandidateVerdict, Verdict
 
-__all__ = [
-    "Subject",
-    "abridging",
-    "first_host",
-    "hosts_of",
-    "in_short",
-    "judged_fleet",
-    "level_of",
-    "metric_said",
-    "only_host",
-    "shown",
-    "standing_of",
-    "subject_of",
-    "subjects_of",
-]
-
 # --- What a report says of several hosts: the fleet's own verdict, and how each host stands.
 
 
@@ -103,25 +87,16 @@ def _advised(one: CandidateVerdict) -> CandidateVerdict:
     result, level = one.multilevel, one.hosts
     if result is None or level is None:
         return one
+    same = ("low", "high", "chance", "target")
     more = {
         each.benchmark: MoreSessions(
-            sessions=each.hosts,
-            low=each.low,
-            high=each.high,
-            chance=each.chance,
-            target=each.target,
-            runs_suffice=None,
+            sessions=each.hosts, runs_suffice=None, **{key: getattr(each, key) for key in same}
         )
         for each in level.more_hosts
     }
-    these = result.these
-    told: Multilevel = replace(
-        result,
-        benchmarks=tuple(
-            replace(line, more_sessions=more.get(line.name)) for line in result.benchmarks
-        ),
-        these=None if these is None else replace(these, more_sessions=more.get(None)),
-    )
+    lines = (replace(line, more_sessions=more.get(line.name)) for line in result.benchmarks)
+    these = result.these and replace(result.these, more_sessions=more.get(None))
+    told: Multilevel = replace(result, benchmarks=tuple(lines), these=these)
     return replace(one, multilevel=told)
 
 
@@ -249,15 +224,9 @@ def subjects_of(
             read = _of_one_file(sources[0], one, asked)
         else:
             read = _of_one_trial(*(first or (Path(sources[0]), None)), one, asked, opened)
-        found.append(
-            Subject(
-                sources=tuple(sources),
-                order=tuple(_order(read["verdict"], read["matrices"])),
-                prefix=f"metric-{number}-" if number > 1 else "",
-                how=one,
-                **read,
-            )
-        )
+        order = tuple(_order(read["verdict"], read["matrices"]))
+        prefix = f"metric-{number}-" if number > 1 else ""
+        found.append(Subject(sources=tuple(sources), order=order, prefix=prefix, how=one, **read))
     return tuple(found)
 
 
@@ -276,11 +245,8 @@ def _of_one_trial(
         trial = opened[folder] = open_trial(folder, how.level, how.better, decimal=how.decimal)
     better = trial.metric(how.metric or trial.default_metric).better
     if how.better not in {None, better}:
-        raise UsageError(
-            f"in this trial {better} values are better",
-            str(folder),
-            f"leave out --better {how.better}",
-        )
+        what = f"in this trial {better} values are better"
+        raise UsageError(what, str(folder), f"leave out --better {how.better}")
     options = dict(asked)
     explain = bool(options.pop("explain", True))
     if variant is not None and trial.manifest.variants != (variant,):
@@ -316,18 +282,15 @@ def _of_one_file(source: str, how: Reading, asked: Mapping[str, Any]) -> _Read:
     options.pop("explain", None)
     matrix = read_one(source, how)
     chosen = options.get("benchmarks")
+    confidence = options.get("confidence", 0.95)
     verdict = judge_alone(
-        matrix,
-        metric=how.metric or "values",
-        confidence=options.get("confidence", 0.95),
-        benchmarks=chosen,
+        matrix, metric=how.metric or "values", confidence=confidence, benchmarks=chosen
     )
     matrices = {matrix.name: _chosen(matrix, chosen)}
     return dict(title=matrix.name, trials=(), verdict=verdict, matrices=matrices, options=options)
 
 
 def _without_trial(source: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Refuse what only one trial has."""
     for name, option in (("variants", "--variant"), ("certificate", "--certificate")):
         if asked.get(name) is not None:
             raise UsageError(f"{option} is for one trial", source, f"leave out {option}")
@@ -350,7 +313,6 @@ def _matrices(
 
 
 def _chosen(matrix: PerformanceMatrix, benchmarks: Sequence[str] | None) -> PerformanceMatrix:
-    """Leave out the benchmarks that were not asked for."""
     if benchmarks is None:
         return matrix
     zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks

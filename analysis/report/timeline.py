@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ..plots import Mark
     from .subject import Subject
 
-__all__ = ["Clock", "Runs", "change_scale", "chapter", "clock_of", "runs_of"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Values = Mapping[str, Any]
@@ -169,13 +167,15 @@ def chapter(subject: Subject) -> Chapter | None:
     hosts = {} if level is None else hosts_of(subject.verdict)
     noun = "session" if level is None else "host"
     scale = change_scale(np.concatenate([runs.logs for runs, _ in looked]))
+    # the first benchmark that a caution names, else the first, stands out
+    named = (name for caution in subject.verdict.cautions for name in caution.about)
+    opened = next((name for name in (*named, *subject.order) if name in subject.order), None)
     timelines = []
     for runs, diagnosis in looked:
         label = "AB"[subject.trials.index(runs.trial)] if len(subject.trials) > 1 else ""
         numbers = map(str, runs.clock.sessions.tolist())
         names = [shown(hosts.get(number, number)) for number in numbers]
-        told = _Timeline(runs, diagnosis, label, scale, _opened(subject), names)
-        timelines.append(told)
+        timelines.append(_Timeline(runs, diagnosis, label, scale, opened, names))
     values: dict[str, Any] = {
         "deck": list(_deck(timelines, noun)),
         "timelines": [_values(one, noun) for one in timelines],
@@ -234,12 +234,6 @@ def _looked(subject: Subject, trial: Trial) -> tuple[Runs, Diagnosis | None] | N
     return None if runs is None else (runs, judged)
 
 
-def _opened(subject: Subject) -> str | None:
-    """Give the first benchmark that a caution names, whose part stands open; else the first."""
-    named = (name for caution in subject.verdict.cautions for name in caution.about)
-    return next((name for name in (*named, *subject.order) if name in subject.order), None)
-
-
 def _deck(timelines: Sequence[_Timeline], noun: str) -> Iterator[str]:
     """Say what the picture shows, then of each trial what was found of the whole host."""
     first = timelines[0]
@@ -254,12 +248,10 @@ def _deck(timelines: Sequence[_Timeline], noun: str) -> Iterator[str]:
             manifest = one.runs.trial.manifest
             brief = abridging((*manifest.benchmarks, *manifest.variants), _NAME)
             texts = [brief(shown(one.text)) for one in found.findings if one.code[:5] == "host-"]
-            tested = any(test.pvalue is not None for test in found.host)
-            none = "no test of the whole host found that it changed"
-            untested = (
-                "whether the host changed cannot be tested: too few runs, or they do not vary"
-            )
-            text = "; ".join(texts) or (none if tested else untested)
+            none = "whether the host changed cannot be tested: too few runs, or they do not vary"
+            if any(test.pvalue is not None for test in found.host):
+                none = "no test of the whole host found that it changed"
+            text = "; ".join(texts) or none
             yield f"{one.label}: {text}." if one.label else f"{text[:1].upper()}{text[1:]}."
 
 
@@ -275,14 +267,13 @@ def _values(told: _Timeline, noun: str) -> Values:
         mine = clock.place[runs.rows] == k
         count, seconds = int(mine.sum()), float(clock.lengths[k])
         level = math.exp(float(np.median(runs.logs[mine]))) if count else None
-        sessions.append(
-            {
-                "session": name,
-                "seconds": Value(figures.significant(seconds), seconds),
-                "runs": Value(f"{count:,}", count),
-                "level": value_of(level, "{:.3f}".format, ""),
-            }
-        )
+        row: Values = {
+            "session": name,
+            "seconds": Value(figures.significant(seconds), seconds),
+            "runs": Value(f"{count:,}", count),
+            "level": value_of(level, "{:.3f}".format, ""),
+        }
+        sessions.append(row)
     trial = shown(runs.trial.manifest.trial)
     return {"label": told.label, "trial": trial, "alt": "; ".join(said), "sessions": sessions}
 

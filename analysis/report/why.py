@@ -27,11 +27,10 @@ from ..plots.marks import style_of
 from ..record.fleet import is_fleet
 from ..record.profiles import PROFILE, StoredProfile, profiles_of, read_profile
 from ..words import shown
-from .figures.panels import names_of, rows_high
 from .page import Chapter
+from .panels import names_of, rows_high
 
 if TYPE_CHECKING:
-    from ..data.trial import Trial
     from ..diagnose.session_profiles import Stacks
     from ..diagnose.why_result import Counter, Row, Why
     from ..plots.marks import Style
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from ..record.profiles import Profile
     from ..record.trial_files import Manifest
     from .subject import Subject
-
-__all__ = ["EACH_METRIC", "FunctionRow", "beside", "chapter", "rows_of"]
 
 # --- The profiles that lie beside a trial: those that are its own, and what is wrong with the others.
 
@@ -116,17 +113,14 @@ def beside(
         for name in stored.profile.benchmarks:
             if name in benchmarks:
                 try:
-                    explained.append(_explained(stored, timed, name, confidence))
+                    told = explain_by(stored, timed, benchmark=name, confidence=confidence)
+                    called = told.rows and stored.profile.chains is not None
+                    stacks = stacks_of(stored, told, timed) if called else None
+                    explained.append(Explained(told, stacks))
                 except FairtrialError as error:
                     faults.append(f"{where} on {name}: {error.what}")
         recorded += [Recorded(stored, tuple(explained))] if explained else []
     return Beside(tuple(recorded), tuple(faults)) if recorded or faults else None
-
-
-def _explained(stored: StoredProfile, timed: Trial, name: str, confidence: float) -> Explained:
-    told = explain_by(stored, timed, benchmark=name, confidence=confidence)
-    called = told.rows and stored.profile.chains is not None
-    return Explained(told, stacks_of(stored, told, timed) if called else None)
 
 
 def _foreign(profile: Profile, manifest: Manifest, name: str) -> str | None:
@@ -279,10 +273,9 @@ def chapter(subject: Subject) -> Chapter | None:
     trial = subject.trial
     if trial is None or not os.path.lexists(profiles_of(trial.path)) or is_fleet(trial.path):
         return None
-
-    shown_ones = frozenset(one.variant for one in subject.candidates)
+    variants = frozenset(one.variant for one in subject.candidates)
     confidence = subject.verdict.confidence
-    found = beside(trial.path, trial.manifest, shown_ones, subject.order, confidence)
+    found = beside(trial.path, trial.manifest, variants, subject.order, confidence)
     if found is None:
         return None
     values: dict[str, Any] = {
@@ -321,11 +314,12 @@ def _summary(found: Beside) -> str:
 
 
 def _deck(profile: Profile) -> Iterator[str]:
-    """Say when and how it was recorded, and what it is no part of."""
     when = profile.started[:16].replace("T", " ")
-    how = [f"{profile.event} at {profile.frequency_hz} Hz"]
-    how.append("with the kernel's side" if profile.sees_kernel else "without the kernel's side")
-    how.append(_CALLERS.get(profile.chains, f"callers by {profile.chains}"))
+    how = (
+        f"{profile.event} at {profile.frequency_hz} Hz",
+        f"with{'' if profile.sees_kernel else 'out'} the kernel's side",
+        _CALLERS.get(profile.chains, f"callers by {profile.chains}"),
+    )
     yield (
         f"Recorded {when} UTC: {counted(profile.sessions, 'session')} of {counted(profile.timed_runs, 'timed run')} and "
         f"{counted(profile.profiled_runs, 'profiled run')} of each variant ({', '.join(how)})."
@@ -355,11 +349,10 @@ def _was(told: Why) -> str:
     was = told.verdict_was
     if was is None:
         return ""
-    change = (
-        ""
-        if was.speedup is None
-        else f", {was.metric} {Difference(was.speedup and 1 / was.speedup, None, None).cell()}"
-    )
+    change = ""
+    if was.speedup is not None:
+        less = Difference(was.speedup and 1 / was.speedup, None, None).cell()
+        change = f", {was.metric} {less}"
     return f"the verdict was {was.outcome}{change}"
 
 
@@ -455,18 +448,18 @@ def _answered(answer: Values, name: str) -> Iterator[Block]:
     elif told.story:
         yield Sentence(f"Other metrics of the timed runs: {told.story}")
     if answer["calls"]:
+
+        def called_by(one: Values) -> str:
+            nearest = one["callers"][: -_NEAREST - 1 : -1]
+            return shown(" < ".join([*nearest, *["…"] * (len(one["callers"]) > _NEAREST)]))
+
         table = table_of(
             f"{name}-calls",
             answer["calls"],
             ("<function", lambda one: shown(one["function"])),
-            ("<called by", lambda one: shown(_path(one["callers"]))),
+            ("<called by", called_by),
             (f"itself in {base}, ms", itemgetter("own_baseline")),
             (f"in {variant}, ms", itemgetter("own_candidate")),
             ("difference, ms", itemgetter("own_difference")),
         )
         yield section(table, title="What differs most by path of calls", folded=True)
-
-
-def _path(callers: Sequence[str]) -> str:
-    """Name the nearest callers, the nearest first."""
-    return " < ".join([*reversed(callers)][:_NEAREST]) + (" < …" if len(callers) > _NEAREST else "")

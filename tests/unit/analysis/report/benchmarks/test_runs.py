@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.report.figures.panels import cells_of
+from analysis.report.panels import cells_of
 
 
 def test_sessions_and_blocks_are_the_matrixs(matrix, subject) -> None:
