@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from ..data.host_record import settings_of
+from ..data.trial import Trial
 from ..errors import AnalysisError
 from ..methods.multilevel.page import looks_text
+from ..methods.multilevel.result import Multilevel
 from ..pages.model import Section, section
 from ..pages.number_format import is_time, outcome_word
 from ..verdict.hosts import like_these_text
-from ..verdict.result import layouts_sentences
+from ..verdict.result import Verdict, layouts_sentences
 from ..verdict.sentence import amount_on_hosts, sentence_of
 from ..words import shorten, shortened, shown
-from .page import Chapter, picture_of
-from .subject import level_of, metric_said, standing_of
+from .page import Chapter, chapter_of, picture_of
+from .subject import Subject, level_of, metric_said, standing_of
 from .written import brief_of, brief_sections, column_of, few_sessions, level_text, written
-
-if TYPE_CHECKING:
-    from ..data.trial import Trial
-    from ..methods.multilevel.result import Multilevel
-    from ..verdict.result import Verdict
-    from .subject import Subject
 
 _WIDE = 110.0  # mm
 _LONG_NAME = 28  # as on a screen
@@ -41,14 +38,8 @@ _RULES = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
 
 def chapter(subject: Subject) -> Chapter:
     """Give the first screen; what it is about stands in `lead`, the line above the headline."""
-    return Chapter(
-        name="answer",
-        anchor=subject.anchor("answer"),
-        title="",
-        headline=headline(subject.verdict),
-        lead=_about(subject),
-        sections=lambda: tuple(_sections(subject)),
-    )
+    said, lead = headline(subject.verdict), _about(subject)
+    return chapter_of(subject, "answer", "", partial(_sections, subject), headline=said, lead=lead)
 
 
 def headline(verdict: Verdict) -> str:
@@ -181,7 +172,6 @@ def _runs_each(subject: Subject, *, blocks: bool) -> str:
 
 
 def _rests_on(verdict: Verdict, results: Sequence[Multilevel]) -> str:
-    """Say what the intervals come from, and what counts as no difference."""
     if not results:
         return f"Nothing can be said of a difference from {verdict.baseline}."
     designs = {result.design: _design(result, verdict) for result in reversed(results)}
@@ -213,7 +203,6 @@ def _design(result: Multilevel, verdict: Verdict) -> str:
 
 
 def _on_these(verdict: Verdict) -> Iterator[str]:
-    """Say of each candidate what holds on these hosts, where that is not all of the claim."""
     for one in verdict.candidates:
         if one.multilevel is None or one.hosts is None:
             continue

@@ -10,7 +10,6 @@ from dataclasses import fields
 from functools import cache
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import jinja2
 from markupsafe import Markup
@@ -31,13 +30,9 @@ from ..registry import CHAPTERS, function, shipped
 from ..verdict.cautions import host_cautions_in, shown_cautions
 from ..version import VERSION
 from ..words import shown
-from .page import Report, abridged
-from .subject import abridging
+from .page import Chapter, Report, abridged
+from .subject import Subject, abridging
 from .written import brief_of
-
-if TYPE_CHECKING:
-    from .page import Chapter
-    from .subject import Subject
 
 _ASKED = "variation"  # what takes its time, and is there when it is asked for
 _ONCE = ("why", "conditions")  # what belongs to the trial, whatever was judged
@@ -140,7 +135,6 @@ def html_page(report: Report) -> str:
 
 
 def _cautions(report: Report) -> Iterator[Markup]:
-    """Give those that a first screen shows, in their short words, then all others."""
     brief = abridging(report.names)
     for one in merged(report.shown, report.cautions):
         named = re.split("[ ,:]", one.text, maxsplit=1)[0] in report.names
@@ -278,7 +272,6 @@ def _number(chapter: Chapter) -> int:
 
 
 def _contents(report: Report) -> Sequence[tuple[str, str]]:
-    """Give anchor and title of what the table of contents lists."""
     if len(report.metrics) == 1:
         return [(one.anchor, one.title) for one in report.chapters if one.title]
     return [

@@ -6,22 +6,19 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import AnalysisError
+from ..methods.multilevel.result import BenchmarkLine, Multilevel
 from ..pages.model import Block, CommandLine, Section, section, table_of
 from ..pages.number_format import counted, listed, quantity, significant
 from ..words import shown
-from .page import Chapter, picture_of
-from .panels import cells_of, line_of
-from .subject import hosts_of
-
-if TYPE_CHECKING:
-    from ..methods.multilevel.result import BenchmarkLine, Multilevel
-    from .panels import Cell
-    from .subject import Subject
+from .page import Chapter, chapter_of, picture_of
+from .panels import Cell, cells_of, line_of
+from .subject import Subject, hosts_of
 
 _DRAWN = 6  # benchmarks that have pictures
 _TOLD = 4  # candidates that have a sentence each
@@ -37,13 +34,8 @@ def chapter(subject: Subject) -> Chapter | None:
     cells = {name: found for name, found in every.items() if found}
     if not cells:
         return None
-    metric, prefix = subject.verdict.metric, subject.prefix
-    return Chapter(
-        name="parts",
-        anchor=subject.anchor("parts"),
-        title=f"Benchmarks: {metric}" if prefix else "Benchmarks",
-        sections=lambda: tuple(_sections(subject, cells)),
-    )
+    title = f"Benchmarks: {subject.verdict.metric}" if subject.prefix else "Benchmarks"
+    return chapter_of(subject, "parts", title, partial(_sections, subject, cells))
 
 
 def drawn_of(subject: Subject) -> tuple[str, ...]:
@@ -141,7 +133,6 @@ def _failures(subject: Subject) -> Counter[tuple[str, str]]:
 
 
 def _remarks(subject: Subject, name: str, cells: Mapping[str, Cell]) -> Iterator[str]:
-    """Say in how many sessions each candidate is ahead, who has no runs, and whose failed."""
     for one in subject.candidates[:_TOLD]:
         line, result = line_of(subject, one.variant, name), one.multilevel
         if result is not None and line is not None and len(line.differences) > 1:

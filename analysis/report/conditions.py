@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from signal import Signals
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.columns import FailedRun
 from ..data.host_record import (
     HostNote,
     SessionEnvironment,
@@ -24,7 +26,9 @@ from ..data.host_record import (
     read_host_record,
     without_homes,
 )
+from ..data.trial import Trial
 from ..diagnose.result import in_sessions
+from ..methods.multilevel.host_effects import HostLevel
 from ..pages.model import (
     Block,
     Cell,
@@ -39,20 +43,14 @@ from ..pages.model import (
 )
 from ..pages.number_format import counted, listed, quantity
 from ..record.environment import commit_of, of_one_session
+from ..verdict.hosts import FleetHostStanding
+from ..verdict.result import Verdict
 from ..verdict.sentence import amount_on_hosts
 from ..words import shorten, shortened, shown
-from .page import Chapter
-from .subject import first_host, level_of
+from .page import Chapter, chapter_of
+from .subject import Subject, first_host, level_of
 
-if TYPE_CHECKING:
-    from ..data.columns import FailedRun
-    from ..data.trial import Trial
-    from ..methods.multilevel.host_effects import HostLevel
-    from ..verdict.hosts import FleetHostStanding
-    from ..verdict.result import Verdict
-    from .subject import Subject
-
-EACH_METRIC = False  # host, campaign and failed runs are the trial's, whatever was judged
+_TITLE = "Where and how it was measured"
 _CITED = ("no-certificate", "certificate-differs")
 _HOSTS = 60  # that have a line
 _DIFFERENCES = 4  # of a host
@@ -76,19 +74,13 @@ def chapter(subject: Subject) -> Chapter | None:
     where = told["facts"][0]["texts"][0]
     if len(subject.trials) > 1:
         where = f"{len(subject.trials)} trials"
-    return Chapter(
-        name="conditions",
-        anchor=subject.anchor("conditions"),
-        title="Where and how it was measured",
-        lead=f"{where}; {counted(failed, 'failed run') if failed else 'no run failed'}",
-        values=values,
-        whole=True,
-        sections=lambda: tuple(_sections(values)),
-    )
+    lead = f"{where}; {counted(failed, 'failed run') if failed else 'no run failed'}"
+    sections = partial(_sections, values)
+    return chapter_of(subject, "conditions", _TITLE, sections, lead=lead, values=values, whole=True)
 
 
 def _sections(values: Values) -> Iterator[Section]:
-    yield section(*_told(values), title="Where and how it was measured")
+    yield section(*_told(values), title=_TITLE)
     failed = [block for host in values["hosts"] for block in _failed(host)]
     yield section(*failed, title="Failed runs", anchor=values["failed_anchor"])
     for host in values["hosts"]:
@@ -362,7 +354,6 @@ def _kind(host: Mapping[str, Any], key: str, noun: str) -> str:
 
 
 def _programs(targets: Mapping[str, Any]) -> str:
-    """Name each executable once, with its hash and the variants that it belongs to."""
     found = {name: about for name, about in targets.items() if isinstance(about, Mapping)}
     variants = {name.rpartition("/")[2] for name in targets}
     users: dict[tuple[str, str], set[str]] = {}
@@ -410,7 +401,6 @@ def _measured(trial: Trial) -> str:
 
 
 def _time(text: str) -> str:
-    """Cut an RFC 3339 time to its minute."""
     return f"{text[:10]} {text[11:16]}" if text[10:11] == "T" else text
 
 
@@ -505,7 +495,6 @@ def _number(value: Any) -> Cell:  # noqa: ANN401 - JSON types
 
 
 def _flat(one: SessionEnvironment) -> dict[str, str]:
-    """Give a session's record as texts, without what moves by itself."""
     flat: dict[str, str] = {}
     for name, values in one.sections.items():
         for key, value in values.items() if name in _COMPARED else ():

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..data.iterations import IterationsOfCell, Pooled, pooled
+from ..data.trial import Trial
 from ..errors import AnalysisError
-from ..pages.model import Block, Figure, Sentence, Value, section, table_of, value_of
+from ..pages.model import Block, Figure, Section, Sentence, Value, section, table_of, value_of
 from ..pages.number_format import quantity, span
 from ..plots.axes import Axes, Key, Scale, Tick, quantity_axis, quantity_scale
 from ..plots.chart import Sheet, arranged
 from ..plots.marks import COLOURS
+from ..plots.paper import Picture
 from ..record.manifest import needed, quantile_said
+from ..stats.samples import Array
 from ..verdict.sentence import quantile_sentences
 from ..words import shown
-from .page import Chapter, picture_of
-
-if TYPE_CHECKING:
-    from ..data.trial import Trial
-    from ..plots.paper import Picture
-    from ..stats.samples import Array
-    from .subject import Subject
+from .page import Chapter, chapter_of, picture_of
+from .subject import Subject
 
 _DRAWN = 6  # benchmarks
 
@@ -55,13 +52,12 @@ def distribution(subject: Subject) -> Chapter | None:
     most = max(one.total for found in cells.values() for one in found.values())
     asked |= {share for share in _USUAL if needed(share) <= most}
     lead = " ".join(quantile_sentences(subject.verdict.metric, basis))
-    return Chapter(
-        name="distribution",
-        anchor=subject.anchor("distribution"),
-        title=f"Distribution of {shown(basis.metric)}",
-        lead=lead,
-        sections=lambda: (section(lead, *_blocks(subject, cells, sorted(asked))),),
-    )
+    title = f"Distribution of {shown(basis.metric)}"
+
+    def sections() -> Iterator[Section]:
+        yield section(lead, *_blocks(subject, cells, sorted(asked)))
+
+    return chapter_of(subject, "distribution", title, sections, lead=lead)
 
 
 def _cells(subject: Subject, trial: Trial, metric: str) -> dict[str, dict[str, Pooled]]:
@@ -125,7 +121,6 @@ def _told(name: str, one: Pooled, unit: str) -> str:
 
 
 def _picture(found: Mapping[str, Pooled], unit: str) -> Picture:
-    """Draw the distribution function of each variant as far up as its values allow."""
     curves = [_curve(one) for one in found.values()]
     top = max(1, *(math.ceil(up[-1]) for _, up in curves))
     axes = Axes(
@@ -164,13 +159,11 @@ def iterations(subject: Subject) -> Chapter | None:
     lead = f"Not judged: {'those before a run becomes steady' if setting == 'auto' else first}."
     if lost:
         lead += f" No word on {lost} of {len(cells)} cells: too many of their runs reach no steady state."
-    return Chapter(
-        name="iterations",
-        anchor=subject.anchor("iterations"),
-        title="Iterations of the runs",
-        lead=lead,
-        sections=lambda: (section(lead, *_of_iterations(subject, cells)),),
-    )
+
+    def sections() -> Iterator[Section]:
+        yield section(lead, *_of_iterations(subject, cells))
+
+    return chapter_of(subject, "iterations", "Iterations of the runs", sections, lead=lead)
 
 
 def _of_iterations(subject: Subject, cells: Sequence[IterationsOfCell]) -> Iterator[Block]:

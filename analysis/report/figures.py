@@ -11,18 +11,15 @@ import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..announcing import doing
 from ..errors import AnalysisError, UsageError
+from ..methods.resampling.biplot import Biplot
 from ..plots.chart import ENDINGS, Sheet, write_file, write_picture
 from ..registry import function
 from ..words import shown
-
-if TYPE_CHECKING:
-    from ..methods.resampling.biplot import Biplot
-    from .panels import Drawing
-    from .subject import Subject
+from .panels import Drawing
+from .subject import Subject
 
 
 @dataclass(frozen=True, slots=True)

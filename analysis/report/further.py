@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..data.fleet import open_fleet, trials_apart
 from ..diagnose.modes import sources
 from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..methods.multilevel.result import Multilevel
 from ..pages.model import (
     Block,
     CommandLine,
@@ -28,21 +29,17 @@ from ..pages.number_format import span
 from ..plots.axes import ratio_axis, ratio_scale, rows_down
 from ..plots.chart import Sheet, arranged
 from ..plots.marks import style_of
+from ..plots.paper import Picture
 from ..record.fleet import is_fleet
 from ..stats.arguments import stream
 from ..verdict.panel import ONE_VALUE, Said, methods_table, reasons_section, sessions_are_runs
 from ..verdict.ranking import Ranking, RankRange, rank_variants
 from ..verdict.sentence import word
 from ..words import shown
-from .page import Chapter, picture_of
+from .page import Chapter, chapter_of, picture_of
 from .panels import rows_high
-from .written import written_of
-
-if TYPE_CHECKING:
-    from ..methods.multilevel.result import Multilevel
-    from ..plots.paper import Picture
-    from .subject import Subject
-    from .written import Written
+from .subject import Subject
+from .written import Written, written_of
 
 # --- The published methods: the table of ``verdict --explain``, and a picture of it.
 
@@ -79,15 +76,9 @@ def published(subject: Subject) -> Chapter | None:
         "candidates": candidates,
         "commands": [subject.command(one, of=source) for one in _COMMANDS],
     }
-    anchor = subject.anchor("panel")
-    return Chapter(
-        name="panel",
-        anchor=anchor,
-        title="What the published methods say of the same runs",
-        lead=lead,
-        values=values,
-        sections=lambda: tuple(_by_method(anchor, values)),
-    )
+    title = "What the published methods say of the same runs"
+    told = partial(_by_method, subject.anchor("panel"), values)
+    return chapter_of(subject, "panel", title, told, lead=lead, values=values)
 
 
 def _ours(found: Multilevel, lines: Mapping[str, Written], unit: str) -> Said:
@@ -124,7 +115,6 @@ def _by_method(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
 
 
 def _ratios(told: Sequence[Said]) -> Picture:
-    """Draw the ratios that the methods give on one axis."""
     ratios = [n for one in told for n in (one.value, one.low, one.high) if n is not None and n > 0]
     axes = rows_down([one.method for one in told])
     ratio_axis(axes, "x", ratio_scale(filter(math.isfinite, ratios)))
@@ -146,17 +136,11 @@ def suite(subject: Subject) -> Chapter | None:
     base = subject.matrices.get(subject.baseline)
     if base is None or len(base.benchmarks) < 2:
         return None
-    return Chapter(
-        name="suite",
-        anchor=subject.anchor("suite"),
-        title="The suite as a whole",
-        lead="boxes of all runs, ranking, biplot",
-        sections=lambda: tuple(_of_suite(subject)),
-    )
+    told, lead = partial(_of_suite, subject), "boxes of all runs, ranking, biplot"
+    return chapter_of(subject, "suite", "The suite as a whole", told, lead=lead)
 
 
 def _of_suite(subject: Subject) -> Iterator[Section]:
-    """Give what these sources have, and say why the rest is missing."""
     yield section(picture_of("box", subject), title="All runs of each benchmark")
     missing = []
     if len(subject.matrices) < _FEWEST:
@@ -264,15 +248,12 @@ def variation(subject: Subject) -> Chapter | None:
 
         asked = [] if confidence == _USUAL else ["--confidence", f"{confidence:g}"]
         command = CommandLine(subject.command("sources", *asked, of=[str(trial.path)]))
-        doubts = section(*(one.text for one in page.cautions), title="What this cannot show")
-        return Chapter(
-            name="variation",
-            anchor=anchor,
-            title="Where the variation comes from",
-            sections=lambda: (
-                *(replace(one, blocks=tuple(map(own, one.blocks))) for one in page.sections),
-                *((doubts,) if page.cautions else ()),
-                section(command, title="The same alone"),
-            ),
-        )
+
+        def sections() -> Iterator[Section]:
+            yield from (replace(one, blocks=tuple(map(own, one.blocks))) for one in page.sections)
+            if doubts := [one.text for one in page.cautions]:
+                yield section(*doubts, title="What this cannot show")
+            yield section(command, title="The same alone")
+
+        return chapter_of(subject, "variation", "Where the variation comes from", sections)
     return None

@@ -6,13 +6,20 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import plots
 from ..announcing import doing
-from ..history.judged import bisect_words
+from ..history.judged import (
+    History,
+    HistoryInterval,
+    HostInterval,
+    Segment,
+    SeriesHistory,
+    SeriesValue,
+    bisect_words,
+)
 from ..history.night_values import missing_before, moment_of
 from ..history.sentences import (
     benchmarks_table,
@@ -25,21 +32,11 @@ from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Block, CommandLine, Figure, Section, section, table_of
 from ..pages.number_format import counted
+from ..plots import Mark
 from ..plots.axes import Scale, Tick, quantity_ticks, ratio_ticks, read_out
 from ..words import command_line, shorten, shown
 from .assembling import html_page, sentence
 from .page import Chapter, Report
-
-if TYPE_CHECKING:
-    from ..history.judged import (
-        History,
-        HistoryInterval,
-        HostInterval,
-        Segment,
-        SeriesHistory,
-        SeriesValue,
-    )
-    from ..plots import Mark
 
 # --- The page.
 
@@ -151,7 +148,6 @@ def _strip(one: Benchmark, history: History, places: Places) -> Section:
 
 
 def _own(history: History, series: SeriesHistory) -> Iterator[HostInterval]:
-    """Give the changes of the baseline itself in the nights of a series."""
     there = {value.trial for value in series.values}
     for found in history.host_intervals:
         mine = (found.benchmark, found.baseline) == (series.benchmark, series.baseline)
@@ -414,7 +410,6 @@ def _said(texts: Sequence[tuple[float, str, str]]) -> Iterator[Mark]:
 
 
 def _of_host(one: Benchmark, history: History, places: Places, y: float) -> Iterator[Mark]:
-    """Mark below the panel where the host changed: by the baseline's own nights, and by its record."""
     half = 0.5 / max(1, len(places.names))
     for series in one.series:
         where = _where(series, places)

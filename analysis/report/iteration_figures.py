@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,14 +11,11 @@ from ..data.iterations import judged_counts, values_of_run
 from ..errors import AnalysisError
 from ..pages.number_format import span
 from ..plots.axes import Axes, Scale, Tick, quantity_axis, quantity_scale
-from ..plots.chart import arranged
+from ..plots.chart import Sheet, arranged
 from ..record.shapes import MOST_IN_ROW
 from ..stats.samples import Array
 from .panels import Drawing, Number, cells_and_styles, name_of, names_of, rows_high
-
-if TYPE_CHECKING:
-    from ..plots.chart import Sheet
-    from .subject import Subject
+from .subject import Subject
 
 _PLACES = 250  # points of a run: of more iterations the median of neighbours is drawn
 _MOST = 40  # runs of a variant that are drawn

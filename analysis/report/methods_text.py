@@ -6,25 +6,21 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.host_record import pinned_cpus, read_environments, settings_of
+from ..data.trial import Trial
 from ..importers.reader import trial_and_variant
+from ..methods.multilevel.result import Multilevel
 from ..pages import number_format as figures
 from ..registry import shipped
+from ..verdict.result import Verdict
 from ..version import VERSION
 from ..words import shown
-from .subject import first_host, level_of
+from .subject import Subject, first_host, level_of
 from .written import few_sessions
-
-if TYPE_CHECKING:
-    from ..data.trial import Trial
-    from ..methods.multilevel.result import Multilevel
-    from ..verdict.result import Verdict
-    from .subject import Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +118,6 @@ def _executed(subject: Subject) -> Iterator[Sentence]:
 
 
 def _measured(trial: Trial, subject: Subject, where: str) -> Iterator[Sentence]:
-    """Say what was executed, in which order, on what, and what was left out."""
     manifest, verdict = trial.manifest, subject.verdict
     imported = manifest.origin == "imported"
     who = "another tool" if imported else "we"
@@ -185,7 +180,6 @@ def _measured(trial: Trial, subject: Subject, where: str) -> Iterator[Sentence]:
 
 
 def _chosen(trial: Trial, subject: Subject) -> tuple[list[str], list[str]]:
-    """Name the variants and the benchmarks of a trial that were judged."""
     mine, benchmarks = set(subject.matrices), set(subject.order)
     if len(subject.trials) > 1:
         named = filter(None, map(trial_and_variant, subject.sources))
@@ -203,7 +197,6 @@ def _cells(variants: Sequence[str], benchmarks: Sequence[str]) -> str:
 
 
 def _amount(trial: Trial, verdict: Verdict) -> str:
-    """Count a trial's sessions and runs, and on how many hosts they were."""
     manifest, level = trial.manifest, level_of(verdict)
     if level is not None:
         each, runs = level.sessions_each, verdict.session_runs or (0, 0)
@@ -223,7 +216,6 @@ def _between(low: int, high: int, noun: str) -> str:
 
 
 def _host(trial: Trial) -> Sentence:
-    """Say on what the runs were executed, as far as the trial recorded it."""
     records = read_environments(trial.path)
     sections = records[0].sections if records else {}
     cpu, kernel = sections.get("cpu", {}), sections.get("kernel", {})
@@ -289,7 +281,6 @@ def _disturbed(trial: Trial, mine: NDArray[np.bool_]) -> Iterator[str]:
 
 
 def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
-    """Say what is estimated, by which interval, what was corrected, and what counts as none."""
     verdict, results = subject.verdict, subject.results
     level = f"{100 * verdict.confidence:g} %"
     known = {"wall": "wall time", "values": "the values"}.get(verdict.metric)
@@ -454,7 +445,6 @@ def _of_verdict(result: Multilevel) -> list[str]:
 
 
 def _line(entry: str) -> str:
-    """Write a work in one line: who, what, where, when."""
     fields = dict(_FIELD.findall(entry))
     where = next((fields[name] for name in _WHERE if name in fields), "")
     parts = (

@@ -10,12 +10,16 @@ import platform
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..data.host_record import read_environments, without_homes
+from ..data.matrix import PerformanceMatrix
+from ..data.trial import Trial
 from ..errors import StoreError
 from ..importers.reader import trial_and_variant
+from ..methods.multilevel.host_effects import HostLevel
 from ..pages.model import CommandLine, Listing, Section, section, table_of
 from ..record.fleet import FLEET, read_fleet
 from ..record.manifest import asked_words, read_manifest
@@ -32,14 +36,8 @@ from ..record.trial_files import (
 from ..version import VERSION
 from ..words import shown
 from .methods_text import citations_of, paragraph_of, spoken_text, works_used
-from .page import Chapter
-from .subject import first_host, level_of
-
-if TYPE_CHECKING:
-    from ..data.matrix import PerformanceMatrix
-    from ..data.trial import Trial
-    from ..methods.multilevel.host_effects import HostLevel
-    from .subject import Subject
+from .page import Chapter, chapter_of
+from .subject import Subject, first_host, level_of
 
 _FILES = (CAMPAIGN, RESOLVED, PLAN, MEASUREMENTS, ENVIRONMENT)
 _LIBRARIES = ("numpy", "scipy", "numba")
@@ -175,7 +173,6 @@ def _measuring(trial: Trial, level: HostLevel | None) -> Iterator[list[str]]:
 
 
 def _options(subject: Subject) -> Iterator[str]:
-    """Give the options as typed; what is the default needs none."""
     asked, how, verdict = subject.options, subject.how, subject.verdict
     named = {pair[1] for text in subject.sources if (pair := trial_and_variant(text)) is not None}
     given: dict[str, Iterable[object]] = {
@@ -246,7 +243,6 @@ _KINDS = {"seeds": "seed", "versions": "version", "hashes": "SHA-256"}
 def chapter(subject: Subject) -> Chapter:
     """Give the chapter; what is the same for all metrics stands with the first only."""
     first, metric = not subject.prefix, subject.verdict.metric
-    anchor = subject.anchor("paper")
     cited = citations_of(works_used(subject)) if first else []
     values: dict[str, Any] = {
         "paragraph": paragraph_of(subject, {one["key"]: k for k, one in enumerate(cited, 1)}),
@@ -256,15 +252,10 @@ def chapter(subject: Subject) -> Chapter:
         **(facts_of(subject) if first else {kind: [] for kind in _KINDS}),
         "raw": raw_runs(subject),
     }
-    return Chapter(
-        name="paper",
-        anchor=anchor,
-        title="For a paper" if first else f"For a paper: {metric}",
-        lead="the methods as a paragraph, what it cites, the commands, the values",
-        values=values,
-        whole=True,
-        sections=lambda: tuple(_sections(anchor, values)),
-    )
+    title = "For a paper" if first else f"For a paper: {metric}"
+    lead = "the methods as a paragraph, what it cites, the commands, the values"
+    told = partial(_sections, subject.anchor("paper"), values)
+    return chapter_of(subject, "paper", title, told, lead=lead, values=values, whole=True)
 
 
 def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,9 +24,10 @@ from ..plots.axes import (
     ratio_scale,
     rows_down,
 )
-from ..plots.chart import POINT, arranged
+from ..plots.chart import POINT, Sheet, arranged
 from ..plots.marks import COLOURS
 from ..stats.arguments import stream
+from ..stats.quantiles import Shift
 from ..stats.samples import bandwidth_of, kernel_density
 from .panels import (
     Cell,
@@ -44,11 +44,7 @@ from .panels import (
     rows_high,
     shift_between,
 )
-
-if TYPE_CHECKING:
-    from ..plots.chart import Sheet
-    from ..stats.quantiles import Shift
-    from .subject import Subject
+from .subject import Subject
 
 # --- Every run as a dot, a line for each session, and the density above.
 
@@ -204,7 +200,6 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
 
 
 def _shifts(subject: Subject, cells: Mapping[str, Cell], benchmark: str) -> dict[str, Shift]:
-    """Give the shift function of each candidate that has a speedup here."""
     base = cells.get(subject.baseline)
     found = {}
     for one in subject.candidates:

@@ -7,25 +7,23 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from ..data.matrix import PerformanceMatrix
+from ..data.trial import Trial
 from ..errors import AnalysisError, UsageError
 from ..importers.reader import Reading, is_file, open_trial, read_one, trial_and_variant
+from ..methods.multilevel.host_effects import HostLevel
 from ..methods.multilevel.result import MoreSessions, Multilevel
+from ..pages.model import Sentence
 from ..record.fleet import is_fleet
 from ..record.manifest import asked_words
 from ..verdict.fleet import judge_fleet
 from ..verdict.hosts import disagreeing_sentences, refuse_of_fleet, standing_sentences
 from ..verdict.judging import judge, judge_alone, judge_sources
+from ..verdict.result import CandidateVerdict, Verdict
 from ..verdict.sides import without
 from ..words import shorten, shortened, shown
-
-if TYPE_CHECKING:
-    from ..data.matrix import PerformanceMatrix
-    from ..data.trial import Trial
-    from ..methods.multilevel.host_effects import HostLevel
-    from ..pages.model import Sentence
-    from ..verdict.result import CandidateVerdict, Verdict
 
 # --- What a report says of several hosts: the fleet's own verdict, and how each host stands.
 
@@ -300,7 +298,6 @@ def _without_trial(source: str, asked: Mapping[str, Any]) -> dict[str, Any]:
 def _matrices(
     trial: Trial, verdict: Verdict, benchmarks: Sequence[str] | None
 ) -> Iterator[tuple[str, PerformanceMatrix]]:
-    """Read the runs that count of what was judged: the baseline's first."""
     names = [one.variant for one in verdict.candidates]
     names += [one.variant for one in verdict.alone]
     for name in dict.fromkeys((verdict.baseline, *names)):
@@ -320,7 +317,6 @@ def _chosen(matrix: PerformanceMatrix, benchmarks: Sequence[str] | None) -> Perf
 
 
 def _order(verdict: Verdict, matrices: Mapping[str, PerformanceMatrix]) -> list[str]:
-    """Sort by the first candidate's speedup; those without one come last, in the trial's order."""
     compared = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
     known = [line.name for found in compared for line in found.benchmarks]
     for matrix in matrices.values():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from ..methods.resampling.biplot import Biplot, biplot
 from ..methods.resampling.biplot_picture import biplot_picture, shares_picture
 from ..pages.number_format import outcome_word, pvalue
 from ..plots.axes import Axes, Key, Scale, Tick, ratio_axis, ratio_scale, rows_down
-from ..plots.chart import POINT
+from ..plots.chart import POINT, Sheet
 from ..plots.marks import COLOURS, style_of
 from ..stats.arguments import stream
 from ..stats.samples import kernel_density
@@ -38,13 +37,8 @@ from .panels import (
     names_of,
     rows_high,
 )
-from .subject import level_of
-from .written import column_of, written_of
-
-if TYPE_CHECKING:
-    from ..plots.chart import Sheet
-    from .subject import Subject
-    from .written import Written
+from .subject import Subject, level_of
+from .written import Written, column_of, written_of
 
 _BESIDE = 7.2  # mm of width for each point of a letter's size, that a panel beside another needs
 
@@ -114,7 +108,6 @@ def _speedups(
     strokes: bool,
     brief: bool,
 ) -> None:
-    """Draw a candidate's lines, each in its row, with the numbers of the page beside them."""
     lines = {line.name: line for line in column_of(result) if line.name in rows}
     scale = ratio_scale(_extent(lines.values()), result.margin)
     axes.margin(result.margin)
@@ -147,7 +140,6 @@ def _extent(lines: Iterable[Line]) -> list[float]:
 
 
 def _told(result: Multilevel, texts: Mapping[str, Written]) -> str:
-    """Say a candidate's answer: of the suite, and how many benchmarks have which word."""
     line = result.these if result.these is not None else result.benchmarks[0]
     text, many = texts[line.name], len(result.benchmarks)
     level = f"{100 * result.confidence:.0f} % interval {text.interval}"
@@ -339,7 +331,6 @@ def draw_shares(subject: Subject, sheet: Sheet) -> Drawing:
 
 
 def _components(subject: Subject, what: str) -> Biplot:
-    """Find the principal components of the variants' medians."""
     matrices = list(subject.matrices.values())
     if len(matrices) < _SYSTEMS:
         are = "are" if len(matrices) > 1 else "is"

@@ -7,28 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from .. import plots
+from ..data.trial import Trial
 from ..diagnose.examine import diagnose_trial
+from ..diagnose.result import Diagnosis
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Block, Figure, Section, Value, section, table_of, value_of
+from ..plots import Mark
 from ..plots.axes import Scale, read_out
 from ..words import shortened, shown
-from .page import Chapter
-from .subject import abridging, hosts_of, level_of
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
-    from ..data.trial import Trial
-    from ..diagnose.result import Diagnosis
-    from ..plots import Mark
-    from .subject import Subject
+from .page import Chapter, chapter_of
+from .subject import Subject, abridging, hosts_of, level_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -183,14 +179,10 @@ def chapter(subject: Subject) -> Chapter | None:
         # failed runs are the trial's, and are listed once: with the first metric
         "failed_anchor": subject.anchor("failed").removeprefix(subject.prefix),
     }
-    return Chapter(
-        name="happened",
-        anchor=subject.anchor("happened"),
-        title="The trial as it happened" if level is None else "The runs, host by host",
-        lead=f"all runs, {noun} by {noun}",
-        values=values,
-        sections=lambda: tuple(_sections(subject, values, timelines, noun)),
-    )
+    title = "The trial as it happened" if level is None else "The runs, host by host"
+    told = partial(_sections, subject, values, timelines, noun)
+    lead = f"all runs, {noun} by {noun}"
+    return chapter_of(subject, "happened", title, told, lead=lead, values=values)
 
 
 def _sections(
@@ -218,7 +210,6 @@ def _sections(
 
 
 def _looked(subject: Subject, trial: Trial) -> tuple[Runs, Diagnosis | None] | None:
-    """Give the runs of a trial with its diagnosis, if there is anything to draw."""
     verdict, clock = subject.verdict, clock_of(trial)
     if clock is None:
         return None
@@ -235,7 +226,6 @@ def _looked(subject: Subject, trial: Trial) -> tuple[Runs, Diagnosis | None] | N
 
 
 def _deck(timelines: Sequence[_Timeline], noun: str) -> Iterator[str]:
-    """Say what the picture shows, then of each trial what was found of the whole host."""
     first = timelines[0]
     count = sum(one.runs.rows.size for one in timelines)
     dark = f"; dark: {shortened([first.opened], _NAME)[first.opened]}" if first.opened else ""
@@ -256,7 +246,6 @@ def _deck(timelines: Sequence[_Timeline], noun: str) -> Iterator[str]:
 
 
 def _values(told: _Timeline, noun: str) -> Values:
-    """Give what is said of a trial: its picture in words, and a row for each session or host."""
     runs, clock = told.runs, told.runs.clock
     said = [f"{runs.rows.size:,} runs in {figures.counted(len(told.names), noun)} against time"]
     said += [f"{words} in {figures.counted(len(places), noun)}" for words, places in told.lanes]

@@ -8,36 +8,31 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import count
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..data.trial import read_trial
 from ..diagnose.explain import explain_by
-from ..diagnose.session_profiles import stacks_of
-from ..diagnose.why_result import resolved, sentence_of
+from ..diagnose.session_profiles import Stacks, stacks_of
+from ..diagnose.why_result import Counter, Row, Why, resolved, sentence_of
 from ..errors import FairtrialError, StoreError
 from ..pages.difference import Difference
 from ..pages.model import Block, Figure, Section, Sentence, Value, section, table_of
 from ..pages.number_format import bare_pvalue, counted, outcome_word
 from ..plots.axes import quantity_axis, quantity_scale, rows_down
 from ..plots.chart import Sheet, arranged
-from ..plots.marks import style_of
+from ..plots.marks import Style, style_of
+from ..plots.paper import Picture
 from ..record.fleet import is_fleet
-from ..record.profiles import PROFILE, StoredProfile, profiles_of, read_profile
+from ..record.profiles import PROFILE, Profile, StoredProfile, profiles_of, read_profile
+from ..record.trial_files import Manifest
 from ..words import shown
-from .page import Chapter
+from .page import Chapter, chapter_of
 from .panels import names_of, rows_high
-
-if TYPE_CHECKING:
-    from ..diagnose.session_profiles import Stacks
-    from ..diagnose.why_result import Counter, Row, Why
-    from ..plots.marks import Style
-    from ..plots.paper import Picture
-    from ..record.profiles import Profile
-    from ..record.trial_files import Manifest
-    from .subject import Subject
+from .subject import Subject
 
 # --- The profiles that lie beside a trial: those that are its own, and what is wrong with the others.
 
@@ -225,7 +220,6 @@ _BEYOND = 3.0  # times the largest difference that an interval may reach beyond 
 
 
 def _picture(rows: Sequence[FunctionRow]) -> Picture:
-    """Draw the differences with 0; an interval that is much wider leaves the axis."""
     middles = [(one.difference.value or 0.0) / 1000 for one in rows]
     ends = [
         None if low is None or high is None else (low / 1000, high / 1000)
@@ -245,7 +239,6 @@ def _picture(rows: Sequence[FunctionRow]) -> Picture:
 # --- The chapter.
 
 
-EACH_METRIC = False  # it explains the time on the CPU, whatever is judged
 _CALLS = 10  # stacks in their table
 _UNFOLDED = 2  # comparisons whose rows stand open; more are a line each
 _LONG = 240  # letters of a sentence
@@ -292,14 +285,8 @@ def chapter(subject: Subject) -> Chapter | None:
             for one in found.recorded
         ],
     }
-    return Chapter(
-        name="why",
-        anchor=subject.anchor("why"),
-        title="Why it differs",
-        lead=values["summary"],
-        values=values,
-        sections=lambda: tuple(_sections(values)),
-    )
+    told, lead = partial(_sections, values), values["summary"]
+    return chapter_of(subject, "why", "Why it differs", told, lead=lead, values=values)
 
 
 def _summary(found: Beside) -> str:
@@ -371,7 +358,6 @@ def _counter(one: Counter) -> Values:
 
 
 def _calls(told: Why, stacks: Stacks) -> list[Values]:
-    """Give the stacks that differ most themselves."""
     write = _writer(told)
     stands = sorted(
         (candidate - baseline, path) for path, (baseline, candidate) in stacks.items() if path

@@ -8,21 +8,18 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..methods.multilevel.result import BenchmarkLine
+from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.as_markup import escaped
 from ..pages.model import Section, Table, Value, section, table_of, value_of
 from ..pages.number_format import significant
 from ..verdict.judging import judge_alone
+from ..verdict.result import CandidateVerdict, Verdict
 from ..verdict.sentence import advice, heading, suite_lines, word
 from ..words import shorten, shown
-
-if TYPE_CHECKING:
-    from ..methods.multilevel.result import Line, Multilevel
-    from ..verdict.result import CandidateVerdict, Verdict
-    from .subject import Subject
+from .subject import Subject
 
 _WIDE = 1.5  # a column that spans more has two decimals
 _ROUGH = ((4.0, 0), (0.4, 1))  # half-widths above which a line has fewer
@@ -197,7 +194,6 @@ def _half(low: float | None, high: float | None) -> float | None:
 def _rows(
     subject: Subject, one: CandidateVerdict, halves: Mapping[tuple[str, str], float | None]
 ) -> Iterator[dict[str, Any]]:
-    """Give a row for each benchmark as the report lists them, then the suite's lines."""
     found, unit = one.multilevel, subject.verdict.unit
     if found is None:
         return
@@ -227,7 +223,6 @@ def _rows(
 
 
 def _side(mean: float | None, half: float | None, unit: str) -> dict[str, Value]:
-    """Write one side on one benchmark: its geometric mean, and half of its own interval."""
     share = "" if half is None else f"{figures.significant(100 * half, 2)}\N{NO-BREAK SPACE}%"
     written = value_of(mean, lambda value: figures.quantity(value, unit), "")
     return {"mean": written, "half": Value(share, half)}

@@ -59,13 +59,12 @@ OPENERS = {
     "analysis/plots/chart.py:1 analysis/stats/workers.py:1 analysis/commands/compared.py:1",
     "a new file or folder of ours, which nobody else has named yet": "harness/bisect/measuring.py:1 "
     "harness/commands/comparing.py:1 harness/trial/plan.py:1 harness/trial/profiles.py:1 "
-    "harness/trial/profiles.py:4 analysis/plan/certificate.py:1 analysis/record/fleet.py:1 "
+    "harness/trial/profiles.py:4 analysis/plan/certificate.py:1 "
     "analysis/record/manifest.py:2",
     "copies of a bundle, which its gathering opened as plain files": "analysis/artifact/packed_campaign.py:4 "
-    "analysis/artifact/describing.py:1 analysis/artifact/gathering.py:2 "
-    "analysis/artifact/redacted.py:5 analysis/artifact/redaction.py:6",
+    "analysis/artifact/gathering.py:2 analysis/artifact/redacted.py:10",
     "the user's own cache or state, 0700": "harness/host/variables.py:3 analysis/artifact/recomputing.py:4 "
-    "analysis/report/assembling.py:4 analysis/stats/compiled.py:2",
+    "analysis/report/assembling.py:2 analysis/stats/compiled.py:2",
     "without following a link, by a folder's descriptor": "harness/launch/in_launcher/serving.py:2 "
     "harness/trial/run_files.py:2 harness/trial/run_files.py:1 harness/tune/tuner.py:1 "
     "harness/tune/journal.py:5",
