@@ -39,19 +39,19 @@ PAGES = {
     "Verdict": "analysis.verdict.screen",
 }
 
-# a chapter of the report, in the order of the page -> the module of its function ``chapter``
+# a chapter of the report, in the order of the page -> its function
 CHAPTERS = {
-    "answer": "analysis.report.answer",
-    "benchmarks": "analysis.report.benchmarks",
-    "distribution": "analysis.report.distribution",
-    "iterations": "analysis.report.iterations",
-    "why": "analysis.report.why",
-    "published": "analysis.report.published",
-    "suite": "analysis.report.suite",
-    "variation": "analysis.report.variation",
-    "timeline": "analysis.report.timeline",
-    "conditions": "analysis.report.conditions",
-    "paper": "analysis.report.paper",
+    "answer": "analysis.report.answer:chapter",
+    "benchmarks": "analysis.report.benchmarks:chapter",
+    "distribution": "analysis.report.distribution:distribution",
+    "iterations": "analysis.report.distribution:iterations",
+    "why": "analysis.report.why:chapter",
+    "published": "analysis.report.further:published",
+    "suite": "analysis.report.further:suite",
+    "variation": "analysis.report.further:variation",
+    "timeline": "analysis.report.timeline:chapter",
+    "conditions": "analysis.report.conditions:chapter",
+    "paper": "analysis.report.paper:chapter",
 }
 
 

@@ -4,8 +4,8 @@ A new interpreter for each answer was most of such a command. The fork is of a p
 was before the command began: what packing or checking has loaded, cached or set is not in it. Like what
 takes its place, the child has a session of its own, ends with who asked for it, and keeps the lock that it is
 given; its end is seen at a pipe. Commands that a test only starts, to watch or to end them, start new
-interpreters. Starts of new interpreters are in `tests/unit/analysis/artifact/test_recomputing.py`
-and `test_limited.py`, and in the rows of both commands in `tests/e2e/test_fresh_processes.py`.
+interpreters. Starts of new interpreters are in `tests/unit/analysis/artifact/test_recomputing.py`,
+and in the rows of both commands in `tests/e2e/test_fresh_processes.py`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from analysis.artifact.archive import of_bytes, tar_of, weigh, write_archive
+from analysis.artifact.archive import tar_of, weigh, write_archive
 from analysis.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -86,7 +86,7 @@ def manifest_of(files: Mapping[str, bytes], **changes: object) -> dict[str, obje
 
 def write_bundle(path: Path, files: Mapping[str, bytes]) -> Path:
     with path.open("wb") as file:
-        write_archive(file, [weigh(name, of_bytes(data)) for name, data in files.items()])
+        write_archive(file, [weigh(name, data) for name, data in files.items()])
     return path
 
 

@@ -75,9 +75,8 @@ class TakenNames:
     """The names that are taken already, as file systems see them that fold letters' case."""
 
     def __init__(self) -> None:
-        self._files: dict[str, str] = {}  # folded name -> as it is written
-        self._folders: dict[str, tuple[str, str]] = {}  # folded -> as it is written, a file in it
-        self._parents: set[str] = set()  # folders with a file, as they are written
+        # of each file and folder: folded -> as it is written, and the file, or one in the folder
+        self._taken: dict[str, tuple[str, str]] = {}
 
     def clash(self, name: str) -> str | None:
         """Take a name; where it cannot be unpacked beside an earlier one, give that instead.
@@ -85,31 +84,15 @@ class TakenNames:
         Two names, or two folders of them, that differ in case only, and a file where another has a
         folder.
         """
-        key = folded(name)
-        other = self._files.get(key)
-        if key in self._folders:
-            other = self._folders[key][1]
-        parent = name.rpartition("/")[0]
-        new = [] if parent in self._parents else list(_folders(name))
-        for folder in new:
-            folder_key = folded(folder)
-            other = other or self._files.get(folder_key)
-            written, inside = self._folders.get(folder_key, (folder, ""))
-            if written != folder:
-                other = other or inside
-        if other is None:
-            self._files[key] = name
-            self._parents.add(parent)
-            for folder in new:
-                self._folders.setdefault(folded(folder), (folder, name))
-        return other
-
-
-def _folders(name: str) -> Iterator[str]:
-    place = name.find("/")
-    while place > 0:
-        yield name[:place]
-        place = name.find("/", place + 1)
+        new = {}
+        for path in (name, *(name[: slash.start()] for slash in re.finditer("/", name))):
+            key = folded(path)
+            written, other = self._taken.get(key, ("", ""))
+            if other and (written != path or path in (name, other)):  # spelled otherwise, or a file
+                return other
+            new[key] = path, other or name
+        self._taken |= new
+        return None
 
 
 # --- The archives themselves.
@@ -150,23 +133,18 @@ class Weighed:
     sha256: str
 
 
-def of_bytes(data: bytes) -> Pieces:
-    """Give a content that is at hand."""
-    return lambda: iter((data,))
-
-
-def of_file(path: Path) -> Pieces:
-    """Give the content of a file, which must be there until it was packed."""
+def weigh(name: str, content: bytes | Path | Pieces, *, executable: bool = False) -> Weighed:
+    """Read a content once: bytes, or that of a file, which must be there until it was packed."""
 
     def pieces() -> Iterator[bytes]:
-        with path.open("rb") as file:
-            yield from iter(lambda: file.read(_PIECE), b"")
+        if isinstance(content, bytes):
+            yield content
+        elif isinstance(content, Path):
+            with content.open("rb") as file:
+                yield from iter(lambda: file.read(_PIECE), b"")
+        else:
+            yield from content()
 
-    return pieces
-
-
-def weigh(name: str, pieces: Pieces, *, executable: bool = False) -> Weighed:
-    """Read a content once."""
     digest, size = hashlib.sha256(), 0
     for piece in pieces():
         digest.update(piece)
@@ -333,7 +311,6 @@ def _accept(
 
 
 def _fault_of_kind(info: zipfile.ZipInfo) -> str | None:
-    """Say why a file must not be unpacked, by its sizes and its kind; None where it may."""
     most = info.compress_size
     if info.compress_type == zipfile.ZIP_DEFLATED:
         most *= _TIMES_DEFLATED
@@ -378,58 +355,6 @@ def tar_of(files: Mapping[str, Path]) -> Pieces:
     return pieces
 
 
-class _Outputs:
-    """A tar archive that is read once, block by block."""
-
-    def __init__(self, file: IO[bytes], where: str, max_bytes: int) -> None:
-        self._file, self._where, self._left, self.most = file, where, max_bytes, max_bytes
-
-    def refused(self, what: str) -> StoreError:
-        return StoreError(f"the outputs are refused: {what}", self._where, _FIX)
-
-    def content(self, size: int) -> Iterator[bytes]:
-        """Give so many bytes in pieces."""
-        while size:
-            piece = self._file.read(min(_PIECE, size))
-            if not piece:
-                raise self.refused("they are cut off")
-            size -= len(piece)
-            yield piece
-
-    def header(self) -> tarfile.TarInfo | None:
-        """Read the header of a file, which has two blocks where its name is long; None at the end."""
-        info = self._header()
-        if info is None or info.type != tarfile.GNUTYPE_LONGNAME:
-            return info
-        if info.size > LONGEST + 1:
-            raise self.refused("a name is too long to be unpacked")
-        raw = b"".join(self.content(info.size + -info.size % _BLOCK))[: info.size]
-        info = self._header()
-        if info is None:
-            raise self.refused("they are cut off")
-        info.name = raw.rstrip(b"\0").decode("utf-8", "surrogateescape")
-        return info
-
-    def _header(self) -> tarfile.TarInfo | None:
-        block = b"".join(self.content(_BLOCK))
-        if not block.strip(b"\0"):
-            return None
-        try:
-            info = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
-        except (tarfile.HeaderError, ValueError) as error:
-            raise self.refused(f"a header is damaged: {error}") from None
-        if not 0 <= info.size <= self._left:
-            raise self.refused(f"they are more than {self.most:,} bytes")
-        self._left -= info.size
-        return info
-
-    def end(self) -> None:
-        """Refuse what stands behind the end."""
-        for piece in (*self.content(_BLOCK), *iter(lambda: self._file.read(_PIECE), b"")):
-            if piece.strip(b"\0"):
-                raise self.refused("there are bytes behind their end")
-
-
 def read_tar(
     file: IO[bytes], where: str, *, max_files: int = MOST_FILES, max_bytes: int = MOST_BYTES
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
@@ -437,25 +362,61 @@ def read_tar(
 
     `tarfile` reads the headers, and no more: what else it reads may take any memory.
     """
-    outputs, count, taken = _Outputs(file, where, max_bytes), 0, TakenNames()
-    while (info := outputs.header()) is not None:
-        name, count = info.name, count + 1
+    taken = TakenNames()
+    for count, (name, info) in enumerate(_members(file, where, max_bytes), 1):
         if count > max_files:
-            raise outputs.refused(f"they are more than {max_files:,} files")
+            raise _refused(f"they are more than {max_files:,} files", where)
         fault = fault_of_name(name)
         if fault is not None:
-            raise outputs.refused(f"{fault}: {name[:80]!r}")
+            raise _refused(f"{fault}: {name[:80]!r}", where)
         if info.type != tarfile.REGTYPE:
-            what = f"{name} is a link, a device or a folder; only files are held"
-            raise outputs.refused(what)
+            raise _refused(f"{name} is a link, a device or a folder; only files are held", where)
         other = taken.clash(name)
         if other is not None:
-            raise outputs.refused(_beside(name, other))
-        content = outputs.content(info.size)
+            raise _refused(_beside(name, other), where)
+        content = _content(file, info.size, where)
         yield name, content
-        for _ in chain(content, outputs.content(-info.size % _BLOCK)):  # what nobody wanted
+        for _ in chain(content, _content(file, -info.size % _BLOCK, where)):  # what nobody wanted
             pass
-    outputs.end()
+    for piece in chain(_content(file, _BLOCK, where), iter(lambda: file.read(_PIECE), b"")):
+        if piece.strip(b"\0"):
+            raise _refused("there are bytes behind their end", where)
+
+
+def _members(file: IO[bytes], where: str, max_bytes: int) -> Iterator[tuple[str, tarfile.TarInfo]]:
+    """Read name and header of each file; one with a long name has a block of it before."""
+    left, long_name = max_bytes, None
+    while (block := b"".join(_content(file, _BLOCK, where))).strip(b"\0"):
+        try:
+            info = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
+        except (tarfile.HeaderError, ValueError) as error:
+            raise _refused(f"a header is damaged: {error}", where) from None
+        if not 0 <= info.size <= left:
+            raise _refused(f"they are more than {max_bytes:,} bytes", where)
+        left -= info.size
+        if info.type != tarfile.GNUTYPE_LONGNAME or long_name is not None:
+            yield info.name if long_name is None else long_name, info
+            long_name = None
+            continue
+        if info.size > LONGEST + 1:
+            raise _refused("a name is too long to be unpacked", where)
+        raw = b"".join(_content(file, info.size + -info.size % _BLOCK, where))[: info.size]
+        long_name = raw.rstrip(b"\0").decode("utf-8", "surrogateescape")
+    if long_name is not None:
+        raise _refused("they are cut off", where)
+
+
+def _content(file: IO[bytes], size: int, where: str) -> Iterator[bytes]:
+    while size:
+        piece = file.read(min(_PIECE, size))
+        if not piece:
+            raise _refused("they are cut off", where)
+        size -= len(piece)
+        yield piece
+
+
+def _refused(what: str, where: str) -> StoreError:
+    return StoreError(f"the outputs are refused: {what}", where, _FIX)
 
 
 def unpack_tar(file: IO[bytes], folder: Path, where: str, *, max_bytes: int = MOST_BYTES) -> None:

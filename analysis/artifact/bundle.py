@@ -45,7 +45,7 @@ from .claims import (
     said_of,
     weigh_claim,
 )
-from .contents import FLEET_PLACE, SUMS, Analysis, Contents, Missing, RedactionRecord, ReportMade
+from .contents import FLEET_PLACE, SUMS, Analysis, Contents, RedactionRecord, ReportMade
 from .describing import CLAIMS, PackingRequest, described, read_about, write_software, write_texts
 from .gathering import CopiedSource, Staging, gather
 from .packed_campaign import pack_campaigns
@@ -113,7 +113,10 @@ def bound(
 ) -> tuple[str, ...]:
     """Give a command with the bundle's paths in place of the author's."""
     words = [command[0], *(_bound(word, found, where) for word in command[1:])]
-    if command[0] == "verdict" and not any(_in_bundle(word) for word in words[1:]):
+    if command[0] == "verdict" and not any(
+        word == FLEET_PLACE or word.startswith((f"{FLEET_PLACE}:", "trials/", "sources/"))
+        for word in words[1:]
+    ):
         raise UsageError(
             "the command names no source; the newest trial is another one tomorrow",
             where,
@@ -123,33 +126,21 @@ def bound(
         words += _seeded(command[0], seed)
     fault = fault_of_command(words)
     if fault is not None:
-        raise UsageError(
-            f"the command cannot be one of a bundle: {fault}",
-            where,
-            "name sources of the bundle, and options that print",
-        )
+        what = f"the command cannot be one of a bundle: {fault}"
+        raise UsageError(what, where, "name sources of the bundle, and options that print")
     return tuple(words)
-
-
-def _only(one: CopiedSource, found: Sequence[CopiedSource]) -> bool:
-    """Tell whether the campaign's name means this trial, and no other."""
-    names = [other.manifest.campaign_name for other in found if other.manifest is not None]
-    return one.manifest is not None and names.count(one.manifest.campaign_name) == 1
-
-
-def _in_bundle(word: str) -> bool:
-    fleet = word == FLEET_PLACE or word.startswith(f"{FLEET_PLACE}:")
-    return fleet or word.startswith(("trials/", "sources/"))
 
 
 def _bound(word: str, found: Sequence[CopiedSource], where: str) -> str:
     if word.startswith("-"):
         return word
+    campaigns = [one.manifest.campaign_name for one in found if one.manifest is not None]
     for one in found:
         names = {*one.given, str(one.origin), one.source.path, one.source.name}
         if one.source.trial is not None:
             names.add(one.source.trial)
-        if one.manifest is not None and _only(one, found):
+        # the campaign's name where it means this trial, and no other
+        if one.manifest is not None and campaigns.count(one.manifest.campaign_name) == 1:
             names.add(one.manifest.campaign_name)
         for name in sorted(names, key=len, reverse=True):
             plain = name.rstrip("/")
@@ -163,11 +154,8 @@ def _bound(word: str, found: Sequence[CopiedSource], where: str) -> str:
             if text and os.path.exists(text) and Path(text).samefile(one.origin):  # noqa: PTH110 - any text
                 return one.source.path + rest
     if ("/" in word or os.path.isfile(word)) and os.path.exists(path or word):  # noqa: PTH110, PTH113
-        raise UsageError(
-            f"the command reads {word}, which is not in the bundle",
-            where,
-            "name it as a SOURCE of the bundle too",
-        )
+        what = f"the command reads {word}, which is not in the bundle"
+        raise UsageError(what, where, "name it as a SOURCE of the bundle too")
     return word
 
 
@@ -200,12 +188,21 @@ def answer(
         ("report", one.source.path, "--format", "html", "-o", "-"): f"report-{one.source.name}"
         for one in found
     }
-    printed = _printed([*wanted, *reports], staging.root, commands)
+
+    def print_one(command: tuple[str, ...]) -> Recomputed | FairtrialError:
+        try:
+            return recompute(command, staging.root, commands)
+        except FairtrialError as error:  # an answer too
+            return error
+
+    every = [*wanted, *reports]
+    each = commands.each(print_one, every, most=_MOST_WORKERS, what="results")
+    printed = dict(zip(every, each, strict=True))
     documents = _documents(claims, printed, claims_file)
     results: dict[tuple[str, ...], Analysis] = {}
     report = None
     numbers = itertools.count(1)
-    for command in (*wanted, *reports):
+    for command in every:
         told = printed[command]
         is_report = command in reports
         if isinstance(told, FairtrialError):
@@ -218,34 +215,15 @@ def answer(
         name = (names | reports).get(command) or f"claim-{next(numbers)}-{command[0]}"
         result = f"analyses/{len(results) + 1:02d}-{name}.{'html' if is_report else 'json'}"
         staging.write(result, told.stdout)
+        drawn, code = seed_of(command), told.exit_code
         results[command] = Analysis(
-            name=name,
-            command=command,
-            seed=seed_of(command),
-            result=result,
-            exit_code=told.exit_code,
+            name=name, command=command, seed=drawn, result=result, exit_code=code
         )
     stored = []
     for claim in claims:
         now, result = weigh_claim(claim, documents[claim.command]), results[claim.command].result
         stored.append(StoredClaim(claim=claim, result=result, found=now.found, holds=now.holds))
     return Answered(tuple(results.values()), report, tuple(stored))
-
-
-def _printed(
-    wanted: Sequence[tuple[str, ...]], root: Path, commands: Commands
-) -> dict[tuple[str, ...], Recomputed | FairtrialError]:
-    """Execute commands beside each other; an error is an answer too."""
-
-    def one(command: tuple[str, ...]) -> Recomputed | FairtrialError:
-        try:
-            return recompute(command, root, commands)
-        except FairtrialError as error:
-            return error
-
-    return dict(
-        zip(wanted, commands.each(one, wanted, most=_MOST_WORKERS, what="results"), strict=True)
-    )
 
 
 def _bound_claims(
@@ -290,7 +268,6 @@ def _documents(
 
 
 def _fault_of_value(claim: Claim, document: object) -> str | None:
-    """Say why a pointer is a mistake: what it names is not there, or no single value."""
     try:
         value = pointed(document, claim.value)
     except UsageError as error:
@@ -366,11 +343,27 @@ def _bundled_page(bundled: Bundled) -> Page:
     )
     sections = [section(first, f"identity {bundled.identity}")]
     if bundled.claims:
-        sections.append(_claims(bundled.claims))
+        failed, total = sum(not one.holds for one in bundled.claims), len(bundled.claims)
+        said = f"{failed} of {total} claims do not hold" if failed else "all claims hold"
+        table = table_of(
+            "claims",
+            enumerate(bundled.claims, 1),
+            ("claim", lambda one: one[0]),
+            ("<", lambda one: "holds" if one[1].holds else "FAILS"),
+            ("<sentence", lambda one: shorten(one[1].claim.text, 44)),
+            ("<must be", lambda one: said_of(one[1].claim)),
+            ("found", lambda one: _value(one[1].found)),
+        )
+        sections.append(section(said, table, title="Claims"))
     if contents.redacted is not None:
         sections.append(_redacted(contents.redacted))
     if contents.missing:
-        sections.append(_missing(contents.missing))
+        listed = contents.missing[:_MOST_MISSING]
+        columns = ("<not in it", lambda one: shorten(one.what, 40)), ("<why", "why")
+        more = len(contents.missing) - len(listed)
+        last = [f"and {more} more (README.md and --json have all)"] * (more > 0)
+        table = table_of("missing", listed, *columns)
+        sections.append(section(table, *last, title="What is not in it"))
     check = section(
         "Whoever has it checks it, and computes every number again, with",
         CommandLine(f"fairtrial reproduce {shlex.quote(bundled.output)}"),
@@ -380,37 +373,12 @@ def _bundled_page(bundled: Bundled) -> Page:
     )
 
 
-def _claims(claims: Sequence[StoredClaim]) -> Section:
-    failed = sum(not one.holds for one in claims)
-    table = table_of(
-        "claims",
-        enumerate(claims, 1),
-        ("claim", lambda one: one[0]),
-        ("<", lambda one: "holds" if one[1].holds else "FAILS"),
-        ("<sentence", lambda one: shorten(one[1].claim.text, 44)),
-        ("<must be", lambda one: said_of(one[1].claim)),
-        ("found", lambda one: _value(one[1].found)),
-    )
-    said = f"{failed} of {len(claims)} claims do not hold" if failed else "all claims hold"
-    return section(said, table, title="Claims")
-
-
 def _value(found: object) -> Cell:
     if isinstance(found, int) and not isinstance(found, bool):
         return Value(shorten(str(found), 24), found)  # a count has no decimals
     if isinstance(found, float):
         return Value(figures.significant(found, 4), found)
     return shorten(str(found), 24)
-
-
-def _missing(missing: Sequence[Missing]) -> Section:
-    shown = missing[:_MOST_MISSING]
-    table = table_of(
-        "missing", shown, ("<not in it", lambda one: shorten(one.what, 40)), ("<why", "why")
-    )
-    more = len(missing) - len(shown)
-    last = [f"and {more} more (README.md and --json have all)"] * (more > 0)
-    return section(table, *last, title="What is not in it")
 
 
 def _redacted(record: RedactionRecord) -> Section:
@@ -452,14 +420,8 @@ def pack_bundle(request: PackingRequest, output: Path) -> Bundled:
                 about = replace(about, description=redacted.scrub(about.description))
         write_software(staging)
         write_texts(about, staging)
-        answered = answer(
-            found,
-            claims,
-            staging,
-            seed=request.seed,
-            claims_file=str(request.claims),
-            commands=commands,
-        )
+        file, seed = str(request.claims), request.seed
+        answered = answer(found, claims, staging, seed=seed, claims_file=file, commands=commands)
         if answered.claims:
             staging.write(CLAIMS, claims_text(answered.claims))
         contents, files = described(found, about, answered, redacted, staging)
@@ -502,11 +464,8 @@ def _accept_place(output: Path) -> None:
     except OSError:
         return  # nothing is there, or writing will say why not
     if start not in {b"", b"PK"}:
-        raise UsageError(
-            "there is another file, which is not an archive",
-            str(output),
-            "name another file with -o",
-        )
+        what = "there is another file, which is not an archive"
+        raise UsageError(what, str(output), "name another file with -o")
 
 
 def _written(files: Sequence[Weighed], output: Path) -> tuple[int, str]:

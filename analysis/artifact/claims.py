@@ -47,10 +47,6 @@ class YamlFile(Faults):
             found = found[step]
         return found
 
-    def line(self, path: Location) -> int:
-        """Give the line on which a value begins."""
-        return self.document.mark(path).line
-
     def keys(
         self, path: Location, known: Collection[str], required: Collection[str] = ()
     ) -> dict[str, Location]:
@@ -102,11 +98,8 @@ class YamlFile(Faults):
     def whole(self, path: Location, least: int, most: int) -> int | None:
         """Give a whole number between two bounds."""
         value = self.at(path)
-        if (
-            isinstance(value, str)
-            and re.fullmatch(r"\d{1,9}", value)
-            and least <= int(value) <= most
-        ):
+        written = isinstance(value, str) and re.fullmatch(r"\d{1,9}", value)
+        if written and least <= int(value) <= most:
             return int(value)
         self.value(path, f"must be a whole number from {least} to {most}", None)
         return None
@@ -265,21 +258,17 @@ def _stored(one: object, name: str) -> StoredClaim:
     if not isinstance(one, dict):
         raise ShapeError(f"{name} is not an object")
     command, digits, expected = one.get("command"), one.get("digits"), one.get("expected")
+    words = command if isinstance(command, list) else [None]
+    bound = one.get("is") in {"at_least", "at_most"}
     for right, what in (
         (all(isinstance(one.get(key), str) for key in ("text", "value", "result")), "lacks a text"),
-        (
-            isinstance(command, list) and all(isinstance(word, str) for word in command),
-            "has no command",
-        ),
+        (all(isinstance(word, str) for word in words), "has no command"),
         (one.get("is") in get_args(Relation), "is compared in an unknown way"),
         (digits is None or (type(digits) is int and 0 <= digits <= 15), "has no number of digits"),
         (type(one.get("holds")) is bool, "does not say whether it held"),
         (_is_single(expected), "expects more than one value, or a number that none can be"),
         (_is_single(one.get("found")), "found more than one value, or a number that none can be"),
-        (
-            one.get("is") not in {"at_least", "at_most"} or _is_number(expected),
-            "expects no number",
-        ),
+        (not bound or _is_number(expected), "expects no number"),
     ):
         if not right:
             raise ShapeError(f"{name} of claims.json {what}")
@@ -379,16 +368,21 @@ def _claim(file: YamlFile, at: Location) -> Claim | None:
     if value is not None and not value.startswith("/"):
         what = "must be a JSON pointer, which begins with a slash"
         file.value(keys["value"], what, "such as /candidates/0/multilevel/these/speedup")
-    relation = _relation(file, keys["is"])
-    if relation is None:
+    relation, known = file.text(keys["is"]), get_args(Relation)
+    if relation is not None and relation not in known:
+        file.value(keys["is"], f"must be one of {', '.join(known)}, not {relation!r}", None)
+    if relation is None or relation not in known:
         return None
     digits = file.whole(keys["digits"], 0, 15) if "digits" in keys else None
     written = keys["expected"]
     reader = {"word": file.text, "equals": file.scalar}.get(relation, file.number)
     raw = reader(written)
-    expected = _plain(raw)
-    if isinstance(raw, Decimal) and relation == "equals" and digits is None:
-        digits = _decimals(raw) or None  # 1.50 is meant to two decimals, 2 to the last digit
+    expected: Expected = None if isinstance(raw, Decimal) else raw
+    if isinstance(raw, Decimal):
+        whole = _decimals(raw) == 0 and abs(raw) < 2**53
+        expected = int(raw) if whole else float(raw)
+        if relation == "equals" and digits is None:
+            digits = _decimals(raw) or None  # 1.50 is meant to two decimals, 2 to the last digit
     if digits is not None and (isinstance(expected, str | bool) or expected is None):
         file.value(keys.get("digits", written), "has digits, which are for numbers", None)
     if text is None or command is None or value is None:
@@ -397,10 +391,10 @@ def _claim(file: YamlFile, at: Location) -> Claim | None:
         text=" ".join(text.split()),
         command=command,
         value=value,
-        relation=relation,
+        relation=cast("Relation", relation),
         expected=expected,
         digits=digits,
-        line=file.line(at),
+        line=file.document.mark(at).line,
     )
 
 
@@ -431,22 +425,6 @@ def _command(file: YamlFile, at: Location) -> tuple[str, ...] | None:
     return tuple(words)
 
 
-def _relation(file: YamlFile, at: Location) -> Relation | None:
-    word = file.text(at)
-    known = get_args(Relation)
-    if word is not None and word not in known:
-        file.value(at, f"must be one of {', '.join(known)}, not {word!r}", None)
-        return None
-    return cast("Relation | None", word)
-
-
-def _plain(value: Decimal | str | bool | None) -> Expected:  # noqa: FBT001 - a value of a file
-    if not isinstance(value, Decimal):
-        return value
-    return int(value) if _decimals(value) == 0 and abs(value) < 2**53 else float(value)
-
-
 def _decimals(value: Decimal) -> int:
-    """How many decimals a number is written with, as far as they can be meant."""
     exponent = value.as_tuple().exponent
     return min(15, max(0, -exponent)) if isinstance(exponent, int) else 0

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import FairtrialError, UsageError
-from ..record.manifest import read_manifest
 from ..record.yaml_reader import Location, read_bytes
 from ..version import VERSION
-from .archive import MOST_BYTES, Weighed, of_bytes, of_file, tar_of, weigh
-from .claims import StoredClaim, YamlFile
+from .archive import MOST_BYTES, Weighed, tar_of, weigh
+from .claims import YamlFile
 from .contents import (
     BUNDLE,
     KIND,
@@ -35,6 +34,7 @@ from .contents import (
 from .documents import (
     CRATE,
     LICENSES,
+    README,
     WHEEL,
     citation_text,
     crate_text,
@@ -87,14 +87,15 @@ def read_about(path: Path) -> About:
         text = about[name]
         if text is not None and not is_good(text):
             file.value(keys[name], f"must be {what}", None)
-    found = About(
-        path=path,
-        metadata=Metadata(authors=_authors(file, keys), **about),
-        description=_text(file, keys, "description"),
-        files=_files(file, keys),
-    )
+    metadata = Metadata(authors=tuple(_authors(file, keys)), **about)
+    description = _text(file, keys, "description")
+    files = tuple(file.texts(keys["files"])) if "files" in keys else ()
+    for pattern in files:
+        if pattern.startswith(("/", "~")) or ".." in pattern.split("/"):
+            what = f"holds the pattern {pattern!r}, which leads out of the folder of {ABOUT}"
+            file.value(keys["files"], what, None)
     file.finish()
-    return found
+    return About(path=path, metadata=metadata, description=description, files=files)
 
 
 def _text(file: YamlFile, keys: Mapping[str, Location], name: str) -> str | None:
@@ -109,8 +110,7 @@ def _is_date(text: str) -> bool:
         return False
 
 
-def _authors(file: YamlFile, keys: Mapping[str, Location]) -> tuple[Author, ...]:
-    found = []
+def _authors(file: YamlFile, keys: Mapping[str, Location]) -> Iterator[Author]:
     for item in file.items(keys["authors"]) if "authors" in keys else ():
         of = file.keys(item, ("name", "orcid", "affiliation"), ("name",))
         name = _text(file, of, "name")
@@ -120,8 +120,7 @@ def _authors(file: YamlFile, keys: Mapping[str, Location]) -> tuple[Author, ...]
             if not _is_orcid(orcid):
                 file.value(of["orcid"], "is none: its last digit does not fit the others", None)
         if name is not None:
-            found.append(Author(name=name, orcid=orcid, affiliation=_text(file, of, "affiliation")))
-    return tuple(found)
+            yield Author(name=name, orcid=orcid, affiliation=_text(file, of, "affiliation"))
 
 
 def _is_orcid(text: str) -> bool:
@@ -133,17 +132,6 @@ def _is_orcid(text: str) -> bool:
     for digit in digits[:-1]:
         total = (total + int(digit)) * 2
     return digits[-1] == "0123456789X"[(12 - total % 11) % 11]
-
-
-def _files(file: YamlFile, keys: Mapping[str, Location]) -> tuple[str, ...]:
-    if "files" not in keys:
-        return ()
-    found = file.texts(keys["files"])
-    for pattern in found:
-        if pattern.startswith(("/", "~")) or ".." in pattern.split("/"):
-            what = f"holds the pattern {pattern!r}, which leads out of the folder of {ABOUT}"
-            file.value(keys["files"], what, None)
-    return tuple(found)
 
 
 CLAIMS = "claims.json"
@@ -183,14 +171,13 @@ def write_software(staging: Staging) -> None:
     """Pack the lock, and the code that judges here."""
     lock = lock_text(libraries_of_this(staging.names))
     staging.write("software/requirements.txt", lock.encode())
-    try:
-        code = wheel_of_this()
-    except FairtrialError as error:
-        staging.miss(f"software/{WHEEL}", error.what)
-        return
+    code = None
     try:  # it may be too large; a full disk is no property of the bundle, and ends it
+        code = wheel_of_this()
         staging.write(f"software/{WHEEL}", code)
-    except UsageError as error:
+    except FairtrialError as error:
+        if code is not None and not isinstance(error, UsageError):
+            raise
         staging.miss(f"software/{WHEEL}", error.what)
 
 
@@ -205,17 +192,14 @@ def write_texts(about: About, staging: Staging) -> None:
     beside = [about.path.parent / name for name in _TEXTS_OF_LICENCES]
     text = next((path for path in beside if path.is_file()), None)
     if text is not None:
-        staging.copy_if_possible(_LICENSE, text, _LICENSE)
+        staging.copy(_LICENSE, text, missed=_LICENSE)
     elif (short := license_text(metadata)) is not None:
         staging.write(_LICENSE, short.encode())
-        staging.miss(
-            "the licence's text", f"there is no file {_LICENSE} next to {ABOUT}; its name is given"
-        )
+        why = f"there is no file {_LICENSE} next to {ABOUT}; its name is given"
+        staging.miss("the licence's text", why)
     if metadata.license is not None and metadata.license not in LICENSES:
-        staging.miss(
-            f"{_CITATION}: license",
-            f"{metadata.license} is not an SPDX name of a licence that is usual here",
-        )
+        why = f"{metadata.license} is not an SPDX name of a licence that is usual here"
+        staging.miss(f"{_CITATION}: license", why)
     citation = citation_text(metadata)
     if citation is None:
         staging.miss(_CITATION, f"it needs a title and authors, in {ABOUT}")
@@ -223,21 +207,7 @@ def write_texts(about: About, staging: Staging) -> None:
         staging.write(_CITATION, citation.encode())
 
 
-README = "README.md"
 _LONG_SESSION_S = 600  # a small run takes one cell only, where a session takes longer
-
-
-def page_of_bundle(
-    contents: Contents, claims: Sequence[StoredClaim], description: str | None, root: Path
-) -> bytes:
-    """Give the bytes of ``README.md``; `root` is the folder with the trials."""
-    again = []
-    for one in contents.sources:
-        if one.kind == "trial" and one.campaign is not None:
-            manifest = read_manifest(root / one.path)
-            numbers = ("--sessions", str(manifest.sessions), "--seed", str(manifest.seed))
-            again.append(("run", one.campaign, *numbers))
-    return readme_text(contents, description, claims, again)
 
 
 def described(
@@ -268,7 +238,7 @@ def described(
         metadata=about.metadata,
         files=_records(weighed),
     )
-    page = page_of_bundle(contents, answered.claims, about.description, root)
+    page = readme_text(contents, about.description, answered.claims, root)
     contents = replace(contents, files=_add(weighed, README, page))
     days = [(m.finished or m.started)[:10] for one in found if (m := one.manifest)]
     crate = crate_text(contents, about.description, about.metadata.date or max(days, default=None))
@@ -293,14 +263,13 @@ def _packed(staging: Staging) -> Iterator[Weighed]:
             outputs.setdefault(f"trials/{parts[1]}/outputs.tar", {})[parts[3]] = path
         else:
             executable = bool(path.stat().st_mode & 0o100) and parts[0] == "campaigns"
-            yield weigh(name, of_file(path), executable=executable)
+            yield weigh(name, path, executable=executable)
     for name, files in outputs.items():
         yield weigh(name, tar_of(files))
 
 
 def _add(weighed: dict[str, Weighed], name: str, data: bytes) -> dict[str, FileRecord]:
-    """Add a file of our own; give the records of all that there are by now."""
-    weighed[name] = weigh(name, of_bytes(data))
+    weighed[name] = weigh(name, data)
     return _records(weighed)
 
 
@@ -312,7 +281,6 @@ def _records(weighed: Mapping[str, Weighed]) -> dict[str, FileRecord]:
 
 
 def _smoke(found: Sequence[CopiedSource]) -> SmokeRun | None:
-    """Choose a small run of the first campaign: a session, or one cell where that takes long."""
     for one in found:
         manifest, campaign = one.manifest, one.source.campaign
         if manifest is None or campaign is None:

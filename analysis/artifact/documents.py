@@ -25,15 +25,16 @@ from urllib.parse import quote
 
 import jinja2
 
-from ..data.host_record import SessionEnvironment, read_environments
+from ..data.host_record import read_environments
 from ..errors import StoreError
 from ..pages import number_format as figures
 from ..record.fleet import FLEET
+from ..record.manifest import read_manifest
 from ..record.shapes import opened
 from ..record.trial_files import MEASUREMENTS, Manifest
 from ..registry import shipped
 from ..version import VERSION
-from .archive import of_bytes, weigh, write_archive
+from .archive import weigh, write_archive
 from .claims import StoredClaim, said_of
 from .contents import FLEET_PLACE, Contents, Metadata, Needs
 
@@ -97,13 +98,13 @@ def wheel_of_this() -> bytes:
     """
     files = {**_code(), **_metadata(), f"{_INFO}/WHEEL": _TAGS.encode()}
     record = f"{_INFO}/RECORD"
-    weighed = [weigh(name, of_bytes(data)) for name, data in files.items()]
+    weighed = [weigh(name, data) for name, data in files.items()]
     lines = []
     for one in sorted(weighed, key=lambda one: one.name.encode()):
         digest = base64.urlsafe_b64encode(bytes.fromhex(one.sha256)).rstrip(b"=").decode()
         lines.append(f"{one.name},sha256={digest},{one.bytes}")
     text = "\n".join([*lines, f"{record},,", ""]).encode()
-    weighed.append(weigh(record, of_bytes(text)))
+    weighed.append(weigh(record, text))
     out = io.BytesIO()
     write_archive(out, weighed)
     return out.getvalue()
@@ -145,18 +146,13 @@ def times_of(manifest: Manifest) -> float | None:
     """Give how long a trial took, in seconds; pauses between resumed parts count as well."""
     if manifest.origin == "imported":
         return None
-    spans = [(part.started, part.finished) for part in manifest.merged_from] or [
-        (manifest.started, manifest.finished)
-    ]
     total = 0.0
-    for started, finished in spans:
-        if finished is None:
-            return None
-        try:
-            span = datetime.fromisoformat(finished) - datetime.fromisoformat(started)
+    for part in manifest.merged_from or (manifest,):
+        try:  # a part that has not finished has no text there
+            end = datetime.fromisoformat(part.finished or "")
+            total += (end - datetime.fromisoformat(part.started)).total_seconds()
         except (ValueError, TypeError):
             return None
-        total += span.total_seconds()
     return round(total, 3)
 
 
@@ -165,29 +161,26 @@ def needs_of(found: Sequence[CopiedSource], root: Path, disk_bytes: int) -> Need
     trials = [one for one in found if one.manifest is not None]
     times = [times_of(one.manifest) for one in trials if one.manifest is not None]
     known = [time for time in times if time is not None]
-    records = [
-        records[0] for one in trials if (records := read_environments(root / one.source.path))
-    ]
-    peaks = [peak for one in trials if (peak := _peak(root / one.source.path)) is not None]
-    first = records[0] if records else None
-    compilers = _value(first, "tools", "compilers", dict) or {}
+    paths = [root / one.source.path for one in trials]
+    first = next((records[0] for path in paths if (records := read_environments(path))), None)
+
+    def value(section: str, key: str, kind: type[T]) -> T | None:
+        found = None if first is None else first.sections.get(section, {}).get(key)
+        return found if type(found) is kind else None
+
+    compilers = value("tools", "compilers", dict) or {}
     return Needs(
         disk_bytes=disk_bytes,
         run_s=round(sum(known), 3) if known and len(known) == len(times) else None,
-        cpus=_cpus(_value(first, "cpu", "online", str) or ""),
-        memory_bytes=_value(first, "memory", "total_bytes", int),
-        max_rss_bytes=max(peaks, default=None),
-        cpu_model=_value(first, "cpu", "model", str),
-        architecture=_value(first, "kernel", "architecture", str),
-        kernel=_value(first, "kernel", "release", str),
-        distribution=_value(first, "kernel", "distribution", str),
+        cpus=_cpus(value("cpu", "online", str) or ""),
+        memory_bytes=value("memory", "total_bytes", int),
+        max_rss_bytes=max((peak for peak in map(_peak, paths) if peak is not None), default=None),
+        cpu_model=value("cpu", "model", str),
+        architecture=value("kernel", "architecture", str),
+        kernel=value("kernel", "release", str),
+        distribution=value("kernel", "distribution", str),
         compilers={name: one for name, one in sorted(compilers.items()) if isinstance(one, str)},
     )
-
-
-def _value(record: SessionEnvironment | None, section: str, key: str, kind: type[T]) -> T | None:
-    value = None if record is None else record.sections.get(section, {}).get(key)
-    return value if type(value) is kind else None
 
 
 def _cpus(online: str) -> int | None:
@@ -289,13 +282,13 @@ def _read_by(command: Sequence[str]) -> Iterator[str]:
             yield f"{place}/measurements.jsonl"
 
 
+README = "README.md"
+
+
 def readme_text(
-    contents: Contents,
-    description: str | None,
-    claims: Sequence[StoredClaim],
-    whole: Sequence[Sequence[str]],
+    contents: Contents, description: str | None, claims: Sequence[StoredClaim], root: Path
 ) -> bytes:
-    """Give the page in Markdown; `whole` holds the arguments of `fairtrial` that measure all of it again."""
+    """Give the bytes of ``README.md``; `root` is the folder with the trials."""
     needs, redacted = contents.needs, contents.redacted
     host = (
         needs.cpu_model,
@@ -305,8 +298,14 @@ def readme_text(
         needs.distribution,
         None if needs.kernel is None else f"Linux {needs.kernel}",
     )
+    whole = []  # the arguments of `fairtrial` that measure all of it again
+    for one in contents.sources:
+        if one.kind == "trial" and one.campaign is not None:
+            manifest = read_manifest(root / one.path)
+            numbers = ("--sessions", str(manifest.sessions), "--seed", str(manifest.seed))
+            whole.append(("run", one.campaign, *numbers))
     text = _rendered(
-        "README.md",
+        README,
         **_common(contents),
         description=description,
         claims=claims,
@@ -340,7 +339,6 @@ def _rendered(name: str, **values: Any) -> str:  # noqa: ANN401 - whatever a tem
 
 @functools.cache
 def _templates() -> jinja2.Environment:
-    """Give the templates; nothing is escaped but by their filters."""
     found = jinja2.Environment(
         loader=jinja2.FileSystemLoader(shipped("analysis/artifact/packing")),
         undefined=jinja2.StrictUndefined,
@@ -372,7 +370,6 @@ _AT_START = re.compile(
 
 
 def _safe(text: str) -> str:
-    """Write a foreign text so that Markdown takes it for text, on one line."""
     return _AT_START.sub(r"\1\\\2", " ".join(text.split()).translate(_SPECIAL))
 
 

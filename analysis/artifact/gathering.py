@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from ..data.host_record import without_homes
 from ..errors import StoreError, UsageError
 from ..importers.reader import is_file, is_foreign, trial_and_variant
-from ..record.fleet import FLEET, Fleet, fleet_text, is_fleet, is_held, read_fleet, trial_place
+from ..record.fleet import (
+    FLEET,
+    FLEET_SCHEMA,
+    fleet_text,
+    is_fleet,
+    is_held,
+    read_fleet,
+    trial_place,
+)
 from ..record.manifest import read_manifest
 from ..record.shapes import SAMPLES
 from ..record.trial_files import (
@@ -67,7 +76,9 @@ class Staging:
         self, what: str, why: str, *, sha256: str | None = None, size: int | None = None
     ) -> None:
         """List something as missing; home directories are written as ``~``."""
-        what, why = _writable(without_homes(what)), _writable(without_homes(why))
+        what, why = (  # bytes of a name that are no UTF-8 are written out
+            without_homes(text).encode("utf-8", "backslashreplace").decode() for text in (what, why)
+        )
         self._missing[what, why] = Missing(what=what, why=why, sha256=sha256, bytes=size)
 
     def write(self, name: str, data: bytes) -> None:
@@ -75,31 +86,26 @@ class Staging:
         self._accept(name, len(data))
         self._create(name, iter((data,)), executable=False)
 
-    def copy(self, name: str, source: Path) -> str:
-        """Put a file into the bundle that must be there, and give its SHA-256."""
-        fd, status = _opened(source)
-        with os.fdopen(fd, "rb") as file:
-            self._accept(name, status.st_size)
-            return self._create(name, _pieces(file), executable=bool(status.st_mode & stat.S_IXUSR))
-
-    def copy_if_possible(self, name: str, source: Path, what: str) -> None:
-        """Put a file into the bundle if it can be, else list it as missing."""
-        try:
-            fd, status = _opened(source)
-        except StoreError as error:
-            self.miss(what, error.what)
-            return
-        with os.fdopen(fd, "rb") as file:
+    def copy(self, name: str, source: Path, *, missed: str | None = None) -> str | None:
+        """Put a file into the bundle, and give its SHA-256; one that cannot be is listed if it may be `missed`."""
+        with contextlib.ExitStack() as opened:
             try:
+                file = opened.enter_context(_opened(source))
+                status = os.fstat(file.fileno())
                 self._accept(name, status.st_size)
             except StoreError as error:
-                self.miss(what, error.what)
+                if missed is None:
+                    raise
+                self.miss(missed, error.what)
+                return None
             except UsageError as error:
+                if missed is None:
+                    raise
                 why = f"it is too large: {error.what} ({error.fix})"
-                self.miss(what, why, sha256=file_hash(source), size=status.st_size)
-            else:
-                executable = bool(status.st_mode & stat.S_IXUSR)
-                self._create(name, _pieces(file), executable=executable)
+                self.miss(missed, why, sha256=file_hash(source), size=status.st_size)
+                return None
+            pieces = iter(lambda: file.read(_PIECE), b"")
+            return self._create(name, pieces, executable=bool(status.st_mode & stat.S_IXUSR))
 
     def _accept(self, name: str, size: int) -> None:
         """Take a name and so many bytes; raises StoreError for the name, UsageError where it is too much."""
@@ -136,37 +142,26 @@ class Staging:
         return digest.hexdigest()
 
 
-def _writable(text: str) -> str:
-    """Write out bytes of a name that are no UTF-8."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
 def file_hash(path: Path) -> str | None:
     """Give the SHA-256 of a file; None where it cannot be read."""
     try:
-        with os.fdopen(_opened(path)[0], "rb") as file:
+        with _opened(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, StoreError):
         return None
 
 
-def _opened(path: Path) -> tuple[int, os.stat_result]:
+def _opened(path: Path) -> BufferedReader:
     """Open a plain file; a pipe, which nobody may write to, is none."""
     try:
         fd = os.open(path, _READ)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise StoreError(f"it cannot be read: {reason}", str(path), "make it readable") from None
-    status = os.fstat(fd)
-    if not stat.S_ISREG(status.st_mode):
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise StoreError("it is not a regular file", str(path), "put a file in its place")
-    return fd, status
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    while piece := file.read(_PIECE):
-        yield piece
+    return os.fdopen(fd, "rb")
 
 
 _RECORDS = (CAMPAIGN, RESOLVED, ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, BUILDS, IMPORT)
@@ -212,7 +207,7 @@ def gather(
                         staging.copy(f"{root}/{file}", path / file)
                     identity = None
                 else:
-                    with os.fdopen(_opened(path)[0], "rb") as plain:
+                    with _opened(path) as plain:
                         if plain.read(4) == b"PK\3\4":
                             what = "this is an archive, and no file of runs"
                             fix = "unpack it, and name the trials or files in it"
@@ -225,7 +220,6 @@ def gather(
 
 
 def _paths(given: str) -> Iterator[Path]:
-    """Give what a source names: itself, or each trial in a folder of trials."""
     named = trial_and_variant(given)
     path = named[0] if named is not None else Path(given)
     if os.path.isdir(path) and not is_file(str(path / MANIFEST)):  # noqa: PTH112 - Path.is_dir() raises where nothing may be searched
@@ -296,14 +290,7 @@ def _fleet(
         hosts.append(replace(host, jobs=(), trial=one.source.name, further={}))
     if not packed:
         raise UsageError("no host of this fleet has a trial", given, "measure it first")
-    bare = Fleet(
-        campaign=fleet.campaign,
-        identity=fleet.identity,
-        submitted_at=fleet.submitted_at,
-        script=None,
-        hosts=tuple(hosts),
-        identities=fleet.identities,
-    )
+    bare = replace(fleet, schema=FLEET_SCHEMA, script=None, hosts=tuple(hosts), further={})
     staging.write(f"{FLEET_PLACE}/{FLEET}", fleet_text(bare))
     source = BundleSource(
         name=name, kind="fleet", path=FLEET_PLACE, identity=file_hash(path / FLEET)
@@ -316,33 +303,10 @@ def _trial(
 ) -> CopiedSource:
     """Copy a trial; `wanted` names its folder where its own name may be that of a host."""
     manifest = read_manifest(path)
-    _refuse_running(path, manifest)
+    if manifest.status == "running" and is_held(path):  # by its runner
+        raise StoreError("the trial is being measured", str(path), "pack it when it has ended")
     name = _named(wanted or manifest.trial, names)
     root = f"trials/{name}"
-    _copy_records(path, root, manifest, staging)
-    if (path.parent / CERTIFICATES).is_dir() and any((path.parent / CERTIFICATES).iterdir()):
-        staging.miss(
-            f"{CERTIFICATES}/",
-            "certificates of calibrations are not packed: what they say depends on today's date",
-        )
-    if manifest.origin == "imported":
-        staging.miss(
-            manifest.campaign_path,
-            "the trial was imported from it; name it as a SOURCE too to pack it",
-        )
-    of_host = wanted is not None and manifest.trial in (manifest.node, manifest.host)
-    source = BundleSource(
-        name=name,
-        kind="trial",
-        path=root,
-        trial=None if of_host else manifest.trial,
-        identity=file_hash(path / MANIFEST),
-    )
-    return CopiedSource(given=(given,), origin=path, source=source, manifest=manifest)
-
-
-def _copy_records(path: Path, root: str, manifest: Manifest, staging: Staging) -> set[str]:
-    """Copy a trial's own files to a place in the bundle, list what is not there, and name the files."""
     there = _listed(path, manifest)
     for file in sorted(there):
         sha256 = staging.copy(f"{root}/{file}", path / file)
@@ -355,18 +319,25 @@ def _copy_records(path: Path, root: str, manifest: Manifest, staging: Staging) -
     for file in sorted(manifest.files.keys() - there):
         if not file.startswith(f"{OUTPUTS}/"):  # kept output is evidence, not a record
             staging.gone.append(f"{root}/{file}")
-        staging.miss(
-            f"{root}/{file}", "the trial does not hold it any more", sha256=manifest.files[file]
-        )
+        why, sha256 = "the trial does not hold it any more", manifest.files[file]
+        staging.miss(f"{root}/{file}", why, sha256=sha256)
     for file in sorted(_strays(path, there)):
         staging.miss(f"{root}/{file}", "it is in the trial's folder and not part of the trial")
-    return there
-
-
-def _refuse_running(path: Path, manifest: Manifest) -> None:
-    """Refuse a trial that is being measured: its runner holds a lock on the measurements."""
-    if manifest.status == "running" and is_held(path):
-        raise StoreError("the trial is being measured", str(path), "pack it when it has ended")
+    if (path.parent / CERTIFICATES).is_dir() and any((path.parent / CERTIFICATES).iterdir()):
+        why = "certificates of calibrations are not packed: what they say depends on today's date"
+        staging.miss(f"{CERTIFICATES}/", why)
+    if manifest.origin == "imported":
+        why = "the trial was imported from it; name it as a SOURCE too to pack it"
+        staging.miss(manifest.campaign_path, why)
+    of_host = wanted is not None and manifest.trial in (manifest.node, manifest.host)
+    source = BundleSource(
+        name=name,
+        kind="trial",
+        path=root,
+        trial=None if of_host else manifest.trial,
+        identity=file_hash(path / MANIFEST),
+    )
+    return CopiedSource(given=(given,), origin=path, source=source, manifest=manifest)
 
 
 def _listed(path: Path, manifest: Manifest) -> set[str]:
@@ -382,7 +353,6 @@ def _listed(path: Path, manifest: Manifest) -> set[str]:
 
 
 def _plain_files(path: Path, named: Iterable[str]) -> set[str]:
-    """Give those files of a trial that are there, and reached through no link."""
     found: set[str] = set()
     folders: dict[str, bool] = {"": True}  # whether one is a folder, and no link
     root = str(path)
@@ -409,7 +379,6 @@ def _is_kind(path: str, kind: Callable[[int], bool]) -> bool:
 
 
 def _strays(path: Path, known: set[str]) -> Iterator[str]:
-    """Name the files and links below a folder that are not among the known ones."""
     start = len(str(path)) + 1
     for folder, folders, files in os.walk(path):
         inside = folder[start:]
@@ -428,21 +397,17 @@ def _files_in(folder: Path) -> list[str]:
             if stat.S_ISREG(path.lstat().st_mode):
                 found.append(path.relative_to(folder).as_posix())
         if len(found) > _MOST_FILES:
-            raise UsageError(
-                f"the folder has more than {_MOST_FILES:,} files",
-                str(folder),
-                "name the folder of the results, not one above it",
-            )
+            what = f"the folder has more than {_MOST_FILES:,} files"
+            fix = "name the folder of the results, not one above it"
+            raise UsageError(what, str(folder), fix)
     return sorted(found)
 
 
 def _named(wanted: str, names: set[str]) -> str:
     """Give a name that is safe on every system, and that no other source has."""
     ending = "".join(Path(wanted).suffixes[-2:])
-    plain = (
-        _SAFE.sub("_", normal(wanted)).lstrip(".-")[:150].encode()[:200].decode("utf-8", "ignore")
-    )
-    plain = plain or "source"
+    cut = _SAFE.sub("_", normal(wanted)).lstrip(".-")[:150].encode()[:200]
+    plain = cut.decode("utf-8", "ignore") or "source"
     name, number = plain, 1
     while name.casefold() in names:
         number += 1

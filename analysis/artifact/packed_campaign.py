@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -113,14 +114,17 @@ class _PackedCampaign:
                     path, "the campaign's folder is not there any more", sha256=sha256
                 )
             return place
-        named = _named(self.trial / RESOLVED)
-        if named is None:
+        named: Sequence[NamedPath] = ()
+        try:
+            resolved = json.loads((self.trial / RESOLVED).read_bytes())["campaign"]
+            named = sorted(set(named_files(resolved)))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             why = (
                 "the trial does not store its resolved campaign, so that they are not known; name "
                 f"them under 'files' of {ABOUT}"
             )
             self.staging.miss(f"the files that {place} names", why)
-        self._pack_files(Path(os.path.realpath(self.folder)), named or ())
+        self._pack_files(Path(os.path.realpath(self.folder)), named)
         return place
 
     def _pack_files(self, base: Path, paths: Sequence[NamedPath]) -> None:
@@ -130,7 +134,11 @@ class _PackedCampaign:
             )  # else another file of that name is listed: its place is taken
         chosen = sorted(self._matching(base))
         recorded = self._recorded()
-        for name, hashes in _built(self.trial).items():
+        built: dict[str, set[str]] = {}  # what sessions built, and all hashes that it had
+        for one in read_builds(self.trial):
+            for name, digest in one.hashes.items() if one.session != ALL_SESSIONS else ():
+                built.setdefault(name, set()).add(digest)
+        for name, hashes in built.items():
             if len(hashes) == 1:
                 recorded[str(base / name)] = min(hashes)
             else:
@@ -143,7 +151,7 @@ class _PackedCampaign:
         for name in chosen:
             if name not in self.packed:
                 self.packed.add(name)
-                self.staging.copy_if_possible(f"{self.root}/{name}", base / name, name)
+                self.staging.copy(f"{self.root}/{name}", base / name, missed=name)
         for name in sorted(folders):
             if not any(one.startswith(f"{name}/") for one in self.packed):
                 why = (
@@ -183,7 +191,10 @@ class _PackedCampaign:
         return None
 
     def _inside(self, named: NamedPath, given: Path, local: str, known: str | None) -> None:
-        left_out = named.role != "input" and not self.binaries and _is_binary(given)
+        left_out = False
+        if named.role != "input" and not self.binaries:
+            with contextlib.suppress(OSError), given.open("rb") as file:
+                left_out = file.read(4) == b"\x7fELF"
         now = file_hash(given) if known is not None or left_out else None
         if known is not None and now != known:
             why = "it is not what was measured with any more; its hash is that of the measured one"
@@ -192,7 +203,7 @@ class _PackedCampaign:
             why = "a program; --binaries packs it"
             self.staging.miss(local, why, sha256=now, size=given.stat().st_size)
         else:
-            self.staging.copy_if_possible(f"{self.root}/{local}", given, local)
+            self.staging.copy(f"{self.root}/{local}", given, missed=local)
 
     def _recorded(self) -> dict[str, str]:
         """Give the hashes that the trial stores of files, by their absolute paths."""
@@ -257,37 +268,11 @@ def files_matching(base: Path, pattern: str) -> list[Path]:
     ]
 
 
-def _built(trial: Path) -> dict[str, set[str]]:
-    """Give what the builds of sessions made, by its path from the campaign's folder: the hashes that it had."""
-    found: dict[str, set[str]] = {}
-    for one in read_builds(trial):
-        if one.session != ALL_SESSIONS:
-            for name, digest in one.hashes.items():
-                found.setdefault(name, set()).add(digest)
-    return found
-
-
-def _named(path: Path) -> list[NamedPath] | None:
-    """Give what the resolved campaign of a trial names; None where it is not stored, or none."""
-    try:
-        return sorted(set(named_files(json.loads(path.read_bytes())["campaign"])))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return None
-
-
 def _below(base: Path, path: Path) -> str | None:
     try:
         return path.relative_to(base).as_posix()
     except ValueError:
         return None
-
-
-def _is_binary(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(4) == b"\x7fELF"
-    except OSError:
-        return False
 
 
 def pack_campaigns(

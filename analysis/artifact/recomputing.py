@@ -235,8 +235,7 @@ class Commands:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """End a command and all that it started: first they are told, then they are killed."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    for number in (signal.SIGTERM, signal.SIGKILL):  # first it is told, then killed
         there = _signal(child.pid, number)
         end = time.monotonic() + _GRACE_S
         while there and time.monotonic() < end:
@@ -258,7 +257,6 @@ def _signal(group: int, number: int) -> bool:
 
 
 def _resident(pid: int) -> int:
-    """Give the resident memory of a process, and of all that it has started, in bytes."""
     import psutil
 
     found = 0
@@ -334,9 +332,8 @@ def recompute(command: Sequence[str], folder: Path, commands: Commands) -> Recom
     fault = fault_of_command(command)
     said = " ".join(("fairtrial", *command))
     if fault is not None:
-        raise UsageError(
-            f"the command is not executed: {fault}", said, "ask who made the bundle what it is for"
-        )
+        what = f"the command is not executed: {fault}"
+        raise UsageError(what, said, "ask who made the bundle what it is for")
     try:
         done = commands.run(command, folder, _surroundings)
     except LimitReachedError as error:

@@ -1,4 +1,4 @@
-"""Names taken out of the files of a trial, so that it still holds together.
+"""Takes names out of a bundle's folder, before anything is computed or hashed, so that its trials still hold together.
 
 A line of measurements gets a new checksum, a run whose output was altered no hash of it, and the
 manifest the hashes of its files as they are now.
@@ -10,11 +10,14 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..errors import CampaignError, FairtrialError, StoreError
+from ..importers.reader import open_trial
 from ..record.environment import COMMIT
+from ..record.fleet import FLEET
 from ..record.shapes import checksum_holds, encode, encode_checked
 from ..record.trial_files import (
     BUILDS,
@@ -27,7 +30,18 @@ from ..record.trial_files import (
     OUTPUTS,
     RESOLVED,
 )
-from .redacted_names import Kind, Scrubber, arguments_of, is_telling
+from ..record.yaml_reader import Document, Location, read_document
+from .contents import FLEET_PLACE, RedactionRecord
+from .describing import Redacted
+from .redacted_names import (
+    Kind,
+    KnownName,
+    Redactions,
+    Scrubber,
+    arguments_of,
+    is_telling,
+    learn_known,
+)
 
 # --- Names taken out of documents: JSON, YAML and plain text, each by its own rule.
 #
@@ -129,19 +143,20 @@ def json_text(scrubber: Scrubber, text: str) -> str:
 
 def yaml_text(scrubber: Scrubber, text: str) -> str:
     """Take names out of YAML, comments included; keys stay, and so does what is no YAML at all."""
-    root = _composed(text)
-    if root is None:
+    document = _document_of(text)
+    if document is None:
         return text
-    marks = [(key.start_mark.index, key.end_mark.index) for key, _ in _pairs(root)]
-    spans = [(begin, end, text[begin:end]) for begin, end in marks]
-    own: list[tuple[Any, Kind, str]] = [(node, "env", "value") for node in _variables(root)]
-    own += [(node, "paths", "commit") for node in _commit(root)]
-    for node, kind, sort in own:
-        literal = literal_of(node.value)
+    spans = [(key.start, key.end, text[key.start : key.end]) for key in document.keys.values()]
+    own: list[tuple[Location, str, Kind, str]] = [
+        (place, value, "env", "value") for place, value in _variables(document)
+    ]
+    own += [(p, value, "paths", "commit") for p, value in _texts(document) if p == ("commit",)]
+    for place, value, kind, sort in own:
+        literal = literal_of(value)
         if literal is not None:
             stand_in = scrubber.field(kind, literal, sort=sort)
             if stand_in != literal:
-                begin, end = node.start_mark.index, node.end_mark.index
+                begin, end = document.marks[place].start, document.marks[place].end
                 line_ends = text[begin:end][len(text[begin:end].rstrip()) :]  # of a block
                 spans.append((begin, end, stand_in + line_ends))
     parts, at = [], 0
@@ -166,81 +181,45 @@ def campaign_values(text: str) -> tuple[set[str] | None, list[str]]:
 
     Of what is no YAML: None, and nothing.
     """
-    root = _composed(text)
-    if root is None:
+    document = _document_of(text)
+    if document is None:
         return None, []
-    literals: set[str] = set()
-    names: set[str] = set()
-    for node in _variables(root):
-        literal = literal_of(node.value)
-        if literal is None:
-            names |= set(_REFERENCE.findall(node.value))
-        else:
-            literals.add(literal)
-    put = [
-        scalar.value
-        for key, value in _pairs(root)
-        if key.value in names
-        for scalar in _scalars(value)
-    ]
+    values = [value for _, value in _variables(document)]
+    names = {name for value in values for name in _REFERENCE.findall(value)}
+    literals = {one for one in map(literal_of, values) if one is not None}
+    put = []
+    for place, value in _texts(document):  # of such a name, or in a list of that name
+        if names.intersection(place[-1:] if isinstance(place[-1], str) else place[-2:]):
+            put.append(value)
     return literals, put
 
 
-def _composed(text: str) -> Any:  # noqa: ANN401 - a node of YAML
-    import yaml
-
+def _document_of(text: str) -> Document | None:
     try:
-        return yaml.compose(text, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, ValueError, RecursionError):
+        return read_document(text, "")
+    except CampaignError:
         return None
 
 
-def _pairs(root: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - nodes of YAML
-    import yaml
-
-    nodes: list[Any] = [root]
-    seen: set[int] = set()  # an alias may lead into what holds it
-    while nodes:
-        node = nodes.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, yaml.MappingNode):
-            yield from ((key, one) for key, one in node.value if isinstance(key, yaml.ScalarNode))
-            nodes += [value for _, value in node.value]
-        elif isinstance(node, yaml.SequenceNode):
-            nodes += node.value
+def _texts(document: Document) -> Iterator[tuple[Location, str]]:
+    """Give all texts with their places."""
+    left: list[tuple[Location, Any]] = [((), document.value)]
+    while left:
+        place, value = left.pop()
+        if isinstance(value, str) and place:
+            yield place, value
+        elif isinstance(value, dict | list):
+            inside = value.items() if isinstance(value, dict) else enumerate(value)
+            left += reversed([((*place, step), one) for step, one in inside])
 
 
-def _variables(root: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML
+def _variables(document: Document) -> Iterator[tuple[Location, str]]:
     """Give the values of environment variables: ``env`` of anything, and ``environment: {set: ...}``."""
-    import yaml
-
-    for key, value in _pairs(root):
-        named = value
-        if key.value == "environment" and isinstance(value, yaml.MappingNode):
-            named = next((one for name, one in value.value if name.value == "set"), None)
-        elif key.value != "env":
-            continue
-        if isinstance(named, yaml.MappingNode):
-            yield from (one for _, one in named.value if isinstance(one, yaml.ScalarNode))
-
-
-def _commit(root: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML
-    import yaml
-
-    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
-        if key.value == "commit" and isinstance(value, yaml.ScalarNode):
-            yield value
-
-
-def _scalars(node: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML
-    import yaml
-
-    if isinstance(node, yaml.ScalarNode):
-        yield node
-    elif isinstance(node, yaml.SequenceNode):
-        yield from (one for one in node.value if isinstance(one, yaml.ScalarNode))
+    for place, value in _texts(document):
+        if isinstance(place[-1], str) and (
+            place[-2:-1] == ("env",) or place[-3:-1] == ("environment", "set")
+        ):
+            yield place, value
 
 
 def plain_text(scrubber: Scrubber, text: str) -> str:
@@ -296,27 +275,27 @@ _OF_FLEET: tuple[_Own, ...] = (("hosts.*.host", "host", None),)
 def _own(scrubber: Scrubber, row: Row, fields: Iterable[_Own]) -> Row:
     """Take names out of fields of their own, in place."""
     for path, kind, sort in fields:
-        _own_field(scrubber, row, path, kind, sort)
+
+        def stand_in(value: str, kind: Kind = kind, sort: str | None = sort) -> str:
+            if value == _UNKNOWN:
+                return value
+            scrubber.learn(kind, value, sort=sort)  # users and hosts whatever else is wanted
+            return scrubber.field(kind, value, sort=sort)
+
+        _own_field(row, path, stand_in)
     return row
 
 
-def _own_field(scrubber: Scrubber, part: Any, path: str, kind: Kind, sort: str | None) -> None:  # noqa: ANN401 - JSON
+def _own_field(part: Any, path: str, stand_in: Callable[[str], str]) -> None:  # noqa: ANN401 - JSON
     key, _, rest = path.partition(".")
     if key == "*":
         for one in part.values() if isinstance(part, dict) else part:
-            _own_field(scrubber, one, rest, kind, sort)
+            _own_field(one, rest, stand_in)
     elif isinstance(part, dict) and key in part:
         if rest:
-            _own_field(scrubber, part[key], rest, kind, sort)
+            _own_field(part[key], rest, stand_in)
         else:
-            part[key] = values(part[key], lambda value: _stand_in(scrubber, value, kind, sort))
-
-
-def _stand_in(scrubber: Scrubber, value: str, kind: Kind, sort: str | None) -> str:
-    if value == _UNKNOWN:
-        return value
-    scrubber.learn(kind, value, sort=sort)  # users and hosts whatever else is wanted
-    return scrubber.field(kind, value, sort=sort)
+            part[key] = values(part[key], stand_in)
 
 
 def kept_names(trial: Path) -> set[str]:
@@ -411,10 +390,8 @@ def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes],
                 altered.add(int(match["number"]) * (-1 if match["again"] else 1))
     literals, _ = _of_campaign(trial)
     rules: dict[str, Callable[[bytes], bytes]] = {
-        ENVIRONMENT: _of_lines(
-            lambda row: values(_own_environment(scrubber, row), scrubber.text), encode
-        ),
-        FINDINGS: _of_lines(lambda row: values(row, scrubber.text), encode),
+        ENVIRONMENT: _of_lines(lambda row: values(_own_environment(scrubber, row), scrubber.text)),
+        FINDINGS: _of_lines(lambda row: values(row, scrubber.text)),
         BUILDS: functools.partial(_of_checked, scrubber, set()),
         MEASUREMENTS: functools.partial(_of_checked, scrubber, altered),
         IMPORT: _of_text(lambda text: json_text(scrubber, text)),
@@ -426,11 +403,6 @@ def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes],
     }
     for name, rule in rules.items():
         _rewrite(trial / name, rule, write)
-
-
-def redact_fleet(scrubber: Scrubber, path: Path, write: Callable[[Path, bytes], None]) -> None:
-    """Take the names of hosts out of ``fleet.json``."""
-    _rewrite(path, lambda data: _document(_own(scrubber, _parsed(data) or {}, _OF_FLEET)), write)
 
 
 # ---- fields of their own
@@ -455,8 +427,7 @@ def _own_manifest(scrubber: Scrubber, manifest: Row) -> Row:
     return _own(scrubber, manifest, (*named, *_OF_MANIFEST))
 
 
-def _is_host(manifest: Row) -> bool:
-    """Tell whether a trial is called after its host, as those of a fleet are."""
+def _is_host(manifest: Row) -> bool:  # as those of a fleet are called
     return manifest.get("trial") in (manifest.get("node"), manifest.get("host"))
 
 
@@ -476,7 +447,6 @@ def _own_environment(scrubber: Scrubber, row: Row) -> Row:
 def _rewrite(
     path: Path, rule: Callable[[bytes], bytes], write: Callable[[Path, bytes], None]
 ) -> bool:
-    """Write a file anew where a rule changes it; tell whether it did."""
     if not path.is_file():
         return False
     before = path.read_bytes()
@@ -496,11 +466,9 @@ def _of_text(change: Callable[[str], str]) -> Callable[[bytes], bytes]:
     return rule
 
 
-def _of_lines(
-    rule: Callable[[Row], Row], written: Callable[[Row], bytes]
-) -> Callable[[bytes], bytes]:
+def _of_lines(rule: Callable[[Row], Row]) -> Callable[[bytes], bytes]:
     def lines(data: bytes) -> bytes:
-        return b"".join(_changed(one, rule, written) for one in data.splitlines(keepends=True))
+        return b"".join(_changed(one, rule, encode) for one in data.splitlines(keepends=True))
 
     return lines
 
@@ -584,3 +552,137 @@ def _parsed(data: bytes) -> Row | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+# --- The folder of a bundle.
+
+
+_FOREIGN = frozenset({"campaigns", "container", "sources", "trials"})  # other files are made here
+
+
+def redact_folder(root: Path, wanted: Redactions, known: Sequence[KnownName] = ()) -> Redacted:
+    """Take names out of all files of a bundle's folder.
+
+    First every file is read for the names that it says, then each is written anew where it holds one
+    of them. What a campaign's programs read is not altered, nor what is binary: that they hold a name
+    is listed.
+    """
+    try:
+        return _redacted(root, wanted, known)
+    except OSError as error:
+        raise StoreError(
+            f"names cannot be taken out: {error.strerror or error}",
+            str(error.filename or root),
+            "free some space in the folder for temporary files ($TMPDIR)",
+        ) from error
+
+
+def _redacted(root: Path, wanted: Redactions, known: Sequence[KnownName]) -> Redacted:
+    files = _files(root)
+    trials = [root / name for name in files if re.fullmatch(f"trials/[^/]+/{MANIFEST}", name)]
+    trials = [manifest.parent for manifest in trials]
+    kept = set().union(*map(kept_names, trials), _foreign_names(root))
+    # what tells this redaction from others: the identities of its trials
+    digests = (hashlib.sha256((trial / MANIFEST).read_bytes()).digest() for trial in trials)
+    tag = hashlib.sha256(b"".join(digests)).hexdigest()[:8]
+    scrubber = Scrubber(wanted.kinds, kept, tag)
+    for kind, name in wanted.named:
+        if kind == "paths":
+            scrubber.learn_homes(name)
+            scrubber.learn_folder(name)
+        else:
+            scrubber.learn(kind, name)
+    _learn(scrubber, root, files, trials, known)
+    before: dict[str, str] = {}
+
+    def write(path: Path, data: bytes) -> None:
+        before[path.relative_to(root).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
+        path.write_bytes(data)
+
+    def fleet(data: bytes) -> bytes:
+        return _document(_own(scrubber, _parsed(data) or {}, _OF_FLEET))
+
+    _rewrite(root / FLEET_PLACE / FLEET, fleet, write)
+    for trial in trials:
+        redact_trial(scrubber, trial, write)
+    foreign = _of_text(lambda text: plain_text(scrubber, own_fields(scrubber, text)))
+    for name in files:
+        if name.startswith("sources/"):
+            _rewrite(root / name, foreign, write)
+        elif _is_campaign(name):
+            _rewrite(root / name, _of_text(lambda text: yaml_text(scrubber, text)), write)
+    record = RedactionRecord(
+        what=wanted.kinds,
+        replaced=scrubber.replaced,
+        files={name: before[name] for name in sorted(before, key=str.encode)},
+    )
+    left = functools.partial(_list_left, scrubber)
+    return Redacted(record=record, scrub=scrubber.text, left=left)
+
+
+def _files(root: Path) -> list[str]:
+    found = [path for path in root.rglob("*") if path.is_file() and not path.is_symlink()]
+    return sorted((path.relative_to(root).as_posix() for path in found), key=str.encode)
+
+
+def _is_campaign(name: str) -> bool:
+    return re.fullmatch(f"campaigns/[^/]+/{CAMPAIGN}", name) is not None
+
+
+def _foreign_names(root: Path) -> Iterator[str]:
+    place = root / "sources"
+    for path in sorted(place.iterdir()) if place.is_dir() else ():
+        try:
+            manifest = open_trial(path, better="lower").manifest
+        except FairtrialError:
+            continue  # a file that a command reads in its own way, or none at all
+        yield from (*manifest.variants, *manifest.benchmarks, *manifest.metrics)
+
+
+def _learn(
+    scrubber: Scrubber,
+    root: Path,
+    files: Sequence[str],
+    trials: Sequence[Path],
+    known: Sequence[KnownName],
+) -> None:
+    """Read the names that the files say, before any is written anew; then those that somebody knows."""
+    for trial in trials:
+        learn_trial(scrubber, trial)
+    texts = []
+    for name in files:
+        if name.startswith("campaigns/") and not _is_campaign(name):
+            continue  # data of a program may speak of anybody
+        text = decoded((root / name).read_bytes())
+        if text is not None:
+            texts.append(text)
+            for trial in trials:
+                learn_machine(scrubber, trial, text)
+            if name.startswith("sources/"):
+                learn_fields(scrubber, text)
+    learn_known(scrubber, known, texts)
+    for text in texts:
+        scrubber.learn_homes(text)  # by now it is known whose they may be
+
+
+def _list_left(scrubber: Scrubber, root: Path, told: Mapping[str, bytes]) -> tuple[str, ...]:
+    """List what still holds a name: by file, and outputs by trial; and texts that lie in no file yet."""
+    for file in _files(root):
+        if file.endswith(".whl"):
+            continue  # our own code
+        scrubber.look(file, "names of files")
+        parts = file.split("/")
+        outputs = parts[0] == "trials" and len(parts) > 3
+        name = "/".join((*parts[:3], "...")) if outputs else file
+        _look(scrubber, (root / file).read_bytes(), file, name, ours=parts[0] not in _FOREIGN)
+    for name, data in told.items():
+        _look(scrubber, data, name, name, ours=True)
+    return scrubber.left
+
+
+def _look(scrubber: Scrubber, data: bytes, file: str, name: str, *, ours: bool) -> None:
+    text = decoded(data)
+    if text is None:
+        scrubber.leave(file, "binary, names in it are not replaced")
+        text = data.decode("utf-8", "surrogateescape")
+    scrubber.look(text, name, ours=ours)

@@ -150,15 +150,14 @@ class Scrubber:
         first, *rest = plain.strip("/").split("/")
         if "paths" not in self._kinds or not plain.startswith("/") or first in _SYSTEM or not rest:
             return
-        if _HOME.match(plain) is None and plain not in self._folders and "redacted-" not in plain:
-            self._folders[plain] = f"/{self._next('folder')}"
-            self._pattern = None
+        if _HOME.match(plain) is None and "redacted-" not in plain:
+            self.learn_home(plain, "folder")
 
-    def learn_home(self, path: str) -> None:
-        """Take note of a home folder, wherever it lies."""
+    def learn_home(self, path: str, sort: str = "home") -> None:
+        """Take note of a home folder, wherever it lies, or of another `sort` of folder."""
         plain = path.rstrip("/")
         if "paths" in self._kinds and plain.startswith("/") and plain not in self._folders:
-            self._folders[plain] = f"/{self._next('home')}"
+            self._folders[plain] = f"/{self._next(sort)}"
             self._pattern = None
 
     def learn_homes(self, text: str) -> None:
@@ -174,9 +173,7 @@ class Scrubber:
                 return
             if match["user"] is not None:
                 self.learn("user", match["user"])
-            if "paths" in self._kinds and match[0] not in self._folders:
-                self._folders[match[0]] = f"/{self._next('home')}"
-                self._pattern = None
+            self.learn_home(match[0])
 
     def _next(self, sort: str) -> str:
         self._numbers[sort] += 1
@@ -244,7 +241,8 @@ class Scrubber:
     def _compiled(self) -> re.Pattern[str]:
         if self._pattern is None:
             self._stands = {}
-            words = [(len(folder), _behind(folder)) for folder in self._folders]
+            begin = r"(?:(?<![\w.~/-])|(?<=(?<!\w)-[A-Za-z]))"  # of a path
+            words = [(len(one), rf"{begin}{re.escape(one)}(?![\w.-])") for one in self._folders]
             searched = [one for one in self._names.values() if self._is_sought(one)]
             for name in self._kept:  # what the data call something may hold a name, and stays whole
                 if any(_count(one.text, name) for one in searched):
@@ -252,7 +250,10 @@ class Scrubber:
             for one in searched:
                 for spelled in _spellings(one.text):
                     self._stands[_key(one.kind, spelled)] = one
-                    whole = _sought(one.kind, spelled)
+                    # a long value, or commit, is found inside of words too
+                    least = {"env": _LONG, "paths": _HASH}.get(one.kind)
+                    inside = least is not None and len(spelled) >= least
+                    whole = re.escape(spelled) if inside else _whole(spelled)
                     words.append((len(spelled), f"(?i:{whole})" if one.kind == "host" else whole))
             words.sort(key=lambda word: (-word[0], word[1]))
             self._pattern = re.compile("|".join(text for _, text in words) or r"(?!)")
@@ -265,10 +266,8 @@ class Scrubber:
         if text in self._folders:
             self._replaced["paths"] += 1
             return self._folders[text]
-        one = None if text in self._kept else self._stands.get(text)
-        if one is None and text not in self._kept:
-            one = self._stands.get(text.casefold())
-        if one is None:
+        one = self._stands.get(text) or self._stands.get(text.casefold())
+        if one is None or text in self._kept:
             return text
         self._replaced[one.kind] += 1
         return one.placeholder
@@ -319,11 +318,6 @@ def _is_placeholder(text: str) -> bool:
     return PLACEHOLDER.fullmatch(text.strip().removeprefix("/")) is not None
 
 
-def _behind(folder: str) -> str:
-    """Give a pattern for a folder at the beginning of a path."""
-    return rf"(?:(?<![\w.~/-])|(?<=(?<!\w)-[A-Za-z])){re.escape(folder)}(?![\w.-])"
-
-
 def is_telling(value: str) -> bool:
     """Tell whether the value of a variable is worth looking for outside of its own field.
 
@@ -340,12 +334,6 @@ def is_telling(value: str) -> bool:
 
 def _is_system(path: str) -> bool:
     return path.startswith("/") and path.strip("/").partition("/")[0] in {*_SYSTEM, "opt", ""}
-
-
-def _sought(kind: Kind, name: str) -> str:
-    """Give a pattern for a name; a long value is found inside of words too."""
-    least = {"env": _LONG, "paths": _HASH}.get(kind)  # such names of paths are commits
-    return re.escape(name) if least is not None and len(name) >= least else _whole(name)
 
 
 def _whole(word: str) -> str:
@@ -369,36 +357,19 @@ def _count(name: str, text: str, *, inside: bool = False) -> int:
 _LONG_ARGUMENT = 16  # characters of a boot argument that is looked for by itself: root=UUID=...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """Names that a packer knows; what the files do not hold is of no account."""
+# a name that a packer knows, and what its placeholder calls it; of paths it is a home folder
+KnownName = tuple[Kind, str, str | None]
 
-    users: tuple[str, ...] = ()  # the account, its home folders, the machine's name
-    homes: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    machines: tuple[str, ...] = ()  # its machine id and the id of this boot
-    boots: tuple[str, ...] = ()
-    values: tuple[str, ...] = ()  # values of environment variables, and boot arguments
 
-    def tell(self, scrubber: Scrubber, texts: list[str]) -> None:
-        """Let a scrubber learn those that some text holds: others must not change the bundle."""
-        folded = [text.casefold() for text in texts]
-
-        def held(names: tuple[str, ...]) -> Iterator[str]:
-            for name in names:
-                if name and any(name.casefold() in text for text in folded):
-                    yield name
-
-        for name in held(self.users):
-            scrubber.learn("user", name)
-        for path in held(self.homes):
-            scrubber.learn_home(path)
-        sorts = ((self.hosts, None), (self.machines, "machine"), (self.boots, "boot"))
-        for names, sort in sorts:
-            for name in held(names):
-                scrubber.learn("host", name, sort=sort)
-        for value in held(self.values):
-            scrubber.learn("env", value, sort="value")
+def learn_known(scrubber: Scrubber, known: Iterable[KnownName], texts: Iterable[str]) -> None:
+    """Let a scrubber learn those names that some text holds: others must not change the bundle."""
+    folded = [text.casefold() for text in texts]
+    for kind, name, sort in known:
+        if name and any(name.casefold() in text for text in folded):
+            if kind == "paths":
+                scrubber.learn_home(name)
+            else:
+                scrubber.learn(kind, name, sort=sort)
 
 
 def arguments_of(boot: str) -> tuple[str, ...]:
@@ -406,7 +377,7 @@ def arguments_of(boot: str) -> tuple[str, ...]:
     return (boot, *(one for one in boot.split() if len(one) >= _LONG_ARGUMENT))
 
 
-def known_here() -> Known:
+def known_here() -> list[KnownName]:
     """Give what this machine, this account and this environment are called."""
     users = [os.environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")]
     homes = [os.environ.get("HOME", "")]
@@ -417,18 +388,15 @@ def known_here() -> Known:
     values = [value for value in os.environ.values() if is_telling(value)]
     values += arguments_of(_read("/proc/cmdline"))
     machines = [_read(path) for path in ("/etc/machine-id", "/var/lib/dbus/machine-id")]
-    return Known(
-        users=_each(users),
-        homes=_each(home for home in homes if home.strip("/")),
-        hosts=_each([platform.node()]),
-        machines=_each(one for one in machines if one != "uninitialized"),
-        boots=_each([_read("/proc/sys/kernel/random/boot_id")]),
-        values=tuple(sorted(_each(values), key=lambda value: (-len(value), value))),
+    named: tuple[tuple[Kind, Iterable[str], str | None], ...] = (
+        ("user", users, None),
+        ("paths", (home for home in homes if home.strip("/")), None),
+        ("host", [platform.node()], None),
+        ("host", (one for one in machines if one != "uninitialized"), "machine"),
+        ("host", [_read("/proc/sys/kernel/random/boot_id")], "boot"),
+        ("env", sorted(values, key=lambda value: (-len(value), value)), "value"),
     )
-
-
-def _each(names: Iterator[str] | list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in names if name))
+    return [(kind, name, sort) for kind, names, sort in named for name in dict.fromkeys(names)]
 
 
 def _read(path: str) -> str:

@@ -16,7 +16,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +40,7 @@ from .claims import (
     weigh_claim,
 )
 from .contents import BUNDLE, SUMS, Analysis, Contents, Missing, read_contents
-from .describing import README, page_of_bundle
-from .documents import CRATE, citation_text, crate_text
+from .documents import CRATE, README, citation_text, crate_text, readme_text
 from .recomputing import (
     Commands,
     LimitReachedError,
@@ -89,26 +88,21 @@ def check_archive(archive: Archive) -> Contents:
     faults += _not_as_listed(archive, contents, digests)
     if SUMS not in archive.entries:
         faults.append(f"{SUMS} is not there")
-    elif not faults and _sums(archive.read(SUMS)) != sorted(
-        (digest, name) for name, digest in digests.items() if name != SUMS
-    ):
-        faults.append(f"{SUMS} does not say the hashes that the files have")
+    elif not faults:
+        lines = archive.read(SUMS).decode("utf-8", "replace").splitlines()
+        said = sorted(line.partition("  ")[::2] for line in lines)
+        if said != sorted((digest, name) for name, digest in digests.items() if name != SUMS):
+            faults.append(f"{SUMS} does not say the hashes that the files have")
     if faults:
         more = len(faults) - _NAMED
-        told = faults[:_NAMED] + [f"and {more} more"] * (more > 0)
-        raise StoreError(
-            "the bundle is damaged, or was changed after it was packed: " + "; ".join(told),
-            where,
-            "fetch it again; if it stays so, ask who made it",
-        )
+        told = "; ".join(faults[:_NAMED] + [f"and {more} more"] * (more > 0))
+        what = f"the bundle is damaged, or was changed after it was packed: {told}"
+        raise StoreError(what, where, "fetch it again; if it stays so, ask who made it")
     for fault in _acts(archive, contents):
-        raise StoreError(
-            f"the bundle is refused, nothing was executed: {fault}", where, "ask who made it"
-        )
+        what = f"the bundle is refused, nothing was executed: {fault}"
+        raise StoreError(what, where, "ask who made it")
     for name, trial in _tars(archive):
-        if any(
-            other.startswith(f"{trial}/{OUTPUTS}") and other != name for other in archive.entries
-        ):
+        if [other for other in archive.entries if other.startswith(f"{trial}/{OUTPUTS}")] != [name]:
             what = f"it holds the outputs of {trial} twice, packed and not"
             raise StoreError(what, where, "ask who made it")
         with archive.stream(name) as file:
@@ -162,7 +156,6 @@ def _tars(archive: Archive) -> Iterator[tuple[str, str]]:
 
 
 def _not_as_listed(archive: Archive, contents: Contents, digests: dict[str, str]) -> Iterator[str]:
-    """Compare the files with the list: none more, none less, each with its size and hash."""
     for name, digest in digests.items():
         listed = contents.files.get(name)
         if listed is None:
@@ -172,11 +165,6 @@ def _not_as_listed(archive: Archive, contents: Contents, digests: dict[str, str]
             yield f"{name} does not have the hash that {BUNDLE} says"
     for name in (name for name in contents.files if name not in archive.entries):
         yield f"{name} is listed in {BUNDLE} and not there"
-
-
-def _sums(text: bytes) -> list[tuple[str, str]]:
-    lines = text.decode("utf-8", "replace").splitlines()
-    return sorted((digest, name) for digest, _, name in (line.partition("  ") for line in lines))
 
 
 def _acts(archive: Archive, contents: Contents) -> Iterator[str]:
@@ -247,32 +235,21 @@ def receive_bundle(
             if source.kind == "trial" and source.campaign is not None
         }
         if not there:
-            raise StoreError(
-                "no trial of the bundle came with its campaign: nothing can be measured again",
-                str(path),
-                "check it without --rerun",
-            )
+            what = "no trial of the bundle came with its campaign: nothing can be measured again"
+            raise StoreError(what, str(path), "check it without --rerun")
         for name in names:
             if name not in there:
-                raise UsageError(
-                    f"the bundle has no trial {name!r} with a campaign",
-                    str(path),
-                    f"it has {', '.join(there)}",
-                )
+                what = f"the bundle has no trial {name!r} with a campaign"
+                raise UsageError(what, str(path), f"it has {', '.join(there)}")
         unpack_bundle(archive, folder)
     root = folder.resolve()
-    return Received(
-        folder=root,
-        trials=tuple(
-            ReceivedTrial(
-                name=name, path=root / source.path, campaign=root / (source.campaign or "")
-            )
-            for name, source in there.items()
-            if not names or name in names
-        ),
-        missing=contents.missing,
-        redacted=contents.redacted is not None,
+    trials = (
+        ReceivedTrial(name=name, path=root / one.path, campaign=root / (one.campaign or ""))
+        for name, one in there.items()
+        if not names or name in names
     )
+    redacted = contents.redacted is not None
+    return Received(folder=root, trials=tuple(trials), missing=contents.missing, redacted=redacted)
 
 
 _OF_ANALYSIS = ("name", "command", "result", "exit_code")
@@ -335,7 +312,7 @@ def held_documents(
     if README in archive.entries:
         try:
             # the crate has a description also where the authors gave none; the page has none then
-            pages = [page_of_bundle(contents, claims, one, folder) for one in (None, said)]
+            pages = [readme_text(contents, one, claims, folder) for one in (None, said)]
         except (FairtrialError, OSError) as error:
             yield Recomputation(name=README, command=(), result=README, reason=str(error))
             return
@@ -379,11 +356,8 @@ def reproduce(
         say(f"checking {len(archive.entries):,} files of {path}")
         contents = check_archive(archive)
         others = other_versions(contents)
-        with (
-            passing_folder() as passing,
-            Commands(passing.homes, passing.lock, limits) as commands,
-        ):
-            place = folder or passing.content  # a folder that is named stays
+        with passing_folder() as left, Commands(left.homes, left.lock, limits) as commands:
+            place = folder or left.content  # a folder that is named stays
             if folder is not None:
                 unpack_bundle(archive, folder)
             else:
@@ -426,11 +400,11 @@ def _cautions(
 ) -> Iterator[Caution]:
     if others and not all(one.standing == "same bytes" for one in results):
         names = ", ".join(f"{one.name} {one.packed} -> {one.here or 'none'}" for one in others)
-        yield Caution(
-            "bundle-other-versions",
+        what = (
             f"other versions than those that it was packed with ({names}): to have the same bytes, "
-            "install software/requirements.txt of the bundle",
         )
+        what += "install software/requirements.txt of the bundle"
+        yield Caution("bundle-other-versions", what)
     stopped = [one.name for one in results if one.standing == "stopped"]
     if stopped:
         what = f"{len(stopped)} of {len(results)} results were not computed: a limit was reached"
@@ -444,18 +418,13 @@ def _cautions(
         yield Caution("claim-coarse", coarse_words(coarse), tuple(coarse))
     if contents.redacted is not None:
         kinds = ", ".join(contents.redacted.what)
-        yield Caution(
-            "bundle-redacted",
-            f"names were replaced before it was packed ({kinds}): {len(contents.redacted.files)} files "
-            "are not the bytes that were measured",
-        )
+        files = f"{len(contents.redacted.files)} files are not the bytes that were measured"
+        what = f"names were replaced before it was packed ({kinds}): {files}"
+        yield Caution("bundle-redacted", what)
     if contents.missing:
-        names = listed([one.what for one in contents.missing], 3)
-        yield Caution(
-            "bundle-incomplete",
-            f"the bundle says what it lacks: {names}",
-            tuple(one.what for one in contents.missing),
-        )
+        lacking = tuple(one.what for one in contents.missing)
+        what = f"the bundle says what it lacks: {listed(lacking, 3)}"
+        yield Caution("bundle-incomplete", what, lacking)
 
 
 @dataclass(frozen=True, slots=True)
@@ -474,9 +443,7 @@ class _Recomputing:
         """Give each stored result beside what comes out now, the report last."""
         asked = list(self._contents.analyses)
         if (report := self._contents.report) is not None:
-            asked.append(
-                Analysis(name="report", command=report.command, seed=None, result=report.result)
-            )
+            asked.append(Analysis(name="report", seed=None, **asdict(report)))
         return tuple(self._commands.each(self._result, asked, most=_MOST_WORKERS, what="results"))
 
     def _result(self, one: Analysis) -> Recomputation:

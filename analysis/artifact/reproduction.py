@@ -21,7 +21,6 @@ from ..pages.model import (
     CommandLine,
     Page,
     Sentence,
-    Table,
     Value,
     page_of,
     section,
@@ -175,9 +174,30 @@ _RELATIONS = {"at_least": "at least", "at_most": "at most", "equals": "is", "wor
 def _reproduction_page(found: Reproduction) -> Page:
     sections = [section(*_answer(found))]
     if found.claims:
-        sections.append(section(_claims(found), title="claims"))
+        table = table_of(
+            "claims",
+            found.claims,
+            ("", "number"),
+            ("<", lambda one: {True: "holds", False: "FAILS", None: "no value"}[one.holds]),
+            ("value now", lambda one: _value(one.now)),
+            ("<claimed", _claimed),
+            ("<claim", lambda one: shorten(shown(one.text), 60)),
+        )
+        table = replace(table, notes=tuple(map(_why, found.claims)))
+        sections.append(section(table, title="claims"))
     if found.results:
-        sections.append(section(_results(found), title="stored results"))
+        table = table_of(
+            "results",
+            found.results,
+            ("<", lambda one: shorten(shown(one.name), 24)),
+            ("<", "standing"),
+            ("numbers", "numbers", "{:,}".format),
+            ("same", "same", "{:,}".format),
+            ("within 1e-9", "near", "{:,}".format),
+            ("different", "different", "{:,}".format),
+            ("<fairtrial", lambda one: shorten(line_of(one.command), 60)),
+        )
+        sections.append(section(table, title="stored results"))
     sections += [
         section(*_differences(one), title=f"{one.name} {_AMISS[one.standing]}")
         for one in (*found.results, *found.documents)
@@ -235,19 +255,6 @@ def _numbers(found: Reproduction) -> str:
     )
 
 
-def _claims(found: Reproduction) -> Table:
-    table = table_of(
-        "claims",
-        found.claims,
-        ("", "number"),
-        ("<", lambda one: {True: "holds", False: "FAILS", None: "no value"}[one.holds]),
-        ("value now", lambda one: _value(one.now)),
-        ("<claimed", _claimed),
-        ("<claim", lambda one: shorten(shown(one.text), 60)),
-    )
-    return replace(table, notes=tuple(_why(one) for one in found.claims))
-
-
 def _claimed(one: ClaimCheck) -> str:
     digits = "" if one.digits is None else f", to {one.digits} digits"
     return f"{_RELATIONS.get(one.relation, one.relation)} {_text(one.expected)}{digits}"
@@ -259,20 +266,6 @@ def _why(one: ClaimCheck) -> str:
     where = f"{shown(one.value)} of fairtrial {line_of(one.command)}"
     moved = "" if one.packed == one.now else f"; {_text(one.packed)} when it was packed"
     return f"{shown(one.reason) + '; ' if one.reason else ''}{where}{moved}"
-
-
-def _results(found: Reproduction) -> Table:
-    return table_of(
-        "results",
-        found.results,
-        ("<", lambda one: shorten(shown(one.name), 24)),
-        ("<", "standing"),
-        ("numbers", "numbers", "{:,}".format),
-        ("same", "same", "{:,}".format),
-        ("within 1e-9", "near", "{:,}".format),
-        ("different", "different", "{:,}".format),
-        ("<fairtrial", lambda one: shorten(line_of(one.command), 60)),
-    )
 
 
 def _differences(one: Recomputation) -> Iterator[Block]:
@@ -296,15 +289,13 @@ def _differences(one: Recomputation) -> Iterator[Block]:
 
 
 def _value(value: Any) -> Cell:  # noqa: ANN401 - JSON
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return Value(_text(value), value)
-    return _text(value)
+    return Value(_text(value), value) if _is_number(value) else _text(value)
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 - JSON
     if isinstance(value, str):
         return shorten(shown(value), _TEXT)
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if _is_number(value):
         with contextlib.suppress(OverflowError):  # a whole number that no double can be
             return f"{value:.10g}"
     return shorten(json.dumps(value), _TEXT)
@@ -331,20 +322,16 @@ def other_versions(contents: Contents) -> tuple[OtherVersion, ...]:
     """Give what the bundle was packed with and is of another version here, or not there."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found: list[tuple[str, str, str | None]] = [
-        ("fairtrial", contents.tool_version, VERSION),
-        ("Python", contents.python, platform.python_version()),
+    found = [
+        OtherVersion(name="fairtrial", packed=contents.tool_version, here=VERSION),
+        OtherVersion(name="Python", packed=contents.python, here=platform.python_version()),
     ]
     for name, packed in sorted(contents.libraries.items()):
-        try:
-            found.append((name, packed, version(name)))
-        except (PackageNotFoundError, ValueError):
-            found.append((name, packed, None))
-    return tuple(
-        OtherVersion(name=name, packed=packed, here=here)
-        for name, packed, here in found
-        if packed != here
-    )
+        here = None
+        with contextlib.suppress(PackageNotFoundError, ValueError):
+            here = version(name)
+        found.append(OtherVersion(name=name, packed=packed, here=here))
+    return tuple(one for one in found if one.packed != one.here)
 
 
 # between the name of a fact and its text: two cells of a table, or two values of a JSON object. One
@@ -353,7 +340,6 @@ _GAP = rb"[{}\s]*(?:(?:<[^<>]*>|[|&]|\s\s)[|&{}\s]*)+|\"\s*,\s*\"text\"\s*:\s*\"
 
 
 def _without_versions(text: bytes, stated: Iterable[tuple[str, str | None]]) -> bytes:
-    """Take the versions that a page states out of it."""
     for name, version in stated:
         if name != "fairtrial" and version is not None:
             fact, said = (
@@ -422,15 +408,10 @@ def compare_documents(
         walk.values("", one[0], two[0])
     else:
         walk.values("", one, two)
-    return DocumentComparison(
-        standing="same bytes" if same_bytes else "different" if walk.wrong else "within",
-        numbers=walk.same + walk.near + walk.different,
-        same=walk.same,
-        near=walk.near,
-        different=walk.different,
-        differences=tuple(walk.listed),
-        not_listed=walk.total - len(walk.listed),
-    )
+    counts = walk.same, walk.near, walk.different
+    standing: Grade = "same bytes" if same_bytes else "different" if walk.wrong else "within"
+    more = walk.total - len(walk.listed)
+    return DocumentComparison(standing, sum(counts), *counts, tuple(walk.listed), more)
 
 
 def document_of(text: bytes) -> Any:  # noqa: ANN401 - JSON
@@ -457,12 +438,9 @@ class _DocumentWalk:
         while left:
             place, old, new = left.pop()
             if isinstance(old, dict) and isinstance(new, dict):
-                keys = [*old, *(key for key in new if key not in old)]
-                pairs = [
-                    (f"{place}/{_escaped(key)}", old.get(key, _ABSENT), new.get(key, _ABSENT))
-                    for key in keys
-                ]
-                left += reversed(pairs)
+                for key in reversed([*old, *(key for key in new if key not in old)]):
+                    inside = f"{place}/{key.replace('~', '~0').replace('/', '~1')}"
+                    left.append((inside, old.get(key, _ABSENT), new.get(key, _ABSENT)))
             elif isinstance(old, list) and isinstance(new, list):
                 both = enumerate(zip_longest(old, new, fillvalue=_ABSENT))
                 left += reversed([(f"{place}/{n}", a, b) for n, (a, b) in both])
@@ -519,31 +497,23 @@ class _DocumentWalk:
             if number is None or other[1] is None or number == other[1]:
                 self.same += number is not None
             else:
-                self.numbers(_line_and_column(stored, at), number, other[1])
+                line, column = stored.count(b"\n", 0, at) + 1, at - stored.rfind(b"\n", 0, at)
+                self.numbers(f"line {line}, column {column}", number, other[1])
 
     def tell(
         self,
         pointer: str,
         kind: Kind,
         grade: Degree,
-        stored: Any,  # noqa: ANN401 - JSON
-        recomputed: Any,  # noqa: ANN401 - JSON
-        *,
+        *values: object,
         relative: float | None = None,
     ) -> None:
         self.wrong = self.wrong or grade == "different"
         self.total += 1
         if len(self.listed) < _TOLD:
-            self.listed.append(
-                Difference(
-                    pointer=_short(pointer),
-                    kind=kind,
-                    grade=grade,
-                    stored=_shown(stored),
-                    recomputed=_shown(recomputed),
-                    relative=relative,
-                )
-            )
+            stored, now = map(_shown, values)
+            place = {"pointer": _short(pointer), "stored": stored, "recomputed": now}
+            self.listed.append(Difference(**place, kind=kind, grade=grade, relative=relative))
 
 
 def _parsed(text: bytes) -> list[Any] | None:
@@ -574,13 +544,7 @@ def _finite(text: str) -> float:
     return value
 
 
-def _no_constant(text: str) -> float:
-    raise ValueError(f"{text} is no JSON")
-
-
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_once, parse_float=_finite, parse_constant=_no_constant
-)
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=_finite, parse_constant=_finite)
 
 
 def _is_number(value: object) -> bool:
@@ -597,10 +561,6 @@ def _numbers_in(value: Any) -> Iterator[float]:  # noqa: ANN401 - JSON
             left += one
         elif _is_number(one):
             yield one
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def _shown(value: Any) -> Any:  # noqa: ANN401 - JSON
@@ -626,8 +586,3 @@ def _pieces(text: bytes) -> Iterator[tuple[bytes, float | None, int]]:
         yield text[start : found.start()], float(found[0]), found.start()
         start = found.end()
     yield text[start:], None, len(text)
-
-
-def _line_and_column(text: bytes, at: int) -> str:
-    line, before = text.count(b"\n", 0, at) + 1, text.rfind(b"\n", 0, at)
-    return f"line {line}, column {at - before}"

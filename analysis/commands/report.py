@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ..methods.resampling.biplot import Biplot, Scale
     from ..pages.model import Caution
     from ..plots.chart import Sheet
-    from ..report.figures.panels import Drawing
     from ..report.page import Report
+    from ..report.panels import Drawing
     from ..report.subject import Subject
 
 
@@ -193,7 +193,7 @@ _OF_SYSTEMS = ("biplot", "shares")
 
 def every_kind() -> str:
     """Say what each kind of figure shows."""
-    from ..report.figures.kinds import KINDS
+    from ..report.figures import KINDS
 
     return "; ".join(f"{name}: {kind.shows}" for name, kind in KINDS.items())
 
@@ -213,8 +213,7 @@ def plot(
     caption.
     """
     from ..plots.chart import check_picture
-    from ..report.figures.files import write_drawing
-    from ..report.figures.kinds import kind_of
+    from ..report.figures import kind_of, write_drawing
 
     kind_of(args.kind)
     picture = check_picture(output)
@@ -236,7 +235,7 @@ def _set(text: str) -> str:
 
 def _drawing(args: _Asked, sheet: Sheet) -> tuple[Drawing, str | None, list[Caution]]:
     """Draw; also give the metric that the first line must name, and what nobody has asked for."""
-    from ..report.figures.kinds import draw, kind_of
+    from ..report.figures import draw, kind_of
 
     kind = kind_of(args.kind)
     if args.scale is not None and (args.kind not in _OF_SYSTEMS or args.variant or args.benchmark):
@@ -246,7 +245,7 @@ def _drawing(args: _Asked, sheet: Sheet) -> tuple[Drawing, str | None, list[Caut
             "leave it out, or --variant and --benchmark",
         )
     if args.kind in _OF_SYSTEMS and not (args.variant or args.benchmark):
-        from ..report.figures.kinds import draw_table
+        from ..report.figures import draw_table
 
         found, metric = systems_of(args)
         return draw_table(found, sheet, args.kind), metric, _unasked(found.cautions)
@@ -422,7 +421,7 @@ def _draw(
     subjects: tuple[Subject, ...], folder: Path, sheet: Sheet, out: TextIO, err: TextIO
 ) -> None:
     """Write the pictures; the room that draws them is opened when it is asked for."""
-    from ..report.figures.files import write_all
+    from ..report.figures import write_all
 
     for subject in subjects:
         place = folder / subject.verdict.metric if len(subjects) > 1 else folder

@@ -61,8 +61,8 @@ def bundle(
 
     from ..artifact.bundle import pack_bundle
     from ..artifact.describing import PackingRequest
+    from ..artifact.redacted import redact_folder
     from ..artifact.redacted_names import known_here, wanted_of
-    from ..artifact.redaction import redact_folder
 
     wanted = None if redact is None else wanted_of(redact)
     with interruptible():

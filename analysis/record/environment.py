@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..words import PLACEHOLDER
-from .trial_files import Finding, Manifest, Stored
+from .trial_files import Finding, Manifest, Stored, warning
 
 # --- What one environment record tells of: which sessions, and of each cell which executable.
 
@@ -191,34 +191,22 @@ def findings_of(changes: tuple[Change, ...]) -> tuple[Finding, ...]:
     if variables:
         names = ", ".join(key.partition(".")[2] for key in variables)
         said.append((f"environment variables changed: {names}", "variables", "environment"))
-    return tuple(
-        Finding(
-            check=check,
-            status="warn",
-            what=what,
-            where=where,
-            reason="sessions under other conditions are not samples of the same thing",
-        )
-        for what, where, check in said
-    )
+    reason = "sessions under other conditions are not samples of the same thing"
+    return tuple(warning(check, what, where, None, reason) for what, where, check in said)
 
 
 def _identity(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
-    for key, what, open_ in (
-        (
-            "host.machine_id_sha256",
-            "this is another machine: its machine id differs",
-            "the machine id could be read only once: whether it is the same machine is open",
-        ),
-        ("cpu.model", None, None),
-    ):
-        old, new = _at(a, key), _at(b, key)
-        if old != new:
-            known = None not in (old, new)
-            said = what if known else open_
-            yield _changed(
-                key, said or _sentence("the processor", old, new), old, new, identity=known
-            )
+    old, new = _at(a, "host.machine_id_sha256"), _at(b, "host.machine_id_sha256")
+    if old != new:
+        known = None not in (old, new)
+        what = "this is another machine: its machine id differs"
+        if not known:
+            what = "the machine id could be read only once: whether it is the same machine is open"
+        yield _changed("host.machine_id_sha256", what, old, new, identity=known)
+    old, new = _at(a, "cpu.model"), _at(b, "cpu.model")
+    if old != new:
+        what, known = _sentence("the processor", old, new), None not in (old, new)
+        yield _changed("cpu.model", what, old, new, identity=known)
     old, new = _at(a, "host.boot_id"), _at(b, "host.boot_id")
     if old != new and None not in (old, new):
         yield _changed("host.boot_id", "the host was rebooted", old, new)
@@ -285,7 +273,6 @@ def _variables(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _lasting(name: str) -> bool:
-    """Tell whether a variable means something for a program that is measured."""
     if name in _FLEETING:
         return False
     return not name.startswith(_OF_A_JOB) or name in _OF_A_JOB_KEPT

@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ..errors import StoreError
 from .commits import is_bisection
-from .manifest import read_manifest
+from .manifest import read_manifest, sync_place
 from .shapes import (
     ShapeError,
     check,
@@ -62,6 +62,8 @@ class Fleet(Stored):
     `further` holds the keys of a later version, which are kept when the file is written again.
     """
 
+    newer: ClassVar[tuple[str, ...]] = ("identities",)
+
     schema: int = FLEET_SCHEMA
     campaign: str
     identity: str
@@ -87,13 +89,6 @@ class Fleet(Stored):
                 for one in self.hosts
             ),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fleet as JSON types."""
-        data = Stored.to_dict(self)
-        if not self.identities:
-            del data["identities"]
-        return data
 
 
 def is_fleet(path: str | Path) -> bool:
@@ -150,11 +145,7 @@ def write_fleet(folder: Path, fleet: Fleet) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(fresh).replace(path)
-        place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(place)
-        finally:
-            os.close(place)
+        sync_place(folder)
     except OSError as error:
         if fresh is not None:
             with contextlib.suppress(OSError):
@@ -191,30 +182,20 @@ def _leaves(trial: str) -> bool:
     return not parts or parts[0] == "/" or ".." in parts or "\0" in trial
 
 
-def _obeyed(name: str) -> bool:
-    """Tell whether a name holds what ends a line, or another control."""
-    return any(ord(char) < 32 or ord(char) == 127 for char in name)
-
-
 def _check(fleet: Fleet) -> None:
     """Hold the parts of a fleet against each other: readers go by its names and paths."""
     hosts = fleet.hosts
     named = (fleet.campaign, *fleet.names, *(one.trial for one in hosts))
     places = [PurePosixPath(one.trial) for one in hosts if not _leaves(one.trial)]
     outside = [one for one in hosts if _leaves(one.trial)]
-    lies = [
-        f"the trial of host {one.host!r} lies outside of the fleet: {one.trial!r}"
-        for one in outside
-    ]
+    lies = [f"the trial of host {o.host!r} lies outside of the fleet: {o.trial!r}" for o in outside]
+    controls = any(ord(sign) < 32 or ord(sign) == 127 for name in named for sign in name)
     for what, right in (
         (f"schema is {fleet.schema}", fleet.schema >= 1),
         ("it names no host", bool(hosts)),
         ("a host has no name", all(fleet.names)),
         ("a host is there twice", len(set(fleet.names)) == len(hosts)),
-        (
-            "a name is not text that can be written",
-            is_writable(*named) and not any(map(_obeyed, named)),
-        ),
+        ("a name is not text that can be written", is_writable(*named) and not controls),
         ("a job has no id", all(job for one in hosts for job in one.jobs)),
         ("".join(lies[:1]), not outside),
         ("two hosts have one trial", len(set(places)) == len(places)),

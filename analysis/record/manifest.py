@@ -14,14 +14,14 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 
 from ..errors import StoreError, UsageError
 from ..words import command_line
@@ -141,6 +141,7 @@ def warmup_of(about: Mapping[str, str]) -> WarmupIterations:
     return read_warmup(about.get(WARMUP, "0"))
 
 
+T = TypeVar("T")
 _asked: ContextVar[WarmupIterations | None] = ContextVar("warmup_iterations", default=None)
 
 
@@ -149,17 +150,26 @@ def asked_warmup() -> WarmupIterations | None:
     return _asked.get()
 
 
-_columns: ContextVar[Mapping[str, str]] = ContextVar("columns", default=MappingProxyType({}))
-
-
 @contextmanager
-def reading_columns(columns: Mapping[str, str] | None) -> Iterator[None]:
-    """Read all tables meanwhile with columns of these roles, such as ``{"value": "time_ms"}``; None changes nothing."""
-    token = _columns.set(_columns.get() if columns is None else columns)
+def _meanwhile(variable: ContextVar[T], value: T | None) -> Iterator[None]:
+    token = variable.set(variable.get() if value is None else value)
     try:
         yield
     finally:
-        _columns.reset(token)
+        variable.reset(token)
+
+
+def judging_with(setting: WarmupIterations | None) -> AbstractContextManager[None]:
+    """Judge all trials that are read meanwhile with this setting in place of their own; None changes nothing."""
+    return _meanwhile(_asked, setting)
+
+
+_columns: ContextVar[Mapping[str, str]] = ContextVar("columns", default=MappingProxyType({}))
+
+
+def reading_columns(columns: Mapping[str, str] | None) -> AbstractContextManager[None]:
+    """Read all tables meanwhile with columns of these roles, such as ``{"value": "time_ms"}``; None changes nothing."""
+    return _meanwhile(_columns, columns)
 
 
 def stated_columns() -> Mapping[str, str]:
@@ -170,14 +180,9 @@ def stated_columns() -> Mapping[str, str]:
 _stated: ContextVar[Mapping[str, str]] = ContextVar("stated", default=MappingProxyType({}))
 
 
-@contextmanager
-def stating(options: Mapping[str, str]) -> Iterator[None]:
+def stating(options: Mapping[str, str]) -> AbstractContextManager[None]:
     """Let `asked_words` also give these options, such as ``{"better": "lower"}``: a file is read by them."""
-    token = _stated.set(options)
-    try:
-        yield
-    finally:
-        _stated.reset(token)
+    return _meanwhile(_stated, options)
 
 
 # which of the options by which files are read a command takes; all others take each of them
@@ -192,16 +197,6 @@ def asked_words(command: str = "verdict") -> tuple[str, ...]:
     pairs = [(f"--{WARMUP.replace('_', '-')}", f"{setting}")] if setting is not None else []
     pairs += [(f"--{k}", v) for k, v in options.items() if taken is None or k in taken]
     return tuple(itertools.chain.from_iterable(pairs))
-
-
-@contextmanager
-def judging_with(setting: WarmupIterations | None) -> Iterator[None]:
-    """Judge all trials that are read meanwhile with this setting in place of their own; None changes nothing."""
-    token = _asked.set(_asked.get() if setting is None else setting)
-    try:
-        yield
-    finally:
-        _asked.reset(token)
 
 
 _MANY = 2**31 - 1  # sessions, and runs in each: no trial has more
@@ -310,40 +305,47 @@ def _wrong_counts(manifest: Manifest) -> Iterator[str]:
 
 def _wrong_sessions(manifest: Manifest) -> Iterator[str]:
     most, ends, given_up = manifest.runs, manifest.session_ends, manifest.given_up
-    planned = range(1, manifest.sessions + 1)
-    if not _distinct([end.session for end in ends]):
-        yield "a session ended twice"
-    if any(end.session not in planned for end in ends):
-        yield "a session ended that was not planned"
-    if any(not 1 <= end.runs <= most for end in ends):
-        yield "an ended session has more runs than were planned, or none"
-    if any(end.why not in get_args(StopReason) for end in ends):
-        yield "why a session ended is not said"
-    if any(
+    planned, idle = range(1, manifest.sessions + 1), manifest.idle_power
+    parts = [(one.first, one.last) for one in manifest.appended]
+    parts += [(one.first, one.last) for one in manifest.merged_from]
+    odd_cells = (
         one.benchmark not in manifest.benchmarks
         or one.variant not in manifest.variants
         or one.session not in planned
         or not (0 if one.never_ok else 1) <= one.runs <= most
         or one.warmups < 0
         for one in given_up
-    ):
-        yield "a cell was given up that is none, or in a session that was not planned"
-    if not _distinct([(one.session, one.benchmark, one.variant) for one in given_up]):
-        yield "a cell was given up twice in a session"
-    parts = [(one.first, one.last) for one in manifest.appended]
-    parts += [(one.first, one.last) for one in manifest.merged_from]
-    if any(not 1 <= first <= last <= manifest.sessions for first, last in parts):
-        yield "sessions were appended, or merged, that were not planned"
-    idle = manifest.idle_power
-    if any(
+    )
+    odd_powers = (
         one.session not in planned
         or one.when not in get_args(When)
         or min(one.watts, one.error_w) < 0
         for one in idle
+    )
+    cells = [(one.session, one.benchmark, one.variant) for one in given_up]
+    powers = [(one.session, one.segment, one.when) for one in idle]
+    for what, wrong in (
+        ("a session ended twice", not _distinct([end.session for end in ends])),
+        ("a session ended that was not planned", any(end.session not in planned for end in ends)),
+        (
+            "an ended session has more runs than were planned, or none",
+            any(not 1 <= end.runs <= most for end in ends),
+        ),
+        (
+            "why a session ended is not said",
+            any(end.why not in get_args(StopReason) for end in ends),
+        ),
+        ("a cell was given up that is none, or in a session that was not planned", any(odd_cells)),
+        ("a cell was given up twice in a session", not _distinct(cells)),
+        (
+            "sessions were appended, or merged, that were not planned",
+            any(not 1 <= first <= last <= manifest.sessions for first, last in parts),
+        ),
+        ("an idle power is none, or of a session that was not planned", any(odd_powers)),
+        ("an idle power is there twice", not _distinct(powers)),
     ):
-        yield "an idle power is none, or of a session that was not planned"
-    if not _distinct([(one.session, one.segment, one.when) for one in idle]):
-        yield "an idle power is there twice"
+        if wrong:
+            yield what
 
 
 def _wrong_looks(plan: LooksPlan, manifest: Manifest) -> Iterator[str]:

@@ -230,23 +230,20 @@ def _number(value: Any, at: str) -> float:  # noqa: ANN401 - any JSON value
     return value
 
 
-def _text(value: Any, at: str) -> str:  # noqa: ANN401 - any JSON value
-    if type(value) is not str:
-        raise _wrong(value, "a text", at)
-    return value
+def _exactly(kind: type, wanted: str) -> _Reader:
+    def read(value: Any, at: str) -> Any:  # noqa: ANN401 - any JSON value
+        if type(value) is not kind:
+            raise _wrong(value, wanted, at)
+        return value
 
-
-def _switch(value: Any, at: str) -> bool:  # noqa: ANN401 - any JSON value
-    if type(value) is not bool:
-        raise _wrong(value, "true or false", at)
-    return value
+    return read
 
 
 _READERS: Mapping[Any, _Reader] = {
     int: _whole,
     float: _number,
-    str: _text,
-    bool: _switch,
+    str: _exactly(str, "a text"),
+    bool: _exactly(bool, "true or false"),
     Any: lambda value, _: value,
 }
 

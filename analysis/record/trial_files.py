@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ..errors import StoreError
 from .shapes import RESTORE, ShapeError, checksum_holds, opened, parse, shaped
@@ -27,15 +27,20 @@ When = Literal["before", "after"]
 
 
 class Stored:
-    """A dataclass that a file of a trial holds, as an object with a key for each field."""
+    """A dataclass that a file of a trial holds, as an object with a key for each field.
+
+    Those in `newer` are left out where they say nothing: so a file is as it was before there were such.
+    """
 
     __slots__ = ()
+    newer: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types, with the keys of a later version that it keeps in `further`."""
-        data = {name: _plain(getattr(self, name)) for name in _names(type(self))}  # type: ignore[arg-type]  # a class is hashable
-        further: dict[str, Any] = data.pop("further", {})
-        return data | further
+        found = {name: getattr(self, name) for name in _names(type(self))}  # type: ignore[arg-type]  # a class is hashable
+        further: dict[str, Any] = found.pop("further", {})
+        known = {name: _plain(one) for name, one in found.items() if one or name not in self.newer}
+        return known | further
 
 
 @functools.cache
@@ -81,16 +86,11 @@ class JudgedMetrics(Stored):
     hosts of a fleet.
     """
 
+    newer: ClassVar[tuple[str, ...]] = ("trial",)
+
     at: str
     metrics: tuple[str, ...]
     trial: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        data = Stored.to_dict(self)
-        if self.trial is None:
-            del data["trial"]
-        return data
 
 
 def asked_since(
@@ -390,6 +390,8 @@ class Manifest(Stored):
     `further` holds the keys of a later version: they are kept when the manifest is written again.
     """
 
+    newer: ClassVar[tuple[str, ...]] = ("judge", "looks_plan", "same_program")
+
     schema: int = PLAIN_SCHEMA
     trial: str
     tool_version: str
@@ -509,11 +511,6 @@ class Manifest(Stored):
                 break
             whole += there * runs * len(self.benchmarks)
         return whole
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the manifest as JSON types."""
-        known, plain = Stored.to_dict(self).items(), ("judge", "looks_plan", "same_program")
-        return {name: one for name, one in known if one or name not in plain}  # else it is as ever
 
 
 # --- ``builds.jsonl``: what each build of a trial made, how long it took, and how much memory it needed.

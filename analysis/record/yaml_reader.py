@@ -44,7 +44,6 @@ def quote(text: str, limit: int = 40) -> str:
 
 
 def _cut(line: str, start: int) -> tuple[str, int]:
-    """Cut a long line to a window that shows the column `start`."""
     if len(line) <= _WIDTH:
         return line, start
     first = max(0, min(start - _WIDTH // 2, len(line) - _WIDTH))
@@ -68,7 +67,6 @@ def _visible(character: str) -> str:
 
 
 def _cells(character: str) -> int:
-    """Tell how many columns of a terminal a character takes."""
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1

@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from ..data.host_record import settings_of
+from ..data.trial import Trial
 from ..errors import AnalysisError
 from ..methods.multilevel.page import looks_text
+from ..methods.multilevel.result import Multilevel
 from ..pages.model import Section, section
 from ..pages.number_format import is_time, outcome_word
 from ..verdict.hosts import like_these_text
-from ..verdict.result import layouts_sentences
+from ..verdict.result import Verdict, layouts_sentences
 from ..verdict.sentence import amount_on_hosts, sentence_of
 from ..words import shorten, shortened, shown
-from .page import Chapter, picture_of
-from .subject import level_of, metric_said, standing_of
+from .page import Chapter, chapter_of, picture_of
+from .subject import Subject, level_of, metric_said, standing_of
 from .written import brief_of, brief_sections, column_of, few_sessions, level_text, written
-
-if TYPE_CHECKING:
-    from ..data.trial import Trial
-    from ..methods.multilevel.result import Multilevel
-    from ..verdict.result import Verdict
-    from .subject import Subject
-
-__all__ = ["chapter", "headline"]
 
 _WIDE = 110.0  # mm
 _LONG_NAME = 28  # as on a screen
@@ -43,14 +38,8 @@ _RULES = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
 
 def chapter(subject: Subject) -> Chapter:
     """Give the first screen; what it is about stands in `lead`, the line above the headline."""
-    return Chapter(
-        name="answer",
-        anchor=subject.anchor("answer"),
-        title="",
-        headline=headline(subject.verdict),
-        lead=_about(subject),
-        sections=lambda: tuple(_sections(subject)),
-    )
+    said, lead = headline(subject.verdict), _about(subject)
+    return chapter_of(subject, "answer", "", partial(_sections, subject), headline=said, lead=lead)
 
 
 def headline(verdict: Verdict) -> str:
@@ -80,22 +69,17 @@ def _sections(subject: Subject) -> Iterator[Section]:
 
 def _about(subject: Subject) -> str:
     """Say what the report is about, and when, what and how much was measured."""
-    verdict = subject.verdict
-    metric = metric_said(verdict.metric, verdict.better)
+    verdict, manifests = subject.verdict, [trial.manifest for trial in subject.trials]
+    days = dict.fromkeys(_day(one.started) for one in manifests if one.origin != "imported")
     parts = (
         "fairtrial report",
         shown(subject.title),
-        _days(subject.trials),
-        metric,
+        " and ".join(filter(None, days)),
+        metric_said(verdict.metric, verdict.better),
         _hosts(subject),
+        _sessions(subject),
     )
-    return " · ".join(filter(None, (*parts, _sessions(subject))))
-
-
-def _days(trials: Sequence[Trial]) -> str:
-    """Give the day on which each trial began, as the trial says; an imported one does not know it."""
-    started = (trial.manifest.started for trial in trials if trial.manifest.origin != "imported")
-    return " and ".join(filter(None, dict.fromkeys(map(_day, started))))
+    return " · ".join(filter(None, parts))
 
 
 def _day(started: str) -> str:
@@ -125,7 +109,6 @@ def _sessions(subject: Subject) -> str:
 
 
 def _measured(subject: Subject) -> Iterator[str]:
-    """Say what was measured, and what the intervals rest on."""
     verdict = subject.verdict
     description = " ".join(_stored(subject.trial, "description").split()).rstrip(" .:")
     amount = _amount(subject)
@@ -150,7 +133,6 @@ def _stored(trial: Trial | None, *keys: str) -> str:
 
 
 def _amount(subject: Subject) -> str:
-    """Count what was measured."""
     verdict = subject.verdict
     order = _stored(subject.trial, "protocol", "order")
     parts = [
@@ -162,7 +144,7 @@ def _amount(subject: Subject) -> str:
         parts.append(amount_on_hosts(level, verdict.session_runs))
     elif sessions := _sessions(subject):
         where, of = ("on", "with") if verdict.outermost == "host" else ("in", "of")
-        each = _each(_runs_each(subject), blocks=order in _ORDERS and order != "sequential")
+        each = _runs_each(subject, blocks=order in _ORDERS and order != "sequential")
         parts.append(f"{where} {sessions}{f' {of} {each}' if each else ''}")
     if order in _ORDERS:
         parts.append(_ORDERS[order])
@@ -172,19 +154,15 @@ def _amount(subject: Subject) -> str:
     return f"{', '.join(parts)}."
 
 
-def _runs_each(subject: Subject) -> tuple[int, int]:
-    """Give the fewest and the most runs of a cell in a session; zeros where nobody knows."""
-    quantile = subject.verdict.quantile
-    if quantile is None or quantile.level != "session":
-        return subject.verdict.session_runs or (0, 0)
-    # a session has one value then, of all its runs
-    manifest = None if subject.trial is None else subject.trial.manifest
-    return (0, 0) if manifest is None or manifest.sequential else (manifest.runs, manifest.runs)
-
-
-def _each(runs: tuple[int, int], *, blocks: bool) -> str:
-    """Say how many runs of a cell a session holds: in blocks there is one of each."""
-    low, high = runs
+def _runs_each(subject: Subject, *, blocks: bool) -> str:
+    """Say how many runs of a cell a session holds, where that is known: in blocks there is one of each."""
+    quantile, runs = subject.verdict.quantile, subject.verdict.session_runs
+    if quantile is not None and quantile.level == "session":  # it has one value, of all its runs
+        manifest = None if subject.trial is None else subject.trial.manifest
+        runs = None
+        if manifest is not None and not manifest.sequential:
+            runs = (manifest.runs, manifest.runs)
+    low, high = runs or (0, 0)
     if not high:
         return ""
     s = "s" * (high != 1)
@@ -194,18 +172,15 @@ def _each(runs: tuple[int, int], *, blocks: bool) -> str:
 
 
 def _rests_on(verdict: Verdict, results: Sequence[Multilevel]) -> str:
-    """Say what the intervals come from, and what counts as no difference."""
     if not results:
         return f"Nothing can be said of a difference from {verdict.baseline}."
     designs = {result.design: _design(result, verdict) for result in reversed(results)}
     told = ", or ".join(dict.fromkeys(reversed(designs.values())))
     within = f"{'' if few_sessions(verdict) else '±'}{100 * verdict.margin:g} %"
     none = "" if set(designs) == {"confounded"} else f"; differences within {within} count as none"
-    what, better = (
-        ("Speedups", "")
-        if results[0].timed
-        else ("Ratios", ", above 1 where the candidate is better")
-    )
+    what, better = "Speedups", ""
+    if not results[0].timed:
+        what, better = "Ratios", ", above 1 where the candidate is better"
     return f"{what} are over {verdict.baseline}{better}, {told}{none}."
 
 
@@ -228,7 +203,6 @@ def _design(result: Multilevel, verdict: Verdict) -> str:
 
 
 def _on_these(verdict: Verdict) -> Iterator[str]:
-    """Say of each candidate what holds on these hosts, where that is not all of the claim."""
     for one in verdict.candidates:
         if one.multilevel is None or one.hosts is None:
             continue
@@ -246,7 +220,6 @@ def _on_these(verdict: Verdict) -> Iterator[str]:
 
 
 def _reading(verdict: Verdict, results: Sequence[Multilevel]) -> Iterator[str]:
-    """Say how the forest is read."""
     if not results:
         return
     what = "times" if is_time(verdict.unit) else "values"

@@ -10,8 +10,6 @@ from dataclasses import fields
 from functools import cache
 from html import escape
 from itertools import groupby
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import jinja2
 from markupsafe import Markup
@@ -28,23 +26,16 @@ from ..pages.model import (
     merged,
 )
 from ..plots.marks import DARK, LIGHT, PRINT
-from ..registry import CHAPTERS, load, shipped
+from ..registry import CHAPTERS, function, shipped
 from ..verdict.cautions import host_cautions_in, shown_cautions
 from ..version import VERSION
 from ..words import shown
-from .page import Report, abridged
-from .subject import abridging
+from .page import Chapter, Report, abridged
+from .subject import Subject, abridging
 from .written import brief_of
 
-if TYPE_CHECKING:
-    from ..pages.model import Caution
-    from ..verdict.result import Verdict
-    from .page import Chapter
-    from .subject import Subject
-
-__all__ = ["assemble", "chapter_html", "html_page", "table_html"]
-
 _ASKED = "variation"  # what takes its time, and is there when it is asked for
+_ONCE = ("why", "conditions")  # what belongs to the trial, whatever was judged
 
 
 def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Report:
@@ -73,12 +64,13 @@ def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Report:
         chapters=chapters,
         names=tuple(dict.fromkeys(name for subject in subjects for name in _names(subject))),
         cautions=merged(*(subject.verdict.cautions for subject in subjects)),
-        shown=merged(*(_first(subject.verdict) for subject in subjects)),
+        shown=merged(
+            *(
+                (*host_cautions_in(one.verdict.cautions), *shown_cautions(one.verdict).cautions)
+                for one in subjects
+            )
+        ),
     )
-
-
-def _first(verdict: Verdict) -> tuple[Caution, ...]:
-    return (*host_cautions_in(verdict.cautions), *shown_cautions(verdict).cautions)
 
 
 def _names(subject: Subject) -> Iterator[str]:
@@ -88,18 +80,13 @@ def _names(subject: Subject) -> Iterator[str]:
 
 
 def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
-    """Ask each chapter in turn; one that has nothing to say of these sources gives None.
-
-    What belongs to the trial and not to a metric stands on the page once, with the first.
-    """
+    """Ask each chapter in turn; one that has nothing to say of these sources gives None."""
     for number, name in enumerate(names, 1):
         doing(f"writing the report: {name} ({number} of {len(names)})")
-        room = load(CHAPTERS[name])
-        if subject.prefix and not getattr(room, "EACH_METRIC", True):
-            continue
-        found: Chapter | None = room.chapter(subject)
-        if found is not None:
-            yield found
+        if not (subject.prefix and name in _ONCE):  # it stands with the first metric
+            found: Chapter | None = function(CHAPTERS[name])(subject)
+            if found is not None:
+                yield found
 
 
 # --- The page around the chapters: one file, one policy, one style sheet, one small script.
@@ -115,15 +102,24 @@ def html_page(report: Report) -> str:
 
     The policy allows no request at all, and only the script whose hash it names.
     """
-    script = _shipped(_HERE / "page.js")
-    styles = [path.read_text("utf-8") for path in _sheets(report)]
+    lines = (line.strip() for line in (_HERE / "page.js").read_text("utf-8").splitlines())
+    # without comments and indents, which half of a page's readers never see
+    script = "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+    # the page's style sheet, and those of single chapters, which have their names
+    sheets = ("page.css", *(f"{one.name}.css" for one in report.chapters))
+    styles = [path.read_text("utf-8") for name in sheets if (path := _HERE / name).exists()]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     colours = (
         f":root{{{LIGHT.css()}}}"
         f"@media (prefers-color-scheme:dark){{:root{{{DARK.css()}}}}}"
         f"@media print{{:root{{{PRINT.css()}}}}}"
     )
-    groups = list(_groups(report))
+    # each metric and its chapters: ids of a second metric begin with its place
+    chapters = [(one, _with_links(chapter_html(one, report.names))) for one in report.chapters]
+    groups = [
+        (shown(metric), [html for one, html in chapters if _number(one) == number])
+        for number, metric in enumerate(report.metrics)
+    ]
     parts = sum(chapter.count(" data-jump=") for _, chapters in groups for chapter in chapters)
     return _template().render(
         title=shown(f"{report.headline} · {report.title}"),
@@ -139,30 +135,10 @@ def html_page(report: Report) -> str:
 
 
 def _cautions(report: Report) -> Iterator[Markup]:
-    """Give those that a first screen shows, in their short words, then all others."""
     brief = abridging(report.names)
     for one in merged(report.shown, report.cautions):
         named = re.split("[ ,:]", one.text, maxsplit=1)[0] in report.names
         yield sentence_html(brief(one.text) if named else sentence(brief(one.text)))
-
-
-def _sheets(report: Report) -> list[Path]:
-    """Give the page's style sheet, and those of single chapters, which have their names."""
-    own = (_HERE / f"{chapter.name}.css" for chapter in report.chapters)
-    return [_HERE / "page.css", *(path for path in own if path.exists())]
-
-
-def _shipped(path: Path) -> str:
-    """Give a script without its comments and indents, which half of a page's readers never see."""
-    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
-    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
-
-
-def _groups(report: Report) -> Iterator[tuple[str, list[Markup]]]:
-    """Give each metric and its chapters: ids of a second metric begin with its place."""
-    for number, metric in enumerate(report.metrics):
-        chapters = (one for one in report.chapters if _number(one) == number)
-        yield shown(metric), [_with_links(chapter_html(one, report.names)) for one in chapters]
 
 
 def chapter_html(chapter: Chapter, names: Sequence[str] = ()) -> Markup:
@@ -228,8 +204,14 @@ def _blocks_html(section: Section, brief: Callable[[str], str], level: int) -> I
             match block:
                 case Section():
                     yield from _section_html(block, brief, level)
-                case Table():
-                    yield _folded(block, section.title or block.name)
+                case Table(rows=rows):
+                    told = table_html(block, section.title or block.name, "sortable")
+                    if len(rows) > _LONG:
+                        summary = Markup("<summary>all {} rows in numbers</summary>")
+                        told = Markup("<details>{}{}</details>").format(
+                            summary.format(len(rows)), told
+                        )
+                    yield told
                 case Figure():
                     yield picture_html(block, brief)
                 case Listing():
@@ -255,16 +237,6 @@ _UNSAFE = re.compile("[<>&]")
 def embedded(text: str) -> Markup:
     """Write JSON, all of it ASCII, so that nothing in it ends a ``script`` element: signs by their numbers."""
     return Markup(_UNSAFE.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text))  # noqa: S704 - no markup is left
-
-
-def _folded(table: Table, caption: str) -> Markup:
-    """Set a table; a long one is folded."""
-    told = table_html(table, caption, "sortable")
-    if len(table.rows) <= _LONG:
-        return told
-    return Markup("<details><summary>all {} rows in numbers</summary>{}</details>").format(
-        len(table.rows), told
-    )
 
 
 _SIZE = re.compile(r'\b(width|height)="([0-9.]+)pt"')
@@ -300,7 +272,6 @@ def _number(chapter: Chapter) -> int:
 
 
 def _contents(report: Report) -> Sequence[tuple[str, str]]:
-    """Give anchor and title of what the table of contents lists."""
     if len(report.metrics) == 1:
         return [(one.anchor, one.title) for one in report.chapters if one.title]
     return [
@@ -344,7 +315,6 @@ def _with_links(chapter: Markup) -> Markup:
 
 @cache
 def _template() -> jinja2.Template:
-    """Give the page around the chapters; whatever it sets is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
         autoescape=True,
@@ -377,14 +347,8 @@ def sentence_html(text: str) -> Markup:
 def table_html(table: Table, caption: str, css: str = "") -> Markup:
     """Set a table that scrolls by itself where it is wider than the page.
 
-    Parameters
-    ----------
-    table : Table
-        The first cell of a row is its heading.
-    caption : str
-        What the table holds; for those who hear the page.
-    css : str
-        More classes of the table.
+    The first cell of a row is its heading. `caption` says to those who hear the page what it holds; `css` are
+    further classes.
     """
     sides = [' class="right"' if column.align == "right" else "" for column in table.columns]
     head = "".join(
@@ -417,6 +381,5 @@ def _text(cell: str | Value) -> str:
 
 
 def _sorts(cell: str | Value) -> str:
-    if isinstance(cell, str):
-        return ""
-    return "" if cell.value is None else f' data-sort="{cell.value!r}"'
+    value = cell.value if isinstance(cell, Value) else None
+    return "" if value is None else f' data-sort="{value!r}"'

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import AnalysisError
-from ..pages.model import CommandLine, Figure, Section, section, table_of
+from ..methods.multilevel.result import BenchmarkLine, Multilevel
+from ..pages.model import Block, CommandLine, Section, section, table_of
 from ..pages.number_format import counted, listed, quantity, significant
 from ..words import shown
-from .figures.panels import cells_of, line_of
-from .page import Chapter, picture_of
-from .subject import hosts_of
-
-if TYPE_CHECKING:
-    from ..methods.multilevel.result import BenchmarkLine, Multilevel
-    from .figures.panels import Cell
-    from .subject import Subject
-
-__all__ = ["chapter", "drawn_of"]
+from .page import Chapter, chapter_of, picture_of
+from .panels import Cell, cells_of, line_of
+from .subject import Subject, hosts_of
 
 _DRAWN = 6  # benchmarks that have pictures
 _TOLD = 4  # candidates that have a sentence each
-_KINDS = {"strip": 110.0, "shift": 85.0, "ecdf": 85.0}  # pictures, mm
+# all runs session by session, the speedup at each decile, both sides' distributions: mm
+_KINDS = {"strip": 110.0, "shift": 85.0, "ecdf": 85.0}
 _EQUAL = 1e-9  # session values that are 1
 _PERCENT = 1.5  # larger speedups are no percentages any longer
 
@@ -38,13 +34,8 @@ def chapter(subject: Subject) -> Chapter | None:
     cells = {name: found for name, found in every.items() if found}
     if not cells:
         return None
-    metric, prefix = subject.verdict.metric, subject.prefix
-    return Chapter(
-        name="parts",
-        anchor=subject.anchor("parts"),
-        title=f"Benchmarks: {metric}" if prefix else "Benchmarks",
-        sections=lambda: tuple(_sections(subject, cells)),
-    )
+    title = f"Benchmarks: {subject.verdict.metric}" if subject.prefix else "Benchmarks"
+    return chapter_of(subject, "parts", title, partial(_sections, subject, cells))
 
 
 def drawn_of(subject: Subject) -> tuple[str, ...]:
@@ -84,20 +75,16 @@ def _sections(subject: Subject, cells: Mapping[str, Mapping[str, Cell]]) -> Iter
         )
     )
     for name in drawn:
-        said, pictures = _remarks(subject, name, cells[name]), _pictures(subject, name)
-        yield section(*said, *pictures, title=name, anchor=subject.anchor("benchmark", name))
+        blocks: list[Block | str] = list(_remarks(subject, name, cells[name]))
+        for kind, width in _KINDS.items():
+            with suppress(AnalysisError):  # too few runs
+                blocks.append(picture_of(kind, subject, name, width=width))
+        yield section(*blocks, title=name, anchor=subject.anchor("benchmark", name))
     left = len(cells) - len(drawn)
     if left:
         other = next(name for name in cells if name not in drawn)
         line = subject.command("plot strip", "--benchmark", other, "-o", "strip.svg")
         yield section(f"Pictures of the other {counted(left, 'benchmark')}:", CommandLine(line))
-
-
-def _pictures(subject: Subject, name: str) -> Iterator[Figure]:
-    """Draw all runs session by session, the speedup at each decile, and both sides' distributions."""
-    for kind, width in _KINDS.items():
-        with suppress(AnalysisError):  # too few runs
-            yield picture_of(kind, subject, name, width=width)
 
 
 # ---- the numbers of a variant
@@ -108,12 +95,12 @@ class _Row(NamedTuple):
 
     benchmark: str
     variant: str
-    runs: int
-    sessions: int
     median: float
     least: float
     most: float
     spread: float | None
+    runs: int
+    sessions: int
     far: int
     failed: int
 
@@ -129,18 +116,11 @@ def _rows(subject: Subject, cells: Mapping[str, Mapping[str, Cell]]) -> Iterator
     failures = _failures(subject)
     for name, of in cells.items():
         for variant, cell in of.items():
-            yield _Row(
-                benchmark=name,
-                variant=variant,
-                runs=cell.values.size,
-                sessions=len(cell.labels),
-                median=float(np.median(cell.values)),
-                least=cell.ends[0],
-                most=cell.ends[1],
-                spread=spreads.get((variant, name)),
-                far=far[variant, name],
-                failed=failures[name, variant],
-            )
+            counts = {"runs": cell.values.size, "sessions": len(cell.labels)}
+            counts |= {"far": far[variant, name], "failed": failures[name, variant]}
+            median, spread = float(np.median(cell.values)), spreads.get((variant, name))
+            least, most = cell.ends
+            yield _Row(name, variant, median, least, most, spread, **counts)
 
 
 def _failures(subject: Subject) -> Counter[tuple[str, str]]:
@@ -153,7 +133,6 @@ def _failures(subject: Subject) -> Counter[tuple[str, str]]:
 
 
 def _remarks(subject: Subject, name: str, cells: Mapping[str, Cell]) -> Iterator[str]:
-    """Say in how many sessions each candidate is ahead, who has no runs, and whose failed."""
     for one in subject.candidates[:_TOLD]:
         line, result = line_of(subject, one.variant, name), one.multilevel
         if result is not None and line is not None and len(line.differences) > 1:
@@ -179,11 +158,8 @@ def _ahead(line: BenchmarkLine, result: Multilevel) -> str:
         return f"is ahead in {ahead} of {count} {noun}s, which range {between}."
     near, far = (low, high) if ahead else (high, low)
     if 1 / _PERCENT <= far <= _PERCENT:
-        by = f"by {_range([significant(100 * abs(end - 1), 2) for end in (near, far)])} %"
+        ends = dict.fromkeys(significant(100 * abs(end - 1), 2) for end in (near, far))
+        by = f"by {' to '.join(ends)} %"
     else:
-        by = f"at {_range([significant(low), significant(high)])} times"
+        by = f"at {' to '.join(dict.fromkeys((significant(low), significant(high))))} times"
     return f"is {'ahead' if ahead else 'behind'} in {every}, {by}."
-
-
-def _range(ends: Sequence[str]) -> str:
-    return " to ".join(dict.fromkeys(ends))

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from signal import Signals
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.columns import FailedRun
 from ..data.host_record import (
     HostNote,
     SessionEnvironment,
@@ -24,7 +26,9 @@ from ..data.host_record import (
     read_host_record,
     without_homes,
 )
+from ..data.trial import Trial
 from ..diagnose.result import in_sessions
+from ..methods.multilevel.host_effects import HostLevel
 from ..pages.model import (
     Block,
     Cell,
@@ -39,29 +43,14 @@ from ..pages.model import (
 )
 from ..pages.number_format import counted, listed, quantity
 from ..record.environment import commit_of, of_one_session
+from ..verdict.hosts import FleetHostStanding
+from ..verdict.result import Verdict
 from ..verdict.sentence import amount_on_hosts
 from ..words import shorten, shortened, shown
-from .page import Chapter
-from .subject import first_host, level_of
+from .page import Chapter, chapter_of
+from .subject import Subject, first_host, level_of
 
-if TYPE_CHECKING:
-    from ..data.columns import FailedRun
-    from ..data.trial import Trial
-    from ..methods.multilevel.host_effects import HostLevel
-    from ..verdict.hosts import FleetHostStanding
-    from ..verdict.result import Verdict
-    from .subject import Subject
-
-__all__ = [
-    "EACH_METRIC",
-    "chapter",
-    "differed_of",
-    "facts_of",
-    "outcome_words",
-    "source_of",
-]
-
-EACH_METRIC = False  # host, campaign and failed runs are the trial's, whatever was judged
+_TITLE = "Where and how it was measured"
 _CITED = ("no-certificate", "certificate-differs")
 _HOSTS = 60  # that have a line
 _DIFFERENCES = 4  # of a host
@@ -82,21 +71,16 @@ def chapter(subject: Subject) -> Chapter | None:
     told = _of_trials(subject) if level is None else _of_fleet(subject, level)
     values = {"failed_anchor": subject.anchor("failed"), **told}
     failed = sum(len(trial.failed) for trial in subject.trials) if level is None else 0
-    several = len(subject.trials) > 1
-    where = f"{len(subject.trials)} trials" if several else told["facts"][0]["texts"][0]
-    return Chapter(
-        name="conditions",
-        anchor=subject.anchor("conditions"),
-        title="Where and how it was measured",
-        lead=f"{where}; {counted(failed, 'failed run') if failed else 'no run failed'}",
-        values=values,
-        whole=True,
-        sections=lambda: tuple(_sections(values)),
-    )
+    where = told["facts"][0]["texts"][0]
+    if len(subject.trials) > 1:
+        where = f"{len(subject.trials)} trials"
+    lead = f"{where}; {counted(failed, 'failed run') if failed else 'no run failed'}"
+    sections = partial(_sections, values)
+    return chapter_of(subject, "conditions", _TITLE, sections, lead=lead, values=values, whole=True)
 
 
 def _sections(values: Values) -> Iterator[Section]:
-    yield section(*_told(values), title="Where and how it was measured")
+    yield section(*_told(values), title=_TITLE)
     failed = [block for host in values["hosts"] for block in _failed(host)]
     yield section(*failed, title="Failed runs", anchor=values["failed_anchor"])
     for host in values["hosts"]:
@@ -134,7 +118,7 @@ def _failed(host: Values) -> Iterator[Block]:
         _named("failed", host),
         host["failed"],
         *((head, itemgetter(head.removeprefix("<"))) for head in heads),
-        ("<end of standard error", lambda run: _written(run["stderr"])),
+        ("<end of standard error", lambda run: _quoted(run["stderr"])),
     )
     yield Sentence(
         f"{more:,} more failed run{'s' * (more != 1)}{whose}: measurements.jsonl and outputs/ of the "
@@ -144,8 +128,7 @@ def _failed(host: Values) -> Iterator[Block]:
     )
 
 
-def _written(lines: Sequence[str] | None) -> str:
-    """Quote the end of a failed run's standard error."""
+def _quoted(lines: Sequence[str] | None) -> str:
     if lines is None:
         return "not kept"
     return shorten(" | ".join(lines[-_LINES:]), _LINE) or "empty"
@@ -190,10 +173,13 @@ def _of_trials(subject: Subject) -> Values:
     facts = [{"name": name, "texts": [one[name] for one in found]} for name in found[0]]
     if len(sources) > 1:
         facts += [{"name": key, "texts": pair} for key, pair in _between(*sources[:2]).items()]
+    verdict = subject.verdict
+    said = [] if verdict.certificate is None else [verdict.certificate.sentence]
+    said += [caution.text for caution in verdict.cautions if caution.code in _CITED]
     return {
         # what differs between two trials first
         "facts": sorted(facts, key=lambda fact: len(set(fact["texts"])) == 1),
-        "certificate": _certificate(subject.verdict),
+        "certificate": shown("; ".join(said)).rstrip(".") + "." if said else "not looked for.",
         "hosts": [
             _host(source.trial, campaign_text(source.trial.path), differed_of(source), label)
             for label, source in zip("AB" if len(sources) > 1 else [""], sources, strict=False)
@@ -229,12 +215,6 @@ def _host(trial: Trial, campaign: str | None, differed: Values, label: str = "")
         "failed": list(_failures(trial)),
         "more_failed": max(0, len(trial.failed) - _FAILED),
     }
-
-
-def _certificate(verdict: Verdict) -> str:
-    told = [] if verdict.certificate is None else [verdict.certificate.sentence]
-    told += [caution.text for caution in verdict.cautions if caution.code in _CITED]
-    return shown("; ".join(told)).rstrip(".") + "." if told else "not looked for."
 
 
 def _standings(verdict: Verdict, level: HostLevel) -> Iterator[tuple[str, str]]:
@@ -352,7 +332,14 @@ def facts_of(source: Source) -> dict[str, str]:
             f"huge pages: {_brief(thp)}" if thp else "",
         ],
         "programs": [_programs(sections.get("targets", {}))],
-        "runs on": ["; ".join(map(_cpus, pinned_cpus(source.trial)))],
+        "runs on": [
+            "; ".join(
+                "any CPU (not pinned)"
+                if cpus is None
+                else f"CPU{'s' * (len(cpus) != 1)} {', '.join(map(str, cpus))}"
+                for cpus in pinned_cpus(source.trial)
+            )
+        ],
         "checks": [_checks(source)],
         "measured": [_measured(source.trial)],
     }
@@ -366,14 +353,7 @@ def _kind(host: Mapping[str, Any], key: str, noun: str) -> str:
     return f"no {noun}" if found == "none" else f"{noun}: {_brief(found)}"
 
 
-def _cpus(cpus: Sequence[int] | None) -> str:
-    if cpus is None:
-        return "any CPU (not pinned)"
-    return f"CPU{'s' * (len(cpus) != 1)} {', '.join(map(str, cpus))}"
-
-
 def _programs(targets: Mapping[str, Any]) -> str:
-    """Name each executable once, with its hash and the variants that it belongs to."""
     found = {name: about for name, about in targets.items() if isinstance(about, Mapping)}
     variants = {name.rpartition("/")[2] for name in targets}
     users: dict[tuple[str, str], set[str]] = {}
@@ -403,12 +383,10 @@ def _checks(source: Source) -> str:
         for note in source.notes:
             if note.status == status and (status != "unknown" or note.check not in known):
                 found.setdefault(note.check, set()).update(filter(None, (note.session,)))
-        names = [
-            " ".join((shown(check.replace("_", " ")), in_sessions(sorted(sessions), total)))
-            if status != "unknown"
-            else shown(check.replace("_", " "))
-            for check, sessions in found.items()
-        ]
+        names = []
+        for check, sessions in found.items():
+            where = "" if status == "unknown" else f" {in_sessions(sorted(sessions), total)}"
+            names.append(f"{shown(check.replace('_', ' '))}{where}")
         told += [f"{words}: {', '.join(names)}"] if names else []
     return "; ".join(told) or "all were well"
 
@@ -423,14 +401,13 @@ def _measured(trial: Trial) -> str:
 
 
 def _time(text: str) -> str:
-    """Cut an RFC 3339 time to its minute."""
     return f"{text[:10]} {text[11:16]}" if text[10:11] == "T" else text
 
 
 # --- What differed between two trials, and between the sessions of one.
 
 
-Row = Mapping[str, Any]  # a name, and a cell for each session
+Row = tuple[str, Sequence[Cell]]  # a name, and a cell for each session
 
 
 def _between(one: Source, other: Source) -> dict[str, tuple[str, str]]:
@@ -442,32 +419,31 @@ def _between(one: Source, other: Source) -> dict[str, tuple[str, str]]:
     return {shown(key): (ours[key], theirs[key]) for key in unlike[:_MOST]}
 
 
-def differed_of(source: Source) -> Row:
+def differed_of(source: Source) -> Values:
     """Give ``sessions``, the rows of what ``differed`` between them, and a sentence on the ``same``."""
     flat = {one.session: _flat(one) for one in source.environments}
     numbers = np.unique(source.trial.session).tolist()
     sessions = sorted({*numbers, *flat})
     keys = dict.fromkeys(key for record in flat.values() for key in record)
     unlike = [key for key in keys if len({one.get(key, UNKNOWN) for one in flat.values()}) > 1]
-    differed = [*_moments(source, sessions), *_counts(source.trial, sessions)]
+    differed = dict([*_moments(source, sessions), *_counts(source.trial, sessions)])
     for key in unlike[:_MOST]:
         texts = [flat.get(n, {}).get(key, UNKNOWN) for n in sessions]
         if key == _BOOT:  # an id says nothing: boots are numbered
             order = list(dict.fromkeys(texts))
             texts = [f"{order.index(text) + 1}." for text in texts]
         name = "boot" if key == _BOOT else shown(key)
-        differed.append(_row(name, [shorten(shown(text), _CELL) for text in texts]))
+        differed[name] = [shorten(shown(text), _CELL) for text in texts]
     if (more := len(unlike) - _MOST) > 0:
-        differed.append(_row(f"and {more} more", [""] * len(sessions)))
+        differed[f"and {more} more"] = [""] * len(sessions)
     return {
         "sessions": list(map(str, sessions)),
-        "differed": differed,
+        "differed": [{"name": name, "cells": cells} for name, cells in differed.items()],
         "same": _same(source, sessions, len(keys) - len(unlike)),
     }
 
 
 def _same(source: Source, sessions: Sequence[int], alike: int) -> str:
-    """Say how much was recorded and did not differ."""
     recorded = {one.session for one in source.environments}
     if not recorded:
         if source.trial.outermost == "host":
@@ -480,10 +456,6 @@ def _same(source: Source, sessions: Sequence[int], alike: int) -> str:
     return f"{alike} recorded values are the same in {len(sessions)} sessions.{gone}"
 
 
-def _row(name: str, cells: Sequence[Cell]) -> Row:
-    return {"name": name, "cells": cells}
-
-
 def _moments(source: Source, sessions: Sequence[int]) -> Iterator[Row]:
     """Give what moves by itself: when a session began, load, work of others, temperature."""
     first = {one.session: one for one in reversed(source.environments)}
@@ -494,12 +466,9 @@ def _moments(source: Source, sessions: Sequence[int]) -> Iterator[Row]:
         one_day = len({text[:10] for text in at if text}) == 1
         seconds = len({text[:16] for text in at}) < len(at)  # sessions of seconds
         cut = slice(11 if one_day else 5, 19 if seconds else 16)
-        yield _row("began, UTC", [text[cut].replace("T", " ") or UNKNOWN for text in at])
-    busy = {
-        note.session: note.value
-        for note in source.notes
-        if (note.check, note.when) == ("load", "after")
-    }
+        yield "began, UTC", [text[cut].replace("T", " ") or UNKNOWN for text in at]
+    after = (note for note in source.notes if (note.check, note.when) == ("load", "after"))
+    busy = {note.session: note.value for note in after}
     moments = {n: one.sections.get("moment", {}) for n, one in first.items()}
     for name, values in (
         ("load before", [moments.get(n, {}).get("load_1min") for n in sessions]),
@@ -507,7 +476,7 @@ def _moments(source: Source, sessions: Sequence[int]) -> Iterator[Row]:
         ("CPUs busy elsewhere", [busy.get(n) for n in sessions]),
     ):
         if any(value is not None for value in values):
-            yield _row(name, list(map(_number, values)))
+            yield name, list(map(_number, values))
 
 
 def _counts(trial: Trial, sessions: Sequence[int]) -> Iterator[Row]:
@@ -516,7 +485,7 @@ def _counts(trial: Trial, sessions: Sequence[int]) -> Iterator[Row]:
     resumed = [int(trial.segment[trial.session == n].max(initial=0)) for n in sessions]
     for name, counts in (("failed runs", failed), ("times resumed", resumed)):
         if any(counts):
-            yield _row(name, [Value(str(count), count) for count in counts])
+            yield name, [Value(str(count), count) for count in counts]
 
 
 def _number(value: Any) -> Cell:  # noqa: ANN401 - JSON types
@@ -526,7 +495,6 @@ def _number(value: Any) -> Cell:  # noqa: ANN401 - JSON types
 
 
 def _flat(one: SessionEnvironment) -> dict[str, str]:
-    """Give a session's record as texts, without what moves by itself."""
     flat: dict[str, str] = {}
     for name, values in one.sections.items():
         for key, value in values.items() if name in _COMPARED else ():
@@ -557,7 +525,6 @@ def _program(about: Any) -> str:  # noqa: ANN401 - JSON types
 
 
 def _said(value: Any) -> str:  # noqa: ANN401 - JSON types
-    """Write a recorded value."""
     if value is None or value in ({}, []):
         return UNKNOWN
     if isinstance(value, bool):
@@ -572,5 +539,4 @@ def _said(value: Any) -> str:  # noqa: ANN401 - JSON types
 
 
 def _brief(value: object) -> str:
-    """Shorten what others wrote."""
     return shorten(shown(str(value)), _PART)

@@ -1,38 +1,36 @@
-"""How the values behind a judged quantile are distributed: by variant their quantiles and distribution functions.
-
-Both axes of a picture are logarithmic: values to the right, and up the share that lies above, each step a tenth of the one before. A
-curve ends where its values are too few for a quantile.
-"""
+"""The values within runs: how those behind a judged quantile are distributed, and which iterations are judged."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.iterations import Pooled, pooled
+from ..data.iterations import IterationsOfCell, Pooled, pooled
+from ..data.trial import Trial
 from ..errors import AnalysisError
-from ..pages.model import Block, Figure, Sentence, Value, section, table_of, value_of
-from ..pages.number_format import quantity
+from ..pages.model import Block, Figure, Section, Sentence, Value, section, table_of, value_of
+from ..pages.number_format import quantity, span
 from ..plots.axes import Axes, Key, Scale, Tick, quantity_axis, quantity_scale
 from ..plots.chart import Sheet, arranged
 from ..plots.marks import COLOURS
+from ..plots.paper import Picture
 from ..record.manifest import needed, quantile_said
+from ..stats.samples import Array
 from ..verdict.sentence import quantile_sentences
 from ..words import shown
-from .page import Chapter
-
-if TYPE_CHECKING:
-    from ..data.trial import Trial
-    from ..plots.paper import Picture
-    from ..stats.samples import Array
-    from .subject import Subject
-
-__all__ = ["chapter"]
+from .page import Chapter, chapter_of, picture_of
+from .subject import Subject
 
 _DRAWN = 6  # benchmarks
+
+# --- The values behind a judged quantile: by variant their quantiles and distribution functions.
+#
+# Both axes of a picture are logarithmic: values to the right, and up the share that lies above, each step a tenth of the one before. A
+# curve ends where its values are too few for a quantile.
+
+
 _CURVES = 5  # of variants in a picture
 _USUAL = (0.5, 0.9, 0.99, 0.999)
 _POINTS = 160  # of a curve
@@ -41,8 +39,8 @@ _SHEET, _HIGH = Sheet(width=85.0), 62.0  # mm
 Cells = Mapping[str, Mapping[str, Pooled]]  # by benchmark and variant
 
 
-def chapter(subject: Subject) -> Chapter | None:
-    """Give the chapter; None where the judged metric is no quantile, or the values behind it are not there."""
+def distribution(subject: Subject) -> Chapter | None:
+    """Give the chapter on a quantile's values; None where none is judged, or its values are not there."""
     basis, trial = subject.verdict.quantile, subject.trial
     if basis is None or trial is None or basis.why in {"printed", "not-kept", "own"}:
         return None
@@ -54,13 +52,12 @@ def chapter(subject: Subject) -> Chapter | None:
     most = max(one.total for found in cells.values() for one in found.values())
     asked |= {share for share in _USUAL if needed(share) <= most}
     lead = " ".join(quantile_sentences(subject.verdict.metric, basis))
-    return Chapter(
-        name="distribution",
-        anchor=subject.anchor("distribution"),
-        title=f"Distribution of {shown(basis.metric)}",
-        lead=lead,
-        sections=lambda: (section(lead, *_blocks(subject, cells, sorted(asked))),),
-    )
+    title = f"Distribution of {shown(basis.metric)}"
+
+    def sections() -> Iterator[Section]:
+        yield section(lead, *_blocks(subject, cells, sorted(asked)))
+
+    return chapter_of(subject, "distribution", title, sections, lead=lead)
 
 
 def _cells(subject: Subject, trial: Trial, metric: str) -> dict[str, dict[str, Pooled]]:
@@ -124,7 +121,6 @@ def _told(name: str, one: Pooled, unit: str) -> str:
 
 
 def _picture(found: Mapping[str, Pooled], unit: str) -> Picture:
-    """Draw the distribution function of each variant as far up as its values allow."""
     curves = [_curve(one) for one in found.values()]
     top = max(1, *(math.ceil(up[-1]) for _, up in curves))
     axes = Axes(
@@ -144,3 +140,50 @@ def _curve(one: Pooled) -> tuple[Array, Array]:
     up = np.linspace(0.0, top, _POINTS)
     ranks = np.clip(np.ceil((1 - 10.0**-up) * one.total), 1, one.total).astype(np.int64)
     return np.array([one.at(int(rank)) for rank in ranks]), up
+
+
+# --- Which iterations of runs are judged, what the runs are called, and the iterations of some as pictures.
+
+
+def iterations(subject: Subject) -> Chapter | None:
+    """Give the chapter on iterations; None where every one is judged, and nobody asked otherwise."""
+    place = {name: k for k, name in enumerate(subject.order)}
+    cells = sorted(
+        subject.verdict.iterations,
+        key=lambda one: (not one.unsteady, place.get(one.benchmark, len(place))),
+    )
+    if not cells:
+        return None
+    setting, lost = cells[0].setting, sum(one.unsteady for one in cells)
+    first = f"the first {setting} of a run"
+    lead = f"Not judged: {'those before a run becomes steady' if setting == 'auto' else first}."
+    if lost:
+        lead += f" No word on {lost} of {len(cells)} cells: too many of their runs reach no steady state."
+
+    def sections() -> Iterator[Section]:
+        yield section(lead, *_of_iterations(subject, cells))
+
+    return chapter_of(subject, "iterations", "Iterations of the runs", sections, lead=lead)
+
+
+def _of_iterations(subject: Subject, cells: Sequence[IterationsOfCell]) -> Iterator[Block]:
+    hosts = any(one.host is not None for one in cells)
+    yield table_of(
+        f"{subject.anchor('iterations')}-cells",
+        cells,
+        ("<host", "host") if hosts else None,
+        ("<benchmark", "benchmark"),
+        ("<variant", "variant"),
+        ("runs", "runs"),
+        ("not judged", lambda one: Value(span(one.left_out), one.left_out[1])),
+        ("<called", _called),
+    )
+    for benchmark in list(dict.fromkeys(one.benchmark for one in cells))[:_DRAWN]:
+        try:
+            yield picture_of("iterations", subject, benchmark)
+        except AnalysisError:  # sides that are no trial
+            return
+
+
+def _called(one: IterationsOfCell) -> str:
+    return ", ".join(f"{count} {state}" for state, count in (one.states or {}).items() if count)

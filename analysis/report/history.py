@@ -6,13 +6,19 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import plots
 from ..announcing import doing
-from ..history.judged import bisect_words
+from ..history.judged import (
+    History,
+    HostInterval,
+    Segment,
+    SeriesHistory,
+    SeriesValue,
+    bisect_words,
+)
 from ..history.night_values import missing_before, moment_of
 from ..history.sentences import (
     benchmarks_table,
@@ -22,34 +28,13 @@ from ..history.sentences import (
     label_of,
 )
 from ..pages import number_format as figures
-from ..pages.difference import Difference
 from ..pages.model import Block, CommandLine, Figure, Section, section, table_of
 from ..pages.number_format import counted
+from ..plots import Mark
 from ..plots.axes import Scale, Tick, quantity_ticks, ratio_ticks, read_out
 from ..words import command_line, shorten, shown
 from .assembling import html_page, sentence
 from .page import Chapter, Report
-
-if TYPE_CHECKING:
-    from ..history.judged import (
-        History,
-        HostInterval,
-        Segment,
-        SeriesHistory,
-        SeriesValue,
-    )
-    from ..plots import Mark
-
-__all__ = [
-    "Benchmark",
-    "Places",
-    "benchmarks_of",
-    "history_html",
-    "picture",
-    "places_of",
-    "scale_of",
-    "words_of",
-]
 
 # --- The page.
 
@@ -124,7 +109,6 @@ def _answer(history: History, heading: Sequence[str]) -> Iterator[Section]:
 
 
 def _reading(history: History, benchmarks: Sequence[Benchmark], places: Places) -> Iterator[str]:
-    """Say how the strips are read: only of what is there."""
     yield "Dot: a night. Line: the mean between two changes."
     if any(one.intervals for one in history.series):
         yield (
@@ -162,7 +146,6 @@ def _strip(one: Benchmark, history: History, places: Places) -> Section:
 
 
 def _own(history: History, series: SeriesHistory) -> Iterator[HostInterval]:
-    """Give the changes of the baseline itself in the nights of a series."""
     there = {value.trial for value in series.values}
     for found in history.host_intervals:
         mine = (found.benchmark, found.baseline) == (series.benchmark, series.baseline)
@@ -170,7 +153,7 @@ def _own(history: History, series: SeriesHistory) -> Iterator[HostInterval]:
             yield found
 
 
-class Drawn(str):
+class _Drawn(str):
     """A picture whose colours are those of the page."""
 
     __slots__ = ()
@@ -257,7 +240,12 @@ def places_of(values: Iterable[SeriesValue]) -> Places:
     Where they follow in a rhythm, each one that is missing has an empty place.
     """
     nights = {(one.started_at, one.trial): one for one in values}
-    ordered = [nights[one] for one in sorted(nights, key=_when)]
+
+    def when(night: tuple[str | None, str]) -> tuple[bool, float, str]:
+        moment = moment_of(night[0])
+        return moment is None, 0.0 if moment is None else moment.timestamp(), night[1]
+
+    ordered = [nights[one] for one in sorted(nights, key=when)]
     gaps = missing_before([one.started_at for one in ordered])
     called = label_of(ordered)
     of: dict[tuple[str | None, str], int] = {}
@@ -269,11 +257,6 @@ def places_of(values: Iterable[SeriesValue]) -> Places:
         of[one.started_at, one.trial] = len(names) + empty
         names += [*[""] * empty, called(k)]
     return Places(of, tuple(names), tuple(missing), sum(gaps) - len(missing))
-
-
-def _when(night: tuple[str | None, str]) -> tuple[bool, float, str]:
-    moment = moment_of(night[0])
-    return moment is None, 0.0 if moment is None else moment.timestamp(), night[1]
 
 
 # --- The picture of a benchmark: a dot a night, the levels between changes, what is shaded and why.
@@ -290,7 +273,7 @@ _WIDE = 4.0  # ends of a scale so far apart are told as multiples
 _SAID = 0.45  # of the width, from one text above the panel to the next
 
 
-def picture(one: Benchmark, history: History, places: Places) -> Drawn:
+def picture(one: Benchmark, history: History, places: Places) -> _Drawn:
     """Draw a benchmark's nights as wide as its place; one far beyond the others lies at the edge."""
     scale, at = scale_of(one), places.at
     top, bottom = _HEAD, _HEAD + _HEIGHT
@@ -308,7 +291,9 @@ def picture(one: Benchmark, history: History, places: Places) -> Drawn:
             ends = where[found.first_value], where[found.last_value]
             marks.append(plots.band(*ends, top, bottom, f"history-{css}"))
             marks.append(plots.stroke(best, top - 3, bottom, "history-best"))
-            said.append((best, _size(series.difference(found.step)), css))
+            step = series.difference(found.step)
+            size = step.cell() if step.low is None else step.cell_interval()
+            said.append((best, size.replace("-", "\N{MINUS SIGN}"), css))
     for y, text in _ticks(scale, unit):
         line = plots.line(0, y, 1, y, "one" if text in ("same", "1×") else "grid")
         marks += [line, plots.label(0, y + 4, text, "", anchor="end", dx=-6)]
@@ -337,12 +322,13 @@ def picture(one: Benchmark, history: History, places: Places) -> Drawn:
     marks += host
     marks += _said(said)
     bottom += _LANE * bool(host)
-    marks += _days(places, bottom + 15)
-    return Drawn(plots.plot(bottom + _FOOT, marks, "", css="history-plot"))
+    for anchor, place in (("start", 0), ("end", len(places.names) - 1))[: len(places.names)]:
+        day = places.names[place]
+        marks.append(plots.label(places.at(place), bottom + 15, day, "", anchor=anchor))
+    return _Drawn(plots.plot(bottom + _FOOT, marks, "", css="history-plot"))
 
 
 def _where(series: SeriesHistory, places: Places) -> list[float]:
-    """Give the place of each night as a share of the axis."""
     return [places.at(places.of[one.started_at, one.trial]) for one in series.values]
 
 
@@ -407,11 +393,6 @@ def _percent(value: float) -> str:
     return f"{value:+g}\N{NO-BREAK SPACE}%".replace("-", "\N{MINUS SIGN}")
 
 
-def _size(found: Difference) -> str:
-    text = found.cell() if found.low is None else found.cell_interval()
-    return text.replace("-", "\N{MINUS SIGN}")
-
-
 def _said(texts: Sequence[tuple[float, str, str]]) -> Iterator[Mark]:
     """Say above the panel what changed, and where a series ends; what has no room is left out."""
     free = 0.0
@@ -423,7 +404,6 @@ def _said(texts: Sequence[tuple[float, str, str]]) -> Iterator[Mark]:
 
 
 def _of_host(one: Benchmark, history: History, places: Places, y: float) -> Iterator[Mark]:
-    """Mark below the panel where the host changed: by the baseline's own nights, and by its record."""
     half = 0.5 / max(1, len(places.names))
     for series in one.series:
         where = _where(series, places)
@@ -434,13 +414,6 @@ def _of_host(one: Benchmark, history: History, places: Places, y: float) -> Iter
             if changed.trial in at:
                 x = at[changed.trial] - half
                 yield plots.stroke(x, y - 2, y + _BAR + 2, "history-record")
-
-
-def _days(places: Places, y: float) -> Iterator[Mark]:
-    """Write the first and the last day below their places."""
-    ends = (("start", 0), ("end", len(places.names) - 1))
-    for anchor, place in ends[: len(places.names)]:
-        yield plots.label(places.at(place), y, places.names[place], "", anchor=anchor)
 
 
 def words_of(one: Benchmark) -> str:

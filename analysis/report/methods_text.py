@@ -5,38 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.host_record import pinned_cpus, read_environments, settings_of
+from ..data.trial import Trial
 from ..importers.reader import trial_and_variant
+from ..methods.multilevel.result import Multilevel
 from ..pages import number_format as figures
 from ..registry import shipped
+from ..verdict.result import Verdict
 from ..version import VERSION
 from ..words import shown
-from .subject import first_host, level_of
+from .subject import Subject, first_host, level_of
 from .written import few_sessions
-
-if TYPE_CHECKING:
-    from ..data.trial import Trial
-    from ..methods.multilevel.result import Multilevel
-    from ..verdict.result import Verdict
-    from .subject import Subject
-
-__all__ = [
-    "METHODS",
-    "Span",
-    "citations_of",
-    "counted",
-    "joined",
-    "paragraph_of",
-    "spoken_text",
-    "works",
-    "works_used",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +31,7 @@ class Span:
     foreign: bool = False
 
 
-def joined(words: Sequence[str]) -> str:
-    """Write a list as a sentence has it: ``a, b and c``."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+_name = partial(Span, foreign=True)
 
 
 def spoken_text(spans: Sequence[Span]) -> str:
@@ -119,10 +101,6 @@ def _were(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def _name(text: str) -> Span:
-    return Span(text, foreign=True)
-
-
 # --- what was measured
 
 
@@ -140,7 +118,6 @@ def _executed(subject: Subject) -> Iterator[Sentence]:
 
 
 def _measured(trial: Trial, subject: Subject, where: str) -> Iterator[Sentence]:
-    """Say what was executed, in which order, on what, and what was left out."""
     manifest, verdict = trial.manifest, subject.verdict
     imported = manifest.origin == "imported"
     who = "another tool" if imported else "we"
@@ -203,7 +180,6 @@ def _measured(trial: Trial, subject: Subject, where: str) -> Iterator[Sentence]:
 
 
 def _chosen(trial: Trial, subject: Subject) -> tuple[list[str], list[str]]:
-    """Name the variants and the benchmarks of a trial that were judged."""
     mine, benchmarks = set(subject.matrices), set(subject.order)
     if len(subject.trials) > 1:
         named = filter(None, map(trial_and_variant, subject.sources))
@@ -221,7 +197,6 @@ def _cells(variants: Sequence[str], benchmarks: Sequence[str]) -> str:
 
 
 def _amount(trial: Trial, verdict: Verdict) -> str:
-    """Count a trial's sessions and runs, and on how many hosts they were."""
     manifest, level = trial.manifest, level_of(verdict)
     if level is not None:
         each, runs = level.sessions_each, verdict.session_runs or (0, 0)
@@ -241,7 +216,6 @@ def _between(low: int, high: int, noun: str) -> str:
 
 
 def _host(trial: Trial) -> Sentence:
-    """Say on what the runs were executed, as far as the trial recorded it."""
     records = read_environments(trial.path)
     sections = records[0].sections if records else {}
     cpu, kernel = sections.get("cpu", {}), sections.get("kernel", {})
@@ -276,15 +250,12 @@ def _pinned(trial: Trial) -> str:
 
 
 def _unfinished(verdict: Verdict) -> Iterator[str]:
-    """Say how many hosts of a fleet are missing or not complete."""
     if lost := sum(not one.judged for one in verdict.hosts):
-        yield (
-            f"{_begun(lost, 'more host')} {_were(lost)} planned, of which nothing could be judged."
-        )
+        hosts = f"{_begun(lost, 'more host')} {_were(lost)}"
+        yield f"{hosts} planned, of which nothing could be judged."
     if some := sum(one.judged and one.state != "complete" for one in verdict.hosts):
-        yield (
-            f"{_begun(some, 'host')} of these {_were(some)} not complete: what is there was judged."
-        )
+        hosts = f"{_begun(some, 'host')} of these {_were(some)}"
+        yield f"{hosts} not complete: what is there was judged."
 
 
 def _disturbed(trial: Trial, mine: NDArray[np.bool_]) -> Iterator[str]:
@@ -310,7 +281,6 @@ def _disturbed(trial: Trial, mine: NDArray[np.bool_]) -> Iterator[str]:
 
 
 def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
-    """Say what is estimated, by which interval, what was corrected, and what counts as none."""
     verdict, results = subject.verdict, subject.results
     level = f"{100 * verdict.confidence:g} %"
     known = {"wall": "wall time", "values": "the values"}.get(verdict.metric)
@@ -360,25 +330,26 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
             f"Differences within {sign}{100 * verdict.margin:g} % count as equivalent (two one-sided "
             f"tests, {risk} % a side){cite('schuirmann1987')}."
         )
-    methods = [f"{words}{cite(*keys)}" for words, keys in methods_used(subject)]
-    if methods:
-        yield f"For comparison the report also gives what {joined(methods)} say of the same runs."
+    *most, last = [f"{words}{cite(*keys)}" for words, keys in methods_used(subject)] or [""]
+    if last:
+        methods = " and ".join(filter(None, (", ".join(most), last)))
+        yield f"For comparison the report also gives what {methods} say of the same runs."
 
 
 def _looks(verdict: Verdict) -> Iterator[str]:
-    """Say how often the data were looked at."""
     risk = (
         f"at a risk of {figures.significant(100 * verdict.look_alpha, 3)} %, so that all looks "
         f"together risk at most {100 * verdict.risk_total:.3g} %."
     )
-    if verdict.looks_rule == "planned":
-        yield f"The data were to have {counted(verdict.looks, 'look')}, each {risk}"
-    elif verdict.looks_rule == "repeated":
-        listed = "after numbers of sessions that were listed before"
-        yield f"The data were looked at while they were measured, {listed}, each time {risk}"
-    elif verdict.looks_rule == "growing":
-        grew = "The data grew without a plan of looks"
-        yield f"{grew}: this one, number {verdict.looks}, was judged {risk}"
+    told = {
+        "planned": f"The data were to have {counted(verdict.looks, 'look')}, each",
+        "repeated": "The data were looked at while they were measured, after numbers of sessions that "
+        "were listed before, each time",
+        "growing": "The data grew without a plan of looks: this one, number "
+        f"{verdict.looks}, was judged",
+    }.get(verdict.looks_rule)
+    if told is not None:
+        yield f"{told} {risk}"
 
 
 def _tool(subject: Subject, cited: str) -> Sentence:
@@ -474,7 +445,6 @@ def _of_verdict(result: Multilevel) -> list[str]:
 
 
 def _line(entry: str) -> str:
-    """Write a work in one line: who, what, where, when."""
     fields = dict(_FIELD.findall(entry))
     where = next((fields[name] for name in _WHERE if name in fields), "")
     parts = (

@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from ..pages.model import Block, Figure, Listing, Page, Section, Table, page_of, section
+from ..pages.model import Block, Caution, Figure, Listing, Page, Section, Table, page_of, section
 from ..pages.result import Result, cautions_to_dict, plain
 from ..plots.chart import Sheet
 from ..verdict.sentence import with_whole_interval
-from .figures.kinds import draw
-from .subject import abridging
-from .written import brief_sections
-
-if TYPE_CHECKING:
-    from ..pages.model import Caution
-    from .subject import Subject
-    from .written import Brief
-
-__all__ = [
-    "Chapter",
-    "Report",
-    "abridged",
-    "brief_page",
-    "data_page",
-    "picture_of",
-]
+from .figures import draw
+from .subject import Subject, abridging
+from .written import Brief, brief_sections
 
 # --- A chapter: what is said of one metric under one heading, in sentences, tables and pictures.
 
@@ -61,7 +47,7 @@ class Chapter:
     name: str
     anchor: str
     title: str
-    sections: Callable[[], tuple[Section, ...]]
+    sections: Callable[[], Iterable[Section]]
     lead: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = False
@@ -72,8 +58,19 @@ class Chapter:
 
     def to_dict(self) -> dict[str, Any]:
         """Give its values, or its sections, as JSON types."""
-        told = plain(self.values) if self.values else {"sections": plain(self.sections())}
+        told = plain(self.values) if self.values else {"sections": plain(tuple(self.sections()))}
         return {"anchor": self.anchor, "title": self.title, **told}
+
+
+def chapter_of(
+    subject: Subject,
+    name: str,
+    title: str,
+    sections: Callable[[], Iterable[Section]],
+    **more: Any,  # noqa: ANN401 - further fields
+) -> Chapter:
+    """Give a chapter of a subject, whose anchor is its name there."""
+    return Chapter(name=name, anchor=subject.anchor(name), title=title, sections=sections, **more)
 
 
 def picture_of(
@@ -140,7 +137,6 @@ class Report(Result):
 
 @page_of.register(Report)
 def _report_page(report: Report) -> Page:
-    """Give the whole report to be read: long names are short in tables and titles."""
     return data_page(report, abridging(report.names))
 
 
@@ -182,7 +178,6 @@ def _chapters(report: Report) -> Iterator[Section]:
 
 
 def _in_words(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Leave out pictures and listings, and a section that holds nothing else."""
     for one in blocks:
         if isinstance(one, Section):
             if inside := tuple(_in_words(one.blocks)):

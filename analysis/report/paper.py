@@ -10,14 +10,18 @@ import platform
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..data.host_record import read_environments, without_homes
+from ..data.matrix import PerformanceMatrix
+from ..data.trial import Trial
 from ..errors import StoreError
 from ..importers.reader import trial_and_variant
+from ..methods.multilevel.host_effects import HostLevel
 from ..pages.model import CommandLine, Listing, Section, section, table_of
-from ..record.fleet import FLEET, Fleet, read_fleet
+from ..record.fleet import FLEET, read_fleet
 from ..record.manifest import asked_words, read_manifest
 from ..record.shapes import opened
 from ..record.trial_files import (
@@ -32,22 +36,8 @@ from ..record.trial_files import (
 from ..version import VERSION
 from ..words import shown
 from .methods_text import citations_of, paragraph_of, spoken_text, works_used
-from .page import Chapter
-from .subject import first_host, level_of
-
-if TYPE_CHECKING:
-    from ..data.matrix import PerformanceMatrix
-    from ..data.trial import Trial
-    from ..methods.multilevel.host_effects import HostLevel
-    from .subject import Subject
-
-__all__ = [
-    "chapter",
-    "commands_of",
-    "facts_of",
-    "notes_of",
-    "raw_runs",
-]
+from .page import Chapter, chapter_of
+from .subject import Subject, first_host, level_of
 
 _FILES = (CAMPAIGN, RESOLVED, PLAN, MEASUREMENTS, ENVIRONMENT)
 _LIBRARIES = ("numpy", "scipy", "numba")
@@ -89,15 +79,14 @@ def notes_of(subject: Subject) -> Iterator[str]:
 
 def facts_of(subject: Subject) -> dict[str, list[dict[str, str | None]]]:
     """Give seeds, versions and hashes: each with its name, and None where it is not known."""
-    groups = {"seeds": _seeds(subject), "versions": _versions(subject), "hashes": _hashes(subject)}
+    groups = {"seeds": _seeds, "versions": _versions, "hashes": _hashes}
     return {
-        group: [{"name": name, "text": text} for name, text in facts]
+        group: [{"name": name, "text": text} for name, text in facts(subject)]
         for group, facts in groups.items()
     }
 
 
 def _seeds(subject: Subject) -> Facts:
-    """Give the seeds of the plans, and that of the analysis."""
     for trial in subject.trials:
         manifest = trial.manifest
         for one in manifest.merged_from:
@@ -110,7 +99,6 @@ def _seeds(subject: Subject) -> Facts:
 
 
 def _versions(subject: Subject) -> Facts:
-    """Give what measured and what judged."""
     host = first_host(subject.verdict) if level_of(subject.verdict) is not None else None
     for trial in subject.trials:
         of = "" if len(subject.trials) == 1 else f" {trial.manifest.trial}"
@@ -170,7 +158,11 @@ def _measuring(trial: Trial, level: HostLevel | None) -> Iterator[list[str]]:
         if fleet.submitted_at is not None:
             yield ["submit", campaign, "--hosts", ",".join(fleet.names)]
             return
-        each = _planned(trial.path, fleet) if level is None else level.sessions_each[1]
+        each = None if level is None else level.sessions_each[1]
+        for one in fleet.hosts if level is None else ():  # the first that has a trial
+            with contextlib.suppress(StoreError):
+                each = read_manifest(trial.path / one.trial).sessions
+                break
         yield run(manifest.seed, each)
         yield ["merge", *fleet.names, "-o", trial.path.name]
     elif parts := manifest.merged_from:
@@ -180,16 +172,7 @@ def _measuring(trial: Trial, level: HostLevel | None) -> Iterator[list[str]]:
         yield run(manifest.seed, manifest.sessions)
 
 
-def _planned(path: Path, fleet: Fleet) -> int | None:
-    """Give the sessions of the first host that has a trial; None where no host has one."""
-    for one in fleet.hosts:
-        with contextlib.suppress(StoreError):
-            return read_manifest(path / one.trial).sessions
-    return None
-
-
 def _options(subject: Subject) -> Iterator[str]:
-    """Give the options as typed; what is the default needs none."""
     asked, how, verdict = subject.options, subject.how, subject.verdict
     named = {pair[1] for text in subject.sources if (pair := trial_and_variant(text)) is not None}
     given: dict[str, Iterable[object]] = {
@@ -237,12 +220,8 @@ def raw_runs(subject: Subject) -> dict[str, Any]:
                     values = side.samples[place].tolist()
                     cell = {"variant": variant, "benchmark": name}
                     cells.append({**cell, "sessions": sessions, "values": values})
-    return {
-        "metric": verdict.metric,
-        "unit": verdict.unit,
-        "better": verdict.better,
-        "cells": cells,
-    }
+    about = {key: getattr(verdict, key) for key in ("metric", "unit", "better")}
+    return {**about, "cells": cells}
 
 
 def _made_up(matrix: PerformanceMatrix) -> bool:
@@ -264,7 +243,6 @@ _KINDS = {"seeds": "seed", "versions": "version", "hashes": "SHA-256"}
 def chapter(subject: Subject) -> Chapter:
     """Give the chapter; what is the same for all metrics stands with the first only."""
     first, metric = not subject.prefix, subject.verdict.metric
-    anchor = subject.anchor("paper")
     cited = citations_of(works_used(subject)) if first else []
     values: dict[str, Any] = {
         "paragraph": paragraph_of(subject, {one["key"]: k for k, one in enumerate(cited, 1)}),
@@ -274,15 +252,10 @@ def chapter(subject: Subject) -> Chapter:
         **(facts_of(subject) if first else {kind: [] for kind in _KINDS}),
         "raw": raw_runs(subject),
     }
-    return Chapter(
-        name="paper",
-        anchor=anchor,
-        title="For a paper" if first else f"For a paper: {metric}",
-        lead="the methods as a paragraph, what it cites, the commands, the values",
-        values=values,
-        whole=True,
-        sections=lambda: tuple(_sections(anchor, values)),
-    )
+    title = "For a paper" if first else f"For a paper: {metric}"
+    lead = "the methods as a paragraph, what it cites, the commands, the values"
+    told = partial(_sections, subject.anchor("paper"), values)
+    return chapter_of(subject, "paper", title, told, lead=lead, values=values, whole=True)
 
 
 def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:

@@ -7,41 +7,23 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from ..data.matrix import PerformanceMatrix
+from ..data.trial import Trial
 from ..errors import AnalysisError, UsageError
 from ..importers.reader import Reading, is_file, open_trial, read_one, trial_and_variant
+from ..methods.multilevel.host_effects import HostLevel
 from ..methods.multilevel.result import MoreSessions, Multilevel
+from ..pages.model import Sentence
 from ..record.fleet import is_fleet
 from ..record.manifest import asked_words
 from ..verdict.fleet import judge_fleet
 from ..verdict.hosts import disagreeing_sentences, refuse_of_fleet, standing_sentences
 from ..verdict.judging import judge, judge_alone, judge_sources
+from ..verdict.result import CandidateVerdict, Verdict
 from ..verdict.sides import without
 from ..words import shorten, shortened, shown
-
-if TYPE_CHECKING:
-    from ..data.matrix import PerformanceMatrix
-    from ..data.trial import Trial
-    from ..methods.multilevel.host_effects import HostLevel
-    from ..pages.model import Sentence
-    from ..verdict.result import CandidateVerdict, Verdict
-
-__all__ = [
-    "Subject",
-    "abridging",
-    "first_host",
-    "hosts_of",
-    "in_short",
-    "judged_fleet",
-    "level_of",
-    "metric_said",
-    "only_host",
-    "shown",
-    "standing_of",
-    "subject_of",
-    "subjects_of",
-]
 
 # --- What a report says of several hosts: the fleet's own verdict, and how each host stands.
 
@@ -103,25 +85,16 @@ def _advised(one: CandidateVerdict) -> CandidateVerdict:
     result, level = one.multilevel, one.hosts
     if result is None or level is None:
         return one
+    same = ("low", "high", "chance", "target")
     more = {
         each.benchmark: MoreSessions(
-            sessions=each.hosts,
-            low=each.low,
-            high=each.high,
-            chance=each.chance,
-            target=each.target,
-            runs_suffice=None,
+            sessions=each.hosts, runs_suffice=None, **{key: getattr(each, key) for key in same}
         )
         for each in level.more_hosts
     }
-    these = result.these
-    told: Multilevel = replace(
-        result,
-        benchmarks=tuple(
-            replace(line, more_sessions=more.get(line.name)) for line in result.benchmarks
-        ),
-        these=None if these is None else replace(these, more_sessions=more.get(None)),
-    )
+    lines = (replace(line, more_sessions=more.get(line.name)) for line in result.benchmarks)
+    these = result.these and replace(result.these, more_sessions=more.get(None))
+    told: Multilevel = replace(result, benchmarks=tuple(lines), these=these)
     return replace(one, multilevel=told)
 
 
@@ -249,15 +222,9 @@ def subjects_of(
             read = _of_one_file(sources[0], one, asked)
         else:
             read = _of_one_trial(*(first or (Path(sources[0]), None)), one, asked, opened)
-        found.append(
-            Subject(
-                sources=tuple(sources),
-                order=tuple(_order(read["verdict"], read["matrices"])),
-                prefix=f"metric-{number}-" if number > 1 else "",
-                how=one,
-                **read,
-            )
-        )
+        order = tuple(_order(read["verdict"], read["matrices"]))
+        prefix = f"metric-{number}-" if number > 1 else ""
+        found.append(Subject(sources=tuple(sources), order=order, prefix=prefix, how=one, **read))
     return tuple(found)
 
 
@@ -276,11 +243,8 @@ def _of_one_trial(
         trial = opened[folder] = open_trial(folder, how.level, how.better, decimal=how.decimal)
     better = trial.metric(how.metric or trial.default_metric).better
     if how.better not in {None, better}:
-        raise UsageError(
-            f"in this trial {better} values are better",
-            str(folder),
-            f"leave out --better {how.better}",
-        )
+        what = f"in this trial {better} values are better"
+        raise UsageError(what, str(folder), f"leave out --better {how.better}")
     options = dict(asked)
     explain = bool(options.pop("explain", True))
     if variant is not None and trial.manifest.variants != (variant,):
@@ -316,18 +280,15 @@ def _of_one_file(source: str, how: Reading, asked: Mapping[str, Any]) -> _Read:
     options.pop("explain", None)
     matrix = read_one(source, how)
     chosen = options.get("benchmarks")
+    confidence = options.get("confidence", 0.95)
     verdict = judge_alone(
-        matrix,
-        metric=how.metric or "values",
-        confidence=options.get("confidence", 0.95),
-        benchmarks=chosen,
+        matrix, metric=how.metric or "values", confidence=confidence, benchmarks=chosen
     )
     matrices = {matrix.name: _chosen(matrix, chosen)}
     return dict(title=matrix.name, trials=(), verdict=verdict, matrices=matrices, options=options)
 
 
 def _without_trial(source: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Refuse what only one trial has."""
     for name, option in (("variants", "--variant"), ("certificate", "--certificate")):
         if asked.get(name) is not None:
             raise UsageError(f"{option} is for one trial", source, f"leave out {option}")
@@ -337,7 +298,6 @@ def _without_trial(source: str, asked: Mapping[str, Any]) -> dict[str, Any]:
 def _matrices(
     trial: Trial, verdict: Verdict, benchmarks: Sequence[str] | None
 ) -> Iterator[tuple[str, PerformanceMatrix]]:
-    """Read the runs that count of what was judged: the baseline's first."""
     names = [one.variant for one in verdict.candidates]
     names += [one.variant for one in verdict.alone]
     for name in dict.fromkeys((verdict.baseline, *names)):
@@ -350,7 +310,6 @@ def _matrices(
 
 
 def _chosen(matrix: PerformanceMatrix, benchmarks: Sequence[str] | None) -> PerformanceMatrix:
-    """Leave out the benchmarks that were not asked for."""
     if benchmarks is None:
         return matrix
     zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
@@ -358,7 +317,6 @@ def _chosen(matrix: PerformanceMatrix, benchmarks: Sequence[str] | None) -> Perf
 
 
 def _order(verdict: Verdict, matrices: Mapping[str, PerformanceMatrix]) -> list[str]:
-    """Sort by the first candidate's speedup; those without one come last, in the trial's order."""
     compared = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
     known = [line.name for found in compared for line in found.benchmarks]
     for matrix in matrices.values():

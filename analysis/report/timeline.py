@@ -7,30 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from .. import plots
+from ..data.trial import Trial
 from ..diagnose.examine import diagnose_trial
+from ..diagnose.result import Diagnosis
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Block, Figure, Section, Value, section, table_of, value_of
+from ..plots import Mark
 from ..plots.axes import Scale, read_out
 from ..words import shortened, shown
-from .page import Chapter
-from .subject import abridging, hosts_of, level_of
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
-    from ..data.trial import Trial
-    from ..diagnose.result import Diagnosis
-    from ..plots import Mark
-    from .subject import Subject
-
-__all__ = ["Clock", "Runs", "change_scale", "chapter", "clock_of", "runs_of"]
+from .page import Chapter, chapter_of
+from .subject import Subject, abridging, hosts_of, level_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -169,13 +163,15 @@ def chapter(subject: Subject) -> Chapter | None:
     hosts = {} if level is None else hosts_of(subject.verdict)
     noun = "session" if level is None else "host"
     scale = change_scale(np.concatenate([runs.logs for runs, _ in looked]))
+    # the first benchmark that a caution names, else the first, stands out
+    named = (name for caution in subject.verdict.cautions for name in caution.about)
+    opened = next((name for name in (*named, *subject.order) if name in subject.order), None)
     timelines = []
     for runs, diagnosis in looked:
         label = "AB"[subject.trials.index(runs.trial)] if len(subject.trials) > 1 else ""
         numbers = map(str, runs.clock.sessions.tolist())
         names = [shown(hosts.get(number, number)) for number in numbers]
-        told = _Timeline(runs, diagnosis, label, scale, _opened(subject), names)
-        timelines.append(told)
+        timelines.append(_Timeline(runs, diagnosis, label, scale, opened, names))
     values: dict[str, Any] = {
         "deck": list(_deck(timelines, noun)),
         "timelines": [_values(one, noun) for one in timelines],
@@ -183,14 +179,10 @@ def chapter(subject: Subject) -> Chapter | None:
         # failed runs are the trial's, and are listed once: with the first metric
         "failed_anchor": subject.anchor("failed").removeprefix(subject.prefix),
     }
-    return Chapter(
-        name="happened",
-        anchor=subject.anchor("happened"),
-        title="The trial as it happened" if level is None else "The runs, host by host",
-        lead=f"all runs, {noun} by {noun}",
-        values=values,
-        sections=lambda: tuple(_sections(subject, values, timelines, noun)),
-    )
+    title = "The trial as it happened" if level is None else "The runs, host by host"
+    told = partial(_sections, subject, values, timelines, noun)
+    lead = f"all runs, {noun} by {noun}"
+    return chapter_of(subject, "happened", title, told, lead=lead, values=values)
 
 
 def _sections(
@@ -218,7 +210,6 @@ def _sections(
 
 
 def _looked(subject: Subject, trial: Trial) -> tuple[Runs, Diagnosis | None] | None:
-    """Give the runs of a trial with its diagnosis, if there is anything to draw."""
     verdict, clock = subject.verdict, clock_of(trial)
     if clock is None:
         return None
@@ -234,14 +225,7 @@ def _looked(subject: Subject, trial: Trial) -> tuple[Runs, Diagnosis | None] | N
     return None if runs is None else (runs, judged)
 
 
-def _opened(subject: Subject) -> str | None:
-    """Give the first benchmark that a caution names, whose part stands open; else the first."""
-    named = (name for caution in subject.verdict.cautions for name in caution.about)
-    return next((name for name in (*named, *subject.order) if name in subject.order), None)
-
-
 def _deck(timelines: Sequence[_Timeline], noun: str) -> Iterator[str]:
-    """Say what the picture shows, then of each trial what was found of the whole host."""
     first = timelines[0]
     count = sum(one.runs.rows.size for one in timelines)
     dark = f"; dark: {shortened([first.opened], _NAME)[first.opened]}" if first.opened else ""
@@ -254,17 +238,14 @@ def _deck(timelines: Sequence[_Timeline], noun: str) -> Iterator[str]:
             manifest = one.runs.trial.manifest
             brief = abridging((*manifest.benchmarks, *manifest.variants), _NAME)
             texts = [brief(shown(one.text)) for one in found.findings if one.code[:5] == "host-"]
-            tested = any(test.pvalue is not None for test in found.host)
-            none = "no test of the whole host found that it changed"
-            untested = (
-                "whether the host changed cannot be tested: too few runs, or they do not vary"
-            )
-            text = "; ".join(texts) or (none if tested else untested)
+            none = "whether the host changed cannot be tested: too few runs, or they do not vary"
+            if any(test.pvalue is not None for test in found.host):
+                none = "no test of the whole host found that it changed"
+            text = "; ".join(texts) or none
             yield f"{one.label}: {text}." if one.label else f"{text[:1].upper()}{text[1:]}."
 
 
 def _values(told: _Timeline, noun: str) -> Values:
-    """Give what is said of a trial: its picture in words, and a row for each session or host."""
     runs, clock = told.runs, told.runs.clock
     said = [f"{runs.rows.size:,} runs in {figures.counted(len(told.names), noun)} against time"]
     said += [f"{words} in {figures.counted(len(places), noun)}" for words, places in told.lanes]
@@ -275,14 +256,13 @@ def _values(told: _Timeline, noun: str) -> Values:
         mine = clock.place[runs.rows] == k
         count, seconds = int(mine.sum()), float(clock.lengths[k])
         level = math.exp(float(np.median(runs.logs[mine]))) if count else None
-        sessions.append(
-            {
-                "session": name,
-                "seconds": Value(figures.significant(seconds), seconds),
-                "runs": Value(f"{count:,}", count),
-                "level": value_of(level, "{:.3f}".format, ""),
-            }
-        )
+        row: Values = {
+            "session": name,
+            "seconds": Value(figures.significant(seconds), seconds),
+            "runs": Value(f"{count:,}", count),
+            "level": value_of(level, "{:.3f}".format, ""),
+        }
+        sessions.append(row)
     trial = shown(runs.trial.manifest.trial)
     return {"label": told.label, "trial": trial, "alt": "; ".join(said), "sessions": sessions}
 

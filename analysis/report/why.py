@@ -8,39 +8,31 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import count
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..data.trial import read_trial
 from ..diagnose.explain import explain_by
-from ..diagnose.session_profiles import stacks_of
-from ..diagnose.why_result import resolved, sentence_of
+from ..diagnose.session_profiles import Stacks, stacks_of
+from ..diagnose.why_result import Counter, Row, Why, resolved, sentence_of
 from ..errors import FairtrialError, StoreError
 from ..pages.difference import Difference
 from ..pages.model import Block, Figure, Section, Sentence, Value, section, table_of
 from ..pages.number_format import bare_pvalue, counted, outcome_word
 from ..plots.axes import quantity_axis, quantity_scale, rows_down
 from ..plots.chart import Sheet, arranged
-from ..plots.marks import style_of
+from ..plots.marks import Style, style_of
+from ..plots.paper import Picture
 from ..record.fleet import is_fleet
-from ..record.profiles import PROFILE, StoredProfile, profiles_of, read_profile
+from ..record.profiles import PROFILE, Profile, StoredProfile, profiles_of, read_profile
+from ..record.trial_files import Manifest
 from ..words import shown
-from .figures.panels import names_of, rows_high
-from .page import Chapter
-
-if TYPE_CHECKING:
-    from ..data.trial import Trial
-    from ..diagnose.session_profiles import Stacks
-    from ..diagnose.why_result import Counter, Row, Why
-    from ..plots.marks import Style
-    from ..plots.paper import Picture
-    from ..record.profiles import Profile
-    from ..record.trial_files import Manifest
-    from .subject import Subject
-
-__all__ = ["EACH_METRIC", "FunctionRow", "beside", "chapter", "rows_of"]
+from .page import Chapter, chapter_of
+from .panels import names_of, rows_high
+from .subject import Subject
 
 # --- The profiles that lie beside a trial: those that are its own, and what is wrong with the others.
 
@@ -116,17 +108,14 @@ def beside(
         for name in stored.profile.benchmarks:
             if name in benchmarks:
                 try:
-                    explained.append(_explained(stored, timed, name, confidence))
+                    told = explain_by(stored, timed, benchmark=name, confidence=confidence)
+                    called = told.rows and stored.profile.chains is not None
+                    stacks = stacks_of(stored, told, timed) if called else None
+                    explained.append(Explained(told, stacks))
                 except FairtrialError as error:
                     faults.append(f"{where} on {name}: {error.what}")
         recorded += [Recorded(stored, tuple(explained))] if explained else []
     return Beside(tuple(recorded), tuple(faults)) if recorded or faults else None
-
-
-def _explained(stored: StoredProfile, timed: Trial, name: str, confidence: float) -> Explained:
-    told = explain_by(stored, timed, benchmark=name, confidence=confidence)
-    called = told.rows and stored.profile.chains is not None
-    return Explained(told, stacks_of(stored, told, timed) if called else None)
 
 
 def _foreign(profile: Profile, manifest: Manifest, name: str) -> str | None:
@@ -231,7 +220,6 @@ _BEYOND = 3.0  # times the largest difference that an interval may reach beyond 
 
 
 def _picture(rows: Sequence[FunctionRow]) -> Picture:
-    """Draw the differences with 0; an interval that is much wider leaves the axis."""
     middles = [(one.difference.value or 0.0) / 1000 for one in rows]
     ends = [
         None if low is None or high is None else (low / 1000, high / 1000)
@@ -251,7 +239,6 @@ def _picture(rows: Sequence[FunctionRow]) -> Picture:
 # --- The chapter.
 
 
-EACH_METRIC = False  # it explains the time on the CPU, whatever is judged
 _CALLS = 10  # stacks in their table
 _UNFOLDED = 2  # comparisons whose rows stand open; more are a line each
 _LONG = 240  # letters of a sentence
@@ -279,10 +266,9 @@ def chapter(subject: Subject) -> Chapter | None:
     trial = subject.trial
     if trial is None or not os.path.lexists(profiles_of(trial.path)) or is_fleet(trial.path):
         return None
-
-    shown_ones = frozenset(one.variant for one in subject.candidates)
+    variants = frozenset(one.variant for one in subject.candidates)
     confidence = subject.verdict.confidence
-    found = beside(trial.path, trial.manifest, shown_ones, subject.order, confidence)
+    found = beside(trial.path, trial.manifest, variants, subject.order, confidence)
     if found is None:
         return None
     values: dict[str, Any] = {
@@ -299,14 +285,8 @@ def chapter(subject: Subject) -> Chapter | None:
             for one in found.recorded
         ],
     }
-    return Chapter(
-        name="why",
-        anchor=subject.anchor("why"),
-        title="Why it differs",
-        lead=values["summary"],
-        values=values,
-        sections=lambda: tuple(_sections(values)),
-    )
+    told, lead = partial(_sections, values), values["summary"]
+    return chapter_of(subject, "why", "Why it differs", told, lead=lead, values=values)
 
 
 def _summary(found: Beside) -> str:
@@ -321,11 +301,12 @@ def _summary(found: Beside) -> str:
 
 
 def _deck(profile: Profile) -> Iterator[str]:
-    """Say when and how it was recorded, and what it is no part of."""
     when = profile.started[:16].replace("T", " ")
-    how = [f"{profile.event} at {profile.frequency_hz} Hz"]
-    how.append("with the kernel's side" if profile.sees_kernel else "without the kernel's side")
-    how.append(_CALLERS.get(profile.chains, f"callers by {profile.chains}"))
+    how = (
+        f"{profile.event} at {profile.frequency_hz} Hz",
+        f"with{'' if profile.sees_kernel else 'out'} the kernel's side",
+        _CALLERS.get(profile.chains, f"callers by {profile.chains}"),
+    )
     yield (
         f"Recorded {when} UTC: {counted(profile.sessions, 'session')} of {counted(profile.timed_runs, 'timed run')} and "
         f"{counted(profile.profiled_runs, 'profiled run')} of each variant ({', '.join(how)})."
@@ -355,11 +336,10 @@ def _was(told: Why) -> str:
     was = told.verdict_was
     if was is None:
         return ""
-    change = (
-        ""
-        if was.speedup is None
-        else f", {was.metric} {Difference(was.speedup and 1 / was.speedup, None, None).cell()}"
-    )
+    change = ""
+    if was.speedup is not None:
+        less = Difference(was.speedup and 1 / was.speedup, None, None).cell()
+        change = f", {was.metric} {less}"
     return f"the verdict was {was.outcome}{change}"
 
 
@@ -378,7 +358,6 @@ def _counter(one: Counter) -> Values:
 
 
 def _calls(told: Why, stacks: Stacks) -> list[Values]:
-    """Give the stacks that differ most themselves."""
     write = _writer(told)
     stands = sorted(
         (candidate - baseline, path) for path, (baseline, candidate) in stacks.items() if path
@@ -455,18 +434,18 @@ def _answered(answer: Values, name: str) -> Iterator[Block]:
     elif told.story:
         yield Sentence(f"Other metrics of the timed runs: {told.story}")
     if answer["calls"]:
+
+        def called_by(one: Values) -> str:
+            nearest = one["callers"][: -_NEAREST - 1 : -1]
+            return shown(" < ".join([*nearest, *["…"] * (len(one["callers"]) > _NEAREST)]))
+
         table = table_of(
             f"{name}-calls",
             answer["calls"],
             ("<function", lambda one: shown(one["function"])),
-            ("<called by", lambda one: shown(_path(one["callers"]))),
+            ("<called by", called_by),
             (f"itself in {base}, ms", itemgetter("own_baseline")),
             (f"in {variant}, ms", itemgetter("own_candidate")),
             ("difference, ms", itemgetter("own_difference")),
         )
         yield section(table, title="What differs most by path of calls", folded=True)
-
-
-def _path(callers: Sequence[str]) -> str:
-    """Name the nearest callers, the nearest first."""
-    return " < ".join([*reversed(callers)][:_NEAREST]) + (" < …" if len(callers) > _NEAREST else "")

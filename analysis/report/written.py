@@ -8,33 +8,18 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..methods.multilevel.result import BenchmarkLine
+from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.as_markup import escaped
 from ..pages.model import Section, Table, Value, section, table_of, value_of
 from ..pages.number_format import significant
 from ..verdict.judging import judge_alone
+from ..verdict.result import CandidateVerdict, Verdict
 from ..verdict.sentence import advice, heading, suite_lines, word
 from ..words import shorten, shown
-
-if TYPE_CHECKING:
-    from ..methods.multilevel.result import Line, Multilevel
-    from ..verdict.result import CandidateVerdict, Verdict
-    from .subject import Subject
-
-__all__ = [
-    "Written",
-    "brief_of",
-    "brief_sections",
-    "column_of",
-    "few_sessions",
-    "level_text",
-    "macros_of",
-    "written",
-    "written_of",
-]
+from .subject import Subject
 
 _WIDE = 1.5  # a column that spans more has two decimals
 _ROUGH = ((4.0, 0), (0.4, 1))  # half-widths above which a line has fewer
@@ -115,7 +100,6 @@ def _written(line: Line, usual: int) -> Written:
 
 
 def _decimals_of(column: Sequence[Line]) -> int:
-    """Give the decimals of a column of speedups: two where it spans much, else three."""
     known = [line.speedup for line in column if line.speedup is not None and line.speedup > 0]
     if not known:
         return 3
@@ -123,7 +107,6 @@ def _decimals_of(column: Sequence[Line]) -> int:
 
 
 def _decimals(line: Line, usual: int) -> int:
-    """Give the decimals of a line: the column's, fewer where it is rough, more where 1 is near."""
     if line.speedup is None:
         return usual
     digits = usual
@@ -132,17 +115,13 @@ def _decimals(line: Line, usual: int) -> int:
     low, high = line.low, line.high
     if low is None or high is None:
         return digits
-    half = (high - low) / 2
-    digits = min([digits, *(few for limit, few in _ROUGH if half > limit)])
-    while digits < _MOST and any(_hides_one(end, digits) for end in (low, high)):
+    digits = min([digits, *(few for limit, few in _ROUGH if (high - low) / 2 > limit)])
+    ends = [end for end in (low, high) if not math.isclose(end, 1.0, rel_tol=1e-12)]
+    while digits < _MOST and any(round(end, digits) == 1.0 for end in ends):
         digits += 1
     while digits < _APART and low != high and round(low, digits) == round(high, digits):
         digits += 1
     return digits
-
-
-def _hides_one(end: float, digits: int) -> bool:
-    return round(end, digits) == 1.0 and not math.isclose(end, 1.0, rel_tol=1e-12)
 
 
 def _value(number: float | None, digits: int) -> Value:
@@ -215,7 +194,6 @@ def _half(low: float | None, high: float | None) -> float | None:
 def _rows(
     subject: Subject, one: CandidateVerdict, halves: Mapping[tuple[str, str], float | None]
 ) -> Iterator[dict[str, Any]]:
-    """Give a row for each benchmark as the report lists them, then the suite's lines."""
     found, unit = one.multilevel, subject.verdict.unit
     if found is None:
         return
@@ -245,7 +223,6 @@ def _rows(
 
 
 def _side(mean: float | None, half: float | None, unit: str) -> dict[str, Value]:
-    """Write one side on one benchmark: its geometric mean, and half of its own interval."""
     share = "" if half is None else f"{figures.significant(100 * half, 2)}\N{NO-BREAK SPACE}%"
     written = value_of(mean, lambda value: figures.quantity(value, unit), "")
     return {"mean": written, "half": Value(share, half)}
@@ -270,7 +247,6 @@ def brief_sections(brief: Brief) -> tuple[Section, ...]:
 
 
 def _half_said(brief: Brief) -> str:
-    """Say what a bare ± would leave open."""
     on, compared = brief["rests_on"], bool(brief["candidates"])
     each = "each side's" if compared else "its"
     text = f"±: half the width of {each} own {brief['level'].text} interval, over its {on}"
@@ -344,7 +320,6 @@ def macros_of(briefs: Sequence[Brief]) -> str:
 
 
 def _commands(brief: Brief) -> Iterator[tuple[str, str, str]]:
-    """Give each number's name, its text, and what it is."""
     yield "Metric", escaped(brief["metric"]), "what was judged"
     yield "Baseline", escaped(brief["baseline"]), "the side that all others are compared with"
     level = brief["level"].text.removesuffix("\N{NO-BREAK SPACE}%")
@@ -388,7 +363,6 @@ def _letters(name: str) -> str:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Put a number behind a name that is taken."""
     told, count = name, 1
     while told in taken:
         count += 1

@@ -25,7 +25,7 @@ from analysis import registry
 from analysis.importers.export import TARGETS
 from analysis.importers.registry import TOOLS
 from analysis.pages.model import page_of
-from analysis.report.figures.kinds import KINDS
+from analysis.report.figures import KINDS
 
 pytestmark = pytest.mark.tree
 
@@ -59,13 +59,12 @@ OPENERS = {
     "analysis/plots/chart.py:1 analysis/stats/workers.py:1 analysis/commands/compared.py:1",
     "a new file or folder of ours, which nobody else has named yet": "harness/bisect/recipe.py:1 "
     "harness/commands/comparing.py:1 harness/trial/plan.py:1 harness/trial/profiles.py:1 "
-    "harness/trial/profiles.py:4 analysis/plan/certificate.py:1 analysis/record/fleet.py:1 "
+    "harness/trial/profiles.py:4 analysis/plan/certificate.py:1 "
     "analysis/record/manifest.py:2",
     "copies of a bundle, which its gathering opened as plain files": "analysis/artifact/packed_campaign.py:4 "
-    "analysis/artifact/describing.py:1 analysis/artifact/gathering.py:2 "
-    "analysis/artifact/redacted.py:5 analysis/artifact/redaction.py:6",
+    "analysis/artifact/gathering.py:2 analysis/artifact/redacted.py:10",
     "the user's own cache or state, 0700": "harness/host/variables.py:3 analysis/artifact/recomputing.py:4 "
-    "analysis/report/assembling.py:4 analysis/stats/compiled.py:2",
+    "analysis/report/assembling.py:2 analysis/stats/compiled.py:2",
     "without following a link, by a folder's descriptor": "harness/launch/in_launcher/serving.py:2 "
     "harness/trial/run_files.py:2 harness/trial/run_files.py:1 harness/tune/tuner.py:1 "
     "harness/tune/journal.py:5",
@@ -314,10 +313,10 @@ def test_every_name_in_full_is_a_module_or_a_file(nodes):
         node.value for inside in nodes.values() for node in inside if isinstance(node, ast.Constant)
     )
     found = {text for text in said if isinstance(text, str)}
-    modules = {text for text in found if re.fullmatch(r"(analysis|harness)(\.\w+)+", text)}
+    modules = {text for text in found if re.fullmatch(r"(analysis|harness)(\.\w+)+(:\w+)?", text)}
     assert len(modules) > 30
     for name in modules:
-        importlib.import_module(name)
+        assert registry.function(name) if ":" in name else importlib.import_module(name)
     places = {text for text in found if re.fullmatch(r"(analysis|harness)(/[\w.]+)+", text)}
     assert len(places) >= 6
     for place in places:
@@ -353,10 +352,8 @@ def test_whatever_is_registered_for_a_class_is_found(nodes):
 
 
 def test_chapters_and_figures_have_their_functions():
-    rooms = map(registry.load, registry.CHAPTERS.values())
-    assert all(callable(room.chapter) for room in rooms)
-    for name, kind in KINDS.items():
-        assert callable(getattr(registry.load(kind.module), f"draw_{name}"))
+    places = [*registry.CHAPTERS.values(), *(kind.draw for kind in KINDS.values())]
+    assert all(callable(registry.function(place)) for place in places)
 
 
 def test_formats_have_their_readers_and_writers():

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.artifact.redacted import redact_folder
 from analysis.artifact.redacted_names import wanted_of
-from analysis.artifact.redaction import redact_folder
 from analysis.verdict.cautions import service_cautions
 
 SERVER = """\

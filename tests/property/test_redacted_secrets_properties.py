@@ -23,8 +23,8 @@ from analysis.artifact import bundle as answers
 from analysis.artifact.bundle import pack_bundle
 from analysis.artifact.describing import PackingRequest
 from analysis.artifact.recomputing import Recomputed
-from analysis.artifact.redacted_names import Known, wanted_of
-from analysis.artifact.redaction import redact_folder
+from analysis.artifact.redacted import redact_folder
+from analysis.artifact.redacted_names import KnownName, wanted_of
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import encode, encode_checked
 from tests.examples import drawn_seed
@@ -55,7 +55,7 @@ class Secrets:
         return text
 
 
-def planted(folder: Path, secrets: Secrets) -> tuple[Path, Path, Known]:
+def planted(folder: Path, secrets: Secrets) -> tuple[Path, Path, list[KnownName]]:
     """Make a campaign's folder, and a trial of it, that hold some forty secrets."""
     import hashlib
 
@@ -189,13 +189,14 @@ def planted(folder: Path, secrets: Secrets) -> tuple[Path, Path, Known]:
         },
     }
     trial.put("trials/sample/resolved.json", json.dumps(resolved, indent=2) + "\n")
-    known = Known(
-        users=(user,),
-        homes=(home,),
-        hosts=(host,),
-        machines=(other_machine,),
-        values=(values["packer's variable"], values["packer's variable in a log"]),
-    )
+    known = [
+        ("user", user, None),
+        ("paths", home, None),
+        ("host", host, None),
+        ("host", other_machine, "machine"),
+        ("env", values["packer's variable"], "value"),
+        ("env", values["packer's variable in a log"], "value"),
+    ]
     return place, trial.trial, known
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.artifact.archive import of_bytes, weigh, write_archive
+from analysis.artifact.archive import weigh, write_archive
 from analysis.artifact.recomputing import Commands, Recomputed
 
 FILES = {
@@ -25,9 +25,7 @@ FILES = {
 
 def packed(path: Path, files: dict[str, bytes]) -> Path:
     """Write the archive of some files."""
-    weighed = [
-        weigh(name, of_bytes(data), executable=name.endswith(".sh")) for name, data in files.items()
-    ]
+    weighed = [weigh(name, data, executable=name.endswith(".sh")) for name, data in files.items()]
     with path.open("wb") as file:
         write_archive(file, weighed)
     return path

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.artifact.archive import of_file, open_archive, weigh, write_archive
+from analysis.artifact.archive import open_archive, weigh, write_archive
 from analysis.errors import StoreError, UsageError
 from tests.examples import examples
 from tests.unit.analysis.artifact.conftest import FILES, packed
@@ -65,7 +65,7 @@ def test_an_empty_archive_is_one(tmp_path):
 def test_a_file_that_changes_while_it_is_packed_is_told(tmp_path):
     file = tmp_path / "f"
     file.write_bytes(b"one")
-    weighed = weigh("f", of_file(file))
+    weighed = weigh("f", file)
     file.write_bytes(b"two")
     with (
         (tmp_path / "a.zip").open("wb") as out,

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from analysis.report.figures.kinds import KINDS
+from analysis.report.figures import KINDS
 from harness.cli import main
 
 from .conftest import executed
@@ -145,7 +145,7 @@ def test_the_page_has_every_kind_and_no_other():
 @pytest.mark.parametrize("line", commands())
 def test_each_command_of_the_page(line, tmp_path, monkeypatch, trial):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("analysis.report.figures.files.ENDINGS", (".pdf",))
+    monkeypatch.setattr("analysis.report.figures.ENDINGS", (".pdf",))
     words = shlex.split(line.replace("runs/NAME", str(trial)).replace("NAME", "x"))
     assert words[0] == "fairtrial"
     out, err = io.StringIO(), io.StringIO()

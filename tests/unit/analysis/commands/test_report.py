@@ -297,7 +297,7 @@ def test_the_pictures_need_no_report(trial, tmp_path, monkeypatch):
         return (Path("f.svg"),)
 
     figures = types.SimpleNamespace(write_all=write_all)
-    monkeypatch.setitem(sys.modules, "analysis.report.figures.files", figures)
+    monkeypatch.setitem(sys.modules, "analysis.report.figures", figures)
     code, out, _ = execute(trial, "--plots", tmp_path / "p")
     assert (code, out, asked) == (0, "f.svg\n", [tmp_path / "p"])
 
@@ -305,7 +305,7 @@ def test_the_pictures_need_no_report(trial, tmp_path, monkeypatch):
 def test_a_terminal_is_told_which_picture_is_drawn_and_the_page_stands_first(
     trial, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("analysis.report.figures.files.ENDINGS", (".svg",))
+    monkeypatch.setattr("analysis.report.figures.ENDINGS", (".svg",))
     err, quiet = Terminal(), io.StringIO()
     words = ["report", str(trial), "-o", str(tmp_path / "r.html"), "--plots", str(tmp_path / "p")]
     words += ["--benchmark", "b0"]

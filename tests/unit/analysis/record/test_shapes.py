@@ -1,8 +1,10 @@
-"""What is read back is held against its dataclass in one place: the attacks on 0.1.0, B6 and E."""
+"""Stored records have the shapes of their dataclasses, and files of values what their rows say."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,7 +12,18 @@ from typing import Any, Literal
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from analysis.record.shapes import ShapeError, check, parse, shaped
+from analysis.errors import StoreError
+from analysis.record.shapes import (
+    ShapeError,
+    StoredSamples,
+    check,
+    packed,
+    parse,
+    position_in,
+    read_samples,
+    sample_file,
+    shaped,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,3 +148,62 @@ def test_any_bytes_are_json_or_told(text):
     except ShapeError:  # and nothing else
         found = None
     assert found is None or found == json.loads(text)
+
+
+VALUES = [0.1, 1e-300, 3.0, 2**53 + 1.0, *(k / 7 for k in range(5000))]
+
+
+@pytest.fixture
+def stored(tmp_path):
+    data, about = packed(VALUES)
+    path = tmp_path / "0042-t.f64.gz"
+    path.write_bytes(data)
+    return path, about
+
+
+def test_others_read_them_with_gzip_alone(stored):
+    path, about = stored
+    assert struct.unpack(f"<{len(VALUES)}d", gzip.decompress(path.read_bytes())) == tuple(VALUES)
+    assert read_samples(path, about) == gzip.decompress(path.read_bytes())
+    assert packed(VALUES) == packed(VALUES)
+    assert path.read_bytes()[4:8] == bytes(4)  # no time
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda path: path.unlink(), "is missing"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-300]), "torn"),
+        (lambda path: path.write_bytes(b""), "torn"),
+        (lambda path: path.write_bytes(b"no gzip"), "cannot be read"),
+        (lambda path: path.write_bytes(packed(VALUES[:-1])[0]), "not the 5004 values"),
+        (lambda path: path.write_bytes(packed([*VALUES, 1.0])[0]), "not the 5004 values"),
+        (lambda path: path.write_bytes(packed([*VALUES[:-1], 1.0])[0]), "not the 5004 values"),
+        (lambda path: path.write_bytes(gzip.compress(bytes(10**7))), "not the 5004 values"),
+    ],
+)
+def test_damage_is_an_error_that_names_the_file(stored, damage, said):
+    path, about = stored
+    damage(path)
+    with pytest.raises(StoreError, match=said) as caught:
+        read_samples(path, about)
+    assert caught.value.where == str(path)
+    assert caught.value.fix.startswith("restore the file")
+
+
+def test_what_was_not_kept_says_so(tmp_path):
+    with pytest.raises(
+        StoreError, match=r"2000 values were not kept: the cap isolation.kept_outputs"
+    ):
+        read_samples(tmp_path / "0001-t.f64.gz", StoredSamples(count=2000))
+
+
+@pytest.mark.parametrize(
+    ("position", "warmup", "name"),
+    [(7, False, "0007-t-1.f64.gz"), (12345, True, "12345-t-1.f64.gz"), (-2, True, "w2-t-1.f64.gz"),
+     (-3, False, "r3-t-1.f64.gz")],
+)  # fmt: skip
+def test_a_file_is_named_after_its_run(position, warmup, name):
+    assert sample_file(position, "t-1", warmup=warmup) == f"samples/{name}"
+    assert position_in(name) == position
+    assert position_in("current.f64.gz") is None

@@ -187,7 +187,7 @@ def test_one_host_that_can_be_judged_gives_the_report_of_its_own_trial(fleet):
 
 def test_several_candidates_and_one_alone_have_reports_as_well(fleet, tmp_path, monkeypatch):
     # which kinds apply is asked here; that each is PDF and PNG as well, in figures/test_files.py
-    monkeypatch.setattr("analysis.report.figures.files.ENDINGS", (".svg",))
+    monkeypatch.setattr("analysis.report.figures.ENDINGS", (".svg",))
     folder = fleet([0.1, 0.1, 0.12], variants=("new", "newer"))
     report = assemble([subject_of([str(folder)], Reading(), explain=False)])
     text = as_latex.render_latex(page_of(report)) + html_page(report)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from analysis.artifact.packed_campaign import NamedPath, _named, named_files
+from analysis.artifact.packed_campaign import NamedPath, named_files
 
 
 def test_every_place_of_a_campaign_that_may_name_a_file_is_looked_at():
@@ -45,6 +47,6 @@ def test_every_place_of_a_campaign_that_may_name_a_file_is_looked_at():
 @pytest.mark.parametrize(
     "stored", ["", "[]", '{"campaign": {"cells": 3}}', '{"campaign": {"builds": [3]}}', "[" * 10**5]
 )
-def test_what_no_campaign_came_to_is_not_known(stored, tmp_path):
-    (tmp_path / "resolved.json").write_text(stored)
-    assert _named(tmp_path / "resolved.json") is None
+def test_what_no_campaign_came_to_is_not_known(stored):
+    with pytest.raises((ValueError, LookupError, TypeError, AttributeError, RecursionError)):
+        list(named_files(json.loads(stored)["campaign"]))

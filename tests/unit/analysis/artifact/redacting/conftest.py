@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.artifact.redacted import redact_folder
 from analysis.artifact.redacted_names import wanted_of
-from analysis.artifact.redaction import redact_folder
 from analysis.record.shapes import encode, encode_checked
 
 SAMPLE = Path(__file__).parents[5] / "tests" / "data" / "sample-0.2.0"
@@ -64,7 +64,7 @@ class Folder:
             files={n: hashlib.sha256((self.trial / n).read_bytes()).hexdigest() for n in names}
         )
 
-    def redact(self, text=ALL, known=None):
+    def redact(self, text=ALL, known=()):
         before = {
             path.relative_to(self.root).as_posix(): path.read_bytes()
             for path in self.root.rglob("*")

@@ -14,7 +14,7 @@ import unicodedata
 import pytest
 import yaml
 
-from analysis.artifact.redacted_names import Known, Scrubber, known_here
+from analysis.artifact.redacted_names import Scrubber, known_here
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.record.manifest import read_manifest
@@ -545,20 +545,22 @@ def test_a_machine_id_is_known_by_its_hash(folder):
 
 
 def test_what_the_packer_knows_counts_only_where_it_stands(folder, tmp_path):
-    known = Known(
-        users=("jdoe", "somebody"),
-        homes=("/strange/place",),
-        hosts=("lab07",),
-        machines=("ab" * 16,),
-        boots=("3eae1594-2102-46e0-abf1-a359893b5082",),
-        values=("S3cret+value", "root=UUID=1234-5678"),
-    )
+    machine, values = "ab" * 16, ("S3cret+value", "root=UUID=1234-5678")
+    known = [
+        ("user", "jdoe", None),
+        ("user", "somebody", None),
+        ("paths", "/strange/place", None),
+        ("host", "lab07", None),
+        ("host", machine, "machine"),
+        ("host", "3eae1594-2102-46e0-abf1-a359893b5082", "boot"),
+        *(("env", value, "value") for value in values),
+    ]
     other = type(folder)(tmp_path / "other")
     plain, knowing = folder.redact(), other.redact(known=known)
     assert plain.record == knowing.record
     assert folder.whole() == other.whole()  # whoever packs it
     third = type(folder)(tmp_path / "third")
-    said = " ".join(["jdoe /strange/place/x lab07", *known.machines, *known.values])
+    said = " ".join(["jdoe /strange/place/x lab07", machine, *values])
     third.put("trials/sample/outputs/9.stdout", said)
     third.redact(known=known)
     assert re.fullmatch(
@@ -572,10 +574,11 @@ def test_this_machine_and_account_are_known(monkeypatch):
     monkeypatch.setenv("A_TOKEN", "S3cret+value")
     monkeypatch.setenv("HOME", "/strange/place")
     found = known_here()
-    assert "S3cret+value" in found.values
-    assert "/strange/place" in found.homes
-    assert found.hosts == (platform.node(),)
-    assert "1" not in found.values
+    assert {("env", "S3cret+value", "value"), ("paths", "/strange/place", None)} < {*found}
+    assert [name for kind, name, sort in found if (kind, sort) == ("host", None)] == [
+        platform.node()
+    ]
+    assert "1" not in [name for _, name, _ in found]
 
 
 def test_builds_lose_the_names_in_their_paths_and_keep_their_checksums(folder):

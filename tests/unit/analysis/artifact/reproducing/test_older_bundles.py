@@ -1,8 +1,4 @@
-"""Bundles of schema 1, which fairtrial 0.2.0 packed, are the authority for reading and recomputing them.
-
-One is of a trial of schema 1, with outputs; the other of schema 2, redacted, with claims and a campaign. Their
-wheels were left out, for size.
-"""
+"""Bundles of earlier versions: what they asked when they were packed, and that they are read and computed again."""
 
 from __future__ import annotations
 
@@ -13,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from analysis.artifact.archive import open_archive, weigh, write_archive
-from analysis.artifact.reproduce import receive_bundle, reproduce
+from analysis.artifact.reproduce import as_asked_then, receive_bundle, reproduce
+from analysis.record.trial_files import JudgedMetrics
 
 BUNDLES = Path(__file__).resolve().parents[4] / "data" / "bundles"
 IDENTITIES = {
@@ -56,3 +53,42 @@ def test_other_bytes_of_the_same_contents_have_its_identity(name, tmp_path):
     assert (tmp_path / "a.zip").read_bytes() != (BUNDLES / name).read_bytes()
     with open_archive(tmp_path / "a.zip") as archive:
         assert archive.sha256("SHA256SUMS") == IDENTITIES[name]
+
+
+RPS = {"rps": {"unit": "1/s", "better": "higher"}}
+GATE = ("gate", "slower>2%", "trials/t", "--json")
+
+
+@pytest.fixture
+def folder(synthetic, tmp_path):
+    def make(**manifest):
+        cells = {"a": {"x": [1.0, 2.0]}, "b": {"x": [1.0, 2.0]}}
+        synthetic(cells, **manifest).write(tmp_path / "trials" / "t")
+        return tmp_path
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "command", [GATE, ("verdict", "trials/t"), ("hpt", "trials/t:b", "trials/t:a")]
+)
+def test_a_trial_that_declares_metrics_was_judged_by_its_wall_time(folder, command):
+    asked = as_asked_then(command, folder(metrics=RPS), b"{}")
+    assert asked == (*command, "--metric", "wall")
+
+
+@pytest.mark.parametrize(
+    ("command", "stored", "manifest"),
+    [
+        ((*GATE, "--metric", "rps"), b"{}", {"metrics": RPS}),
+        ((*GATE, "--metric=rps"), b"{}", {"metrics": RPS}),
+        (GATE, b"declares rps; judged is wall: --metric rps", {"metrics": RPS}),
+        (GATE, b"{}", {}),
+        (GATE, b"{}", {"metrics": {"cycles": RPS["rps"] | {"source": "counters"}}}),
+        (GATE, b"{}", {"metrics": RPS, "origin": "imported"}),
+        (GATE, b"{}", {"metrics": RPS, "judge": (JudgedMetrics(at="x", metrics=("rps",)),)}),
+        (("gate", "slower>2%", "trials/u"), b"{}", {"metrics": RPS}),
+    ],
+)
+def test_everything_else_asks_what_it_says(folder, command, stored, manifest):
+    assert as_asked_then(command, folder(**manifest), stored) == command

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
+from analysis.artifact.redacted import redact_folder
 from analysis.artifact.redacted_names import wanted_of
-from analysis.artifact.redaction import redact_folder
 from analysis.data.merging import merge_trials
 from analysis.errors import UsageError
 from analysis.history import nights as reading

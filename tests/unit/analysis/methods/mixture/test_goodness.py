@@ -422,6 +422,10 @@ class TestCorpus:
         # each sample would take a million resamples: only a stop inside the test ends within a day
         samples = {f"s{k}": rng(k).normal(size=20) for k in range(50)}
         ctrl_c = threading.Timer(0.2, signal.raise_signal, (signal.SIGINT,))
-        with pytest.raises(KeyboardInterrupt):
+
+        def interrupted() -> None:
             ctrl_c.start()
             next(fit_corpus(samples, resamples=1_000_000, rng=rng(), workers=2))
+
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()

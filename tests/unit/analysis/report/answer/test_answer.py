@@ -13,7 +13,7 @@ from analysis.importers.reader import Reading
 from analysis.pages.model import Figure, Sentence, Table, text_of
 from analysis.record.shapes import encode_checked
 from analysis.record.trial_files import BuildRecord
-from analysis.report.answer import chapter
+from analysis.report.answer import chapter, headline
 from analysis.report.assembling import chapter_html
 from analysis.report.subject import Subject, subject_of
 
@@ -28,24 +28,6 @@ def blocks(subject: Subject, kind: type) -> list[Any]:
 
 def said(subject: Subject) -> list[str]:
     return [one.text for one in blocks(subject, Sentence)]
-
-
-def test_each_number_is_the_verdict_s_to_the_printed_digit(subject: Make) -> None:
-    one = subject({"base": EVEN, "fast": FAST, "odd": (1.3, 0.9, 1.0, 1.02)}, wobble=3.0)
-    tables = blocks(one, Table)
-    for table, told in zip(tables, one.verdict.to_dict()["candidates"], strict=True):
-        result = told["multilevel"]
-        lines = {line["name"]: line for line in result["benchmarks"]}
-        lines |= {"these 4": result["these"], "others like them": result["similar"]}
-        headings = [column.heading for column in table.columns]
-        at = headings.index("speedup")
-        assert [row[0] for row in table.rows] == [*one.order, "these 4", "others like them"]
-        for row in table.rows:
-            line = lines[row[0]]
-            for cell, key in zip(row[at:], ("speedup", "low", "high"), strict=False):
-                assert cell.value == line[key]
-                assert cell.text == f"{line[key]:.{len(cell.text.partition('.')[2])}f}"
-            assert row[at + 3] == {"equivalent": "the same"}.get(line["outcome"], line["outcome"])
 
 
 @pytest.mark.parametrize("candidates", [0, 1, 4])
@@ -148,9 +130,21 @@ def test_the_second_metric_has_ids_of_its_own_and_says_its_answer(subject: Make)
     assert "metric-2-forest-clip" in html or "clip" not in html
 
 
-def test_below_three_sessions_no_sign_of_half_a_width_is_shown(subject: Make) -> None:
-    for sessions in (1, 2, 3):
-        one = subject({"base": EVEN, "same": EVEN}, sessions=sessions, wobble=0.1, margin=0.05)
-        assert ("±" in chapter_html(chapter(one))) == (sessions >= 3)
-        alone = chapter_html(chapter(subject({"only": EVEN}, sessions=sessions)))
-        assert ("±" in alone) == (sessions >= 3)
+def test_the_headline_is_the_sentence_of_the_verdict(subject: Make) -> None:
+    at_odds, slow = (1.03, 0.98, 1.01, 0.97), (1.25,) * 4
+    for factors in (
+        {"base": EVEN, "fast": FAST},
+        {"base": EVEN, "slow": slow, "fast": FAST, "odd": at_odds},
+        {"base": EVEN} | dict.fromkeys("abcde", slow),
+        {"base": EVEN, "a": FAST, "b": FAST},
+        {"only": EVEN},
+    ):
+        one = subject(factors, sessions=6)
+        assert headline(one.verdict) == one.verdict.sentence
+
+
+@pytest.mark.parametrize("name", ["<b>", "a" * 60, "\N{RIGHT-TO-LEFT OVERRIDE}evil", "x\x1b[0m"])
+def test_a_name_in_the_headline_is_short_and_cannot_act(subject: Make, name: str) -> None:
+    found = headline(subject({"base": EVEN, name: FAST}).verdict)
+    assert found.isprintable()
+    assert len(found.partition(" ")[0]) <= max(28, len(name) + 5)

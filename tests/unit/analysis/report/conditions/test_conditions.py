@@ -1,4 +1,4 @@
-"""What the chapter says of records that are known; what they hold stands in docs/environment.md."""
+"""What a reader of the conditions needs: facts, what differed between sessions, failed runs and how they ended."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
+from analysis.data.columns import FailedRun
 from analysis.data.trial import read_trial
 from analysis.importers.reader import Reading
 from analysis.pages.model import Value
+from analysis.record.run_numbers import Outcome
 from analysis.record.trial_files import ENVIRONMENT, FINDINGS
 from analysis.report.assembling import chapter_html
 from analysis.report.conditions import (
     chapter as conditions,
     differed_of,
     facts_of,
+    outcome_words,
     source_of,
 )
 from analysis.report.subject import subject_of
@@ -75,7 +78,7 @@ def test_infrastructure_is_nowhere_in_the_chapter(subject, recorded):
     }
     found = subject(records, [note])
     chapter = conditions(found)
-    texts = json.dumps(chapter.to_dict()) + str(chapter_html(chapter)) + repr(chapter.sections())
+    texts = json.dumps(chapter.to_dict()) + str(chapter_html(chapter)) + repr([*chapter.sections()])
     assert "10.0.0." not in texts
     assert "10.0.0." not in json.dumps(found.verdict.to_dict())
     assert facts(chapter)["checks"] == ("warned: environment in session 2",)
@@ -323,3 +326,31 @@ def test_whatever_stands_in_the_files_is_told_or_unknown(folder, synthetic, reco
     ]
     assert all(isinstance(text, str) for text in told)
     assert not any("\x00" in text or "\u202e" in text for text in told)
+
+
+def run(outcome, **more):
+    where = {"position": 1, "session": 1, "benchmark": "x", "variant": "a", "warmup": False}
+    return FailedRun(**where, outcome=outcome, **more)
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (run("signal", signal=9), "ended by SIGKILL"),
+        (run("signal", signal=63), "ended by signal 63"),
+        (run("signal"), "ended by a signal"),
+        (run("exit", exit_code=3), "exit code 3"),
+        (run("exit"), "exit code unknown"),
+        (run("timeout"), "killed by its timeout"),
+        (run("of a later\x1b version"), "of a later␛ version"),
+    ],
+)
+def test_words(one, words):
+    assert outcome_words(one, None) == words
+    assert outcome_words(one, 0.0085) == f"{words} after 8.50 ms"
+
+
+def test_every_outcome_of_a_failed_run_has_words():
+    for outcome in Outcome.__args__:
+        if outcome != "ok":
+            assert outcome_words(run(outcome, exit_code=1, signal=6), None) != outcome

@@ -14,9 +14,9 @@ from analysis.data.iterations import pooled
 from analysis.pages.model import Table
 from analysis.report.answer import chapter as answer_of
 from analysis.report.assembling import chapter_html
-from analysis.report.distribution import chapter
+from analysis.report.distribution import distribution as chapter
+from analysis.report.further import published
 from analysis.report.methods_text import paragraph_of
-from analysis.report.published import chapter as published
 from analysis.verdict.judging import judge
 from tests.planted_values import NAME, with_values
 from tests.unit.analysis.report.figures.test_iterations import subject_of

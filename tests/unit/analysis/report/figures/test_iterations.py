@@ -11,7 +11,7 @@ import pytest
 from analysis.errors import AnalysisError
 from analysis.importers.reader import Reading
 from analysis.plots.chart import Sheet, picture_bytes
-from analysis.report.figures.kinds import draw
+from analysis.report.figures import draw
 from analysis.report.subject import Subject
 from analysis.verdict.judging import judge
 from tests.planted_values import NAME, with_values

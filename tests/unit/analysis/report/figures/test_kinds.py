@@ -14,7 +14,7 @@ from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.methods.resampling.biplot import biplot
 from analysis.plots.chart import Sheet, picture_bytes
 from analysis.plots.marks import Curve
-from analysis.report.figures.kinds import KINDS, draw, draw_table, kind_of
+from analysis.report.figures import KINDS, draw, draw_table, kind_of
 from analysis.report.subject import subject_of
 from analysis.report.written import written_of
 

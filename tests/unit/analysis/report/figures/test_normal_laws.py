@@ -15,7 +15,7 @@ from analysis.diagnose.normality import (
 )
 from analysis.importers.reader import Reading
 from analysis.plots.chart import Sheet
-from analysis.report.figures.kinds import draw
+from analysis.report.figures import draw
 from analysis.report.subject import subject_of
 from analysis.stats.arguments import stream
 from analysis.stats.samples import kernel_density

@@ -1,4 +1,4 @@
-"""The picture of a benchmark. Authorities: the made-up nights, `docs/report.md` (what is blue, orange, grey)."""
+"""A strip of a history: where its nights stand, and its picture."""
 
 from __future__ import annotations
 

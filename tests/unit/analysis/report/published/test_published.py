@@ -12,7 +12,7 @@ from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.pages.model import Table
 from analysis.report.assembling import chapter_html
-from analysis.report.published import chapter as published
+from analysis.report.further import published
 from analysis.report.written import written_of
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from analysis.importers.reader import Reading
 from analysis.pages.model import Figure, Sentence, Table
+from analysis.report.further import suite
 from analysis.report.subject import subject_of
-from analysis.report.suite import chapter as suite
 
 BENCHES = ("text", "logs", "json")
 

@@ -14,8 +14,8 @@ from analysis.errors import UsageError
 from analysis.importers.reader import Reading
 from analysis.pages.model import CommandLine, Table, page_of, text_of
 from analysis.report.assembling import assemble
+from analysis.report.further import variation
 from analysis.report.subject import subjects_of
-from analysis.report.variation import chapter as chapter_of_subject
 from harness.cli import main
 
 SAMPLE = str(Path(__file__).resolve().parents[5] / "tests" / "data" / "sample-0.2.0")
@@ -68,4 +68,4 @@ def test_too_few_runs_leave_it_out(tmp_path, synthetic):
         tmp_path / "t"
     )
     (subject,) = subjects_of([str(path)], Reading(), explain=False)
-    assert chapter_of_subject(subject) is None
+    assert variation(subject) is None

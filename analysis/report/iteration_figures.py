@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ...data.iterations import judged_counts, values_of_run
-from ...errors import AnalysisError
-from ...pages.number_format import span
-from ...plots.axes import Axes, Scale, Tick, quantity_axis, quantity_scale
-from ...plots.chart import arranged
-from ...record.shapes import MOST_IN_ROW
-from ...stats.samples import Array
+from ..data.iterations import judged_counts, values_of_run
+from ..errors import AnalysisError
+from ..pages.number_format import span
+from ..plots.axes import Axes, Scale, Tick, quantity_axis, quantity_scale
+from ..plots.chart import Sheet, arranged
+from ..record.shapes import MOST_IN_ROW
+from ..stats.samples import Array
 from .panels import Drawing, Number, cells_and_styles, name_of, names_of, rows_high
-
-if TYPE_CHECKING:
-    from ...plots.chart import Sheet
-    from ..subject import Subject
-
-__all__ = ["RunIterations", "draw_iterations", "panel_of", "runs_of_variants", "thinned"]
+from .subject import Subject
 
 _PLACES = 250  # points of a run: of more iterations the median of neighbours is drawn
 _MOST = 40  # runs of a variant that are drawn
@@ -65,14 +60,6 @@ def thinned(run: RunIterations, most: int = _PLACES) -> tuple[Array, Array]:
     return middles, np.array([run.places[k : k + each].mean() for k in parts])
 
 
-def _drawn(values: Array, left_out: int) -> RunIterations:
-    run = RunIterations(values, np.arange(1.0, values.size + 1), values.size, left_out)
-    if values.size <= MOST_IN_ROW:
-        return run
-    middles, places = thinned(run)
-    return run._replace(values=middles, places=places)
-
-
 def printed_metric(subject: Subject) -> str:
     """Give the metric whose iterations are drawn: that which is judged, or whose quantile it is."""
     basis = subject.verdict.quantile
@@ -91,28 +78,24 @@ def runs_of_variants(
     """
     metric, trial = printed_metric(subject), subject.trial
     judged = None if trial is None else trial.judged_iterations(metric)
-    if (
-        trial is None
-        or judged is None
-        or (judged_counts(trial, metric) + judged.left_out).max() < 2
-    ):
-        raise AnalysisError(
-            "no run has several iterations",
-            benchmark,
-            "give a trial, and a metric that its programs print",
-        )
+    left_out = None if judged is None else judged.left_out
+    if trial is None or left_out is None or (judged_counts(trial, metric) + left_out).max() < 2:
+        fix = "give a trial, and a metric that its programs print"
+        raise AnalysisError("no run has several iterations", benchmark, fix)
     mine = trial.judged(metric) & (trial.benchmark == trial.manifest.benchmarks.index(benchmark))
     mine &= np.diff(trial.metrics[metric].offsets) > 0
     runs: dict[str, list[tuple[int, RunIterations]]] = {}
     for name in variants:
         rows = np.flatnonzero(mine & (trial.variant == trial.manifest.variants.index(name)))
-        runs[name] = [
-            (
-                int(trial.session[row]),
-                _drawn(values_of_run(trial, metric, row), int(judged.left_out[row])),
-            )
-            for row in rows.tolist()
-        ]
+        runs[name] = []
+        for row in rows.tolist():
+            values = values_of_run(trial, metric, row)
+            places = np.arange(1.0, values.size + 1)
+            run = RunIterations(values, places, values.size, int(left_out[row]))
+            if values.size > MOST_IN_ROW:
+                values, places = thinned(run)
+            found = run._replace(values=values, places=places)
+            runs[name].append((int(trial.session[row]), found))
     return runs
 
 

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InsufficientDataError
-from ...plots.axes import Axes
-from ...plots.chart import POINT, arranged
-from ...plots.marks import COLOURS, style_of
-from ...plots.svg import wide
-from ...stats.classical import normal_positions
-from ...stats.quantiles import Shift, shift_of
-from ...words import shortened
-
-if TYPE_CHECKING:
-    from ...data.matrix import PerformanceMatrix
-    from ...methods.multilevel.result import BenchmarkLine, Multilevel
-    from ...plots.chart import Sheet
-    from ...plots.paper import Picture
-    from ..subject import Subject
+from ..data.matrix import PerformanceMatrix
+from ..errors import InsufficientDataError
+from ..methods.multilevel.result import BenchmarkLine, Multilevel
+from ..plots.axes import Axes
+from ..plots.chart import POINT, Sheet, arranged
+from ..plots.marks import COLOURS, style_of
+from ..plots.paper import Picture
+from ..plots.svg import wide
+from ..stats.classical import normal_positions
+from ..stats.quantiles import Shift, shift_of
+from ..words import shortened
+from .subject import Subject
 
 _TALLEST = 230.0  # mm: a page with its caption
 _LONGEST, _SHORTEST = 24, 6  # characters of a name

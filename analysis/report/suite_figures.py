@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...diagnose.normality import (
+from ..diagnose.normality import (
     from_on,
     grown_bandwidth,
     lilliefors,
@@ -16,19 +15,17 @@ from ...diagnose.normality import (
     sample_means,
     sizes_enough,
 )
-from ...errors import AnalysisError, InsufficientDataError
-from ...methods.hpt.speedup import HptSpeedup, hpt_speedup
-from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
-from ...methods.resampling.biplot import Biplot, biplot
-from ...methods.resampling.biplot_picture import biplot_picture, shares_picture
-from ...pages.number_format import outcome_word, pvalue
-from ...plots.axes import Axes, Key, Scale, Tick, ratio_axis, ratio_scale, rows_down
-from ...plots.chart import POINT
-from ...plots.marks import COLOURS, style_of
-from ...stats.arguments import stream
-from ...stats.samples import kernel_density
-from ..subject import level_of
-from ..written import column_of, written_of
+from ..errors import AnalysisError, InsufficientDataError
+from ..methods.hpt.speedup import HptSpeedup, hpt_speedup
+from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ..methods.resampling.biplot import Biplot, biplot
+from ..methods.resampling.biplot_picture import biplot_picture, shares_picture
+from ..pages.number_format import outcome_word, pvalue
+from ..plots.axes import Axes, Key, Scale, Tick, ratio_axis, ratio_scale, rows_down
+from ..plots.chart import POINT, Sheet
+from ..plots.marks import COLOURS, style_of
+from ..stats.arguments import stream
+from ..stats.samples import kernel_density
 from .panels import (
     Drawing,
     Number,
@@ -40,11 +37,8 @@ from .panels import (
     names_of,
     rows_high,
 )
-
-if TYPE_CHECKING:
-    from ...plots.chart import Sheet
-    from ..subject import Subject
-    from ..written import Written
+from .subject import Subject, level_of
+from .written import Written, column_of, written_of
 
 _BESIDE = 7.2  # mm of width for each point of a letter's size, that a panel beside another needs
 
@@ -86,18 +80,18 @@ def draw_forest(subject: Subject, sheet: Sheet) -> Drawing:
         )
         _speedups(axes, result, rows, texts[result.candidate], strokes=strokes, brief=across > 1)
         axes.y_texts = k % across == 0
-        axes.title, axes.title_css = (
-            (titles[result.candidate] if len(results) > 1 else ""),
-            "ink bold",
-        )
+        axes.title, axes.title_css = titles[result.candidate] * (len(results) > 1), "ink bold"
         one = f" of {name_of(result.candidate, sheet, 0.2)}" if len(results) == 1 else ""
         if k + across >= len(results):
             axes.x_label = f"speedup{one} over {base}"
         panels.append(axes)
     told = [_told(result, texts[result.candidate]) for result in results]
+    level, among = level_of(subject.verdict), f"in {subject.verdict.sessions} sessions"
+    if level is not None:
+        among = f"on hosts like these {len(level.hosts)}, in {level.sessions} sessions of theirs"
     headings = "candidate baseline line speedup low high confidence word sessions session_speedups"
     return Drawing(
-        alt=f"Speedups over {subject.baseline}, {_amount(subject)} with {subject.verdict.runs} runs. "
+        alt=f"Speedups over {subject.baseline}, {among} with {subject.verdict.runs} runs. "
         f"{'. '.join(told)}.",
         picture=in_columns(sheet, panels, across, height, notes),
         columns=tuple(headings.split()),
@@ -114,7 +108,6 @@ def _speedups(
     strokes: bool,
     brief: bool,
 ) -> None:
-    """Draw a candidate's lines, each in its row, with the numbers of the page beside them."""
     lines = {line.name: line for line in column_of(result) if line.name in rows}
     scale = ratio_scale(_extent(lines.values()), result.margin)
     axes.margin(result.margin)
@@ -132,9 +125,8 @@ def _speedups(
         css = style_of(line.outcome)
         axes.interval(y, line.speedup, ends, css, hollow=hollow, suite=name in _SUITE)
         numbers = f"{texts[name].speedup.text}× {'' if brief else texts[name].interval}".strip()
-        axes.beside.append(
-            (y, f"{numbers}  {outcome_word(line.outcome, timed=result.timed)}", "ink")
-        )
+        word = outcome_word(line.outcome, timed=result.timed)
+        axes.beside.append((y, f"{numbers}  {word}", "ink"))
 
 
 def _extent(lines: Iterable[Line]) -> list[float]:
@@ -148,7 +140,6 @@ def _extent(lines: Iterable[Line]) -> list[float]:
 
 
 def _told(result: Multilevel, texts: Mapping[str, Written]) -> str:
-    """Say a candidate's answer: of the suite, and how many benchmarks have which word."""
     line = result.these if result.these is not None else result.benchmarks[0]
     text, many = texts[line.name], len(result.benchmarks)
     level = f"{100 * result.confidence:.0f} % interval {text.interval}"
@@ -164,13 +155,6 @@ def _counted(result: Multilevel) -> str:
     """Count the words of a candidate: ``3 faster, 1 undecided``."""
     words = [outcome_word(line.outcome, timed=result.timed) for line in result.benchmarks]
     return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-
-
-def _amount(subject: Subject) -> str:
-    level = level_of(subject.verdict)
-    if level is not None:
-        return f"on hosts like these {len(level.hosts)}, in {level.sessions} sessions of theirs"
-    return f"in {subject.verdict.sessions} sessions"
 
 
 def _numbers(result: Multilevel, line: Line) -> tuple[Number, ...]:
@@ -263,11 +247,8 @@ _SURE = 1e-4  # of a reliability: what is nearer to 0 or 1 is not drawn
 def draw_curve(subject: Subject, sheet: Sheet) -> Drawing:
     """Draw a step curve for each candidate, with the required level and the largest speedup."""
     results = subject.results
-    found = [
-        (best, style_of(result.word))
-        for result in results
-        if (best := _best(subject, result.candidate)) is not None
-    ]
+    every = ((_best(subject, result.candidate), style_of(result.word)) for result in results)
+    found = [(best, style) for best, style in every if best is not None]
     if not found:
         raise InsufficientDataError(
             "HPT compares suites: it needs two benchmarks that both sides have",
@@ -293,11 +274,10 @@ def draw_curve(subject: Subject, sheet: Sheet) -> Drawing:
         steps = (curve.speedups, curve.at, curve.between[:-1], curve.between[1:])
         rows += [(best.candidate, *each) for each in np.column_stack(steps).tolist()]
     headings = "candidate speedup reliability_at reliability_below reliability_above"
+    height = rows_high(sheet, -(-len(found) // across), 13.0, 3.0)
     return Drawing(
         alt=f"{'. '.join(f'{best.candidate}: {best.conclusion}' for best, _ in found)}.",
-        picture=in_columns(
-            sheet, panels, across, rows_high(sheet, -(-len(found) // across), 13.0, 3.0)
-        ),
+        picture=in_columns(sheet, panels, across, height),
         columns=tuple(headings.split()),
         rows=tuple(rows),
     )
@@ -351,12 +331,11 @@ def draw_shares(subject: Subject, sheet: Sheet) -> Drawing:
 
 
 def _components(subject: Subject, what: str) -> Biplot:
-    """Find the principal components of the variants' medians."""
     matrices = list(subject.matrices.values())
     if len(matrices) < _SYSTEMS:
+        are = "are" if len(matrices) > 1 else "is"
         raise InsufficientDataError(
-            f"a {what} needs three systems or more, and here {'are' if len(matrices) > 1 else 'is'} "
-            f"{len(matrices)}",
+            f"a {what} needs three systems or more, and here {are} {len(matrices)}",
             fix="draw a forest: of two variants it shows which is better",
             n=len(matrices),
             needed=_SYSTEMS,
@@ -382,10 +361,7 @@ def shares_of(found: Biplot, sheet: Sheet) -> Drawing:
 
 def biplot_of(found: Biplot, sheet: Sheet) -> Drawing:
     """Set a biplot that is computed already as a drawing."""
-    kinds = (
-        ("system", found.systems, found.scores),
-        ("benchmark", found.benchmarks, found.loadings),
-    )
+    kinds = ("system", found.systems, found.scores), ("benchmark", found.benchmarks, found.loadings)
     return Drawing(
         alt=f"{found.conclusion}.",
         picture=biplot_picture(found, sheet),

@@ -1,4 +1,4 @@
-"""ro-crate-metadata.json, held against RO-Crate 1.1 by a schema."""
+"""The documents of a bundle. Authorities: RO-Crate 1.1, and markdown-it, a reader of CommonMark."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from urllib.parse import unquote
 
 import jsonschema
 import pytest
+from hypothesis import example, given, settings, strategies as st
+from markdown_it import MarkdownIt
+
+from analysis.artifact.documents import _safe, _ticked
+from tests.examples import examples
 
 # RO-Crate Metadata Specification 1.1: "RO-Crate Metadata File Descriptor", "Direct properties of the Root Data
 # Entity", "Data Entities", "People", "Provenance of entities"
@@ -149,3 +154,58 @@ def test_without_a_trial_the_day_is_what_the_authors_say(pack, tmp_path):
     crate = json.loads(made.files["ro-crate-metadata.json"])
     jsonschema.Draft202012Validator(SCHEMA).validate(crate)
     assert crate["@graph"][1]["datePublished"] == "2026-11-22"
+
+
+TEXTS = st.text(
+    st.one_of(
+        st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"]),
+        st.sampled_from("`*_[]<>#|&;\\!-+1.)~=: \"'("),
+    ),
+    max_size=30,
+)
+READER = MarkdownIt("commonmark").enable("table")
+
+
+def words(tokens) -> str:
+    found = []
+    for token in tokens:
+        if token.type in {"text", "code_inline"}:
+            found.append(token.content)
+        found.append(words(token.children or []))
+    return "".join(found)
+
+
+def kinds(tokens) -> set[str]:
+    return {t.type for t in tokens}.union(*(kinds(t.children or []) for t in tokens))
+
+
+@given(TEXTS)
+@example("&lt;b&gt; &copy;")
+@example("- no list")
+@example("1. no list")
+@example("+ no list")
+@example("# no heading")
+@example("> no quote")
+@example("<b>no tag</b>")
+@example("![no](picture)")
+@example("---")
+@example("~~~")
+@example("a | b")
+@settings(max_examples=examples(300), deadline=None)
+def test_a_paragraph_of_a_foreign_text_is_that_text(text):
+    plain = " ".join(text.split())
+    tokens = READER.parse(_safe(text))
+    assert words(tokens) == plain
+    assert kinds(tokens) <= {"paragraph_open", "inline", "text", "text_special", "paragraph_close"}
+
+
+@pytest.mark.parametrize("write", [_safe, _ticked])
+@given(text=TEXTS)
+@settings(max_examples=examples(300), deadline=None)
+def test_a_cell_of_a_foreign_text_is_that_text(write, text):
+    plain = " ".join(text.split())
+    table = f"| a | b |\n|---|---|\n| {write(text)} | end |"
+    tokens = READER.parse(table)
+    cells = [t for t in tokens if t.type == "inline"][2:]
+    assert [words([cell]).strip() for cell in cells] == [plain, "end"]
+    assert not kinds(tokens) & {"html_inline", "link_open", "image", "em_open", "strong_open"}

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data.matrix import PerformanceMatrix
-from ...diagnose.normality import normal_curves
-from ...errors import AnalysisError, InsufficientDataError
-from ...methods.mixture.pictures import draw_density as draw_mixture, window_of
-from ...methods.mixture.report import MixtureOptions, mixture_report
-from ...pages.number_format import counted, quantity
-from ...plots.axes import (
+from ..data.matrix import PerformanceMatrix
+from ..diagnose.normality import normal_curves
+from ..errors import AnalysisError, InsufficientDataError
+from ..methods.mixture.pictures import draw_density as draw_mixture, window_of
+from ..methods.mixture.report import MixtureOptions, mixture_report
+from ..pages.number_format import counted, quantity
+from ..plots.axes import (
     Axes,
     Key,
     Scale,
@@ -25,10 +24,11 @@ from ...plots.axes import (
     ratio_scale,
     rows_down,
 )
-from ...plots.chart import POINT, arranged
-from ...plots.marks import COLOURS
-from ...stats.arguments import stream
-from ...stats.samples import bandwidth_of, kernel_density
+from ..plots.chart import POINT, Sheet, arranged
+from ..plots.marks import COLOURS
+from ..stats.arguments import stream
+from ..stats.quantiles import Shift
+from ..stats.samples import bandwidth_of, kernel_density
 from .panels import (
     Cell,
     Drawing,
@@ -44,11 +44,7 @@ from .panels import (
     rows_high,
     shift_between,
 )
-
-if TYPE_CHECKING:
-    from ...plots.chart import Sheet
-    from ...stats.quantiles import Shift
-    from ..subject import Subject
+from .subject import Subject
 
 # --- Every run as a dot, a line for each session, and the density above.
 
@@ -188,12 +184,11 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         limits += ["one session, so no interval"] * bool(np.isnan(shift.half).all())
         notes += [f"{names[name]}: {limit}" for limit in limits]
         told.append(f"{name}: {', '.join([*at, *limits])}, over {shift.sessions} sessions")
-        known = np.isfinite(shift.half)
+        known = np.isfinite(shift.half).tolist()
+        each = zip(shift.shares, known, *ends[name].tolist(), strict=True)
         rows += [
-            (name, share, mid, lo if known[p] else None, hi if known[p] else None, shift.sessions)
-            for p, (share, lo, mid, hi) in enumerate(
-                zip(shift.shares, *ends[name].tolist(), strict=True)
-            )
+            (name, share, mid, lo if is_known else None, hi if is_known else None, shift.sessions)
+            for share, is_known, lo, mid, hi in each
         ]
     return Drawing(
         alt=f"Speedups over {subject.baseline} by quantile of the runs of {benchmark} "
@@ -205,7 +200,6 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
 
 
 def _shifts(subject: Subject, cells: Mapping[str, Cell], benchmark: str) -> dict[str, Shift]:
-    """Give the shift function of each candidate that has a speedup here."""
     base = cells.get(subject.baseline)
     found = {}
     for one in subject.candidates:
@@ -216,13 +210,9 @@ def _shifts(subject: Subject, cells: Mapping[str, Cell], benchmark: str) -> dict
         if shift is not None and line_of(subject, one.variant, benchmark) is not None:
             found[one.variant] = shift
     if not found:
-        raise InsufficientDataError(
-            "a shift function needs two sides with three positive runs in a session",
-            benchmark,
-            "measure more runs, or draw an ecdf",
-            n=0,
-            needed=3,
-        )
+        what = "a shift function needs two sides with three positive runs in a session"
+        fix = "measure more runs, or draw an ecdf"
+        raise InsufficientDataError(what, benchmark, fix, n=0, needed=3)
     return found
 
 
@@ -288,12 +278,8 @@ def draw_qq(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     every = ((name, normal_quantiles(cell)) for name, cell in cells.items())
     found = {name: dots for name, dots in every if len(dots) >= _FEWEST}
     if not found:
-        raise InsufficientDataError(
-            "a normal Q-Q plot needs four runs of a variant that vary within sessions",
-            benchmark,
-            n=0,
-            needed=_FEWEST,
-        )
+        what = "a normal Q-Q plot needs four runs of a variant that vary within sessions"
+        raise InsufficientDataError(what, benchmark, n=0, needed=_FEWEST)
     across = max(1, min(len(found), int(sheet.width / _NARROW)))
     names = names_of(list(found), sheet, 0.7 * _NARROW / sheet.width)
     panels, told, rows = [], [], list[tuple[Number, ...]]()
@@ -333,11 +319,9 @@ def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         if cell.positive
     ]
     options = MixtureOptions(resamples=0)
-    fitted = []
+    fitted, rng = [], stream(0, "mixture")
     if matrices:
-        report = mixture_report(
-            matrices, benchmark=benchmark, options=options, rng=stream(0, "mixture")
-        )
+        report = mixture_report(matrices, benchmark=benchmark, options=options, rng=rng)
         fitted = [one for one in report.benchmarks[0].cells if one.mixture is not None]
     if not fitted:
         raise InsufficientDataError("no variant has a mixture", benchmark, n=0, needed=3)
@@ -346,11 +330,9 @@ def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     panels, told, notes, beyond = [], [], [], False
     rows: list[tuple[Number, ...]] = []
     for one in fitted:
-        found = one.fitted
-        said = (
-            f"{one.values.size} runs, {counted(found.components, 'component')}, "
-            f"{counted(found.modes().size, 'mode')}"
-        )
+        found, count = one.fitted, f"{one.values.size} runs"
+        parts = counted(found.components, "component"), counted(found.modes().size, "mode")
+        said = ", ".join((count, *parts))
         axes = Axes(title=f"{names[one.variant]}: {said}", x_texts=one is fitted[-1])
         quantity_axis(axes, "x", window, unit)
         beyond |= draw_mixture(axes, one, styles[one.variant], unit=unit)
@@ -358,8 +340,8 @@ def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         panels.append(axes)
         told += [f"{one.variant}: {text}" for text in (said, *(c.text for c in one.cautions))]
         notes += [f"{names[one.variant]}: {caution.text}" for caution in one.cautions]
-        parts = np.column_stack((found.weights, found.means, found.sds)).tolist()
-        rows += [(one.variant, k, *part, unit) for k, part in enumerate(parts, 1)]
+        laws = np.column_stack((found.weights, found.means, found.sds)).tolist()
+        rows += [(one.variant, k, *law, unit) for k, law in enumerate(laws, 1)]
     if beyond:
         notes.insert(0, "a triangle: there the density goes on above the picture")
     panels[-1].x_label = f"{name_of(subject.verdict.metric, sheet)} of a run ({better} is better)"

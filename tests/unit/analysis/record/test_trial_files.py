@@ -1,17 +1,27 @@
-"""``builds.jsonl`` is read as docs/trial-format.md says: keys, checksum, a torn last line, a missing file."""
+"""What a trial directory holds: builds, and the lists of looks at its sessions."""
+
+from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+from hypothesis import given, strategies as st
 
 from analysis.errors import StoreError
 from analysis.record.shapes import encode, encode_checked
 from analysis.record.trial_files import (
     BUILDS,
+    LOOKS,
+    OPEN_LOOKS,
     Artifact,
     BuildRecord,
+    LooksPlan,
     layouts_by_session,
+    looked_after,
+    next_look,
     read_builds,
+    with_look,
 )
 
 ONE = BuildRecord(
@@ -83,3 +93,38 @@ def test_the_last_build_of_a_session_is_what_it_was_measured_with():
     once, again = like(session=0, variant="old"), like(segment=1, layout_seed=6)
     found = layouts_by_session([once, ONE, again, like(session=2)])
     assert found == {"new": {1: again, 2: like(session=2)}}
+
+
+def test_the_lists_are_those_that_were_decided():
+    assert LOOKS == (3, 4, 5, 6, 8, 10, 13, 17, 22, 29, 38, 49, 64, 83, 108)
+    assert OPEN_LOOKS[: len(LOOKS)] == LOOKS
+    assert (len(OPEN_LOOKS), OPEN_LOOKS[-1]) == (23, 1024)
+    assert list(OPEN_LOOKS) == sorted(set(OPEN_LOOKS))
+
+
+def test_a_look_off_the_list_takes_the_place_of_the_next_one():
+    assert with_look(LOOKS, 13) == LOOKS
+    assert with_look(LOOKS, 45) == (*LOOKS[:11], 45, *LOOKS[12:])
+    assert with_look(LOOKS, 200) == LOOKS
+    once_more = with_look(with_look(LOOKS, 45), 50)
+    assert once_more[11:] == (45, 50, 83, 108)
+
+
+@given(st.lists(st.integers(3, 108), max_size=12))
+def test_there_are_never_more_looks_than_were_planned(caps):
+    looks = LOOKS
+    for cap in sorted(caps):
+        looks = with_look(looks, cap)
+        assert cap in looks or cap > looks[-1]
+    assert len(looks) == len(LOOKS)
+    assert list(looks) == sorted(set(looks))
+
+
+def test_plans_go_on_in_the_same_list():
+    plan = LooksPlan(rule="repeated", looks=LOOKS)
+    assert (next_look(plan, 0), next_look(plan, 38), next_look(plan, 108)) == (3, 49, None)
+    assert next_look(replace(plan, looks=OPEN_LOOKS, open=True), 108) == 143
+    capped = looked_after(plan, 45)
+    assert (len(capped.looks), next_look(capped, 45)) == (len(LOOKS), 64)
+    once = LooksPlan(rule="planned", looks=(6,))
+    assert looked_after(once, 4) == once
