@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -52,6 +53,47 @@ CHAPTERS = {
     "timeline": "analysis.report.timeline:chapter",
     "conditions": "analysis.report.conditions:chapter",
     "paper": "analysis.report.paper:chapter",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FigureKind:
+    """A kind of figure.
+
+    `draw` is the place of its function; `shows` says in a few words what; `each` whether it shows
+    one benchmark, which is to be named where there are several.
+    """
+
+    draw: str
+    shows: str
+    each: bool = False
+
+
+_SUITE = {
+    "forest": "speedups with their intervals, session values and margin",
+    "curve": "HPT's reliability for each speedup under test",
+    "box": "five numbers of each benchmark and variant",
+    "biplot": "which systems are alike, and which benchmarks tell them apart",
+    "shares": "the share of the variance that each component of the biplot explains",
+    "means": "densities of means of ever larger samples, from 10 to 280 runs",
+}
+_RUNS = {
+    "strip": "every run of a benchmark as a dot, a line for each session",
+    "ecdf": "the share of runs done by a time",
+    "shift": "the speedup at each decile of the runs",
+    "density": "a kernel density of the runs against the fitted normal law",
+    "qq": "the runs against a normal law",
+    "modes": "a mixture of normal laws over the histogram of the runs",
+}
+_ITERATIONS = {"iterations": "all iterations of each run, and which of them are judged"}
+FIGURES = {
+    name: FigureKind(f"analysis.report.{module}:draw_{name}", shows, each=kinds is not _SUITE)
+    for module, kinds in (
+        ("suite_figures", _SUITE),
+        ("run_figures", _RUNS),
+        ("iteration_figures", _ITERATIONS),
+    )
+    for name, shows in kinds.items()
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import AnalysisError, UsageError
 from ..options import command
+from ..registry import FIGURES
 from ..words import WIDTH
 from .options import (
     Judging,
@@ -193,9 +194,7 @@ _OF_SYSTEMS = ("biplot", "shares")
 
 def every_kind() -> str:
     """Say what each kind of figure shows."""
-    from ..report.figures import KINDS
-
-    return "; ".join(f"{name}: {kind.shows}" for name, kind in KINDS.items())
+    return "; ".join(f"{name}: {kind.shows}" for name, kind in FIGURES.items())
 
 
 class _Asked(Judging, Systems):

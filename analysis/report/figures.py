@@ -9,69 +9,29 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ..announcing import doing
 from ..errors import AnalysisError, UsageError
 from ..methods.resampling.biplot import Biplot
 from ..plots.chart import ENDINGS, Sheet, write_file, write_picture
-from ..registry import function
+from ..registry import FIGURES, FigureKind, function
 from ..words import shown
 from .panels import Drawing
 from .subject import Subject
 
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind.
-
-    `draw` is the place of its function; `shows` says in a few words what; `each` whether it shows
-    one benchmark, which is to be named where there are several.
-    """
-
-    draw: str
-    shows: str
-    each: bool = False
-
-
-_SUITE = {
-    "forest": "speedups with their intervals, session values and margin",
-    "curve": "HPT's reliability for each speedup under test",
-    "box": "five numbers of each benchmark and variant",
-    "biplot": "which systems are alike, and which benchmarks tell them apart",
-    "shares": "the share of the variance that each component of the biplot explains",
-    "means": "densities of means of ever larger samples, from 10 to 280 runs",
-}
-_RUNS = {
-    "strip": "every run of a benchmark as a dot, a line for each session",
-    "ecdf": "the share of runs done by a time",
-    "shift": "the speedup at each decile of the runs",
-    "density": "a kernel density of the runs against the fitted normal law",
-    "qq": "the runs against a normal law",
-    "modes": "a mixture of normal laws over the histogram of the runs",
-}
-_ITERATIONS = {"iterations": "all iterations of each run, and which of them are judged"}
-KINDS = {
-    name: Kind(f"analysis.report.{module}:draw_{name}", shows, each=kinds is not _SUITE)
-    for module, kinds in (
-        ("suite_figures", _SUITE),
-        ("run_figures", _RUNS),
-        ("iteration_figures", _ITERATIONS),
-    )
-    for name, shows in kinds.items()
-}
 _OPEN = 8  # benchmarks whose own figures are drawn; of more, those that a caution names
 _NOTED = 3
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> FigureKind:
     """Look a kind up; raises a `UsageError` that lists all if there is none of that name."""
-    if name not in KINDS:
+    if name not in FIGURES:
         raise UsageError(
-            f"there is no kind of figure {name!r}", fix=f"take one of {', '.join(KINDS)}"
+            f"there is no kind of figure {name!r}", fix=f"take one of {', '.join(FIGURES)}"
         )
-    return KINDS[name]
+    return FIGURES[name]
 
 
 def draw(name: str, subject: Subject, sheet: Sheet, *, benchmark: str | None = None) -> Drawing:
@@ -107,7 +67,7 @@ def draw(name: str, subject: Subject, sheet: Sheet, *, benchmark: str | None = N
 def draw_table(found: Biplot, sheet: Sheet, kind: str = "biplot") -> Drawing:
     """Draw a biplot, or its shares, of systems that were read without a verdict, such as a table of medians."""
     drawing: Drawing = function(f"analysis.report.suite_figures:{kind}_of")(found, sheet)
-    return replace(drawing, name=kind, title=KINDS[kind].shows, alt=shown(drawing.alt))
+    return replace(drawing, name=kind, title=FIGURES[kind].shows, alt=shown(drawing.alt))
 
 
 def _benchmark(kind: str, subject: Subject, benchmark: str | None) -> str:
@@ -199,7 +159,7 @@ def _wanted(
     if benchmarks is None and len(chosen) > _OPEN:
         named = {name for caution in subject.verdict.cautions for name in caution.about}
         chosen = (tuple(b for b in subject.order if b in named) or subject.order)[:_NOTED]
-    for name, kind in KINDS.items():
+    for name, kind in FIGURES.items():
         for benchmark in chosen if kind.each else (None,):
             yield name, benchmark
 

@@ -25,7 +25,7 @@ from analysis import registry
 from analysis.importers.export import TARGETS
 from analysis.importers.registry import TOOLS
 from analysis.pages.model import page_of
-from analysis.report.figures import KINDS
+from analysis.registry import FIGURES
 
 pytestmark = pytest.mark.tree
 
@@ -352,7 +352,7 @@ def test_whatever_is_registered_for_a_class_is_found(nodes):
 
 
 def test_chapters_and_figures_have_their_functions():
-    places = [*registry.CHAPTERS.values(), *(kind.draw for kind in KINDS.values())]
+    places = [*registry.CHAPTERS.values(), *(kind.draw for kind in FIGURES.values())]
     assert all(callable(registry.function(place)) for place in places)
 
 

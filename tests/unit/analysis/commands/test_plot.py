@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from analysis.report.figures import KINDS
+from analysis.registry import FIGURES
 from harness.cli import main
 
 from .conftest import executed
@@ -118,7 +118,7 @@ def test_lengths(text, mm, trial, tmp_path):
 def test_the_help_names_every_kind(capsys):
     assert execute("--help")[0] == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert all(f"{name}: {kind.shows}" in text for name, kind in KINDS.items())
+    assert all(f"{name}: {kind.shows}" in text for name, kind in FIGURES.items())
 
 
 # ---- the documentation
@@ -139,7 +139,7 @@ def commands():
 
 def test_the_page_has_every_kind_and_no_other():
     rows = [line.split("`")[1] for line in page().splitlines() if line.startswith("| `")]
-    assert [name for name in rows if not name.startswith("-")] == list(KINDS)
+    assert [name for name in rows if not name.startswith("-")] == list(FIGURES)
 
 
 @pytest.mark.parametrize("line", commands())

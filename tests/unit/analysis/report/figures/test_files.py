@@ -8,8 +8,9 @@ import pytest
 
 from analysis.errors import AnalysisError, UsageError
 from analysis.plots.chart import Sheet
+from analysis.registry import FIGURES
 from analysis.report import figures as files
-from analysis.report.figures import KINDS, draw, kind_of, write_all, write_drawing
+from analysis.report.figures import draw, kind_of, write_all, write_drawing
 
 SHEET = Sheet(width=85, font_size=7)
 
@@ -26,7 +27,7 @@ def test_all_kinds_that_apply(measured, tmp_path, monkeypatch):
     stems = {path.stem for path in found}
     assert stems == {
         subject.anchor(name, "two" if kind.each else "")
-        for name, kind in KINDS.items()
+        for name, kind in FIGURES.items()
         if name not in refused
     }
     assert len(found) == 4 * len(stems)

@@ -14,7 +14,8 @@ from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.methods.resampling.biplot import biplot
 from analysis.plots.chart import Sheet, picture_bytes
 from analysis.plots.marks import Curve
-from analysis.report.figures import KINDS, draw, draw_table, kind_of
+from analysis.registry import FIGURES
+from analysis.report.figures import draw, draw_table, kind_of
 from analysis.report.subject import subject_of
 from analysis.report.written import written_of
 
@@ -45,7 +46,7 @@ def touching(drawn):
 
 
 # the runs of these trials have one value each (test_iterations.py)
-DRAWN = [name for name in KINDS if name != "iterations"]
+DRAWN = [name for name in FIGURES if name != "iterations"]
 
 
 @pytest.mark.parametrize("kind", DRAWN)
@@ -88,7 +89,7 @@ def test_long_and_hostile_names_stay_in_their_place(kind, measured):
     assert not set(drawing.alt) & set("\x07\u202e\u2066")
 
 
-@pytest.mark.parametrize("kind", [name for name in DRAWN if KINDS[name].each])
+@pytest.mark.parametrize("kind", [name for name in DRAWN if FIGURES[name].each])
 def test_one_benchmark_is_named_or_the_only_one(kind, measured):
     with pytest.raises(UsageError, match="shows one benchmark, and there are 3"):
         draw(kind, measured(), NARROW)
