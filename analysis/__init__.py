@@ -84,16 +84,18 @@ if TYPE_CHECKING:
     from .methods.multilevel.compare import multilevel as multilevel
     from .methods.multilevel.result import Multilevel as Multilevel
     from .methods.resampling.biplot import Biplot as Biplot, biplot as biplot
-    from .methods.resampling.bootstrap import bootstrap_speedup as bootstrap_speedup
+    from .methods.resampling.bootstrap import (
+        BootstrapInterval as BootstrapInterval,
+        bootstrap_speedup as bootstrap_speedup,
+    )
     from .methods.resampling.distribution import (
+        EmpiricalDistribution as EmpiricalDistribution,
         compare_distributions as compare_distributions,
         empirical_distribution as empirical_distribution,
     )
-    from .methods.resampling.randomization import randomization_test as randomization_test
-    from .methods.resampling.result import (
-        BootstrapInterval as BootstrapInterval,
-        EmpiricalDistribution as EmpiricalDistribution,
+    from .methods.resampling.randomization import (
         RandomizationTest as RandomizationTest,
+        randomization_test as randomization_test,
     )
     from .methods.speedup_test.compare import (
         speedup_test as speedup_test,
@@ -138,10 +140,9 @@ _ROOMS = {
     "methods.hpt.page": "hpt_context hpt_report",
     "methods.speedup_test.compare": "speedup_test speedup_test_suite",
     "methods.speedup_test.result": "SpeedupTest SpeedupSuite",
-    "methods.resampling.randomization": "randomization_test",
-    "methods.resampling.result": "RandomizationTest BootstrapInterval EmpiricalDistribution",
-    "methods.resampling.bootstrap": "bootstrap_speedup",
-    "methods.resampling.distribution": "empirical_distribution compare_distributions",
+    "methods.resampling.randomization": "RandomizationTest randomization_test",
+    "methods.resampling.bootstrap": "BootstrapInterval bootstrap_speedup",
+    "methods.resampling.distribution": "EmpiricalDistribution empirical_distribution compare_distributions",
     "methods.mixture.fit": "fit_mixture",
     "methods.mixture.goodness": "CorpusFit FitTest fit_corpus ks_fit",
     "methods.mixture.model": "Mixture",

@@ -262,6 +262,12 @@ def table_of(name: str, things: Iterable[Any], *columns: tuple[Any, ...] | None)
     return Table(name=name, columns=columns_of(*(one[0] for one in chosen)), rows=rows)
 
 
+def facts(name: str, *rows: tuple[Cell, ...]) -> Table:
+    """Make a table of lines without headings: labels, and last what stands there; without it no line."""
+    known = tuple(row for row in rows if row[-1])
+    return Table(name=name, columns=columns_of(*"<" * len(known[0])), rows=known, headed=False)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Figure:
     """A picture: what it shows in words, and what draws it when it is wanted."""

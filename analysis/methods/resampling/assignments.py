@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ...data.pair import match, speedup_of, suite_mean
 from ...errors import UsageError
 from ...pages import number_format as figures
+from ...pages.model import Caution, cautions_of
 from ...registry import shipped
 from ...stats.samples import Array, Flags, Indices, Integers, read_only
 from ...stats.workers import Budget
@@ -542,3 +543,42 @@ def _single_runs(
         read_only(np.arange(m, m + k, dtype=np.int64)) for m, k in zip(a.runs, b.runs, strict=True)
     )
     return ours, theirs, read_only(np.empty(0, dtype=np.int64))
+
+
+def unit_cautions(pair: Match, units: Units) -> tuple[Caution, ...]:
+    """Say what the choice of units takes for granted, and what the data cannot tell."""
+    a, b = pair.candidate, pair.baseline
+    why = "which runs of different benchmarks belong to one round is not known"
+    if a.blocks is not None and b.blocks is not None:
+        why = "rounds are known, but single runs were asked for"
+    where = _one_side("blocks", a, b) if units.chosen else ""
+    labels = ({label for row in m.sessions or () for label in row.tolist()} for m in (a, b))
+    apart = not set.intersection(*labels)
+    said = {
+        "runs-as-units": units.unit == "run"
+        and f"{why}{where}: the runs of one benchmark count as independent of those of the others. "
+        "Benchmarks that share a process or a busy moment break that, and the answer is then "
+        "too sure",
+        "sessions-unknown": units.sessions is None
+        and f"the sessions of the runs are not known{_one_side('sessions', a, b)}: the outcome "
+        "holds within one session only",
+        "one-session": units.sessions == 1
+        and "all runs stem from one session and share its memory layout, frequencies and "
+        "neighbours: the outcome holds within one session only; measure 3 or more",
+        "sessions-apart": units.several_sessions
+        and apart
+        and "no session holds both variants: a difference between sessions looks like one between "
+        f"the variants, and {units.noun}s cannot tell them apart. Take unit 'session', and "
+        "measure both variants in every session",
+        "sessions-pooled": units.several_sessions
+        and not apart
+        and f"{units.noun}s of one session are not independent replications, and all of the "
+        f"{units.sessions} sessions count as if they were: the answer is too sure where sessions "
+        "shift the variants differently. Unit 'session' asks that question",
+    }
+    return cautions_of(said)
+
+
+def _one_side(kind: str, a: PerformanceMatrix, b: PerformanceMatrix) -> str:
+    known = [matrix.name for matrix in (a, b) if getattr(matrix, kind) is not None]
+    return f" (for {known[0]!r} alone they are)" if len(known) == 1 else ""

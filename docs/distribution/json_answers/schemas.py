@@ -29,7 +29,8 @@ from analysis.methods.hpt.page import HptReport
 from analysis.methods.mixture.metrics_page import PlaneReport
 from analysis.methods.mixture.report import MixtureReport
 from analysis.methods.resampling.biplot import Biplot
-from analysis.methods.resampling.page import PassesReport, ResamplingReport
+from analysis.methods.resampling.distribution import PassesReport
+from analysis.methods.resampling.report import ResamplingReport
 from analysis.methods.speedup_test.result import SpeedupSuite
 from analysis.methods.variance_sources.result import Sources
 from analysis.pages.result import Result

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.methods.resampling.biplot import biplot
-from analysis.methods.resampling.biplot_picture import biplot_picture
+from analysis.methods.resampling.biplot import biplot, biplot_picture
 from analysis.plots.paper import Outline
 
 

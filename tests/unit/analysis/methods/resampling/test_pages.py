@@ -6,8 +6,8 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.resampling.bootstrap import bootstrap_speedup
 from analysis.methods.resampling.distribution import compare_distributions, empirical_distribution
-from analysis.methods.resampling.page import resampling_report
 from analysis.methods.resampling.randomization import randomization_test
+from analysis.methods.resampling.report import resampling_report
 from analysis.pages.model import Caution, Page, Sentence, Table, page_of
 from analysis.stats.arguments import stream
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.resampling.page import resampling_report
+from analysis.methods.resampling.report import resampling_report
 from analysis.stats.arguments import stream
 
 
