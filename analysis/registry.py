@@ -30,7 +30,6 @@ PAGES = {
     "MixtureContest": "analysis.methods.mixture.page",
     "MixtureReport": "analysis.methods.mixture.page",
     "Multilevel": "analysis.methods.multilevel.page",
-    "Sources": "analysis.methods.variance_sources.page",
     "Gate": "analysis.verdict.gate_answer",
     "Verdict": "analysis.verdict.screen",
 }

@@ -226,7 +226,7 @@ Design = Literal["runs", "units", "pairs"]
 _TABLE = "analysis/methods/resampling/coverage.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class KnownCoverage:
     """The coverage of an interval in the largest cell of the table that promises no more.
 
@@ -249,9 +249,7 @@ class KnownCoverage:
 
 @cache
 def _table() -> dict[str, Any]:
-    text = shipped(_TABLE).read_text(encoding="utf-8")
-    table: dict[str, Any] = json.loads(text)
-    return table
+    return dict(json.loads(shipped(_TABLE).read_text(encoding="utf-8")))
 
 
 def known_coverage(
@@ -295,15 +293,8 @@ def known_coverage(
         for cell in here
     }
     least, suites = min(found.values()), min(cell["suites"] for cell in here)
-    return KnownCoverage(
-        coverage=least,
-        error=math.sqrt(least * (1 - least) / suites),
-        suites=suites,
-        benchmarks=size[0],
-        runs=size[1],
-        design=design,
-        others=tuple(found.items()),
-    )
+    error = math.sqrt(least * (1 - least) / suites)
+    return KnownCoverage(least, error, suites, *size, design, tuple(found.items()))
 
 
 def not_covered(kind: Literal["session", "benchmarks"]) -> tuple[tuple[float, int], ...]:
@@ -327,7 +318,7 @@ SESSIONS = 5  # that both sides have: from so many on they are what is moved, un
 _NOUN = {"run": "run", "block": "round"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Units:
     """To which unit each run of two matched matrices belongs.
 
@@ -465,21 +456,12 @@ def exchangeable_units(
         used = "session"
     else:
         used = "run" if candidate.blocks is None or baseline.blocks is None else "block"
-    numbers = (
-        _single_runs(candidate, baseline)
-        if used == "run"
-        else _numbered(_keys(candidate, baseline, used))
-    )
+    both = candidate, baseline
+    numbers = _single_runs(*both) if used == "run" else _numbered(_keys(*both, used))
     known = candidate.sessions is not None and baseline.sessions is not None
-    return Units(
-        unit=used,
-        chosen=unit is None,
-        candidate=numbers[0],
-        baseline=numbers[1],
-        sides=numbers[2],
-        sessions=len(ours | theirs) if known else None,
-        outermost=candidate.outermost if candidate.outermost == baseline.outermost else "session",
-    )
+    sessions = len(ours | theirs) if known else None
+    outermost = candidate.outermost if candidate.outermost == baseline.outermost else "session"
+    return Units(used, unit is None, *numbers, sessions, outermost)
 
 
 def _sessions(matrix: PerformanceMatrix) -> set[Any]:
@@ -494,12 +476,10 @@ def _keys(a: PerformanceMatrix, b: PerformanceMatrix, unit: Unit) -> tuple[Keys,
     kind = f"{unit}s"
     missing = [matrix.name for matrix in (a, b) if getattr(matrix, kind) is None]
     if missing:
-        raise UsageError(
-            f"unit={unit!r} needs to know each run's {unit}, and does not for "
-            f"{' and '.join(map(repr, missing))}",
-            fix=f"take another unit, or give data that say it: a variant of a trial, or {kind} beside "
-            "the values (a JSON matrix file, PerformanceMatrix.from_samples)",
-        )
+        whose = " and ".join(map(repr, missing))
+        what = f"unit={unit!r} needs to know each run's {unit}, and does not for {whose}"
+        say = f"a variant of a trial, or {kind} beside the values (a JSON matrix file, PerformanceMatrix.from_samples)"
+        raise UsageError(what, fix=f"take another unit, or give data that say it: {say}")
     with_sessions = unit == "block" and a.sessions is not None and b.sessions is not None
 
     def of(matrix: PerformanceMatrix) -> Keys:
@@ -538,10 +518,9 @@ def _numbered(
 def _single_runs(
     a: PerformanceMatrix, b: PerformanceMatrix
 ) -> tuple[tuple[Integers, ...], tuple[Integers, ...], Integers]:
-    ours = tuple(read_only(np.arange(m, dtype=np.int64)) for m in a.runs)
-    theirs = tuple(
-        read_only(np.arange(m, m + k, dtype=np.int64)) for m, k in zip(a.runs, b.runs, strict=True)
-    )
+    ends = [(m, m + k) for m, k in zip(a.runs, b.runs, strict=True)]
+    ours = tuple(read_only(np.arange(m, dtype=np.int64)) for m, _ in ends)
+    theirs = tuple(read_only(np.arange(*both, dtype=np.int64)) for both in ends)
     return ours, theirs, read_only(np.empty(0, dtype=np.int64))
 
 

@@ -45,9 +45,8 @@ from ...pages.model import (
 from ...pages.result import Result
 from ...plots.axes import Axes, Key, Scale as AxisScale, Tick, quantity_ticks
 from ...plots.chart import Sheet, arranged
-from ...plots.labels import Box, Placed, Wanted, placed
 from ...plots.paper import SMALL, Picture
-from ...plots.svg import wide
+from ...plots.texts import Box, Placed, Wanted, placed, wide
 from ...stats.arguments import checks_arguments, chosen, numbers
 from ...stats.samples import Array, read_only
 from ...words import shorten, shown
@@ -74,22 +73,13 @@ REFERENCES = (
 class Biplot(Result):
     """Principal components of a table of systems x benchmarks.
 
-    Attributes
-    ----------
-    scale : {"log", "covariance", "correlation"}
-        What was analysed.
-    scores : read-only array, shape (systems, components)
-        The systems' coordinates, in the unit of what was analysed.
-    loadings : read-only array, shape (benchmarks, components)
-        The components as unit vectors; the loading of each that is largest in size is positive.
-    explained : read-only array, shape (components,)
-        The components' shares of the variance; they sum to 1.
-    sds : read-only array, shape (components,)
-        The standard deviations of the scores (divisor n - 1).
-    rank : int
-        How many components hold variance.
-    correlations : read-only array, shape (benchmarks, benchmarks)
-        Of the values as given; nan for a benchmark that does not vary.
+    Arrays are read-only. `scale`: What was analysed. `scores` (systems, components): The systems'
+    coordinates, in the unit of what was analysed. `loadings` (benchmarks, components): The
+    components as unit vectors; the loading of each that is largest in size is positive. `explained`
+    (components,): The components' shares of the variance; they sum to 1. `sds` (components,): The
+    standard deviations of the scores (divisor n - 1). `rank`: How many components hold variance.
+    `correlations` (benchmarks, benchmarks): Of the values as given; nan for a benchmark that does
+    not vary.
     """
 
     method: ClassVar[str] = "biplot"
@@ -245,9 +235,8 @@ def biplot(
 
 def _names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
     found = tuple(str(name) for name in names)
-    twice = next((name for k, name in enumerate(found) if name in found[:k]), None)
-    if twice is not None:
-        raise UsageError(f"{kind} must have names of their own, and {twice!r} is there twice")
+    if twice := [name for k, name in enumerate(found) if name in found[:k]]:
+        raise UsageError(f"{kind} must have names of their own, and {twice[0]!r} is there twice")
     return found
 
 
@@ -435,21 +424,15 @@ def biplot_picture(result: Biplot, sheet: Sheet | None = None) -> Picture:
     them to the points. A name without room is left out, the innermost first, and counted.
     """
     if len(result.systems) < _FEWEST:
-        raise InsufficientDataError(
-            "a biplot of two systems is a line, whatever they are: there is nothing to see",
-            fix="give 3 or more systems; of two, 'fairtrial plot forest' shows the speedups",
-            n=len(result.systems),
-            needed=_FEWEST,
-        )
+        what = "a biplot of two systems is a line, whatever they are: there is nothing to see"
+        fix = "give 3 or more systems; of two, 'fairtrial plot forest' shows the speedups"
+        raise InsufficientDataError(what, fix=fix, n=len(result.systems), needed=_FEWEST)
     title, height = "", 157.5
     broad = sheet is None or sheet.width >= _BESIDE
     if sheet is None:
         sheet = Sheet(width=233.7)
-        n, p = len(result.systems), len(result.benchmarks)
-        title = (
-            f"{n} systems (points) over {p} benchmark{'s' * (p > 1)} (arrows) · "
-            f"{SCALES[result.scale]}"
-        )
+        arrows = figures.counted(len(result.benchmarks), "benchmark")
+        title = f"{len(result.systems)} systems (points) over {arrows} (arrows) · {SCALES[result.scale]}"
     else:
         height = sheet.width * (0.62 if broad else 0.95)
     plane = _Plane(result, sheet)
@@ -497,12 +480,8 @@ class _Plane:
         every = np.vstack([self.points, self.tips, [[0, 0]]])
         self.low, self.high = every.min(axis=0), every.max(axis=0)
         shares = [result.explained[k] if k < result.rank else 0.0 for k in range(2)]
-        labels = [
-            f"PC{k + 1} ({100 * share:.1f} % of the variance)"
-            if share > 0
-            else f"PC{k + 1} (no variance)"
-            for k, share in enumerate(shares)
-        ]
+        held = [f"{100 * share:.1f} % of the" if share > 0 else "no" for share in shares]
+        labels = [f"PC{k} ({said} variance)" for k, said in enumerate(held, 1)]
         self.axes = Axes(x_label=labels[0], y_label=labels[1], title=" ", then=self.draw)
         self.axes.title_css = "baseline small"
         self.set_scales(1.0, 1.0)
@@ -579,10 +558,7 @@ class _Plane:
                 for rank, k in enumerate(those)
             ]  # fmt: skip
             drawn = 0
-            for strict in (
-                True,
-                False,
-            ):  # where there is no room beside the arrows, a name lies on one
+            for strict in (True, False):  # without room beside the arrows, a name lies on one
                 found = placed(
                     wanted, frame=box, taken=[*taken, *(along if strict else ())], size=size,
                     measure=lambda text: wide(text, size, self.sheet.font_family), distances=_DISTANCES,

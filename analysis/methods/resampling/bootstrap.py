@@ -75,21 +75,13 @@ _CENTRES = {
 class BootstrapInterval(Result):
     """A bootstrap interval of the ratio of two suite means; above 1 the candidate is better.
 
-    Attributes
-    ----------
-    ratio : float
-        The observed ratio.
-    low, high : float
-        The ends; an open end is 0 or inf (null in JSON).
-    confidence : float
-        The nominal confidence, and `known_coverage` what such intervals held in simulation, in the
-        largest cell of the table with no more runs; None where the table does not say, or where
-        units smaller than sessions stem from several.
-    unit : {"run", "block", "session"}
-        What was drawn; `units` says it in words, `unit_counts` which variants the units hold.
-    replicates : read-only array, shape (resamples,)
-        H, the ratios of the resamples; for "corrected" after the widening. Their quantiles are the
-        ends of "percentile" and "corrected".
+    `ratio`: The observed one. `low`, `high`: The ends; an open end is 0 or inf (null in JSON).
+    `confidence`: The nominal one, and `known_coverage` what such intervals held in simulation, in
+    the largest cell of the table with no more runs; None where the table does not say, or where
+    units smaller than sessions stem from several. `unit`: What was drawn ("run", "block" or
+    "session"); `units` says it in words, `unit_counts` which variants the units hold. `replicates`:
+    H, the ratios of the resamples, read-only, of shape (resamples,); for "corrected" after the
+    widening. Their quantiles are the ends of "percentile" and "corrected".
     """
 
     method: ClassVar[str] = "bootstrap-speedup"
@@ -301,14 +293,10 @@ def _studentized(
     levels = (None if low is None else 1 - low, None if high is None else high)
     found = [None if level is None else float(np.quantile(t, level)) for level in levels]
     if any(q is not None and abs(q) > _FAR / 1e10 for q in found):
-        sizes = strata_sizes(comparison)
-        least = int(min(size.min() for size in sizes))
-        raise InsufficientDataError(
-            "in too many resamples no unit varies, so that the studentized end is infinite",
-            fix="measure more, or take the corrected interval",
-            n=least,
-            needed=least + 1,
-        )
+        least = int(min(size.min() for size in strata_sizes(comparison)))
+        what = "in too many resamples no unit varies, so that the studentized end is infinite"
+        fix = "measure more, or take the corrected interval"
+        raise InsufficientDataError(what, fix=fix, n=least, needed=least + 1)
     ends = [
         None if q is None else float(ratios_of(ratio, np.array([-q * error]))[0]) for q in found
     ]
@@ -320,10 +308,8 @@ def ratios_of(ratio: float, shifts: Array) -> Array:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         ratios = ratio * np.exp(shifts)
     if not (np.isfinite(ratios).all() and ratios.all()):
-        raise AnalysisError(
-            "the replicates of the ratio leave the range of numbers",
-            fix=_OUTLANDISH,
-        )
+        what = "the replicates of the ratio leave the range of numbers"
+        raise AnalysisError(what, fix=_OUTLANDISH)
     return np.asarray(ratios, dtype=np.float64)
 
 
@@ -439,7 +425,19 @@ def bootstrap_speedup(
     low, high = interval_ends(
         interval, comparison, drawn, ratio=ratio, replicates=replicates, tails=tails
     )
-    known = _known(question, comparison, interval, confidence, two_sided=sides == "two")
+    units = question.units
+    single = units.unit == "run"
+    known = known_coverage(
+        interval,
+        centre=centre,
+        design="runs" if single else "pairs" if units.both else "units",
+        benchmarks=len(question.pair.candidate.benchmarks) if single else 1,
+        runs=float(min(sizes.min() for sizes in strata_sizes(comparison))),
+        confidence=confidence,
+        two_sided=sides == "two",
+    )
+    if units.several_sessions:
+        known = None  # the simulated units are independent, and these are not
     result = BootstrapInterval(
         **question.answered(),
         ratio=ratio,
@@ -449,76 +447,38 @@ def bootstrap_speedup(
         known_coverage=None if known is None else known.coverage,
         interval=interval,
         sides=sides,
-        units=question.units.words,
+        units=units.words,
         resamples=int(resamples),
         replicates=read_only(replicates),
     )
     cautions = (
         *question.pair.known(),
         *interval_cautions(result, comparison, known, redrawn=drawn.redrawn),
-        *unit_cautions(question.pair, question.units),
-        *scope_cautions(question.units, interval, _larger_units(question)),
+        *unit_cautions(question.pair, units),
+        *scope_cautions(units, interval, _larger_units(question)),
     )
     return replace(result, cautions=cautions)
 
 
-def _known(
-    question: ResamplingQuestion,
-    comparison: DeviationPair,
-    interval: Interval,
-    confidence: float,
-    *,
-    two_sided: bool,
-) -> KnownCoverage | None:
-    units = question.units
-    if units.several_sessions:
-        return None  # the simulated units are independent, and these are not
-    single = units.unit == "run"
-    return known_coverage(
-        interval,
-        centre=question.centre,
-        design="runs" if single else "pairs" if units.both else "units",
-        benchmarks=len(question.pair.candidate.benchmarks) if single else 1,
-        runs=float(min(sizes.min() for sizes in strata_sizes(comparison))),
-        confidence=confidence,
-        two_sided=two_sided,
-    )
-
-
 def _enough(comparison: DeviationPair, interval: Interval) -> None:
     """Refuse what so few units cannot give."""
-    noun = comparison.units.noun
-    sizes = strata_sizes(comparison)
+    units, sizes = comparison.units, strata_sizes(comparison)
     most, least = (int(pick(float(pick(size)) for size in sizes)) for pick in (max, min))
+    noun, single = units.noun, units.unit == "run"
     if most < 2:
-        where = "only" if comparison.units.both else "on each side"
-        where = "on each benchmark and side" if comparison.units.unit == "run" else where
-        raise InsufficientDataError(
-            f"there is one {noun} {where}: resampling it tells nothing about its spread",
-            fix=f"measure 3 or more {noun}s",
-            n=most,
-            needed=2,
-        )
+        where = "on each benchmark and side" if single else "only" if units.both else "on each side"
+        what = f"there is one {noun} {where}: resampling it tells nothing about its spread"
+        raise InsufficientDataError(what, fix=f"measure 3 or more {noun}s", n=most, needed=2)
     if least >= 2 or interval == "percentile":
         return
     where = "one side"
-    if comparison.units.unit == "run":
-        benchmarks = comparison.question.pair.candidate.benchmarks
-        single = [
-            bench
-            for bench, one, other in zip(benchmarks, *sizes, strict=True)
-            if min(one, other) < 2
-        ]
-        where = f"benchmark {single[0]!r}" + (
-            f" and {len(single) - 1} more" if len(single) > 1 else ""
-        )
-    raise InsufficientDataError(
-        f"the {interval} interval needs the spread of every stratum, and there is one {noun}",
-        where,
-        f"measure 2 or more {noun}s there, leave it out, or take interval 'percentile'",
-        n=least,
-        needed=2,
-    )
+    if single:
+        each = zip(comparison.question.pair.candidate.benchmarks, *sizes, strict=True)
+        first, *others = [bench for bench, one, other in each if min(one, other) < 2]
+        where = f"benchmark {first!r}" + (f" and {len(others)} more" if others else "")
+    what = f"the {interval} interval needs the spread of every stratum, and there is one {noun}"
+    fix = f"measure 2 or more {noun}s there, leave it out, or take interval 'percentile'"
+    raise InsufficientDataError(what, where, fix, n=least, needed=2)
 
 
 _TAIL = 10  # replicates in a tail, below which its end is rough

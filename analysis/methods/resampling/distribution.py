@@ -15,7 +15,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -83,7 +83,7 @@ class Density:
     bandwidth: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class BoxPlot:
     """A box from `q1` to `q3`, and two kinds of whiskers.
 
@@ -107,20 +107,11 @@ class BoxPlot:
 class EmpiricalDistribution(Result):
     """The suite means of passes drawn at random, in the unit of the values.
 
-    Attributes
-    ----------
-    values : read-only array, shape (resamples,)
-        The means, in the order drawn.
-    minimum, q1, median, q3, maximum : float
-        The five-number summary of `values` (quartiles of type 7).
-    observed : float
-        The suite mean over all runs.
-    lowest, highest : float
-        The means of the pass of all smallest and of all largest runs: no pass lies outside.
-    combinations : int or None
-        How many different passes there are; None when there are more than 2^53.
-    runs : tuple of int
-        The runs of each benchmark.
+    `values`: The means, in the order drawn; read-only, of shape (resamples,). `minimum`, `q1`,
+    `median`, `q3`, `maximum`: Their five-number summary (quartiles of type 7). `observed`: The
+    suite mean over all runs. `lowest`, `highest`: The means of the pass of all smallest and of all
+    largest runs: no pass lies outside. `combinations`: How many different passes there are; None
+    when there are more than 2^53. `runs`: Those of each benchmark.
     """
 
     method: ClassVar[str] = "empirical-distribution"
@@ -205,17 +196,10 @@ class EmpiricalDistribution(Result):
         below, above = self.values < self.q1 - reach, self.values > self.q3 + reach
         inside = self.values[~(below | above)]
         # between few values a quartile is interpolated: a whisker never ends inside the box
-        return BoxPlot(
-            minimum=self.minimum,
-            whisker_low=min(float(inside.min()), self.q1),
-            q1=self.q1,
-            median=self.median,
-            q3=self.q3,
-            whisker_high=max(float(inside.max()), self.q3),
-            maximum=self.maximum,
-            outliers_low=int(below.sum()),
-            outliers_high=int(above.sum()),
-        )
+        ends = min(float(inside.min()), self.q1), max(float(inside.max()), self.q3)
+        counts = int(below.sum()), int(above.sum())
+        middle = self.q1, self.median, self.q3
+        return BoxPlot(self.minimum, ends[0], *middle, ends[1], self.maximum, *counts)
 
     def body(self) -> dict[str, Any]:
         """Give the fields, and the values as density and boxplot."""
@@ -384,7 +368,9 @@ def empirical_distribution(
     values = _draws(matrix, mean, resamples, int(rng.integers(2**63)))
     lowest, highest = _reach(matrix, mean)
     np.clip(values, lowest, highest, out=values)  # rounding in the last digit only
-    five = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    quantiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    names = ("minimum", "q1", "median", "q3", "maximum")
+    five: dict[str, Any] = dict(zip(names, quantiles, strict=True))
     combinations = math.prod(np.unique(runs).size for runs in matrix.samples)
     return EmpiricalDistribution(
         name=matrix.name,
@@ -393,11 +379,7 @@ def empirical_distribution(
         mean=mean,
         observed=suite_mean(matrix, mean=mean, centre="runs"),
         values=read_only(values),
-        minimum=five[0],
-        q1=five[1],
-        median=five[2],
-        q3=five[3],
-        maximum=five[4],
+        **five,
         lowest=lowest,
         highest=highest,
         combinations=combinations if combinations <= _COUNTABLE else None,
@@ -479,18 +461,13 @@ def _check_range(matrix: PerformanceMatrix) -> None:
     """Refuse values of which means, densities or their logarithms are no numbers."""
     low, high = (pick(float(pick(runs)) for runs in matrix.samples) for pick in (min, max))
     if low < high / _LARGEST:
-        raise AnalysisError(
-            f"the values lie too far apart for a mean: {low:.3g} and {high:.3g}",
-            matrix.name,
-            "look for a wrong value",
-        )
+        what = f"the values lie too far apart for a mean: {low:.3g} and {high:.3g}"
+        raise AnalysisError(what, matrix.name, "look for a wrong value")
     for bench, runs in zip(matrix.benchmarks, matrix.samples, strict=True):
         if not (runs.min() >= _SMALLEST and runs.max() <= _LARGEST):
-            raise AnalysisError(
-                f"values beyond {_SMALLEST:g} to {_LARGEST:g} leave the range of numbers",
-                f"{matrix.name}, benchmark {bench!r}",
-                "give the values in another unit",
-            )
+            what = f"values beyond {_SMALLEST:g} to {_LARGEST:g} leave the range of numbers"
+            where = f"{matrix.name}, benchmark {bench!r}"
+            raise AnalysisError(what, where, "give the values in another unit")
 
 
 def _share_better(one: Array, other: Array, *, lower: bool) -> float:
@@ -533,22 +510,14 @@ def _mean_of(averaged: Array, mean: Mean, scale: float) -> Array:
 
 def _reach(matrix: PerformanceMatrix, mean: Mean) -> tuple[float, float]:
     """Give the smallest and the largest mean that any pass can have."""
-    low, high = (
-        suite_mean(
-            PerformanceMatrix.from_samples(
-                matrix.name,
-                {
-                    bench: [float(pick(runs))]
-                    for bench, runs in zip(matrix.benchmarks, matrix.samples, strict=True)
-                },
-                better=matrix.better,
-            ),
-            mean=mean,
-            centre="runs",
-        )
-        for pick in (np.min, np.max)
-    )
-    return low, high
+
+    def end(pick: Callable[[Array], Any]) -> float:
+        rows = zip(matrix.benchmarks, matrix.samples, strict=True)
+        only = {bench: [float(pick(runs))] for bench, runs in rows}
+        one = PerformanceMatrix.from_samples(matrix.name, only, better=matrix.better)
+        return suite_mean(one, mean=mean, centre="runs")
+
+    return end(np.min), end(np.max)
 
 
 def _round_spread(matrix: PerformanceMatrix, mean: Mean, values: Array) -> float | None:

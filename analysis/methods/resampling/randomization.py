@@ -62,35 +62,17 @@ _EXTREME = {"candidate": "so high", "baseline": "so low", "two-sided": "so far f
 class RandomizationTest(Result):
     """What the randomization test says about a candidate against a baseline.
 
-    Attributes
-    ----------
-    ratio : float
-        Ratio of the suite means; above 1 the candidate is better.
-    pvalue : float
-        Of `alternative`. (k + 1) / (N + 1) for N random assignments, k / N for all N of them, where
-        k of them are at least as extreme as the observed one; two-sided twice the smaller tail, at
-        most 1.
-    pvalue_candidate, pvalue_baseline : float
-        Of the two one-sided alternatives.
-    pvalue_error : float
-        Standard error of `pvalue` from drawing at random; 0 when `exact`.
-    smallest_pvalue : float
-        The smallest `pvalue` that so many assignments can give.
-    null : read-only float array
-        The ratio, oriented as `ratio`, under each assignment; JSON gives its quantiles.
-    exact : bool
-        Whether `null` holds every assignment.
-    resamples : int
-        How many assignments `null` holds.
-    assignments : int or None
-        How many there are; None when there are more than 2^53.
-    log10_assignments : float
-        Their decimal logarithm.
-    unit, unit_words, unit_counts
-        What was reassigned together: "run", "block" or "session"; in words; and how many of them
-        hold which variants (empty for runs).
-    runs_candidate, runs_baseline : tuple of int
-        The runs of each benchmark.
+    `ratio`: Of the suite means; above 1 the candidate is better. `pvalue`: Of `alternative`. (k +
+    1) / (N + 1) for N random assignments, k / N for all N of them, where k of them are at least as
+    extreme as the observed one; two-sided twice the smaller tail, at most 1. `pvalue_candidate`,
+    `pvalue_baseline`: Of the two one-sided alternatives. `pvalue_error`: Standard error of `pvalue`
+    from drawing at random; 0 when `exact`. `smallest_pvalue`: The smallest that so many assignments
+    can give. `null`: The ratio, oriented as `ratio`, under each of `resamples` assignments,
+    read-only; JSON gives its quantiles. `exact`: Whether it holds every assignment. `assignments`:
+    How many there are; None when there are more than 2^53; `log10_assignments` their decimal
+    logarithm. `unit`, `unit_words`, `unit_counts`: What was reassigned together: "run", "block" or
+    "session"; in words; and how many of them hold which variants (empty for runs).
+    `runs_candidate`, `runs_baseline`: The runs of each benchmark.
     """
 
     method: ClassVar[str] = "randomization-test"
@@ -188,11 +170,12 @@ def _(found: RandomizationTest) -> Page:
     return page(found, title, found.conclusion, found.details())
 
 
+_APART = "look for values that are not measurements: they lie too far apart"
 _TABLE = 5000  # splits of one benchmark that are listed once and then looked up
 _COUNTABLE = 2**53  # larger numbers of assignments are given by their logarithm
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reassigned:
     """Logarithms of candidate mean over baseline mean, of the values as stored.
 
@@ -211,7 +194,7 @@ class Reassigned:
     partial: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Suite:
     """Both sides' values, ready to be summed: see `_suite`."""
 
@@ -232,10 +215,8 @@ class _Suite:
                 np.divide(a, b, out=a) if self.mean == "arithmetic" else np.divide(b, a, out=a)
                 np.log(a, out=a)
         if not np.isfinite(a).all():
-            raise AnalysisError(
-                f"ratios of {self.mean} means leave the range of numbers",
-                fix="look for values that are not measurements: they lie too far apart",
-            )
+            what = f"ratios of {self.mean} means leave the range of numbers"
+            raise AnalysisError(what, fix=_APART)
         return a
 
 
@@ -260,14 +241,8 @@ def _suite(question: ResamplingQuestion) -> _Suite:
     outer = IDENTITY
     if centre != "runs" and mean != "arithmetic":
         outer = LOGARITHM if mean == "geometric" else RECIPROCAL
-    return _Suite(
-        ours=ready(a.samples),
-        theirs=ready(b.samples),
-        names=a.benchmarks,
-        mean=mean,
-        median=centre == "median",
-        outer=outer,
-    )
+    sides = ready(a.samples), ready(b.samples)
+    return _Suite(*sides, a.benchmarks, mean, centre == "median", outer)
 
 
 def _log_ratio(values: Array, scale: float) -> Array:
@@ -346,14 +321,8 @@ def _by_benchmark(suite: _Suite, resamples: int, root: int) -> Reassigned:
                 loops(pools[i], resamples).add_drawn(drawn, *table(i), a, b)
             else:
                 loops(pools[i], resamples).add_shuffled(draws, pools[i], sizes[i], a, b)
-    return Reassigned(
-        observed=_observed(suite),
-        logs=suite.logs(a, b),
-        exact=exact,
-        assignments=assignments,
-        log10_assignments=log10,
-        partial=False,
-    )
+    logs = suite.logs(a, b)
+    return Reassigned(_observed(suite), logs, exact, assignments, log10, partial=False)
 
 
 # ---- whole units
@@ -384,19 +353,14 @@ def _jointly(suite: _Suite, units: Units, resamples: int, root: int) -> Reassign
         done = loops(runs, size).joint_shuffled(stream(root, "units"), runs, design, a, b)
         partial = not bool((counts > 0).all())
         if done < resamples:
-            raise AnalysisError(
-                f"too many {units.noun}s lack benchmarks: of {TRIES * resamples:,} random "
-                f"reassignments only {done:,} gave every benchmark runs on both sides",
-                fix="leave out the benchmarks that failed most, or take unit='run'",
+            many = (
+                f"of {TRIES * resamples:,} random reassignments only {done:,} gave every benchmark"
             )
-    return Reassigned(
-        observed=_observed(suite),
-        logs=suite.logs(a[:done], b[:done]),
-        exact=exact,
-        assignments=assignments,
-        log10_assignments=log10,
-        partial=partial,
-    )
+            what = f"too many {units.noun}s lack benchmarks: {many} runs on both sides"
+            fix = "leave out the benchmarks that failed most, or take unit='run'"
+            raise AnalysisError(what, fix=fix)
+    logs = suite.logs(a[:done], b[:done])
+    return Reassigned(_observed(suite), logs, exact, assignments, log10, partial)
 
 
 def _all_runs(suite: _Suite, units: Units) -> tuple[PooledRuns, Exchange]:
@@ -573,10 +537,8 @@ def _ratios(logs: Array) -> Array:
     with np.errstate(all="ignore"):
         null: Array = np.exp(logs, out=logs)
     if not (np.isfinite(null) & (null > 0)).all():
-        raise AnalysisError(
-            "the ratio leaves the range of numbers when labels are reassigned",
-            fix="look for values that are not measurements: they lie too far apart",
-        )
+        what = "the ratio leaves the range of numbers when labels are reassigned"
+        raise AnalysisError(what, fix=_APART)
     return read_only(null)
 
 

@@ -13,7 +13,7 @@ from ...errors import InsufficientDataError
 from ...plots.axes import Axes
 from ...plots.chart import POINT, arranged
 from ...plots.marks import COLOURS, style_of
-from ...plots.svg import wide
+from ...plots.texts import wide
 from ...stats.classical import normal_positions
 from ...stats.quantiles import Shift, shift_of
 from ...words import shortened

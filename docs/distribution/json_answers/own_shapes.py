@@ -17,7 +17,7 @@ import harness.commands.doctor_page as doctor
 import harness.fleet.status as fleet
 from analysis.artifact import bundle, claims
 from analysis.data import iterations, merging as trials
-from analysis.diagnose import central_limit
+from analysis.diagnose import normality
 from analysis.diagnose.why_result import WhyAnswer
 from analysis.history import bisection
 from analysis.methods.mixture import modality, refits
@@ -107,7 +107,7 @@ OWN: dict[type, Own] = {
         states=dict[str, int] | None,
     ),
     iterations.QuantileBasis: added("metric", "share", of=str, quantile=float),
-    central_limit.CentralLimitStudy: added(enough=dict[str, dict[str, int | None]]),
+    normality.CentralLimitStudy: added(enough=dict[str, dict[str, int | None]]),
     bisection.Bisection: added(maybe=("why",), why=Told(WhyAnswer, known=False)),
     biplot.Biplot: added(conclusion=str),
     hpt_result.HptResult: added(maybe=("alternative", "pvalue_two_sided"), pvalue_two_sided=float),
