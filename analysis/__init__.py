@@ -13,10 +13,6 @@ from .registry import hands_on
 if TYPE_CHECKING:
     from .data.matrix import PerformanceMatrix as PerformanceMatrix
     from .data.trial import Trial as Trial, read_trial as read_trial
-    from .diagnose.central_limit import (
-        CentralLimitStudy as CentralLimitStudy,
-        central_limit_study as central_limit_study,
-    )
     from .diagnose.estimators import (
         EstimatorSpread as EstimatorSpread,
         estimator_spread as estimator_spread,
@@ -29,7 +25,11 @@ if TYPE_CHECKING:
     )
     from .diagnose.explain import explain as explain
     from .diagnose.modes import sources as sources
-    from .diagnose.normality import normality as normality
+    from .diagnose.normality import (
+        CentralLimitStudy as CentralLimitStudy,
+        central_limit_study as central_limit_study,
+        normality as normality,
+    )
     from .diagnose.result import Diagnosis as Diagnosis
     from .diagnose.why_result import Why as Why
     from .errors import (
@@ -86,16 +86,18 @@ if TYPE_CHECKING:
     from .methods.multilevel.compare import multilevel as multilevel
     from .methods.multilevel.result import Multilevel as Multilevel
     from .methods.resampling.biplot import Biplot as Biplot, biplot as biplot
-    from .methods.resampling.bootstrap import bootstrap_speedup as bootstrap_speedup
+    from .methods.resampling.bootstrap import (
+        BootstrapInterval as BootstrapInterval,
+        bootstrap_speedup as bootstrap_speedup,
+    )
     from .methods.resampling.distribution import (
+        EmpiricalDistribution as EmpiricalDistribution,
         compare_distributions as compare_distributions,
         empirical_distribution as empirical_distribution,
     )
-    from .methods.resampling.randomization import randomization_test as randomization_test
-    from .methods.resampling.result import (
-        BootstrapInterval as BootstrapInterval,
-        EmpiricalDistribution as EmpiricalDistribution,
+    from .methods.resampling.randomization import (
         RandomizationTest as RandomizationTest,
+        randomization_test as randomization_test,
     )
     from .methods.speedup_test.compare import (
         speedup_test as speedup_test,
@@ -110,6 +112,7 @@ if TYPE_CHECKING:
     from .plan.calibration import calibrate_trial as calibrate_trial
     from .plan.certificate import Certificate as Certificate
     from .plan.components import (
+        VarianceComponents as VarianceComponents,
         trial_costs as trial_costs,
         variance_components as variance_components,
     )
@@ -119,9 +122,8 @@ if TYPE_CHECKING:
         power_study as power_study,
         type1_study as type1_study,
     )
-    from .plan.result import SessionPlan as SessionPlan, VarianceComponents as VarianceComponents
     from .plan.runs import plan_runs as plan_runs, width_loop as width_loop
-    from .plan.sessions import plan_sessions as plan_sessions
+    from .plan.sessions import SessionPlan as SessionPlan, plan_sessions as plan_sessions
     from .stats.arguments import stream as stream
     from .verdict.comparison import compare_trials as compare_trials
     from .verdict.comparison_result import TrialComparison as TrialComparison
@@ -140,10 +142,9 @@ _ROOMS = {
     "methods.hpt.page": "hpt_context hpt_report",
     "methods.speedup_test.compare": "speedup_test speedup_test_suite",
     "methods.speedup_test.result": "SpeedupTest SpeedupSuite",
-    "methods.resampling.randomization": "randomization_test",
-    "methods.resampling.result": "RandomizationTest BootstrapInterval EmpiricalDistribution",
-    "methods.resampling.bootstrap": "bootstrap_speedup",
-    "methods.resampling.distribution": "empirical_distribution compare_distributions",
+    "methods.resampling.randomization": "RandomizationTest randomization_test",
+    "methods.resampling.bootstrap": "BootstrapInterval bootstrap_speedup",
+    "methods.resampling.distribution": "EmpiricalDistribution empirical_distribution compare_distributions",
     "methods.mixture.fit": "fit_mixture",
     "methods.mixture.goodness": "CorpusFit FitTest fit_corpus ks_fit",
     "methods.mixture.model": "Mixture",
@@ -172,13 +173,11 @@ _ROOMS = {
     "diagnose.result": "Diagnosis",
     "plan.calibration": "calibrate_trial",
     "plan.certificate": "Certificate",
-    "diagnose.normality": "normality",
+    "diagnose.normality": "normality central_limit_study CentralLimitStudy",
     "diagnose.estimators": "estimator_spread EstimatorSpread normal_spread",
-    "diagnose.central_limit": "central_limit_study CentralLimitStudy",
     "plan.runs": "plan_runs width_loop",
-    "plan.sessions": "plan_sessions",
-    "plan.result": "SessionPlan VarianceComponents",
-    "plan.components": "trial_costs variance_components",
+    "plan.sessions": "SessionPlan plan_sessions",
+    "plan.components": "VarianceComponents trial_costs variance_components",
     "stats.arguments": "stream",
     "plan.error_rates": "power_study type1_study coverage_study",
     "plan.draw": "draw_study",

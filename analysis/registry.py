@@ -31,11 +31,6 @@ PAGES = {
     "MixtureContest": "analysis.methods.mixture.page",
     "MixtureReport": "analysis.methods.mixture.page",
     "Multilevel": "analysis.methods.multilevel.page",
-    "EmpiricalDistribution": "analysis.methods.resampling.page",
-    "DistributionComparison": "analysis.methods.resampling.page",
-    "BootstrapInterval": "analysis.methods.resampling.page",
-    "RandomizationTest": "analysis.methods.resampling.page",
-    "Sources": "analysis.methods.variance_sources.page",
     "Gate": "analysis.verdict.gate_answer",
     "Verdict": "analysis.verdict.screen",
 }

@@ -288,7 +288,7 @@ def resample(*, args: _ResampleAsked, out: TextIO) -> int:
         sources = [text for text in (args.candidate, args.baseline, *also) if text is not None]
         asked_of(sources, args.reading())
     others = [read_one(text, args.reading()) for text in also]
-    from ..methods.resampling.page import resampling_report
+    from ..methods.resampling.report import resampling_report
     from ..stats.arguments import stream
 
     doing("resampling")
@@ -301,7 +301,7 @@ def resample(*, args: _ResampleAsked, out: TextIO) -> int:
         seed=args.seed,
     )
     if picture is not None:
-        from ..methods.resampling.page import resampling_picture
+        from ..methods.resampling.report import resampling_picture
 
         write_picture(
             resampling_picture(report),
@@ -330,8 +330,7 @@ def _described(args: _ResampleAsked, out: TextIO) -> int:
     if args.mean == "all":
         raise UsageError("one source is described by one mean", "--mean all", "name one mean")
     from ..importers.reader import asked_of, read_one
-    from ..methods.resampling.distribution import compare_distributions
-    from ..methods.resampling.page import PassesReport
+    from ..methods.resampling.distribution import PassesReport, compare_distributions
     from ..stats.arguments import stream
 
     sources = [args.candidate, *(args.also or ())]

@@ -72,7 +72,7 @@ def biplot(*, systems: Systems, plot: str | None, json: bool, out: TextIO) -> in
     picture = None if plot is None else check_picture(plot)
     result, metric = systems_of(systems)
     if picture is not None:
-        from ..methods.resampling.biplot_picture import biplot_picture
+        from ..methods.resampling.biplot import biplot_picture
 
         write_picture(biplot_picture(result), picture, title="biplot", alt=result.conclusion)
     show(result, out, as_json=json, metric=metric)

@@ -77,8 +77,7 @@ def diagnose(
 
 
 def _whole(args: _Asked) -> CommandResult:
-    from ..diagnose.examine import diagnose_matrix, diagnose_trial
-    from ..diagnose.fleet import diagnose_fleet
+    from ..diagnose.examine import diagnose_fleet, diagnose_matrix, diagnose_trial
     from ..importers.reader import open_trial, read_one, trial_and_variant
     from ..record.fleet import is_fleet
 
@@ -103,9 +102,8 @@ def _whole(args: _Asked) -> CommandResult:
 
 
 def _study(name: str, matrix: PerformanceMatrix, args: _Asked) -> CommandResult:
-    from ..diagnose.central_limit import central_limit_study
     from ..diagnose.estimators import estimator_spread
-    from ..diagnose.normality import normality
+    from ..diagnose.normality import central_limit_study, normality
     from ..stats.arguments import stream
 
     risk = float(round(1 - args.confidence, _PLACES))
@@ -209,9 +207,10 @@ def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Se
 
 
 def _of_table(args: _SourcesAsked) -> Sources:
+    from ..methods.variance_sources.across import systems_said
     from ..methods.variance_sources.mixed_table import read_mixed_table
-    from ..methods.variance_sources.page import systems_picture, systems_said
     from ..methods.variance_sources.systems import sources_of_table
+    from ..methods.variance_sources.systems_picture import systems_picture
     from ..methods.variance_sources.systems_table import RESAMPLES
     from ..plots.chart import check_picture, write_picture
     from ..stats.arguments import stream

@@ -104,10 +104,8 @@ def of_trial(trial: Trial, metric: str, variants: Sequence[str] | None = None) -
 
 def of_matrix(matrix: PerformanceMatrix) -> RunTable:
     """Give the runs of a matrix; their order is known within each benchmark only."""
-    ids = [
-        None if labels is None else [row.tolist() for row in labels]
-        for labels in (matrix.sessions, matrix.blocks)
-    ]
+    labels = matrix.sessions, matrix.blocks
+    ids = (None if each is None else [row.tolist() for row in each] for each in labels)
     return _of_one_variant(matrix.name, matrix.benchmarks, matrix.samples, *ids)
 
 
@@ -154,7 +152,7 @@ def _numbered(rows: Sequence[Sequence[int | str]]) -> tuple[tuple[int | str, ...
     return tuple(places), np.array([places[label] for label in flat], dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Series:
     """Series of C cells in S sessions, of at most R runs.
 
@@ -211,15 +209,8 @@ def series_of(table: RunTable) -> Series:
     ranks = midranks_along(np.where(row >= 0, values, np.inf))
     centred = ranks - ((counts + 1) / 2)[:, :, None]
     scores = np.where((row >= 0) & (counts >= _FEWEST)[:, :, None], centred, 0.0)
-    return Series(
-        benchmark=cells // len(table.variants),
-        variant=cells % len(table.variants),
-        row=row,
-        values=values,
-        counts=counts,
-        scores=scores,
-        squares=(scores**2).sum(axis=2),
-    )
+    benchmark, variant = np.divmod(cells, len(table.variants))
+    return Series(benchmark, variant, row, values, counts, scores, (scores**2).sum(axis=2))
 
 
 def midranks_along(values: Floats) -> Floats:
@@ -324,9 +315,8 @@ def lag_moments(series: Series, lag: int) -> tuple[Floats, Floats, Floats]:
         far = apart * (3 * s2**2 - 6 * s4) / (n * (n - 1) * (n - 2) * (n - 3))
     variance = variance + np.where((n > 3) & (apart > 0), far, 0.0)
     usable = (n > lag + 1) & (n > 3) & (s2 > 0)
-    told = statistic, mean, np.maximum(variance, 0.0)
-    statistic, mean, variance = (np.where(usable, one, 0.0) for one in told)
-    return statistic, mean, variance
+    statistic, mean = np.where(usable, statistic, 0.0), np.where(usable, mean, 0.0)
+    return statistic, mean, np.where(usable, np.maximum(variance, 0.0), 0.0)
 
 
 def autocorrelation(series: Series, lag: int) -> Floats:
@@ -431,7 +421,7 @@ _FAR = 6.0  # robust standard deviations from the median of its series: a far ru
 _NORMAL = 1.4826  # median absolute deviation to standard deviation, of a normal law
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Description:
     """Figures of C cells, each of shape (C,); nan where unknown.
 
@@ -462,15 +452,8 @@ def described(table: RunTable, series: Series) -> Description:
     scale = _NORMAL * middle_of(apart.reshape(apart.shape[0], 1, -1))
     with np.errstate(invalid="ignore"):
         far = (scale > 0)[:, :, None] & (apart > _FAR * scale[:, :, None])
-    return Description(
-        spread=spread,
-        session_sd=session_sd,
-        lag_1=autocorrelation(series, 1) if table.in_order else np.full(ties.shape, np.nan),
-        effective=effective,
-        ties=ties,
-        resolution=resolution,
-        far=far,
-    )
+    lag_1 = autocorrelation(series, 1) if table.in_order else np.full(ties.shape, np.nan)
+    return Description(spread, session_sd, lag_1, effective, ties, resolution, far)
 
 
 def _levels(series: Series, logs: Floats, factor: Floats) -> tuple[Floats, Floats, Floats]:

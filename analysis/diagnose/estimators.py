@@ -30,6 +30,7 @@ from ..pages.model import (
     Caution,
     Page,
     Value,
+    cautions_of,
     page,
     page_of,
     section,
@@ -45,7 +46,7 @@ from .normality import FEW_RUNS, checked_sizes
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class NormalSpread:
     """Standard deviations of the estimators of n values of the standard normal, by quadrature."""
 
@@ -97,7 +98,7 @@ def normal_spread(size: int) -> NormalSpread:
         low, high = centre - gap, centre + gap
         log_density = half * (log_ndtr(low) + log_ndtr(-high)) - (low**2 + high**2) / 2
         median = sd(np.broadcast_to(centre, log_density.shape), log_density + np.log(weights))
-    return NormalSpread(size=size, minimum=minimum, median=median, mean=size**-0.5)
+    return NormalSpread(size, minimum, median, size**-0.5)
 
 
 Estimator = Literal["minimum", "median", "mean"]
@@ -108,7 +109,7 @@ _REFERENCES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Spread:
     """How one estimator of n runs varies around its value on all runs, in the unit of the runs."""
 
@@ -164,7 +165,7 @@ class EstimatorRow:
         return None if at is None else getattr(at.of(name), figure)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Growth:
     """How estimates spread at one size: medians over benchmarks, in sds of one run."""
 
@@ -210,15 +211,12 @@ class EstimatorSpread(Result):
         rows = self.varying
         found = []
         for normal in self.normal:
-            here = [
-                (spread, row.run_sd or 1.0)
-                for row in rows
-                if (spread := row.at(normal.size)) is not None
-            ]
+            each = ((row.at(normal.size), row.run_sd or 1.0) for row in rows)
+            here = [(spread, sd) for spread, sd in each if spread is not None]
             if not here or 3 * len(here) >= len(rows):
                 names = ESTIMATORS if here else ()
                 sds = {name: median(s.of(name).sd / sd for s, sd in here) for name in names}
-                found.append(Growth(benchmarks=len(here), sds=sds, normal=normal))
+                found.append(Growth(len(here), sds, normal))
         return tuple(found)
 
 
@@ -252,13 +250,7 @@ def subsample_spread(
         rows = {}
         for name, sd, mean, at in zip(ESTIMATORS, sds * scale, means, whole, strict=True):
             bias, value = float(mean - at) * scale, base + float(at) * scale
-            rows[name] = Spread(
-                estimator=name,
-                sd=float(sd),
-                bias=bias,
-                relative_sd=float(sd) / value,
-                relative_bias=bias / value,
-            )
+            rows[name] = Spread(name, float(sd), bias, float(sd) / value, bias / value)
         done.append(SizeSpread(size=size, subsamples=total, **rows))
     return tuple(done)
 
@@ -325,11 +317,11 @@ def estimator_spread(
     """
     counted("subsamples", subsamples, least=2)
     given = None if sizes is None else checked_sizes(sizes)
-    least = 2 * (given or _SIZES)[0]
-    if max(matrix.runs) < least:
+    least, most = 2 * (given or _SIZES)[0], max(matrix.runs)
+    if most < least:
         what = f"no benchmark has the {least} runs that two disjoint subsamples need"
         fix = f"measure {least} runs or more; 40 tell much more"
-        raise InsufficientDataError(what, matrix.name, fix, n=max(matrix.runs), needed=least)
+        raise InsufficientDataError(what, matrix.name, fix, n=most, needed=least)
     root = int(rng.integers(2**53))  # so that JSON holds it exactly
     rows = tuple(
         _row(name, values, stream(root, name), given, subsamples)
@@ -387,35 +379,30 @@ def _row(
 
 def _cautions(
     matrix: PerformanceMatrix, rows: Sequence[EstimatorRow], counts: Mapping[Estimator, int]
-) -> Iterator[Caution]:
-    if few := tuple(row.name for row in rows if row.runs < FEW_RUNS):
-        yield Caution(
-            "few-runs",
-            f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: their figures rest on "
-            "few values, those of the minimum on the lowest two or three",
-            few,
-        )
-    if counts["minimum"]:
-        yield Caution(
-            "steady-minimum",
-            "a steady minimum says that low runs come often here; it does not make the minimum what "
-            "a user meets, nor the run with the least noise",
-            tuple(row.name for row in rows if row.steadiest == "minimum"),
-        )
-    if matrix.sessions is not None and any(np.unique(ids).size > 1 for ids in matrix.sessions):
-        yield Caution(
-            "sessions-mixed",
-            "subsamples mix the runs of all sessions: n runs of one single session spread otherwise",
-        )
-    if matrix.better == "higher":
-        yield Caution(
-            "minimum-is-worst",
-            "larger values are better here, so the minimum is the worst run, not the best",
-        )
+) -> tuple[Caution, ...]:
+    few = tuple(row.name for row in rows if row.runs < FEW_RUNS)
+    lowest = tuple(row.name for row in rows if row.steadiest == "minimum")
+    said = (
+        f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: their figures rest on few "
+        "values, those of the minimum on the lowest two or three"
+    )
+    steady = (
+        "a steady minimum says that low runs come often here; it does not make the minimum what a user "
+        "meets, nor the run with the least noise"
+    )
+    table = {
+        "few-runs": few and (said, *few),
+        "steady-minimum": counts["minimum"] > 0 and (steady, *lowest),
+        "sessions-mixed": any(np.unique(ids).size > 1 for ids in matrix.sessions or ())
+        and "subsamples mix the runs of all sessions: n runs of one single session spread otherwise",
+        "minimum-is-worst": matrix.better == "higher"
+        and "larger values are better here, so the minimum is the worst run, not the best",
+    }
+    return cautions_of(table)
 
 
-@page_of.register(EstimatorSpread)
-def _estimator_spread_page(study: EstimatorSpread) -> Page:
+@page_of.register
+def _(study: EstimatorSpread) -> Page:
     by_benchmark = (
         "minimum, median, mean: sd of the estimate from n runs (a quarter of them, but 2 at least), "
         "and its bias, relative to its value on all runs; the mean has no bias"

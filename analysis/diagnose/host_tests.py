@@ -42,7 +42,7 @@ _WINDOWS_IN_ALL = 20
 _NORMAL = 1.4826
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SessionSpeed:
     """One session: the share of its runs with higher values, and its level against the others'."""
 
@@ -51,7 +51,7 @@ class SessionSpeed:
     level: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class HostSpeeds:
     """The levels of all runs, each against the median of its cell.
 
@@ -97,25 +97,14 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
     lower = float(np.median(relative[~high & usable]))
     ratio = math.exp(float(np.median(relative[high & usable])) - lower)
     sessions = tuple(
-        SessionSpeed(
-            session=label,
-            share=float(high[mine].mean()),
-            level=math.exp(float(np.median(relative[mine]))),
-        )
+        SessionSpeed(label, float(high[mine].mean()), math.exp(float(np.median(relative[mine]))))
         for k, label in enumerate(table.sessions)
         if (mine := usable & (table.session == k)).any()
     )
     path, session = high[usable], table.session[usable]
     switches = int(((path[1:] != path[:-1]) & (session[1:] == session[:-1])).sum())
-    return HostSpeeds(
-        two=clear >= CLEAR,
-        ratio=ratio,
-        lower=math.exp(lower),
-        share=float(path.mean()),
-        switches=switches,
-        window=window,
-        sessions=sessions,
-    )
+    two, share = clear >= CLEAR, float(path.mean())
+    return HostSpeeds(two, ratio, math.exp(lower), share, switches, window, sessions)
 
 
 def _relative(table: RunTable, series: Series) -> tuple[Floats, Floats, Floats]:
@@ -421,7 +410,7 @@ class Movers:
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scored:
     """A score for each entry, the cell that it is of, and the stretch of time, -1 where there is none."""
 
@@ -585,7 +574,7 @@ def _of_runs(table: RunTable, series: Series) -> Scored:
             stretch[rows] = begin + np.arange(rows.size) // (_RUNS * variants)
             begin = int(stretch[rows].max(initial=begin)) + 1
     stretch = np.where(scores == 0, -1, stretch)  # they tell nothing
-    return Scored(scores=scores, stretch=stretch, benchmark=table.benchmark, variant=table.variant)
+    return Scored(scores, stretch, table.benchmark, table.variant)
 
 
 def _of_sessions(series: Series) -> Scored:
@@ -593,12 +582,9 @@ def _of_sessions(series: Series) -> Scored:
     complete = (series.counts > 0).all(axis=1)
     sessions = series.counts.shape[1]
     ranks = midranks_along(middle_of(series.values[complete])) - (sessions + 1) / 2
-    return Scored(
-        scores=ranks.reshape(-1),
-        stretch=np.where(ranks == 0, -1, np.arange(sessions)).reshape(-1),
-        benchmark=np.repeat(series.benchmark[complete], sessions),
-        variant=np.repeat(series.variant[complete], sessions),
-    )
+    stretch = np.where(ranks == 0, -1, np.arange(sessions)).reshape(-1)
+    cells = (np.repeat(one[complete], sessions) for one in (series.benchmark, series.variant))
+    return Scored(ranks.reshape(-1), stretch, *cells)
 
 
 def _is_positive(parts: list[tuple[float, float]], risk: float) -> bool:

@@ -27,7 +27,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +37,9 @@ from ..errors import AnalysisError
 from ..methods.mixture.fit import fit_mixture
 from ..methods.mixture.modality import bandwidth_test, dip_test
 from ..methods.variance_sources.covariates import covariates_of
-from ..methods.variance_sources.fit import sources as within_trials
-from ..methods.variance_sources.modes import Explained, ModalRuns, explained
-from ..methods.variance_sources.result import ClassesBy, Sources
+from ..methods.variance_sources.fit import within_trials
+from ..methods.variance_sources.modes import ModalRuns, explained
+from ..methods.variance_sources.result import ClassesBy, Mode, Sources
 from ..stats.arguments import checks_arguments, stream
 from ..stats.samples import off_ticks
 from ..stats.workers import Progress, in_order
@@ -94,9 +94,8 @@ def _without_few(groups: list[Floats]) -> list[Floats]:
     kept = list(groups)
     while len(kept) > 1 and min(one.size for one in kept) < LEAST:
         at = min(range(len(kept)), key=lambda k: kept[k].size)
-        near = min(
-            (k for k in (at - 1, at + 1) if 0 <= k < len(kept)), key=lambda k: _gap(kept, at, k)
-        )
+        beside = (k for k in (at - 1, at + 1) if 0 <= k < len(kept))
+        near = min(beside, key=lambda k: _gap(kept, at, k))
         if _gap(kept, at, near) <= _FAR * _width(kept[near]) or kept[near].size < LEAST:
             low, high = sorted((at, near))
             kept[low : high + 1] = [np.concatenate(kept[low : high + 1])]
@@ -245,17 +244,10 @@ def modal_runs(
         workers=workers,
         prefer="processes",
     )
+    name, sessions = trial.manifest.trial, trial.session
     return tuple(
         ModalRuns(
-            benchmark=benchmark,
-            variant=variant,
-            trial=trial.manifest.trial,
-            rows=rows,
-            values=values[rows],
-            sessions=trial.session[rows],
-            labels=labels,
-            by=by,
-            covariates=covariates,
+            benchmark, variant, name, rows, values[rows], sessions[rows], labels, by, covariates
         )
         for (benchmark, variant, rows), (labels, by) in zip(cells, found, strict=True)
         if labels is not None
@@ -287,26 +279,18 @@ def explained_modes(
     confidence: float = 0.95,
     rng: np.random.Generator,
     workers: int | None = None,
-) -> tuple[Explained, ...]:
+) -> tuple[Mode, ...]:
     """Find the modes of all cells of trials, and the covariate that separates each.
 
     Parameters are those of `sources`, which hands on ``stream(rng, "modes")``.
     """
     root = int(rng.integers(2**63))
-    cells = [
-        cell
-        for trial in trials
-        for cell in modal_runs(
-            trial, metric, rng=stream(root, trial.manifest.trial), workers=workers
-        )
-    ]
-    return explained(
-        cells,
-        risk=1 - confidence,
-        permutations=permutations,
-        rng=stream(root, "causes"),
-        workers=workers,
-    )
+    cells: list[ModalRuns] = []
+    for trial in trials:
+        own = stream(root, trial.manifest.trial)
+        cells += modal_runs(trial, metric, rng=own, workers=workers)
+    causes, risk = stream(root, "causes"), 1 - confidence
+    return explained(cells, risk=risk, permutations=permutations, rng=causes, workers=workers)
 
 
 @checks_arguments
@@ -322,49 +306,63 @@ def sources(
 ) -> Sources:
     """Tell where the values of one trial, or of several of the same programs, differ.
 
+    Variance components first, then for each suspected factor an effect on the logarithms of the
+    runs of one benchmark and variant, within sessions, with its interval and p-values; last the
+    modes of each trial, and what separates them.
+
     Parameters
     ----------
     trial_or_trials : Trial or sequence of Trial
-        What was measured; the modes of each are looked at on their own.
+        Trials of one metric; several may be of several hosts.
     metric : str, optional
-        Whose values; that of the first trial which is judged by default.
+        What is to be explained; by default the first that the campaign's `judge` names, else the wall
+        time (of an imported trial its first).
     permutations : int
-        How many orders each factor is held against, at least.
+        How many other orders each factor is held against, 99 or more.
     confidence : float
-        Of the intervals; what is left is the family-wise risk: of all factors, and of all sentences
+        Of the intervals; 1 minus it is the family-wise risk: of all factors, and of all sentences
         about modes.
     rng : numpy.random.Generator
-        Where the orders come from.
+        What draws the orders.
     seed : int, optional
-        Where `rng` comes from, for the record.
+        The seed that `rng` was made from, for the record.
     workers : int, optional
         Processes at the same time; they change no number. Without it a ``joblib.parallel_config``
         around the call decides on their number and kind; without either there is one.
 
+    Returns
+    -------
+    Sources
+        With `components`, `factors` and `modes`.
+
     Raises
     ------
     UsageError
-        If there is no trial, or an argument is out of its range.
+        If there is no trial, one stands there twice, or has no such metric; if a number is out of range.
     InsufficientDataError
-        If there are too few runs.
+        If no run counts, or no benchmark has enough of them.
+    AnalysisError
+        If the trials differ in the metric's unit, or nothing varies.
+
+    Notes
+    -----
+    A *randomized* factor (padding, position, the run before) is held against all orders of the runs
+    within their session, as the plan drew it: its p-value is exact, whatever the noise. An *observed*
+    one is held against circular shifts within the session, after a trend and the runs' first
+    autocorrelation are removed from both; a permutation would take two series that are each similar to
+    themselves for similar to each other. One that belongs to sessions as a whole is held against their
+    orders, where there are enough of them. P-values are (k + 1) / (N + 1) [1]_; adjusted ones step
+    down by the largest surprise among all factors of all benchmarks and variants [2]_.
+
+    References
+    ----------
+    .. [1] B. Phipson, G. K. Smyth, "Permutation p-values should never be zero", 2010.
+    .. [2] P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", 1993.
     """
-    draws = stream(rng, "modes")
-    found = within_trials(
-        trial_or_trials,
-        metric=metric,
-        permutations=permutations,
-        confidence=confidence,
-        rng=rng,
-        seed=seed,
-        workers=workers,
-    )
     trials = [trial_or_trials] if isinstance(trial_or_trials, Trial) else list(trial_or_trials)
-    modes = explained_modes(
-        trials,
-        found.response,
-        permutations=permutations,
-        confidence=confidence,
-        rng=draws,
-        workers=workers,
-    )
-    return replace(found, modes=tuple(one.mode for one in modes))
+    draws = stream(rng, "modes")
+    asked: dict[str, Any] = {"permutations": permutations, "confidence": confidence}
+    asked["workers"] = workers
+    found = within_trials(trials, metric=metric, rng=rng, seed=seed, **asked)
+    modes = explained_modes(trials, found.response, rng=draws, **asked)
+    return replace(found, modes=modes)

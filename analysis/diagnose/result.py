@@ -189,24 +189,20 @@ def cell_text(
 ) -> str:
     """Say what a test of one cell found."""
     lag = "" if size is None else f": autocorrelation {size:.2f}"
-    match code:
-        case "order":
-            return _moves(size, "from the first to the last run of a session")
-        case "change-point":
-            return _moves(size, f"after run {place} of session {session}")
-        case "warm-up":
-            found = "is unlike"
-            if size is not None:
-                found = f"lies {figures.percent(size)} {'above' if size > 0 else 'below'}"
-            return f"the first run of a session {found} the others"
-        case "lag-1":
-            return f"consecutive runs {'alternate' if (size or 0) < 0 else 'are alike'}{lag}"
-        case "ljung-box":
-            return f"runs a few places apart depend on each other{lag} at lag 1"
-        case "runs-test":
-            return f"runs above and below the median do not mix at random{lag}"
-    spread = "" if size is None else f" by {figures.percent(size)} (standard deviation)"
-    return f"sessions differ{spread} more than runs within them explain"
+    first, spread = "is unlike", ""
+    if size is not None:
+        first = f"lies {figures.percent(size)} {'above' if size > 0 else 'below'}"
+        spread = f" by {figures.percent(size)} (standard deviation)"
+    said = {
+        "order": _moves(size, "from the first to the last run of a session"),
+        "change-point": _moves(size, f"after run {place} of session {session}"),
+        "warm-up": f"the first run of a session {first} the others",
+        "lag-1": f"consecutive runs {'alternate' if (size or 0) < 0 else 'are alike'}{lag}",
+        "ljung-box": f"runs a few places apart depend on each other{lag} at lag 1",
+        "runs-test": f"runs above and below the median do not mix at random{lag}",
+        "session-shift": f"sessions differ{spread} more than runs within them explain",
+    }
+    return said[code]
 
 
 def host_text(
@@ -218,22 +214,19 @@ def host_text(
     movers: Movers | None = None,
 ) -> str:
     """Say what a test of the whole host found: of all programs, or of those that move."""
-    said, up = "" if size is None else f": correlation {size:.2f}", size is None or size > 0
+    how, up = "" if size is None else f"correlation {size:.2f}", size is None or size > 0
+    end = f": {how}" if how else ""
     who = "all programs" if movers is None else movers_text(movers)
-    match code:
-        case "host-blocks":
-            return f"{who} are slow in the same blocks{said}"
-        case "host-neighbours":
-            return f"consecutive runs of different programs are alike{said}"
-        case "host-sessions":
-            return f"{who} are slow in the same sessions{said}"
-        case "host-trend":
-            way = "rise" if up else "fall"
-            return f"values of {who} {way} within sessions: rank{said.removeprefix(':')}"
-        case "host-warm-up":
-            way = "above" if up else "below"
-            return f"the first runs of a session lie {way} the others in {who}"
-    return f"{_moves(size, f'in {who} {when}')} of session {session}"
+    rises, lies = ("rise", "above") if up else ("fall", "below")
+    said = {
+        "host-blocks": f"{who} are slow in the same blocks{end}",
+        "host-neighbours": f"consecutive runs of different programs are alike{end}",
+        "host-sessions": f"{who} are slow in the same sessions{end}",
+        "host-trend": f"values of {who} {rises} within sessions: rank {how}".rstrip(),
+        "host-warm-up": f"the first runs of a session lie {lies} the others in {who}",
+        "host-change": f"{_moves(size, f'in {who} {when}')} of session {session}",
+    }
+    return said[code]
 
 
 def movers_text(movers: Movers) -> str:

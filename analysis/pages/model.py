@@ -129,13 +129,15 @@ def merged(*groups: Iterable[Caution]) -> tuple[Caution, ...]:
 def cautions_of(table: Mapping[str, Any]) -> tuple[Caution, ...]:
     """Give a caution for each code with a sentence; any other value says that it does not hold.
 
-    Names that it is about follow the sentence, in a tuple.
+    Names that it is about follow the sentence, in a tuple, and last what a first screen says
+    instead.
     """
     found = []
     for code, said in table.items():
-        text, *names = said if isinstance(said, tuple) and said else (said,)
+        text, *more = said if isinstance(said, tuple) and said else (said,)
+        short = more.pop() if more and isinstance(more[-1], ShortSentence) else None
         if isinstance(text, str):
-            found.append(Caution(code, text, tuple(names)))
+            found.append(Caution(code, text, tuple(more), short))
     return tuple(found)
 
 
@@ -260,6 +262,12 @@ def table_of(name: str, things: Iterable[Any], *columns: tuple[Any, ...] | None)
 
     rows = tuple(tuple(cell(thing, *one[1:]) for one in chosen) for thing in things)
     return Table(name=name, columns=columns_of(*(one[0] for one in chosen)), rows=rows)
+
+
+def facts(name: str, *rows: tuple[Cell, ...]) -> Table:
+    """Make a table of lines without headings: labels, and last what stands there; without it no line."""
+    known = tuple(row for row in rows if row[-1])
+    return Table(name=name, columns=columns_of(*"<" * len(known[0])), rows=known, headed=False)
 
 
 @dataclass(frozen=True, kw_only=True)

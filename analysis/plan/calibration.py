@@ -372,10 +372,9 @@ def identical_pair(trial: Trial, pair: tuple[str, str] | None) -> tuple[str, str
             what = "no two variants of the trial are identical"
             raise InsufficientDataError(what, where, _HOW, n=0, needed=1)
         return found[0]
-    for name in pair:
-        if name not in variants:
-            what, fix = f"the trial has no variant {name!r}", f"known here: {', '.join(variants)}"
-            raise UsageError(what, where, fix)
+    if wrong := [name for name in pair if name not in variants]:
+        what, fix = f"the trial has no variant {wrong[0]!r}", f"known here: {', '.join(variants)}"
+        raise UsageError(what, where, fix)
     if pair[0] == pair[1]:
         what = f"{pair[0]!r} stands on both sides of the pair"
         fix = "name two variants that execute the same program: their runs are compared"

@@ -155,8 +155,7 @@ def differences(
     lost = None if look is None or look.value is None else look.value / 100
     if lost is not None and before is not None and lost >= max(_LOST, _TIMES_MORE * before):
         warns.append(f"others took {100 * before:.2f} % of a CPU there, {100 * lost:.2f} % here")
-    others = [name for name in design.benchmarks if name not in known.benchmarks]
-    if others:
+    if others := [name for name in design.benchmarks if name not in known.benchmarks]:
         warns.append(f"{len(others)} of {len(design.benchmarks)} benchmarks are not in it")
     if known.sessions < design.sessions:
         warns.append(f"{known.sessions} sessions there, {design.sessions} here")
@@ -303,41 +302,16 @@ class CalibratedBenchmark:
 class Certificate(Result):
     """How often each method errs on a machine by a design, from two identical variants.
 
-    Attributes
-    ----------
-    trial : str
-        The trial's name.
-    metric, unit, better : str
-        What was looked at.
-    variants : tuple of str
-        The two variants.
-    chosen : {"identical", "asked"}
-        Whether the trial shows them to be identical, or the user said so.
-    machine : Machine
-        Where it was measured.
-    design : Design
-        How it was measured.
-    measured, created : str
-        When the trial began, and when the certificate was made (RFC 3339, UTC).
-    confidence, power : float
-        Of the tests and intervals; of the detectable effects.
-    seed : int or None
-        Of the random draws.
-    relabelled : {"session", "block"}
-        What labels were swapped in: blocks only where there is one session.
-    relabellings : int
-        How many were looked at.
-    methods : tuple of MethodRate
-        In the order of `METHODS`.
-    benchmarks : tuple of CalibratedBenchmark
-        In the trial's order.
-    lost_share : float or None
-        The largest part of a measured CPU's time that others took, of the looks before the sessions; None
-        when nobody looked.
-    detectable : float or None
-        The smallest speedup of the suite's geometric mean that the session t tells.
-    checks : tuple of SessionCheck
-        Empty with fewer than five sessions.
+    `trial`: Its name. `metric`, `unit`, `better`: What was looked at. `chosen`: Whether the trial
+    shows the two `variants` to be identical, or the user said so. `machine`, `design`: Where and
+    how it was measured. `measured`, `created`: When the trial began, and when the certificate was
+    made (RFC 3339, UTC). `confidence`: Of the tests and intervals. `power`: Of the detectable
+    effects. `seed`: Of the random draws. `relabelled`: What labels were swapped in, blocks only
+    where there is one session; `relabellings`: How many ways were looked at. `methods`: In the
+    order of `METHODS`. `benchmarks`: In the trial's order. `detectable`: The smallest speedup of
+    the suite's geometric mean that the session t tells. `checks`: Empty with fewer than five
+    sessions. `lost_share`: The largest part of a measured CPU's time that others took, of the looks
+    before the sessions; None when nobody looked.
     """
 
     method: ClassVar[str] = "calibrate"
@@ -420,11 +394,9 @@ def _(result: Certificate) -> Page:
         f"from {result.relabellings} ways to swap the labels in whole {by}s; intervals by benchmarks "
         "and sessions, not by counting relabellings"
     )
-    lost = [
-        f"before the sessions others took at most {100 * share:.2f} % of a measured CPU"
-        for share in (result.lost_share,)
-        if share is not None
-    ]
+    share, lost = result.lost_share, []
+    if share is not None:
+        lost = [f"before the sessions others took at most {100 * share:.2f} % of a measured CPU"]
     largest = sorted(result.benchmarks, key=lambda one: -(one.detectable or float("inf")))[:_MOST]
     kept = {one.name for one in largest}
     rows: list[tuple[str, Any, float | None]] = [

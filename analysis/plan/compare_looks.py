@@ -45,19 +45,12 @@ _Mean = tuple[float, float, float] | tuple[None, None, None]  # with the ends of
 class CandidateLook:
     """One candidate at a look.
 
-    Attributes
-    ----------
-    variant : str
-        Its name.
-    result : Multilevel or None
-        The whole comparison with the baseline, as the verdict has it; None without a run on both sides.
-    against_leader : Multilevel or None
-        The same of this candidate with the leader as baseline; None for the leader itself, where the
-        leader is the baseline, and without a common run.
-    needed : int or None
-        With how many sessions in all it would be decided against the baseline, and against the leader, in 80 of
-        100 cases each, rounded up to a look of the plan if there is one; None where it is decided or has
-        left, and where 100,000 more do not suffice.
+    `result`: The whole comparison with the baseline, as the verdict has it; None without a run on
+    both sides. `against_leader`: The same of this candidate with the leader as baseline; None for
+    the leader itself, where the leader is the baseline, and without a common run. `needed`: With
+    how many sessions in all it would be decided against the baseline, and against the leader, in 80
+    of 100 cases each, rounded up to a look of the plan if there is one; None where it is decided or
+    has left, and where 100,000 more do not suffice.
     """
 
     variant: str
@@ -92,25 +85,13 @@ class CandidateLook:
 class Look:
     """What a look found, and what it means for the measurement.
 
-    Attributes
-    ----------
-    sessions : int
-        Sessions that the baseline has.
-    candidates : tuple of CandidateLook
-        In their order.
-    leader : str or None
-        The variant with the least time so far, the baseline perhaps; None before anything is known.
-    stop : {"decided", "equivalent", "depends"} or None
-        Why to measure no more. "depends" at the last look only: there would be a word, but sessions resemble the ones before
-        them.
-    leave : tuple of str
-        Candidates that need to be measured no more, where others go on.
-    next : int or None
-        Sessions at the next look; None after the last one.
-    needed : int or None
-        The most that any candidate needs; None where nobody is open, or of one nobody knows.
-    mean, low, high : float or None
-        Of a single command: geometric mean of its sessions' means, and its interval; else None.
+    `sessions`: Those of the baseline. `leader`: The variant with the least time so far, the
+    baseline perhaps; None before anything is known. `stop`: Why to measure no more; "depends" at
+    the last look only: there would be a word, but sessions resemble the ones before them. `leave`:
+    Candidates that need to be measured no more, where others go on. `next`: Sessions at the next
+    look; None after the last one. `needed`: The most that any candidate needs; None where nobody is
+    open, or of one nobody knows. `mean`, `low`, `high`: Of a single command: geometric mean of its
+    sessions' means, and its interval; else None.
     """
 
     sessions: int
@@ -138,27 +119,12 @@ def look_at(
 ) -> Look:
     """Look at what was measured so far.
 
-    Parameters
-    ----------
-    values : mapping
-        Variant -> session -> its runs, in `unit`: the k-th run of a session belongs to the session's k-th
-        block. None where a run failed: its block is left out of the comparison; minus its limit where that ended it.
-    plan : LooksPlan
-        How the trial is looked at; `left` are those that left at earlier looks.
-    baseline : str
-        One of the variants.
-    final : bool
-        Whether nothing more will be measured, whatever this look finds.
-    margin : float, optional
-        The largest speedup less 1 that counts as equivalent; by default the plan's.
-    least_sessions : int
-        Before so many sessions nothing stops and nobody leaves.
-    better, unit
-        Of the values.
-
-    Returns
-    -------
-    Look
+    `values`: Variant -> session -> its runs, in `unit`: the k-th run of a session belongs to the
+    session's k-th block. None where a run failed: its block is left out of the comparison; minus
+    its limit where that ended it. `plan`: How the trial is looked at; `left` are those that left at
+    earlier looks. `final`: Whether nothing more will be measured, whatever this look finds.
+    `margin`: The largest speedup less 1 that counts as equivalent; by default the plan's.
+    `least_sessions`: Before so many sessions nothing stops and nobody leaves.
     """
     margin = plan.margin if margin is None else margin
     made = {name: _side(name, runs, better, unit) for name, runs in values.items()}
@@ -174,7 +140,13 @@ def look_at(
         return multilevel(*pair, confidence=confidence, margin=margin, looks=look)
 
     found = [CandidateLook(variant=name, result=against(name, baseline)) for name in names]
-    leader = _leader(found, baseline)
+    known = {  # one that was cut off may be far slower
+        one.variant: line.speedup
+        for one in found
+        if (line := one.line) is not None and line.speedup is not None
+        if line.cut is None or not line.cut.candidate
+    }
+    leader = max({baseline: 1.0, **known}.items(), key=itemgetter(1))[0] if known else None
     if leader is not None and leader != baseline:
         others = (None if one.variant == leader else against(one.variant, leader) for one in found)
         found = [replace(one, against_leader=x) for one, x in zip(found, others, strict=True)]
@@ -192,7 +164,7 @@ def look_at(
     here = [one for one in found if one.variant not in plan.left]
     gone = [one.variant for one in here if one.settled and one.variant != leader]
     needed = [one.needed for one in here if not one.settled]
-    known = [one for one in needed if one is not None]
+    most = [one for one in needed if one is not None]
     return Look(
         sessions=sessions,
         candidates=tuple(found),
@@ -200,7 +172,7 @@ def look_at(
         stop=stop,
         leave=tuple(gone) if may_stop and not stop else (),
         next=next_look(plan, sessions),
-        needed=max(known) if known and len(known) == len(needed) else None,
+        needed=max(most) if most and len(most) == len(needed) else None,
         mean=mean,
         low=low,
         high=high,
@@ -242,18 +214,6 @@ def _side(
     bounds, sessions_of, blocks_of = map(np.array, zip(*cut, strict=True))
     found = CutOff(len(cut), float(bounds.min()), bounds, sessions_of, blocks_of)
     return replace(made, cut={_BENCHMARK: found})
-
-
-def _leader(found: Sequence[CandidateLook], baseline: str) -> str | None:
-    """Name the best variant so far; one that was cut off may be far slower."""
-    lines = ((one.variant, one.line) for one in found)
-    known = {
-        name: line.speedup
-        for name, line in lines
-        if line is not None and line.speedup is not None
-        if line.cut is None or not line.cut.candidate
-    }
-    return max({baseline: 1.0, **known}.items(), key=itemgetter(1))[0] if known else None
 
 
 def _stop(found: Sequence[CandidateLook], left: Collection[str], *, final: bool) -> Stop | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,161 @@ from ..data.pair import match
 from ..data.trial import Trial
 from ..errors import InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution, cautions_of
+from ..pages.model import Caution, Page, cautions_of, page, page_of, section, table_of
+from ..pages.result import Result
 from ..stats.arguments import between, checks_arguments, chosen
 from ..stats.variance_components import RandomEffects, one_way, random_effects
-from .result import ComponentLine, Crossed, On, VarianceComponents
+from ..words import shorten
 from .stop_rule import Floats
+
+_NAME = 30  # columns for a name
+BENCHMARK = ("<benchmark", lambda line: shorten(line.name, _NAME))
+WIDTH_COLUMN = ("width", "width", figures.significant)
+# no speedup from 10 on is worth four decimals
+DETECTABLE = ("detectable", "detectable", lambda x: f"{x:.4f}x" if x < 10 else "-")
+Of = Literal["differences", "values"]
+On = Literal["suite", "benchmarks"]
+
+
+def against(*names: str | None) -> str:
+    """Name one side, or both: ``new against old``."""
+    return " against ".join(shorten(name, _NAME) for name in names if name is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentLine:
+    """The two components of one benchmark, or of the mean over all of them."""
+
+    name: str
+    mean: float
+    session_sd: float
+    run_sd: float | None
+    deviance: float | None
+    sessions: int
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """Standard deviations of logarithms by effect, over all benchmarks together."""
+
+    benchmark_sd: float | None
+    session_sd: float | None
+    benchmark_session_sd: float | None
+    block_sd: float | None
+    run_sd: float
+    deviance: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VarianceComponents(Result):
+    """Components of variance of one variant's values, or of the differences of two.
+
+    `benchmarks` are taken one by one, `suite` is the mean over them (None for one benchmark, or where
+    fewer than two sessions have a block with all), `crossed` the model of all of them together (None
+    for one benchmark, or where it cannot be fitted).
+    """
+
+    method: ClassVar[str] = "variance-components"
+
+    of: Of
+    candidate: str
+    baseline: str | None
+    sessions: int
+    benchmarks: tuple[ComponentLine, ...]
+    suite: ComponentLine | None
+    crossed: Crossed | None
+    references: tuple[str, ...] = (
+        "Patterson and Thompson 1971 (restricted likelihood)",
+        "Gilmour, Thompson and Cullis 1995 (average information)",
+    )
+
+
+@page_of.register
+def _(found: VarianceComponents) -> Page:
+    head, crossed = against(found.candidate, found.baseline), found.crossed
+    line = found.suite or (found.benchmarks[0] if len(found.benchmarks) == 1 else None)
+    what = "values" if found.baseline is None else "differences"
+    said = f"how {what} vary, by benchmark"
+    if line is not None:
+        over = "of the suite's mean" if found.suite else "of the benchmark"
+        said = f"the {what} {over} vary by {figures.percent(line.session_sd)} between sessions" + (
+            ", runs included: with one run a session the two cannot be told apart"
+            if line.run_sd is None
+            else f" and by {figures.percent(line.run_sd)} between the runs of one"
+        )
+    rows = table_of(
+        "components",
+        (*found.benchmarks, *((found.suite,) if found.suite else ())),
+        BENCHMARK,
+        ("sessions", "sessions"),
+        ("blocks", "blocks"),
+        ("between sessions", "session_sd", figures.percent),
+        ("between runs", "run_sd", figures.percent),
+    )
+    parts = () if crossed is None else (
+        ("between benchmarks", crossed.benchmark_sd),
+        ("between sessions, in all benchmarks alike", crossed.session_sd),
+        ("between sessions, in each benchmark by itself", crossed.benchmark_session_sd),
+        ("between the blocks of a session", crossed.block_sd),
+        ("between runs", crossed.run_sd),
+    )  # fmt: skip
+    known = "; ".join(f"{figures.percent(sd)} {where}" for where, sd in parts if sd is not None)
+    below = [f"all benchmarks together: {known}"] if parts else []
+    return page(
+        found,
+        f"Between sessions and between runs: {head}",
+        f"{head}: {said}",
+        section(rows, *below),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sized(Result):
+    """What a plan of sessions and one of hosts are asked: of what, and how sure."""
+
+    candidate: str
+    baseline: str
+    on: On
+    confidence: float
+    power: float
+    width: float | None
+    effect: float | None
+    speedup: float
+
+    def goal(self, lines: int) -> str:
+        """Say what is asked for, and whether of each of so many lines."""
+        goals = []
+        if self.width is not None:
+            goals.append(f"a {100 * self.confidence:g} % interval of width {self.width:g}")
+        if self.effect is not None:
+            goals.append(f"to tell a speedup of {self.effect:g}x with probability {self.power:g}")
+        each = "" if self.on == "suite" or lines == 1 else " for every benchmark"
+        return f"{' and '.join(goals)}{each}"
+
+    def sure(self, noun: str, variance: str) -> str:
+        """Say how many it would be with the variance of the pilot at its quartiles."""
+        low, high, most, pilot = (
+            getattr(self, name.format(noun)) for name in ("{}_low", "{}_high", "max_{}", "pilot_{}")
+        )
+        span = f"more than {most}" if high is None else f"{high}"
+        span = span if low in (None, high) else f"{low} to {span}"
+        said = f"that is as well as {pilot} {noun} tell: with {variance} at its quartiles"
+        return f"{said} it would be {span} {noun}"
+
+
+def enough(rows: tuple[Any, ...]) -> list[Any]:
+    """Leave out the numbers that are not enough, but for the last of them."""
+    short = [row for row in rows if row.runs is None]
+    return [*short[-1:], *(row for row in rows if row.runs is not None)]
+
+
+def time_text(seconds: float) -> str:
+    """Write a time as hours from an hour and a half on, then minutes, then seconds."""
+    if seconds >= 5400:
+        return f"{figures.significant(seconds / 3600, 2)} h"
+    return f"{seconds / 60:.0f} min" if seconds >= 100 else figures.quantity(seconds, "s")
+
 
 WIDTH = 0.02  # that is asked for where nothing is: an interval of about 1 % to either side
 COSTS_UNKNOWN = (
@@ -120,6 +270,12 @@ class TrialCosts:
     between_s: float | None
     sessions: int
     blocks: int
+
+    @property
+    def text(self) -> str:
+        """Say what a pilot took, after what it is."""
+        run, warmup = time_text(self.block_s), time_text(self.warmup_s)
+        return f"; a run of every cell took {run}, a session's warm-up {warmup}"
 
     def seconds(self, sessions: Any, runs: Any) -> Any:  # noqa: ANN401 - numbers, or arrays of them
         """Give the time of so many sessions with so many runs of each cell."""
@@ -366,6 +522,13 @@ def variance_components(
     if absent and len(absent) < len(lines):
         seen = seen.only([k for k, line in enumerate(lines) if line is not None])
         suite = component_lines(seen)[1]
+    left = f"left out, because fewer than two sessions have it: {figures.listed(absent)}"
+    table = {
+        "benchmark-in-one-session": absent and (left, *absent),
+        "blocks-unknown": not seen.blocks_known
+        and "the sources do not say which runs share a block: the first runs of a session are "
+        "compared with each other, then the second ones, and so on",
+    }
     return VarianceComponents(
         of="values" if baseline is None else "differences",
         candidate=candidate.name,
@@ -374,7 +537,7 @@ def variance_components(
         benchmarks=tuple(line for line in lines if line is not None),
         suite=suite,
         crossed=_crossed(seen),
-        cautions=(*known, *_cautions(seen, absent)),
+        cautions=(*known, *cautions_of(table)),
     )
 
 
@@ -400,14 +563,3 @@ def _crossed(seen: Observations) -> Crossed | None:
     names = ("benchmark", "session", "benchmark:session", "block")
     benchmark, session, both, block = (sd.get(name) for name in names)
     return Crossed(benchmark, session, both, block, sd["rest"], found.deviance)
-
-
-def _cautions(seen: Observations, absent: list[str]) -> tuple[Caution, ...]:
-    left = f"left out, because fewer than two sessions have it: {figures.listed(absent)}"
-    table = {
-        "benchmark-in-one-session": absent and (left, *absent),
-        "blocks-unknown": not seen.blocks_known
-        and "the sources do not say which runs share a block: the first runs of a session are "
-        "compared with each other, then the second ones, and so on",
-    }
-    return cautions_of(table)

@@ -29,7 +29,7 @@ from ..methods.hpt.page import PairedT, hpt_report
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, merged, page, page_of, section, table_of
+from ..pages.model import Caution, Page, cautions_of, merged, page, page_of, section, table_of
 from ..pages.result import Result
 from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
 from ..plots.chart import Sheet, arranged
@@ -43,7 +43,7 @@ from . import study as shared
 from .components import check_positive, matched
 from .error_rates import log_ratios
 from .stop_rule import Floats, exponential
-from .study import Covered, DrawnPair, Draws, Pair, asked_of_draws, check_study, drawn_pairs
+from .study import Covered, Drawing, DrawnPair, Draws
 
 TESTS_OF_DRAWS = ("hpt", "t", "t-scores", "interval", "randomization", "bootstrap")
 SHOWN_INTERVALS = ("hpt", "paired-t", "percentile")
@@ -279,9 +279,9 @@ def draw_study(
     levels = tuple(dict.fromkeys(float(alpha) for alpha in alphas))
     if not levels:
         raise UsageError("there must be a level", fix="give alphas, such as 0.01 and 0.05")
-    how: dict[str, Any] = {"factor": speedup, "replace": replace, "baseline": theirs}
+    drawing = Drawing(simulations, draws, replace, workers, progress)
     for alpha in levels:
-        check_study(ours, (runs,), 1 - alpha, draws, simulations, **how)
+        drawing.check(ours, theirs, runs=(runs,), confidence=1 - alpha, factor=speedup)
         if alpha == 0.5:
             raise UsageError("alpha must lie below 0.5")
     check_positive("speedup", speedup)
@@ -291,15 +291,15 @@ def draw_study(
     if asked is None:
         asked = "two-sided" if speedup == 1 else "candidate"
     chosen("alternative", asked, ("two-sided", "candidate"))
-    root = int(rng.integers(2**63))
+    root, fewest = int(rng.integers(2**63)), min(*ours.runs, *theirs.runs)
 
     def drawn(runs: int) -> Iterator[DrawnPair]:
-        return drawn_pairs(ours, root, runs, simulations, draws, baseline=theirs, replace=replace)
+        return drawing.pairs(ours, root, runs, baseline=theirs)
 
     ask = partial(
         _asked, speedup=speedup, alternative=asked, levels=levels, resamples=resamples, tests=names
     )
-    (found,) = asked_of_draws(ask, drawn, (runs,), simulations, workers=workers, progress=progress)
+    (found,) = drawing.answers(ask, drawn, (runs,))
     each = tuple(draw for draw, _, _ in found)
     counts = np.array([rejections for _, rejections, _ in found]).sum(axis=0)
     # 1 - p on the average; None for the bootstrap, and where a draw has no p
@@ -310,7 +310,7 @@ def draw_study(
         candidate=ours.name,
         baseline=theirs.name,
         benchmarks=len(ours.benchmarks),
-        values=(min(*ours.runs, *theirs.runs), max(*ours.runs, *theirs.runs)),
+        values=(fewest, max(*ours.runs, *theirs.runs)),
         runs=runs,
         ratio=ratio,
         speedup=float(speedup),
@@ -332,7 +332,15 @@ def draw_study(
         seed=seed,
         cautions=merged(
             known,
-            _cautions((ours, theirs), runs, draws, replace=replace),
+            *(shared.population_cautions(side, draws, replace=replace) for side in (ours, theirs)),
+            cautions_of(
+                {
+                    "draws-alike": not replace
+                    and runs > _MUCH * fewest
+                    and f"{runs} of {fewest} runs are drawn without replacement: draws share runs, and "
+                    "vary less than new measurements would"
+                }
+            ),
             shared.few_benchmarks_cautions(names, len(ours.benchmarks), asked, levels),
             found[0][2],
         ),
@@ -423,13 +431,3 @@ def _ends(name: str, draw: OneDraw) -> tuple[float, float] | None:
     if name == "hpt":
         return None if draw.hpt is None else (draw.hpt, math.inf)
     return draw.paired_t if name == "paired-t" else draw.bootstrap
-
-
-def _cautions(sides: Pair, runs: int, draws: Draws, *, replace: bool) -> Iterator[Caution]:
-    for side in sides:
-        yield from shared.population_cautions(side, draws, replace=replace)
-    fewest = min(*sides[0].runs, *sides[1].runs)
-    if not replace and runs > _MUCH * fewest:
-        said = "draws share runs, and vary less than new measurements would"
-        what = f"{runs} of {fewest} runs are drawn without replacement: {said}"
-        yield Caution("draws-alike", what)

@@ -46,7 +46,7 @@ from . import study as shared
 from .components import check_positive, sign_of
 from .runs import t_interval
 from .stop_rule import exponential, log_error
-from .study import Covered, DrawnPair, Draws, Pair, asked_of_draws, check_study, drawn_pairs
+from .study import Covered, Drawing, DrawnPair, Draws, Pair
 
 TESTS = ("hpt", "t", "welch", "randomization")
 _ABREAST = 3  # panels in a row
@@ -60,7 +60,7 @@ OVER_BENCHMARKS = ("paired-t", "hpt")  # that speak of benchmarks like these
 _OF_RATIOS = ("t", *OVER_BENCHMARKS)  # they know no other mean than the geometric one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Rejections:
     """How often one test rejected at one point: with `shifted` benchmarks and `runs` runs."""
 
@@ -309,7 +309,8 @@ def power_study(
         check_positive("shift_by", shift_by)
     each = list(runs) if isinstance(runs, Sequence | np.ndarray) else [runs]
     points = [(k, m) for m in dict.fromkeys(each) for k in some]
-    check_study(population, each, 1 - alpha, draws, simulations, factor=shift, replace=replace)
+    drawing = Drawing(simulations, draws, replace, workers, progress)
+    drawing.check(population, runs=each, confidence=1 - alpha, factor=shift)
     names = named("test", tests, TESTS)
     chosen("alternative", alternative, ("two-sided", "candidate"))
     root = int(rng.integers(2**63))
@@ -320,21 +321,15 @@ def power_study(
         chosen = np.zeros((simulations, n), dtype=bool)
         for row in chosen:
             row[which.permutation(n)[: point[0]]] = True
-        return drawn_pairs(
-            population,
-            int(stream(root, "point", *labels).integers(2**63)),
-            point[1],
-            simulations,
-            draws,
-            factors=np.where(chosen, shift, 1.0) if shift_by is None else 1.0,
-            added=None if shift_by is None else np.where(chosen, shift_by, 0.0),
-            replace=replace,
-        )
+        factors = np.where(chosen, shift, 1.0) if shift_by is None else 1.0
+        added = None if shift_by is None else np.where(chosen, shift_by, 0.0)
+        own = int(stream(root, "point", *labels).integers(2**63))
+        return drawing.pairs(population, own, point[1], factors=factors, added=added)
 
     ask = partial(_rejected, tests=names, alternative=alternative, alpha=alpha, resamples=resamples)
-    rows = asked_of_draws(ask, drawn, points, simulations, workers=workers, progress=progress)
+    rows = drawing.answers(ask, drawn, points)
     cells = [
-        Rejections(test=name, shifted=k, runs=m, rejected=count, simulations=simulations)
+        Rejections(name, k, m, count, simulations)
         for (k, m), answers in zip(points, rows, strict=True)
         for name, count in zip(names, np.sum(answers, axis=0).tolist(), strict=True)
     ]
@@ -500,17 +495,18 @@ def coverage_study(
         If an argument is out of range.
     """
     check_means(mean, "runs")
-    check_study(population, runs, confidence, draws, simulations, factor=ratio, replace=replace)
+    drawing = Drawing(simulations, draws, replace, workers, progress)
+    drawing.check(population, runs=runs, confidence=confidence, factor=ratio)
     names = named("interval", intervals, INTERVALS)
     if mean != "geometric":
         names = named("interval", [one for one in names if one not in _OF_RATIOS], INTERVALS)
     root = int(rng.integers(2**63))
 
     def drawn(m: int) -> Iterator[DrawnPair]:
-        return drawn_pairs(population, root, m, simulations, draws, factors=ratio, replace=replace)
+        return drawing.pairs(population, root, m, factors=ratio)
 
     ask = partial(_intervals, names=names, confidence=confidence, mean=mean, resamples=resamples)
-    rows = asked_of_draws(ask, drawn, runs, simulations, workers=workers, progress=progress)
+    rows = drawing.answers(ask, drawn, runs)
     cells = [
         shared.covered(name, m, [ends[k] for ends in answers], ratio)
         for m, answers in zip(runs, rows, strict=True)

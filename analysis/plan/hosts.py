@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +24,111 @@ from scipy.special import chdtri, stdtrit
 
 from ..errors import InsufficientDataError
 from ..pages import number_format as figures
-from ..pages.model import Caution, cautions_of
+from ..pages.model import Caution, Page, cautions_of, page, page_of, section, table_of
 from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
-from .components import COSTS_UNKNOWN, WIDTH, Goal, TrialCosts, goal_of
-from .result import ComponentLine, HostLine, HostPlan, On, PlannedHosts, VarianceComponents
+from .components import (
+    BENCHMARK,
+    COSTS_UNKNOWN,
+    DETECTABLE,
+    WIDTH,
+    WIDTH_COLUMN,
+    ComponentLine,
+    Goal,
+    On,
+    Sized,
+    TrialCosts,
+    VarianceComponents,
+    against,
+    enough,
+    goal_of,
+    time_text,
+)
 from .stop_rule import Floats, exponential, relative_width
+
+
+@dataclass(frozen=True, slots=True)
+class HostLine:
+    """What varies in the pilot: standard deviations of the log difference, so shares of the value."""
+
+    name: str
+    mean: float
+    host_sd: float
+    session_sd: float
+    run_sd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedHosts:
+    """The cheapest sessions and runs with so many hosts; None where none of those looked at will do."""
+
+    hosts: int
+    sessions: int | None = None
+    runs: int | None = None
+    seconds: float | None = None
+    elapsed_s: float | None = None
+    width: float | None = None
+    detectable: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HostPlan(Sized):
+    """How many hosts x sessions x runs a claim on hosts like these needs."""
+
+    method: ClassVar[str] = "plan-hosts"
+
+    pilot_hosts: int
+    pilot_sessions: int
+    hosts: int | None
+    sessions: int | None
+    runs: int | None
+    seconds: float | None
+    elapsed_s: float | None
+    hosts_low: int | None
+    hosts_high: int | None
+    max_hosts: int
+    max_sessions: int
+    max_runs: int
+    costs: TrialCosts | None
+    table: tuple[PlannedHosts, ...]
+    lines: tuple[HostLine, ...]
+
+
+@page_of.register
+def _(plan: HostPlan) -> Page:
+    head = against(plan.candidate, plan.baseline)
+    most, sure = f"hosts of up to {plan.max_sessions} sessions x {plan.max_runs} runs", []
+    needed = (
+        f"more than {plan.max_hosts} {most}: hosts differ by more than that; claim these hosts only"
+    )
+    if plan.hosts and plan.sessions and plan.runs:
+        counts = ((plan.hosts, "host"), (plan.sessions, "session"), (plan.runs, "run"))
+        needed = " x ".join(figures.counted(*one) for one in counts)
+        if plan.seconds is not None and plan.elapsed_s is not None:
+            needed += f": {time_text(plan.seconds)} of all hosts, {time_text(plan.elapsed_s)} side by side"
+        sure = [plan.sure("hosts", "the variance between hosts")]
+    pilot = f"from {plan.pilot_hosts} hosts with {plan.pilot_sessions} sessions"
+    if plan.costs is not None:
+        pilot += f"{plan.costs.text}; what a host costs before its first run is not in the times"
+    plans = table_of(
+        "plans",
+        enough(plan.table),
+        *((name, name) for name in ("hosts", "sessions", "runs")),
+        ("of all hosts", "seconds", time_text),
+        ("side by side", "elapsed_s", time_text),
+        WIDTH_COLUMN,
+        DETECTABLE,
+    )
+    levels = ((f"between {x}s", f"{x}_sd", figures.percent) for x in ("host", "session", "run"))
+    varies = table_of("benchmarks", plan.lines, BENCHMARK, *levels)
+    answer = f"{head}, on hosts like these: {plan.goal(len(plan.lines))} needs {needed}"
+    return page(
+        plan,
+        f"How many hosts: {head}",
+        section(answer, *sure, plans, pilot),
+        section(varies, title="what differs in the pilot"),
+    )
+
 
 _SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)
 _MOST = 10_000
@@ -151,7 +251,7 @@ def plan_hosts(
     best = min((row for row in rows if row.sessions is not None), key=spent, default=None)
     low, high = [None, None] if best is None else _quartiles(grid, best, len(pilots), max_hosts)
     first = next(iter(pilots.values())).components
-    taken = best or PlannedHosts(hosts=0)
+    taken = best or PlannedHosts(0)
     return HostPlan(
         candidate=first.candidate,
         baseline=first.baseline or "",
@@ -164,10 +264,7 @@ def plan_hosts(
         pilot_hosts=len(pilots),
         pilot_sessions=sum(one.components.sessions for one in pilots.values()),
         hosts=taken.hosts or None,
-        sessions=taken.sessions,
-        runs=taken.runs,
-        seconds=taken.seconds,
-        elapsed_s=taken.elapsed_s,
+        **{name: getattr(taken, name) for name in ("sessions", "runs", "seconds", "elapsed_s")},
         hosts_low=low,
         hosts_high=high,
         max_hosts=max_hosts,
@@ -213,12 +310,10 @@ def _costs(pilots: Mapping[str, HostPilot]) -> TrialCosts | None:
     if not known:
         return None
     between = [one.between_s for one in known if one.between_s is not None]
-    block_s, warmup_s, between_s = (
-        float(np.median(x)) if x else None
-        for x in ([one.block_s for one in known], [one.warmup_s for one in known], between)
-    )
-    sessions, blocks = sum(one.sessions for one in known), sum(one.blocks for one in known)
-    return TrialCosts(block_s or 0.0, warmup_s or 0.0, between_s, sessions, blocks)
+    block_s = float(np.median([one.block_s for one in known]))
+    warmup_s = float(np.median([one.warmup_s for one in known]))
+    counts = sum(one.sessions for one in known), sum(one.blocks for one in known)
+    return TrialCosts(block_s, warmup_s, float(np.median(between)) if between else None, *counts)
 
 
 def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
@@ -253,16 +348,15 @@ def _cautions(
     pilots: Mapping[str, HostPilot], judged: Sequence[HostLine], costs: TrialCosts | None
 ) -> tuple[Caution, ...]:
     flat = tuple(line.name for line in judged if line.host_sd == 0)
+    alike = (
+        "hosts of the pilot differ no more than their sessions explain, and the plan assumes that this is "
+        f"true: {figures.listed(flat)}"
+    )
     table = {
         "few-pilot-hosts": len(pilots) < _FEW
         and f"the pilot has only {len(pilots)} hosts: what lies between hosts is roughly known, and "
         "the plan is no better; plan again when more are measured",
-        "no-host-component": flat
-        and (
-            "hosts of the pilot differ no more than their sessions explain, and the plan assumes "
-            f"that this is true: {figures.listed(flat)}",
-            *flat,
-        ),
+        "no-host-component": flat and (alike, *flat),
         "costs-unknown": costs is None and COSTS_UNKNOWN,
     }
     return cautions_of(table)

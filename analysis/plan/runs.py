@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +28,191 @@ from numpy.typing import NDArray
 from ..data.matrix import PerformanceMatrix
 from ..data.pair import match
 from ..errors import AnalysisError, UsageError
-from ..pages.model import Caution, cautions_of
+from ..pages import number_format as figures
+from ..pages.model import (
+    Caution,
+    Page,
+    Value,
+    cautions_of,
+    merged,
+    page,
+    page_of,
+    section,
+    table_of,
+)
+from ..pages.result import Result
 from ..stats.arguments import between, checks_arguments, counted, stream
-from .components import check_positive, check_runs, check_wanted, matched, sign_of
-from .result import Interval, LoopStep, PlannedWidth, RunPlan, Scale, WidthLoop
-from .stop_rule import APART, Floats, exponential, log_half_width, relative_width
+from .components import (
+    DETECTABLE,
+    against,
+    check_positive,
+    check_runs,
+    check_wanted,
+    matched,
+    sign_of,
+)
+from .stop_rule import APART, Floats, exponential, log_half_width, relative_width, width_text
+
+Interval = Literal["t", "studentized", "percentile"]
+Scale = Literal["relative", "absolute"]
+_INTERVALS: dict[Interval, str] = {
+    "t": "t intervals on logs",
+    "studentized": "studentized bootstrap intervals",
+    "percentile": "percentile bootstrap intervals",
+}
+_REFERENCES = (
+    "Irving et al., Computer comparisons in the presence of performance variation, 2018, section 8",
+    "Welch 1947 and Satterthwaite 1946 (degrees of freedom of the t interval)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStep:
+    """One look of the loop: the interval of the speedup after `runs` runs, and its width."""
+
+    runs: int
+    speedup: float
+    low: float
+    high: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WidthLoop(Result):
+    """The published loop on one pair: more runs until the interval is narrow enough."""
+
+    method: ClassVar[str] = "width-loop"
+
+    candidate: str
+    baseline: str
+    interval: Interval
+    scale: Scale
+    confidence: float
+    limit: float
+    runs: int
+    why: Literal["width", "max_runs", "data"]
+    steps: tuple[LoopStep, ...]
+    references: tuple[str, ...] = _REFERENCES
+
+    @property
+    def conclusion(self) -> str:
+        """Where the loop stopped, and why, in one sentence."""
+        width = width_text(self.steps[-1].width, self.limit)
+        if self.why == "width":
+            end = f"stops after {self.runs} runs: width {width} <= {self.limit:g}"
+        else:
+            cause = "the cap" if self.why == "max_runs" else "no more were measured"
+            end = f"ends after {self.runs} runs ({cause}) with width {width}, not {self.limit:g}"
+        return f"the loop with {100 * self.confidence:g} % {_INTERVALS[self.interval]} {end}"
+
+
+@page_of.register
+def _(loop: WidthLoop) -> Page:
+    head = against(loop.candidate, loop.baseline)
+    looks = table_of(
+        "looks",
+        loop.steps,
+        ("runs", "runs"),
+        ("speedup", "speedup", "{:.4g}x".format),
+        ("interval", lambda step: f"[{step.low:.4g}, {step.high:.4g}]"),
+        ("width", "width", partial(width_text, limit=loop.limit)),
+    )
+    return page(
+        loop,
+        f"Runs until the interval is narrow enough: {head}",
+        f"{head}: {loop.conclusion}",
+        looks,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedWidth:
+    """What `runs` runs of each benchmark and side would bring, by simulation from the pilot.
+
+    `mse`: Mean squared error of the speedup. `mse_sd`: Standard deviation of the squared error over
+    trials (figure 12 b). `mse_error`: Monte Carlo error of the mean.
+    """
+
+    runs: int
+    width: float
+    width_sd: float
+    chance: float | None
+    detectable: float
+    power: float | None
+    mse: float
+    mse_sd: float
+    mse_error: float
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan(Result):
+    """How many runs of each benchmark and side a session needs."""
+
+    method: ClassVar[str] = "plan"
+
+    candidate: str
+    baseline: str
+    benchmarks: int
+    pilot_runs: tuple[int, int]
+    speedup: float
+    confidence: float
+    power: float
+    width: float | None
+    effect: float | None
+    max_runs: int
+    simulations: int
+    runs_for_width: int | None
+    runs_for_effect: int | None
+    capped: tuple[str, ...]
+    table: tuple[PlannedWidth, ...]
+    loop: WidthLoop | None
+    seed: int | None
+    references: tuple[str, ...] = _REFERENCES
+
+
+@page_of.register
+def _(plan: RunPlan) -> Page:
+    head, loop = against(plan.candidate, plan.baseline), plan.loop
+    answers = []
+    for goal, asked, runs in (
+        (f"a {100 * plan.confidence:g} % interval of width {plan.width or 0:g} or less", plan.width, plan.runs_for_width),
+        (f"to tell a speedup of {plan.effect or 0:g}x from none", plan.effect, plan.runs_for_effect),
+    ):  # fmt: skip
+        if asked is not None:
+            needed = f"{runs} runs of each benchmark and side"
+            needed = needed if runs else f"more than {plan.max_runs} runs, the cap"
+            answers.append(f"{head}: {goal} needs {needed} (probability {plan.power:g})")
+
+    def width(row: PlannedWidth) -> Value:
+        spread = figures.significant(row.width_sd, 2)
+        return Value(f"{figures.significant(row.width)} ± {spread}", row.width)
+
+    rows = table_of(
+        "runs",
+        plan.table,
+        ("runs", "runs"),
+        ("width", width),
+        None if plan.width is None else (f"chance <= {plan.width:g}", "chance", "{:.3f}".format),
+        DETECTABLE,
+        None if plan.effect is None else (f"power at {plan.effect:g}x", "power", "{:.3f}".format),
+        ("RMSE", lambda row: math.sqrt(row.mse), figures.significant),
+        ("MSE sd", "mse_sd", partial(figures.significant, digits=2)),
+        ("coverage", "coverage", "{:.3f}".format),
+    )
+    basis = (
+        f"by {plan.simulations:,} simulated trials for each number of runs, from "
+        f"{figures.span(plan.pilot_runs)} pilot runs of {plan.benchmarks} benchmarks a side; speedup "
+        f"{plan.speedup:.4g}x"
+    )
+    own = () if loop is None else (section(f"on the pilot's own runs, {loop.conclusion}"),)
+    answers = answers or [f"{head}: what a number of runs would bring"]
+    return Page(
+        title=f"How many runs: {head}",
+        sections=(section(*answers), section(rows, basis), *own),
+        cautions=merged(plan.cautions, () if loop is None else loop.cautions),
+    )
+
 
 _COST: dict[Interval, str] = {
     "t": "stopping by the width of the same runs keeps the t interval near its confidence: .94 "
@@ -190,7 +371,7 @@ def width_loop(
     for runs in (*range(start, most, step), most):
         speedup, low, high = find(runs)
         found = high - low if scale == "absolute" else (high - low) / speedup
-        steps.append(LoopStep(runs=runs, speedup=speedup, low=low, high=high, width=found))
+        steps.append(LoopStep(runs, speedup, low, high, found))
         if found <= width:
             break
     early = f"a loop that starts at {start} runs may stop on a spread seen by chance"
@@ -296,18 +477,12 @@ class Simulation:
             squares = (self.speedup * np.expm1(errors)) ** 2
         if not float(squares.max()) < 1e150:  # whose square is a number
             raise AnalysisError("the simulated speedups leave the range of numbers", fix=APART)
-        return PlannedWidth(
-            runs=m,
-            width=float(widths.mean()),
-            width_sd=float(widths.std(ddof=1)),
-            chance=None if width is None else self.chance(m, width),
-            detectable=self.detectable(m, power),
-            power=None if effect is None else self.power(m, effect),
-            mse=float(squares.mean()),
-            mse_sd=float(squares.std(ddof=1)),
-            mse_error=float(squares.std(ddof=1) / math.sqrt(self._count)),
-            coverage=float((np.abs(errors) <= half).mean()),
-        )
+        chance = None if width is None else self.chance(m, width)
+        told = None if effect is None else self.power(m, effect)
+        spread, covered = squares.std(ddof=1), float((np.abs(errors) <= half).mean())
+        mse = float(squares.mean()), float(spread), float(spread / math.sqrt(self._count))
+        both = float(widths.mean()), float(widths.std(ddof=1))
+        return PlannedWidth(m, *both, chance, self.detectable(m, power), told, *mse, covered)
 
 
 def residuals(logs: Floats, sessions: NDArray[Any] | None) -> Floats:

@@ -21,7 +21,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -35,26 +35,139 @@ from ..data.trial import Trial, read_trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.exact import exact_values, identity_needs
 from ..pages import number_format as figures
-from ..pages.model import Caution, cautions_of
+from ..pages.model import Caution, CommandLine, Page, cautions_of, page, page_of, section, table_of
 from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
 from .components import (
+    BENCHMARK,
     COSTS_UNKNOWN,
+    DETECTABLE,
     WIDTH,
+    WIDTH_COLUMN,
+    ComponentLine,
     Goal,
+    On,
+    Sized,
     TrialCosts,
+    VarianceComponents,
+    against,
+    enough,
     goal_of,
+    time_text,
     variance_components,
 )
-from .result import (
-    ComponentLine,
-    On,
-    PlannedBenchmark,
-    PlannedSessions,
-    SessionPlan,
-    VarianceComponents,
-)
 from .stop_rule import WIDEST, Floats, exponential, relative_width
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSessions:
+    """What so many sessions would need: the least runs that reach the goal, None where none do."""
+
+    sessions: int
+    runs: int | None = None
+    seconds: float | None = None
+    width: float | None = None
+    detectable: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBenchmark:
+    """One benchmark, or the mean over these: its spreads in the pilot, and what the plan gives it."""
+
+    name: str
+    session_sd: float
+    run_sd: float | None
+    width: float | None
+    detectable: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPlan(Sized):
+    """How many sessions of how many runs a comparison needs, from a pilot of several sessions.
+
+    `sessions` and `runs` are the cheapest that reach `width` (the relative width of the interval, as
+    expected) and tell `effect` with `power`, for `on` the suite's mean or every benchmark; None where
+    no numbers up to `max_sessions` and `max_runs` do. `sessions_low` and `sessions_high` are the
+    sessions of `runs` runs if the pilot's variance were at its quartiles; None beyond `max_sessions`.
+    `seconds` is what the plan takes by the pilot's `costs`, None where they are not known.
+    """
+
+    method: ClassVar[str] = "plan-sessions"
+    derived: ClassVar[tuple[str, ...]] = ("protocol",)
+
+    pilot_sessions: int
+    pilot_runs: tuple[int, int]
+    sessions: int | None
+    runs: int | None
+    seconds: float | None
+    sessions_low: int | None
+    sessions_high: int | None
+    max_sessions: int
+    max_runs: int
+    costs: TrialCosts | None
+    table: tuple[PlannedSessions, ...]
+    benchmarks: tuple[PlannedBenchmark, ...]
+    components: VarianceComponents
+    references: tuple[str, ...] = (
+        "Kalibera and Jones 2013 (several levels and their costs)",
+        "Johnson, Kotz and Balakrishnan 1995, chapter 31 (power by noncentral t)",
+    )
+
+    @property
+    def protocol(self) -> str | None:
+        """What to write in the campaign, None where there is no plan."""
+        if self.sessions is None or self.runs is None:
+            return None
+        return f"protocol: {{sessions: {self.sessions}, runs: {self.runs}}}"
+
+
+@page_of.register
+def _(plan: SessionPlan) -> Page:
+    head = against(plan.candidate, plan.baseline)
+    runs = f" of up to {plan.max_runs} runs" if plan.max_runs > 1 else ""
+    needed, sure = f"more than {plan.max_sessions} sessions{runs}: measure differently", []
+    if plan.sessions is not None and plan.runs is not None:
+        cost = "" if plan.seconds is None else f", {time_text(plan.seconds)}"
+        needed = f"{plan.sessions} sessions x {figures.counted(plan.runs, 'run')}{cost}"
+        sure = [plan.sure("sessions", "the pilot's variance")]
+    pilot = f"from {plan.pilot_sessions} sessions x {figures.span(plan.pilot_runs)} runs"
+    if plan.costs is not None:
+        pause = plan.costs.between_s
+        pilot += plan.costs.text
+        pilot += "" if pause is None else f", {time_text(pause)} between two sessions"
+    plans = table_of(
+        "plans",
+        enough(plan.table),
+        ("sessions", "sessions"),
+        ("runs", "runs"),
+        ("time", "seconds", time_text),
+        WIDTH_COLUMN,
+        DETECTABLE,
+    )
+    benchmarks = table_of(
+        "benchmarks",
+        plan.benchmarks,
+        BENCHMARK,
+        ("sessions", "session_sd", figures.percent),
+        ("runs", "run_sd", figures.percent),
+        WIDTH_COLUMN,
+        DETECTABLE,
+    )
+    columns = (
+        "sessions, runs: standard deviation of the difference between sessions, and between the runs "
+        "of one"
+    )
+    protocol = [] if plan.protocol is None else [CommandLine(plan.protocol)]
+    answer = f"{head}: {plan.goal(len(plan.benchmarks))} needs {needed}"
+    return page(
+        plan,
+        f"How many sessions: {head}",
+        section(answer, *protocol, *sure),
+        section(plans, pilot),
+        section(benchmarks, title="what differs in the pilot, and what the plan gives"),
+        columns,
+    )
+
 
 _FEW = 5  # sessions of a pilot or an earlier trial: with fewer the quartiles of the variance lie a factor of 3 apart
 _FURTHER = 10  # times the pilot's runs
@@ -174,10 +287,8 @@ class Outlook(NamedTuple):
         The variance of a session's difference is taken to be estimated as a chi square of the
         freedom that Satterthwaite gives it.
         """
-        moved = []
-        for line in self.lines:
-            freedom = _freedom(line, runs)
-            moved.append(spread_of(line).times(freedom / float(chdtri(freedom, quantile))))
+        freedoms = [(line, _freedom(line, runs)) for line in self.lines]
+        moved = (spread_of(x).times(free / float(chdtri(free, quantile))) for x, free in freedoms)
         return least_sessions(tuple(moved), self.goal, runs, most=most)
 
 
@@ -310,7 +421,7 @@ def plan_sessions(
     # the blocks of a session, on the average of a benchmark
     blocks = [round(line.blocks / line.sessions) for line in found.benchmarks]
     shown = {s for s in _SHOWN if s <= max_sessions} | ({best[0]} if best else set())
-    outlook = Outlook(lines=lines, goal=goal, costs=costs)
+    outlook, (sessions, runs) = Outlook(lines, goal, costs), best or (None, None)
     low, high = (
         None if best is None else outlook.sessions_at(tail, best[1], most=max_sessions)
         for tail in (0.25, 0.75)
@@ -326,8 +437,8 @@ def plan_sessions(
         speedup=exponential((found.suite or lines[0]).mean),
         pilot_sessions=found.sessions,
         pilot_runs=(min(blocks), max(blocks)),
-        sessions=best[0] if best else None,
-        runs=best[1] if best else None,
+        sessions=sessions,
+        runs=runs,
         seconds=costs.seconds(*best) if best and costs else None,
         sessions_low=low,
         sessions_high=high,
@@ -365,7 +476,7 @@ class SpreadDecides:
     candidate: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Decidable:
     """What so many sessions can decide of a metric; `trial` is the earlier one whose spread was taken, if any."""
 
@@ -427,12 +538,7 @@ def _percent(share: float | None) -> str:
 def decidable(sessions: int, runs: int, benchmarks: int, metric: str = "wall") -> Decidable:
     """Tell what a plan can decide at the assumed spreads; benchmarks are taken to vary independently.
 
-    Parameters
-    ----------
-    sessions, runs, benchmarks : int
-        Of the plan; `runs` are those of each cell in a session.
-    metric : str
-        That the verdict will judge first.
+    `runs` are those of each cell in a session, `metric` is what the verdict will judge first.
     """
     several = benchmarks > 1
     at = tuple(
@@ -440,21 +546,15 @@ def decidable(sessions: int, runs: int, benchmarks: int, metric: str = "wall") -
         for spread in ASSUMED
         if sessions > 1
     )
-    return Decidable(sessions=sessions, runs=runs, benchmarks=benchmarks, at=at, metric=metric)
+    return Decidable(sessions, runs, benchmarks, at, metric)
 
 
 def decidable_by(trial: Trial, sessions: int, runs: int, metric: str | None = None) -> Decidable:
     """Tell what a plan of the same campaign can decide at the spreads of a trial's sessions.
 
-    The spread is that of the benchmark in the middle, between sessions and of the planned runs within one. `metric`
-    is by default the trial's own question.
-
-    Raises
-    ------
-    UsageError
-        If the trial has no such metric.
-    InsufficientDataError
-        If no candidate has two sessions with the baseline that differ.
+    The spread is that of the benchmark in the middle, between sessions and of the planned runs
+    within one. `metric` is by default the trial's own question. It is an InsufficientDataError
+    where no candidate has two sessions with the baseline that differ.
     """
     metric = trial.default_metric if metric is None else metric
     found = tuple(_measured(trial, metric, sessions, runs)) if sessions > 1 else ()
@@ -462,15 +562,8 @@ def decidable_by(trial: Trial, sessions: int, runs: int, metric: str | None = No
         what = "no variant has two sessions with the baseline that differ"
         fix = "measure two sessions or more"
         raise InsufficientDataError(what, str(trial.path), fix, n=trial.sessions, needed=2)
-    return Decidable(
-        sessions=sessions,
-        runs=runs,
-        benchmarks=len(trial.manifest.benchmarks),
-        at=found,
-        metric=metric,
-        trial=trial.path.name,
-        trial_sessions=trial.sessions,
-    )
+    benchmarks, name = len(trial.manifest.benchmarks), trial.path.name
+    return Decidable(sessions, runs, benchmarks, found, metric, name, trial.sessions)
 
 
 def plan_decides(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal, NamedTuple, TypeVar, cast, get_args
+from typing import ClassVar, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,177 +69,151 @@ class DrawnPair(NamedTuple):
         return side("candidate", self.candidate, 0), side("baseline", self.baseline, runs)
 
 
-def drawn_pairs(
-    population: PerformanceMatrix,
-    root: int,
-    runs: int,
-    simulations: int,
-    draws: Draws,
-    *,
-    factors: float | NDArray[np.float64] = 1.0,
-    added: NDArray[np.float64] | None = None,
-    baseline: PerformanceMatrix | None = None,
-    replace: bool = True,
-) -> Iterator[DrawnPair]:
-    """Draw pairs of sides, and shift them so that the candidate is better.
+class Drawing(NamedTuple):
+    """How a study draws: how often, runs or whole blocks, again or not; and how its work is shared out.
 
-    Parameters
-    ----------
-    population : PerformanceMatrix
-        What both sides are drawn from, or the candidate where there is a `baseline`.
-    root : int
-        Of the streams.
-    runs, simulations : int
-        Runs of each benchmark and side; pairs.
-    draws : {"run", "block"}
-    factors : float or array of shape (simulations, benchmarks)
-        Speedups by which the candidate's values are made better.
-    added : array of shape (simulations, benchmarks), optional
-        What is added to the values of the side that this shifts in the same direction: the baseline's
-        where lower is better, else the candidate's; in their unit.
-    baseline : PerformanceMatrix, optional
-        What the other side is drawn from: the same benchmarks.
-    replace : bool
-        Whether a value may be drawn again. Without, no value of a population is drawn twice for one
-        pair, on whichever side: see `check_enough`.
+    `replace`: Whether a value may be drawn again. Without, no value of a population is drawn twice
+    for one pair, on whichever side. `progress` is told how many comparisons are done, of all.
     """
-    names = population.benchmarks
-    speedups = np.broadcast_to(np.asarray(factors, dtype=np.float64), (simulations, len(names)))
-    higher, none = population.better == "higher", np.zeros(speedups.shape)
-    scales = speedups if higher else 1.0 / speedups
-    more = none if added is None else added
-    ours_more, theirs_more = (more, none) if higher else (none, more)
-    sources = [_rows_of(m, draws) for m in (population, baseline or population)]
-    labels = ["blocks"] * len(names) if draws == "block" else names
 
-    def places(side: str, rows: list[NDArray[np.float64]], count: int) -> list[NDArray[np.intp]]:
-        found = []
-        for label, row in zip(labels, rows, strict=True):
-            rng = stream(root, "draw", side, label, str(runs))
-            if replace:
-                found.append(rng.integers(row.size, size=(simulations, count)))
-            else:
-                each = range(simulations)
-                found.append(np.array([rng.choice(row.size, count, replace=False) for _ in each]))
-        return found
+    simulations: int
+    draws: Draws
+    replace: bool = True
+    workers: int | None = None
+    progress: Progress | None = None
 
-    if replace or baseline is not None:
-        ours_at, theirs_at = (
-            places(side, rows, runs)
-            for side, rows in zip(("candidate", "baseline"), sources, strict=True)
+    def check(
+        self, *sides: PerformanceMatrix, runs: Sequence[int], confidence: float, factor: float = 1.0
+    ) -> None:
+        """Raise UsageError or InsufficientDataError where an argument of a study is out of range."""
+        if not 0.5 <= confidence < 1:
+            what = "the confidence must lie between 0.5 and 1 (alpha between 0 and 0.5)"
+            raise UsageError(f"{what}, not {confidence:g}")
+        if not runs:
+            raise UsageError("there must be a number of runs")
+        for one in runs:
+            counted("each number of runs", one, least=2, most=1_000_000)
+        chosen("draws", self.draws, get_args(Draws))
+        counted("simulations", self.simulations)
+        if not (math.isfinite(factor) and factor > 0):
+            raise UsageError(f"the shift must be a speedup above 0, not {factor!r}")
+        check_runs(sides[0], sides[-1], 2)
+        # from one population both sides are drawn together, so that they have no run in common: then the
+        # difference of their means scatters as that of new runs does
+        needed = max(runs) * (2 if len(sides) == 1 else 1)
+        for population in () if self.replace else sides:
+            sizes = [row.size for row in self._rows_of(population)]
+            if (few := min(sizes)) < needed:
+                how = "without replacement" + " for both sides together" * (len(sides) == 1)
+                what = f"{needed} {self.draws}s would be drawn {how}, and there are {few}"
+                bench = population.benchmarks[sizes.index(few)]
+                where = "" if self.draws == "block" else f", benchmark {bench!r}"
+                where, fix = f"{population.name}{where}", "draw fewer runs, or with replacement"
+                raise InsufficientDataError(what, where, fix, n=few, needed=needed)
+
+    def pairs(
+        self,
+        population: PerformanceMatrix,
+        root: int,
+        runs: int,
+        *,
+        factors: float | NDArray[np.float64] = 1.0,
+        added: NDArray[np.float64] | None = None,
+        baseline: PerformanceMatrix | None = None,
+    ) -> Iterator[DrawnPair]:
+        """Draw pairs of sides, and shift them so that the candidate is better.
+
+        `population`: What both sides are drawn from, or the candidate where there is a `baseline`,
+        from which the other side is drawn then: the same benchmarks. `root`: Of the streams.
+        `runs`: Of each benchmark and side. `factors`: Speedups by which the candidate's values are
+        made better, of shape (simulations, benchmarks). `added`: What is added, of this shape and
+        in their unit, to the values of the side that this shifts in the same direction: the
+        baseline's where lower is better, else the candidate's.
+        """
+        names = population.benchmarks
+        speedups = np.broadcast_to(
+            np.asarray(factors, dtype=np.float64), (self.simulations, len(names))
         )
-    else:
-        both = places("both", sources[0], 2 * runs)
-        ours_at, theirs_at = [at[:, :runs] for at in both], [at[:, runs:] for at in both]
-    for k in range(simulations):
-        ours, theirs = (
-            np.array([row[at[k]] for row, at in zip(rows, indices, strict=True)])
-            for rows, indices in zip(sources, (ours_at, theirs_at), strict=True)
+        higher, none = population.better == "higher", np.zeros(speedups.shape)
+        scales = speedups if higher else 1.0 / speedups
+        more = none if added is None else added
+        ours_more, theirs_more = (more, none) if higher else (none, more)
+        sources = [self._rows_of(m) for m in (population, baseline or population)]
+        labels = ["blocks"] * len(names) if self.draws == "block" else names
+
+        def places(
+            side: str, rows: list[NDArray[np.float64]], count: int
+        ) -> list[NDArray[np.intp]]:
+            found = []
+            for label, row in zip(labels, rows, strict=True):
+                rng = stream(root, "draw", side, label, str(runs))
+                if self.replace:
+                    found.append(rng.integers(row.size, size=(self.simulations, count)))
+                else:
+                    each = range(self.simulations)
+                    found.append(
+                        np.array([rng.choice(row.size, count, replace=False) for _ in each])
+                    )
+            return found
+
+        if self.replace or baseline is not None:
+            ours_at, theirs_at = (
+                places(side, rows, runs)
+                for side, rows in zip(("candidate", "baseline"), sources, strict=True)
+            )
+        else:
+            both = places("both", sources[0], 2 * runs)
+            ours_at, theirs_at = [at[:, :runs] for at in both], [at[:, runs:] for at in both]
+        for k in range(self.simulations):
+            ours, theirs = (
+                np.array([row[at[k]] for row, at in zip(rows, indices, strict=True)])
+                for rows, indices in zip(sources, (ours_at, theirs_at), strict=True)
+            )
+            one = ours * scales[k][:, None] + ours_more[k][:, None]
+            two, unit = theirs + theirs_more[k][:, None], population.unit
+            yield DrawnPair(
+                k, root, names, one, two, population.better, unit, self.draws == "block"
+            )
+
+    def _rows_of(self, population: PerformanceMatrix) -> list[NDArray[np.float64]]:
+        """Give each benchmark's values, of which one place is drawn at a time: of blocks by the same ones in all."""
+        if self.draws != "block":
+            return list(population.samples)
+        name, fix = population.name, "draw runs instead"
+        if population.blocks is None:
+            raise UsageError("the population has no block ids", name, fix)
+        common = sorted(set.intersection(*(set(ids.tolist()) for ids in population.blocks)))
+        rows = []
+        each = zip(population.benchmarks, population.samples, population.blocks, strict=True)
+        for bench, values, ids in each:
+            found = dict(zip(ids.tolist(), values.tolist(), strict=True))
+            if len(found) != values.size:
+                what = "a block holds more than one run of the benchmark"
+                raise UsageError(what, f"{name}, benchmark {bench!r}", fix)
+            rows.append(np.array([found[block] for block in common]))
+        if len(common) < 2:
+            what = "fewer than two blocks hold all benchmarks"
+            raise InsufficientDataError(what, name, fix, n=len(common), needed=2)
+        return rows
+
+    def answers(
+        self,
+        ask: Callable[[DrawnPair, Progress], _Found],
+        drawn: Callable[[_Point], Iterator[DrawnPair]],
+        points: Sequence[_Point],
+    ) -> list[list[_Found]]:
+        """Ask of every simulated comparison, and give the answers of each point."""
+        total, progress = len(points) * self.simulations, self.progress
+        rows = in_order(
+            ask,
+            (pair for point in points for pair in drawn(point)),
+            workers=self.workers,
+            prefer="processes",
+            look=lambda done: progress(done, total) if progress is not None and done else None,
+            ready=lambda: ask(next(drawn(points[0])), lambda *_: None),
         )
-        one = ours * scales[k][:, None] + ours_more[k][:, None]
-        two, unit = theirs + theirs_more[k][:, None], population.unit
-        yield DrawnPair(k, root, names, one, two, population.better, unit, draws == "block")
-
-
-def _rows_of(population: PerformanceMatrix, draws: Draws) -> list[NDArray[np.float64]]:
-    """Give each benchmark's values, of which one place is drawn at a time."""
-    return _by_block(population) if draws == "block" else list(population.samples)
-
-
-def check_enough(
-    sides: Sequence[PerformanceMatrix], runs: Sequence[int], draws: Draws, *, replace: bool
-) -> None:
-    """Raise InsufficientDataError where more would be drawn without replacement than there is.
-
-    From one population both sides are drawn together, so that they have no run in common: then the
-    difference of their means scatters as that of new runs does.
-    """
-    if replace:
-        return
-    needed = max(runs) * (2 if len(sides) == 1 else 1)
-    for population in sides:
-        sizes = [row.size for row in _rows_of(population, draws)]
-        if min(sizes) < needed:
-            of = " for both sides together" if len(sides) == 1 else ""
-            what = f"{needed} {draws}s would be drawn without replacement{of}, and there are {min(sizes)}"
-            bench = population.benchmarks[sizes.index(min(sizes))]
-            where = "" if draws == "block" else f", benchmark {bench!r}"
-            where, fix = f"{population.name}{where}", "draw fewer runs, or with replacement"
-            raise InsufficientDataError(what, where, fix, n=min(sizes), needed=needed)
-
-
-def _by_block(population: PerformanceMatrix) -> list[NDArray[np.float64]]:
-    """Order each benchmark's runs by block, the same blocks in all of them."""
-    name, fix = population.name, "draw runs instead"
-    if population.blocks is None:
-        raise UsageError("the population has no block ids", name, fix)
-    common = sorted(set.intersection(*(set(ids.tolist()) for ids in population.blocks)))
-    rows = []
-    each = zip(population.benchmarks, population.samples, population.blocks, strict=True)
-    for bench, values, ids in each:
-        found = dict(zip(ids.tolist(), values.tolist(), strict=True))
-        if len(found) != values.size:
-            what = "a block holds more than one run of the benchmark"
-            raise UsageError(what, f"{name}, benchmark {bench!r}", fix)
-        rows.append(np.array([found[block] for block in common]))
-    if len(common) < 2:
-        what = "fewer than two blocks hold all benchmarks"
-        raise InsufficientDataError(what, name, fix, n=len(common), needed=2)
-    return rows
-
-
-def check_study(
-    population: PerformanceMatrix,
-    runs: Sequence[int],
-    confidence: float,
-    draws: str,
-    simulations: int,
-    *,
-    factor: float = 1.0,
-    replace: bool = True,
-    baseline: PerformanceMatrix | None = None,
-) -> None:
-    """Raise UsageError or InsufficientDataError where an argument of a study is out of range."""
-    if not 0.5 <= confidence < 1:
-        what = "the confidence must lie between 0.5 and 1 (alpha between 0 and 0.5)"
-        raise UsageError(f"{what}, not {confidence:g}")
-    if not runs:
-        raise UsageError("there must be a number of runs")
-    for one in runs:
-        counted("each number of runs", one, least=2, most=1_000_000)
-    chosen("draws", draws, get_args(Draws))
-    counted("simulations", simulations)
-    if not (math.isfinite(factor) and factor > 0):
-        raise UsageError(f"the shift must be a speedup above 0, not {factor!r}")
-    sides = (population,) if baseline is None else (population, baseline)
-    check_runs(sides[0], sides[-1], 2)
-    check_enough(sides, runs, cast("Draws", draws), replace=replace)
-
-
-def asked_of_draws(
-    ask: Callable[[DrawnPair, Progress], _Found],
-    drawn: Callable[[_Point], Iterator[DrawnPair]],
-    points: Sequence[_Point],
-    simulations: int,
-    *,
-    workers: int | None,
-    progress: Progress | None,
-) -> list[list[_Found]]:
-    """Ask of every simulated comparison, and give the answers of each point.
-
-    `progress` is told how many comparisons are done, of all.
-    """
-    total = len(points) * simulations
-    rows = in_order(
-        ask,
-        (pair for point in points for pair in drawn(point)),
-        workers=workers,
-        prefer="processes",
-        look=lambda done: progress(done, total) if progress is not None and done else None,
-        ready=lambda: ask(next(drawn(points[0])), lambda *_: None),
-    )
-    found = list(rows)
-    return [found[k : k + simulations] for k in range(0, total, simulations)]
+        found = list(rows)
+        return [found[k : k + self.simulations] for k in range(0, total, self.simulations)]
 
 
 def monte_carlo_error(count: int, trials: int) -> float:

@@ -14,7 +14,7 @@ from .marks import (
     dots as dots,
     label as label,
     line as line,
+    plot as plot,
     segments as segments,
     stroke as stroke,
 )
-from .svg import plot as plot

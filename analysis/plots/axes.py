@@ -14,28 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..pages.number_format import SCALES
-from .labels import Box
 from .marks import Area, Curve, Dots, Line, Mark, Rect, Segments, Text
+from .texts import Box
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = [
-    "Axes",
-    "Key",
-    "Scale",
-    "Tick",
-    "density_axis",
-    "quantity_axis",
-    "quantity_scale",
-    "quantity_ticks",
-    "ratio_axis",
-    "ratio_scale",
-    "ratio_ticks",
-    "read_out",
-    "rows_down",
-    "unit_of",
-]
 
 # --- Scales: where a value lies on an axis, as a share of its length, and the ticks beside it.
 
@@ -102,14 +86,8 @@ class Tick:
 def ratio_scale(values: Iterable[float], margin: float = 0.0, room: float = 0.06) -> Scale:
     """Give the log scale of speedups: all values, 1 and its margin, with room at both ends.
 
-    Parameters
-    ----------
-    values : iterable of float
-        Speedups and ends of intervals; what is not finite or not positive is left out.
-    margin : float
-        The band ``1 ± margin`` (1 / (1 + margin) below) is on the scale.
-    room : float
-        Share of the length that stays free at each end.
+    What is not finite or not positive is left out. The band ``1 ± margin`` (1 / (1 + margin) below)
+    is on the scale; `room` is the share of the length that stays free at each end.
     """
     logs = [math.log(v) for v in values if math.isfinite(v) and v > 0]
     band = math.log1p(max(margin, 0.005))
@@ -249,28 +227,13 @@ class Key(NamedTuple):
 class Axes:
     """An area, and what is written around it.
 
-    Attributes
-    ----------
-    x, y : Scale
-        Its ends; `y` may go from high to low.
-    x_ticks, y_ticks : sequence of Tick
-        What is written below (`top`: above) and at the left.
-    x_label, y_label, title : str
-        May have several lines.
-    sides : str
-        Which of its sides are drawn: l(eft), b(ottom), t(op).
-    x_texts, y_texts : bool
-        Whether the ticks have their texts, which neighbours may share.
-    rows : bool
-        Whether the texts at the left are names, which are set in ink.
-    beside : list of (float, str, str)
-        Texts at the right: their y, what they say, their role.
-    keys : list of Key
-        Above the area.
-    square : bool
-        Whether it is as wide as high.
-    then : callable, optional
-        Called with the area's place, before it is drawn: what needs to know lengths.
+    `x`, `y`: Its ends; `y` may go from high to low. Ticks are written below (`top`: above) and at
+    the left, with their texts (`x_texts`, `y_texts`) or without, where neighbours share them;
+    labels and title may have several lines. `sides`: Which are drawn: l(eft), b(ottom), t(op).
+    `rows`: Whether the texts at the left are names, which are set in ink. `beside`: Texts at the
+    right: their y, what they say, their role. `keys`: Above the area. `square`: Whether it is as
+    wide as high. `then`: Called with the area's place, before it is drawn: what needs to know
+    lengths.
     """
 
     x: Scale = field(default_factory=lambda: Scale(0.0, 1.0))

@@ -18,25 +18,13 @@ import numpy as np
 
 from ..errors import UsageError
 from .axes import Axes, Key, Scale, Tick
-from .labels import Box, apart
 from .marks import Curve, Dots, Line, Mark, Rect, Segments, Text
 from .paper import SMALL, Letters, Outline, Picture, Spots, style_of_roles
-from .svg import OWN, broken, wide
+from .texts import OWN, Box, apart, broken, wide
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "ENDINGS",
-    "POINT",
-    "Sheet",
-    "arranged",
-    "check_picture",
-    "picture_bytes",
-    "stacked",
-    "write_file",
-    "write_picture",
-]
 
 # --- How a picture of a paper is written to a file.
 #
@@ -48,25 +36,17 @@ ENDINGS = (".svg", ".png", ".pdf")
 
 
 def check_picture(text: str) -> Path:
-    """Refuse a file that no picture can be written to, before anything is computed.
-
-    Raises
-    ------
-    UsageError
-        If the ending is unknown, or the folder is missing or not writable.
-    """
+    """Refuse a file that no picture can be written to, before anything is computed."""
     path = Path(text)
     if path.suffix.lower() not in ENDINGS:
-        raise UsageError(
-            f"a picture ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}, not in {path.suffix!r}",
-            text,
-            "name the file by the kind that is wanted",
+        what = (
+            f"a picture ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}, not in {path.suffix!r}"
         )
+        raise UsageError(what, text, "name the file by the kind that is wanted")
     try:
         if not path.parent.is_dir():
-            raise UsageError(
-                f"there is no folder {str(path.parent)!r}", text, "make it, or name another file"
-            )
+            what = f"there is no folder {str(path.parent)!r}"
+            raise UsageError(what, text, "make it, or name another file")
         blocked = path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK)
     except OSError as error:  # such as a name too long
         raise UsageError(f"the picture cannot be written: {error.strerror}", text) from None
@@ -76,15 +56,10 @@ def check_picture(text: str) -> Path:
 
 
 def picture_bytes(picture: Picture, kind: str, *, title: str = "", alt: str = "") -> bytes:
-    """Give a picture as the bytes of a file: the same ones each time, without any date.
+    """Give a picture as the bytes of an svg, pdf or png file: the same ones each time, without any date.
 
-    Parameters
-    ----------
-    picture : Picture
-    kind : {"svg", "pdf", "png"}
-    title, alt : str
-        What the picture is, and its result in words: for search, screen readers and archives. They
-        are not drawn.
+    `title`, `alt`: What the picture is, and its result in words: for search, screen readers and
+    archives. They are not drawn.
     """
     if kind == "svg":
         return picture.svg(title, alt).encode("utf-8")
@@ -104,22 +79,15 @@ def write_picture(picture: Picture, path: Path, *, title: str = "", alt: str = "
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write beside and rename, so that no half picture stands under the name.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be written.
-    """
+    """Write beside and rename, so that no half picture stands under the name."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         beside.write_bytes(content)
         beside.replace(path)
     except OSError as error:
         beside.unlink(missing_ok=True)
-        raise UsageError(
-            f"the picture cannot be written: {error.strerror}", str(path), "name another file"
-        ) from None
+        what = f"the picture cannot be written: {error.strerror}"
+        raise UsageError(what, str(path), "name another file") from None
 
 
 POINT = 25.4 / 72  # mm
@@ -139,21 +107,11 @@ def arranged(
     notes: Iterable[str] = (),
     y_label: str = "",
 ) -> Picture:
-    """Set areas on a sheet.
+    """Set areas on a sheet, each row from the left; None leaves a place empty.
 
-    Parameters
-    ----------
-    sheet : Sheet
-    rows : sequence of sequences of Axes or None
-        Each row from the left; None leaves a place empty.
-    height : float
-        In mm, without the notes.
-    widths, heights : sequence of float
-        What the columns and rows share their room by.
-    title, y_label : str
-        Above all areas; at the left of all.
-    notes : iterable of str
-        Below all areas: what a reader must know, as a picture travels without its page.
+    `height`: In mm, without the notes. `widths`, `heights`: What the columns and rows share their
+    room by. `title`, `y_label`: Above all areas; at the left of all. `notes`: Below all areas: what
+    a reader must know, as a picture travels without its page.
     """
     return _Layout(sheet, rows, height / POINT).picture(
         widths or [1.0] * max(map(len, rows)),
@@ -505,14 +463,9 @@ class _Place:
 class Sheet:
     """How wide a picture is, and how it is lettered.
 
-    Attributes
-    ----------
-    width : float
-        In mm; a column of a paper has about 85, two have 178.
-    font_size : float
-        Of names and numbers, in points; nothing is smaller than 0.8 of it.
-    font_family : str
-        One that is installed; the default is the same everywhere.
+    `width`: In mm; a column of a paper has about 85, two have 178. `font_size`: Of names and
+    numbers, in points; nothing is smaller than 0.8 of it. `font_family`: One that is installed; the
+    default is the same everywhere.
     """
 
     width: float = 178.0
@@ -520,17 +473,10 @@ class Sheet:
     font_family: str = OWN
 
     def check(self) -> None:
-        """Refuse what cannot be drawn.
-
-        Raises
-        ------
-        UsageError
-            If a size is out of its range, or there is no such font.
-        """
+        """Refuse sizes out of their range, and a font that is not there."""
         if not 40 <= self.width <= 1000:
-            raise UsageError(
-                f"a picture is 40 to 1000 mm wide, not {self.width:g}", fix="write --width 85mm"
-            )
+            what = f"a picture is 40 to 1000 mm wide, not {self.width:g}"
+            raise UsageError(what, fix="write --width 85mm")
         if not 4 <= self.font_size <= 40:
             raise UsageError(f"letters have 4 to 40 points, not {self.font_size:g}")
         if self.font_family == OWN:
@@ -540,7 +486,6 @@ class Sheet:
         try:
             findfont(FontProperties(family=[self.font_family]), fallback_to_default=False)
         except ValueError:
-            raise UsageError(
-                f"there is no font {self.font_family!r} here",
-                fix="name one that is installed, such as 'DejaVu Sans', 'DejaVu Serif' or 'STIXGeneral'",
-            ) from None
+            what = f"there is no font {self.font_family!r} here"
+            known = "'DejaVu Sans', 'DejaVu Serif' or 'STIXGeneral'"
+            raise UsageError(what, fix=f"name one that is installed, such as {known}") from None

@@ -23,9 +23,7 @@ from matplotlib.transforms import Affine2D, Bbox, IdentityTransform
 
 from .marks import PRINT
 from .paper import OPEN, SHAPES, Letters, Outline, Picture, Spots, Style, shown
-from .svg import CODES, plain
-
-__all__ = ["pdf", "png"]
+from .texts import CODES, plain
 
 _agg: Any = backend_agg  # which have no types
 _pdf: Any = backend_pdf

@@ -1,46 +1,41 @@
-"""Marks: what a picture is made of, as small objects that know neither a file format nor a colour.
+"""Marks: what a picture is made of, as small objects that know no colour; and pictures of the page as inline SVG.
 
 Places in x are shares of the picture's width (0 to 1), places in y are pixels (on paper: points) from
 its top. Marks of many points lie in an `Area`: their places are shares of it, from its left and from
 its **bottom**. Roles (``faster``, ``slower``, ``baseline line``, ...) say how a mark looks: on the
 page as classes of the style sheet, on paper by `analysis.plots.paper`.
+
+On the page what stretches does so in x only, and text never: shares of the width are percentages,
+curves and clouds of dots lie in a nested ``svg`` without a fixed ratio, with strokes that do not scale.
+So one markup serves a telephone, a projector and paper.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from html import escape
 from typing import Literal, NamedTuple, TypeAlias
 
-__all__ = [
-    "COLOURS",
-    "DARK",
-    "DASHES",
-    "LIGHT",
-    "PRINT",
-    "Area",
-    "Boxes",
-    "Curve",
-    "Dots",
-    "Line",
-    "Mark",
-    "Palette",
-    "Rect",
-    "Segments",
-    "Shape",
-    "Text",
-    "band",
-    "boxes",
-    "cross",
-    "dots",
-    "label",
-    "line",
-    "segments",
-    "stroke",
-    "style_of",
-]
+import numpy as np
+from markupsafe import Markup
 
 Point: TypeAlias = tuple[float, float]
+_GRAIN = 1000  # units of a nested drawing's width and height
+
+
+def _whole(share: float) -> int:
+    return round(share * _GRAIN)
+
+
+def _p(share: float) -> str:
+    return f"{_n(100 * share)}%"
+
+
+def _n(value: float) -> str:
+    """Write a number as briefly as two decimals allow."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
 
 
 class Area(NamedTuple):
@@ -52,6 +47,15 @@ class Area(NamedTuple):
     width: float = 1.0
     axis: str = ""  # what `read_out` gives of the upright axis, for the page's script
 
+    def opened(self) -> str:
+        """Begin its drawing."""
+        place = f'x="{_p(self.left)}" ' if self.left else ""
+        place += f'y="{_n(self.top)}" ' if self.top else ""
+        place += f'width="{_p(self.width)}" ' if self.width != 1 else ""
+        place += f'height="{_n(self.height)}"'
+        place += f' data-axis="{escape(self.axis)}"' if self.axis else ""
+        return f'<svg {place} viewBox="0 0 {_GRAIN} {_GRAIN}" preserveAspectRatio="none">'
+
 
 class Line(NamedTuple):
     """A straight line; without an end in y it goes from the top to the bottom."""
@@ -61,6 +65,12 @@ class Line(NamedTuple):
     x2: float
     y2: float | None
     css: str
+
+    def svg(self) -> str:
+        """Write it for the page."""
+        bottom = "100%" if self.y2 is None else _n(self.y2)
+        ends = f'x1="{_p(self.x1)}" y1="{_n(self.y1)}" x2="{_p(self.x2)}" y2="{bottom}"'
+        return f'<line class="{self.css}" {ends}/>'
 
 
 class Rect(NamedTuple):
@@ -72,6 +82,12 @@ class Rect(NamedTuple):
     y2: float | None
     css: str
 
+    def svg(self) -> str:
+        """Write it for the page."""
+        height = "100%" if self.y2 is None else _n(self.y2 - self.y1)
+        size = f'width="{_p(max(0.0, self.x2 - self.x1))}" height="{height}"'
+        return f'<rect class="{self.css}" x="{_p(self.x1)}" y="{_n(self.y1)}" {size}/>'
+
 
 class Shape(NamedTuple):
     """Lines through points around a place, in pixels from it: they do not stretch."""
@@ -80,6 +96,12 @@ class Shape(NamedTuple):
     y: float
     lines: tuple[tuple[Point, ...], ...]
     css: str
+
+    def svg(self) -> str:
+        """Write it for the page."""
+        d = "".join("M" + "L".join(f"{x:g} {y:g}" for x, y in one) for one in self.lines)
+        place = f'x="{100 * self.x:.2f}%" y="{self.y:.1f}"'
+        return f'<svg class="at" {place}><path class="{self.css}" d="{d}"/></svg>'
 
 
 class Text(NamedTuple):
@@ -93,6 +115,14 @@ class Text(NamedTuple):
     dx: float = 0.0
     dy: float = 0.0
 
+    def svg(self) -> str:
+        """Write it for the page."""
+        more = f' class="{self.css}"' if self.css else ""
+        more += (f' x="{_p(self.x)}"' if self.x else "") + f' y="{_n(self.y)}"'
+        more += f' dx="{_n(self.dx)}"' if self.dx else ""
+        more += f' text-anchor="{self.anchor}"' if self.anchor != "start" else ""
+        return f"<text{more}>{escape(self.text)}</text>"
+
 
 class Dots(NamedTuple):
     """Many dots; on paper they have a radius, and a shape of `paper.SHAPES`."""
@@ -102,6 +132,14 @@ class Dots(NamedTuple):
     area: Area
     r: float = 1.3
     shape: str = "circle"
+
+    def path(self) -> str:
+        """Write the way from each to the next: steps have fewer digits than places, and there may be 100,000."""
+        places = np.array(self.points, dtype=float).reshape(-1, 2)
+        places[:, 1] = 1 - places[:, 1]
+        steps = np.rint(places * _GRAIN).astype(np.int64)
+        steps[1:] -= steps[:-1].copy()
+        return ("m%d %dh0" * len(steps) % tuple(steps.ravel().tolist())).replace(" -", "-")
 
 
 class Curve(NamedTuple):
@@ -121,6 +159,15 @@ class Segments(NamedTuple):
     css: str
     area: Area
 
+    def path(self) -> str:
+        """Write all of them."""
+        found = []
+        for x1, y1, x2, y2 in self.lines:
+            a, b, c, d = _whole(x1), _whole(1 - y1), _whole(x2), _whole(1 - y2)
+            end = f"H{c}" if b == d else f"V{d}" if a == c else f"L{c} {d}"
+            found.append(f"M{a} {b}{end}")
+        return "".join(found)
+
 
 class Boxes(NamedTuple):
     """Many upright boxes of full height."""
@@ -128,6 +175,11 @@ class Boxes(NamedTuple):
     spans: Sequence[Point]
     css: str
     area: Area
+
+    def path(self) -> str:
+        """Write all of them."""
+        spans = ((_whole(a), _whole(b)) for a, b in self.spans)
+        return "".join(f"M{a} 0H{b}V{_GRAIN}H{a}Z" for a, b in spans)
 
 
 Mark: TypeAlias = "Line | Rect | Shape | Text | Dots | Curve | Segments | Boxes"
@@ -180,9 +232,9 @@ DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1, 1.3), (6, 2, 1, 2), (3,
 Style = Literal["faster", "slower", "neither", "baseline"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Palette:
-    """What each role looks like on one kind of page, as ``#rrggbb``."""
+    """What each role looks like on one kind of page, as ``#rrggbb``; `one` is the line of no difference."""
 
     page: str
     panel: str
@@ -191,7 +243,7 @@ class Palette:
     faster: str
     slower: str
     baseline: str
-    one: str  # the line of no difference
+    one: str
     margin: str
     grid: str
 
@@ -200,41 +252,20 @@ class Palette:
         return ";".join(f"--{field.name}:{getattr(self, field.name)}" for field in fields(self))
 
 
-LIGHT = Palette(
-    page="#fffefb",
-    panel="#f6f4ee",
-    ink="#1a1a18",
-    second="#5b5a55",
-    faster="#0a5c9e",
-    slower="#b0430a",
-    baseline="#6f6c64",
-    one="#8f8b80",
-    margin="#e6e1d3",
-    grid="#dedbd3",
-)
-DARK = Palette(
-    page="#16181b",
-    panel="#1e2125",
-    ink="#ebe9e3",
-    second="#aaa89f",
-    faster="#72b8f5",
-    slower="#f59b61",
-    baseline="#98968f",
-    one="#7d8087",
-    margin="#353a40",
-    grid="#33363b",
-)
-PRINT = Palette(
-    page="#ffffff",
-    panel="#f4f4f4",
-    ink="#000000",
-    second="#444444",
-    faster="#0a4f8a",
-    slower="#9c3a06",
-    baseline="#666666",
-    one="#777777",
-    margin="#dddddd",
-    grid="#cccccc",
+_ROLES = {  # on a light page, on a dark one, in print
+    "page": ("#fffefb", "#16181b", "#ffffff"),
+    "panel": ("#f6f4ee", "#1e2125", "#f4f4f4"),
+    "ink": ("#1a1a18", "#ebe9e3", "#000000"),
+    "second": ("#5b5a55", "#aaa89f", "#444444"),
+    "faster": ("#0a5c9e", "#72b8f5", "#0a4f8a"),
+    "slower": ("#b0430a", "#f59b61", "#9c3a06"),
+    "baseline": ("#6f6c64", "#98968f", "#666666"),
+    "one": ("#8f8b80", "#7d8087", "#777777"),
+    "margin": ("#e6e1d3", "#353a40", "#dddddd"),
+    "grid": ("#dedbd3", "#33363b", "#cccccc"),
+}
+LIGHT, DARK, PRINT = (
+    Palette(**{role: each[page] for role, each in _ROLES.items()}) for page in range(3)
 )
 
 
@@ -248,3 +279,38 @@ def style_of(word: str | None) -> Style:
     if word in ("faster", "better"):
         return "faster"
     return "slower" if word in ("slower", "worse") else "neither"
+
+
+def plot(height: float, marks: Iterable[Mark], alt: str, *, css: str = "") -> Markup:
+    """Give a picture as wide as its place, and `height` CSS pixels high.
+
+    `alt`: What it shows: its result, in words; "" for one that repeats the text beside it. `css`:
+    More classes.
+    """
+    said = f'role="img" aria-label="{escape(alt)}"' if alt else 'aria-hidden="true"'
+    head = f'class="{f"plot {css}".strip()}" {said} width="100%" height="{_n(height)}"'
+    return Markup(f"<svg {head}>{_joined(marks)}</svg>")  # noqa: S704 - each mark escapes its texts
+
+
+def _joined(marks: Iterable[Mark]) -> str:
+    """Write marks one after the other; neighbours of many points in one area share a drawing."""
+    found: list[str] = []
+    last: Area | None = None
+    for mark in marks:
+        if isinstance(mark, Curve):
+            raise TypeError("curves are drawn on paper only")
+        area = None
+        if isinstance(mark, Dots | Segments | Boxes):
+            if not (d := mark.path()):
+                continue
+            area, dots = mark.area, "dots " if isinstance(mark, Dots) else ""
+            drawn = f'<path class="{dots}{mark.css}" d="{d}"/>'
+        else:
+            drawn = mark.svg()
+        if last not in (None, area):
+            found.append("</svg>")
+        if area is not None and area != last:
+            found.append(area.opened())
+        found.append(drawn)
+        last = area
+    return "".join([*found, *(["</svg>"] if last else [])])

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .labels import Box
 from .marks import COLOURS, DASHES, PRINT
-from .svg import wide
+from .texts import Box, wide
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from .axes import Axes
     from .chart import Sheet
 
-__all__ = ["SMALL", "Letters", "Outline", "Picture", "Spots", "Style", "style_of_roles"]
 
 SMALL = 0.833  # of the sheet's letters
 _ASCENT, _DESCENT = 0.76, 0.24  # of a letter's size

@@ -16,7 +16,7 @@ from ..plots.axes import Axes
 from ..plots.chart import POINT, Sheet, arranged
 from ..plots.marks import COLOURS, style_of
 from ..plots.paper import Picture
-from ..plots.svg import wide
+from ..plots.texts import wide
 from ..stats.classical import normal_positions
 from ..stats.quantiles import Shift, shift_of
 from ..words import shortened

@@ -18,8 +18,7 @@ from ..diagnose.normality import (
 from ..errors import AnalysisError, InsufficientDataError
 from ..methods.hpt.speedup import HptSpeedup, hpt_speedup
 from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
-from ..methods.resampling.biplot import Biplot, biplot
-from ..methods.resampling.biplot_picture import biplot_picture, shares_picture
+from ..methods.resampling.biplot import Biplot, biplot, biplot_picture, shares_picture
 from ..pages.number_format import outcome_word, pvalue
 from ..plots.axes import Axes, Key, Scale, Tick, ratio_axis, ratio_scale, rows_down
 from ..plots.chart import POINT, Sheet

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..data.pair import MEANS
 from ..methods.hpt.page import hpt_report
-from ..methods.resampling.page import ResamplingReport, resampling_report
+from ..methods.resampling.report import ResamplingReport, resampling_report
 from ..pages import number_format as figures
 from ..pages.model import Caution, Page, Value, merged, page_of, section, table_of
 from ..pages.result import Result

@@ -19,7 +19,7 @@ from types import ModuleType
 import numpy as np
 
 from analysis.diagnose.modes import sources
-from analysis.methods.variance_sources.fit import sources as without_modes
+from analysis.methods.variance_sources.fit import within_trials as without_modes
 
 
 def planted() -> ModuleType:

@@ -105,8 +105,7 @@ def said(
         by="values",
         covariates=covariates(rng, slow, wall),
     )
-    (one,) = explained([cell], risk=RISK, permutations=permutations, rng=rng)
-    found = one.mode
+    (found,) = explained([cell], risk=RISK, permutations=permutations, rng=rng)
     if min(slow.sum(), (~slow).sum()) < FEW:
         assert found.sentence is None
         return None
@@ -227,7 +226,7 @@ def test_whole_trials_whose_modes_nothing_decides(rho):
             [replace(trial, numbers={**trial.numbers, "wall_ns": wall})], "wall", rng=rng
         )
         told += len(found)
-        separated += any(one.mode.sentence is not None for one in found)
+        separated += any(one.sentence is not None for one in found)
     assert told > 0.8 * trials * cells
     assert separated <= binom.isf(NO, trials, RISK)
 
@@ -243,5 +242,5 @@ def test_whole_trials_whose_modes_padding_decides():
         (one,) = explained_modes(
             [replace(trial, numbers={**trial.numbers, "wall_ns": wall})], "wall", rng=rng
         )
-        found += one.mode.factor == "padding_bytes mod 64"
+        found += one.factor == "padding_bytes mod 64"
     assert found >= binom.ppf(NO, trials, 0.99)

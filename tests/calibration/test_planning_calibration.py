@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from analysis.plan.components import Goal, Observations, crossed
-from analysis.plan.result import ComponentLine
+from analysis.plan.components import ComponentLine, Goal, Observations, crossed
 from analysis.plan.sessions import Outlook, SessionSpread, cheapest, least_sessions
 from analysis.stats.arguments import stream
 from analysis.stats.variance_components import one_way

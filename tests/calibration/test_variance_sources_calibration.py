@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis.methods.variance_sources import factors as fit
+from analysis.methods.variance_sources import fit
 from analysis.methods.variance_sources.factor_orders import Shifts, Shuffles
-from analysis.methods.variance_sources.fit import sources
+from analysis.methods.variance_sources.fit import within_trials as sources
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.diagnose.central_limit import SIZES, central_limit_study
 from analysis.diagnose.estimators import PUBLISHED_SIZES, normal_spread
+from analysis.diagnose.normality import SIZES, central_limit_study
 
 HERE = Path(__file__).parent
 

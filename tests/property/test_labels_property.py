@@ -6,7 +6,7 @@ import itertools
 
 from hypothesis import given, strategies as st
 
-from analysis.plots.labels import Box, Wanted, placed
+from analysis.plots.texts import Box, Wanted, placed
 
 names = st.text(max_size=30)
 FRAME = Box(0, 0, 330, 330)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.resampling.randomization import randomization_test
-from analysis.methods.resampling.result import RandomizationTest
+from analysis.methods.resampling.randomization import RandomizationTest, randomization_test
 from tests.examples import examples
 
 # Few distinct values, so that ties are common; powers of two scale without rounding.

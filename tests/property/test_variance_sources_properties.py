@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.errors import InsufficientDataError
-from analysis.methods.variance_sources.fit import sources
+from analysis.methods.variance_sources.fit import within_trials as sources
 from tests.examples import examples
 
 spec = importlib.util.spec_from_file_location("planted", Path(__file__).parents[1] / "planted.py")

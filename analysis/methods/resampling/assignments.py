@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ...data.pair import match, speedup_of, suite_mean
 from ...errors import UsageError
 from ...pages import number_format as figures
+from ...pages.model import Caution, cautions_of
 from ...registry import shipped
 from ...stats.samples import Array, Flags, Indices, Integers, read_only
 from ...stats.workers import Budget
@@ -225,7 +226,7 @@ Design = Literal["runs", "units", "pairs"]
 _TABLE = "analysis/methods/resampling/coverage.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class KnownCoverage:
     """The coverage of an interval in the largest cell of the table that promises no more.
 
@@ -248,9 +249,7 @@ class KnownCoverage:
 
 @cache
 def _table() -> dict[str, Any]:
-    text = shipped(_TABLE).read_text(encoding="utf-8")
-    table: dict[str, Any] = json.loads(text)
-    return table
+    return dict(json.loads(shipped(_TABLE).read_text(encoding="utf-8")))
 
 
 def known_coverage(
@@ -294,15 +293,8 @@ def known_coverage(
         for cell in here
     }
     least, suites = min(found.values()), min(cell["suites"] for cell in here)
-    return KnownCoverage(
-        coverage=least,
-        error=math.sqrt(least * (1 - least) / suites),
-        suites=suites,
-        benchmarks=size[0],
-        runs=size[1],
-        design=design,
-        others=tuple(found.items()),
-    )
+    error = math.sqrt(least * (1 - least) / suites)
+    return KnownCoverage(least, error, suites, *size, design, tuple(found.items()))
 
 
 def not_covered(kind: Literal["session", "benchmarks"]) -> tuple[tuple[float, int], ...]:
@@ -326,7 +318,7 @@ SESSIONS = 5  # that both sides have: from so many on they are what is moved, un
 _NOUN = {"run": "run", "block": "round"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Units:
     """To which unit each run of two matched matrices belongs.
 
@@ -464,21 +456,12 @@ def exchangeable_units(
         used = "session"
     else:
         used = "run" if candidate.blocks is None or baseline.blocks is None else "block"
-    numbers = (
-        _single_runs(candidate, baseline)
-        if used == "run"
-        else _numbered(_keys(candidate, baseline, used))
-    )
+    both = candidate, baseline
+    numbers = _single_runs(*both) if used == "run" else _numbered(_keys(*both, used))
     known = candidate.sessions is not None and baseline.sessions is not None
-    return Units(
-        unit=used,
-        chosen=unit is None,
-        candidate=numbers[0],
-        baseline=numbers[1],
-        sides=numbers[2],
-        sessions=len(ours | theirs) if known else None,
-        outermost=candidate.outermost if candidate.outermost == baseline.outermost else "session",
-    )
+    sessions = len(ours | theirs) if known else None
+    outermost = candidate.outermost if candidate.outermost == baseline.outermost else "session"
+    return Units(used, unit is None, *numbers, sessions, outermost)
 
 
 def _sessions(matrix: PerformanceMatrix) -> set[Any]:
@@ -493,12 +476,10 @@ def _keys(a: PerformanceMatrix, b: PerformanceMatrix, unit: Unit) -> tuple[Keys,
     kind = f"{unit}s"
     missing = [matrix.name for matrix in (a, b) if getattr(matrix, kind) is None]
     if missing:
-        raise UsageError(
-            f"unit={unit!r} needs to know each run's {unit}, and does not for "
-            f"{' and '.join(map(repr, missing))}",
-            fix=f"take another unit, or give data that say it: a variant of a trial, or {kind} beside "
-            "the values (a JSON matrix file, PerformanceMatrix.from_samples)",
-        )
+        whose = " and ".join(map(repr, missing))
+        what = f"unit={unit!r} needs to know each run's {unit}, and does not for {whose}"
+        say = f"a variant of a trial, or {kind} beside the values (a JSON matrix file, PerformanceMatrix.from_samples)"
+        raise UsageError(what, fix=f"take another unit, or give data that say it: {say}")
     with_sessions = unit == "block" and a.sessions is not None and b.sessions is not None
 
     def of(matrix: PerformanceMatrix) -> Keys:
@@ -537,8 +518,46 @@ def _numbered(
 def _single_runs(
     a: PerformanceMatrix, b: PerformanceMatrix
 ) -> tuple[tuple[Integers, ...], tuple[Integers, ...], Integers]:
-    ours = tuple(read_only(np.arange(m, dtype=np.int64)) for m in a.runs)
-    theirs = tuple(
-        read_only(np.arange(m, m + k, dtype=np.int64)) for m, k in zip(a.runs, b.runs, strict=True)
-    )
+    ends = [(m, m + k) for m, k in zip(a.runs, b.runs, strict=True)]
+    ours = tuple(read_only(np.arange(m, dtype=np.int64)) for m, _ in ends)
+    theirs = tuple(read_only(np.arange(*both, dtype=np.int64)) for both in ends)
     return ours, theirs, read_only(np.empty(0, dtype=np.int64))
+
+
+def unit_cautions(pair: Match, units: Units) -> tuple[Caution, ...]:
+    """Say what the choice of units takes for granted, and what the data cannot tell."""
+    a, b = pair.candidate, pair.baseline
+    why = "which runs of different benchmarks belong to one round is not known"
+    if a.blocks is not None and b.blocks is not None:
+        why = "rounds are known, but single runs were asked for"
+    where = _one_side("blocks", a, b) if units.chosen else ""
+    labels = ({label for row in m.sessions or () for label in row.tolist()} for m in (a, b))
+    apart = not set.intersection(*labels)
+    said = {
+        "runs-as-units": units.unit == "run"
+        and f"{why}{where}: the runs of one benchmark count as independent of those of the others. "
+        "Benchmarks that share a process or a busy moment break that, and the answer is then "
+        "too sure",
+        "sessions-unknown": units.sessions is None
+        and f"the sessions of the runs are not known{_one_side('sessions', a, b)}: the outcome "
+        "holds within one session only",
+        "one-session": units.sessions == 1
+        and "all runs stem from one session and share its memory layout, frequencies and "
+        "neighbours: the outcome holds within one session only; measure 3 or more",
+        "sessions-apart": units.several_sessions
+        and apart
+        and "no session holds both variants: a difference between sessions looks like one between "
+        f"the variants, and {units.noun}s cannot tell them apart. Take unit 'session', and "
+        "measure both variants in every session",
+        "sessions-pooled": units.several_sessions
+        and not apart
+        and f"{units.noun}s of one session are not independent replications, and all of the "
+        f"{units.sessions} sessions count as if they were: the answer is too sure where sessions "
+        "shift the variants differently. Unit 'session' asks that question",
+    }
+    return cautions_of(said)
+
+
+def _one_side(kind: str, a: PerformanceMatrix, b: PerformanceMatrix) -> str:
+    known = [matrix.name for matrix in (a, b) if getattr(matrix, kind) is not None]
+    return f" (for {known[0]!r} alone they are)" if len(known) == 1 else ""

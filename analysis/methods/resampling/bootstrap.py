@@ -14,8 +14,10 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -23,9 +25,15 @@ from scipy.special import ndtr, ndtri
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Centre, Mean, check_means
 from ...errors import AnalysisError, InsufficientDataError, UsageError
+from ...pages import number_format as figures
+from ...pages.model import Caution, Page, Table, Value, cautions_of, facts, page, page_of
+from ...pages.number_format import Word, outcome_word
+from ...pages.result import Result
 from ...stats.arguments import checks_arguments, chosen, counted
 from ...stats.samples import Array, read_only
+from ...words import apart
 from .assignments import (
+    SESSIONS,
     UNITS,
     KnownCoverage,
     ResamplingQuestion,
@@ -34,10 +42,161 @@ from .assignments import (
     ask,
     exchangeable_units,
     known_coverage,
+    not_covered,
+    unit_cautions,
 )
-from .cautions import interval_cautions, scope_cautions, unit_cautions
 from .draws import DeviationPair, Draws, compare, draw, jackknife, standard_error, strata_sizes
-from .result import INTERVALS, SIDES, BootstrapInterval, Interval, Sides
+
+Interval = Literal["percentile", "corrected", "bca", "studentized"]
+Sides = Literal["two", "lower", "upper"]
+INTERVALS: tuple[Interval, ...] = get_args(Interval)
+SIDES: tuple[Sides, ...] = get_args(Sides)
+INTERVAL_REFERENCES = (
+    "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "
+    "Computer Science 2018, section 4",
+    "B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapters 12 to 14",
+)
+_INTERVAL_NAME = 40  # columns for a variant's name in a sentence
+_LEVELS = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
+_KINDS = {
+    "percentile": "percentile",
+    "corrected": "percentile, widened by sqrt(m / (m - 1))",
+    "bca": "BCa",
+    "studentized": "studentized",
+}
+_CENTRES = {
+    "runs": "mean of all runs",
+    "mean": "mean of the benchmarks' arithmetic means",
+    "median": "mean of the benchmarks' medians",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BootstrapInterval(Result):
+    """A bootstrap interval of the ratio of two suite means; above 1 the candidate is better.
+
+    `ratio`: The observed one. `low`, `high`: The ends; an open end is 0 or inf (null in JSON).
+    `confidence`: The nominal one, and `known_coverage` what such intervals held in simulation, in
+    the largest cell of the table with no more runs; None where the table does not say, or where
+    units smaller than sessions stem from several. `unit`: What was drawn ("run", "block" or
+    "session"); `units` says it in words, `unit_counts` which variants the units hold. `replicates`:
+    H, the ratios of the resamples, read-only, of shape (resamples,); for "corrected" after the
+    widening. Their quantiles are the ends of "percentile" and "corrected".
+    """
+
+    method: ClassVar[str] = "bootstrap-speedup"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"replicates", "timed"})
+    derived: ClassVar[tuple[str, ...]] = ("word",)
+
+    candidate: str
+    baseline: str
+    ratio: float
+    low: float
+    high: float
+    confidence: float
+    known_coverage: float | None
+    interval: Interval
+    sides: Sides
+    mean: Mean
+    centre: Centre
+    unit: Unit
+    units: str
+    unit_counts: str
+    resamples: int
+    benchmarks: tuple[str, ...]
+    runs_candidate: tuple[int, ...]
+    runs_baseline: tuple[int, ...]
+    timed: bool
+    replicates: Array
+    references: tuple[str, ...] = INTERVAL_REFERENCES
+
+    @property
+    def runs(self) -> tuple[int, int]:
+        """The least and the most runs of a benchmark on a side."""
+        counts = (*self.runs_candidate, *self.runs_baseline)
+        return min(counts), max(counts)
+
+    @property
+    def word(self) -> Word:
+        """What the candidate is: undecided where the interval holds 1."""
+        if self.low <= 1 <= self.high:
+            return "undecided"
+        return "faster" if self.low > 1 else "slower"
+
+    @property
+    def conclusion(self) -> str:
+        """The interval, in one sentence."""
+        ours, theirs = apart((self.candidate, self.baseline), _INTERVAL_NAME)
+        n = len(self.benchmarks)
+        over = f"over {f'these {n} benchmarks' if n > 1 else 'this benchmark'}"
+        value, low, high = self._numbers()
+        bounds = {
+            "two": f"interval [{low}, {high}]",
+            "lower": f"lower bound {low}x",
+            "upper": f"upper bound {high}x",
+        }[self.sides]
+        if self.word == "undecided":
+            better = outcome_word("faster", timed=self.timed)
+            head = f"undecided {over} whether {ours} is {better} than {theirs}"
+            tail = f"; the {'interval holds' if self.sides == 'two' else 'bound leaves room for'} 1"
+        else:
+            head = f"{ours} is {outcome_word(self.word, timed=self.timed)} than {theirs} {over}"
+            tail = ""
+        return f"{head}: {value}x, {self.confidence * 100:g} % {bounds}{self._known()}{tail}"
+
+    def _known(self) -> str:
+        if self.known_coverage is None:
+            return " (its real coverage is not known)"
+        return f" (held the truth in {self.known_coverage * 100:.1f} % of simulated suites)"
+
+    def _numbers(self) -> tuple[str, str, str]:
+        """Write the ratio and both ends with two digits of the interval's width."""
+        ends = [end for end in (self.low, self.high) if 0 < end < math.inf]
+        width = max(abs(end - self.ratio) for end in ends)
+        numbers = (self.ratio, self.low, self.high)
+        if not 0.01 <= self.ratio < 1000:
+            value, low, high = (f"{number:.5g}" for number in numbers)
+            return value, low, high
+        digits = 4 if width == 0 else min(9, max(2, 1 - math.floor(math.log10(width))))
+        value, low, high = (f"{number:.{digits}f}" for number in numbers)
+        return value, low, high
+
+    def details(self) -> Table:
+        """Tell what was drawn, of what, and how often."""
+        count, most = figures.counted(len(self.benchmarks), "benchmark"), self.runs[1]
+        kind = f"{_KINDS[self.interval]}, {self.resamples:,} resamples"
+        return facts(
+            "interval",
+            ("interval", Value(kind, self.resamples)),
+            ("ratio of", f"{self.mean} means; {_CENTRES[self.centre]}"),
+            ("resampled", self.units),
+            ("", self.unit_counts),
+            ("data", f"{count} x {figures.span(self.runs)} run{'s' * (most > 1)} on each side"),
+        )
+
+    def body(self) -> dict[str, Any]:
+        """Give the fields, open ends as None, and the replicates by count, range and quantiles."""
+        levels = np.quantile(self.replicates, _LEVELS)
+        return {
+            **Result.body(self),
+            "low": None if self.sides == "upper" else self.low,
+            "high": None if self.sides == "lower" else self.high,
+            "replicates": {
+                "count": int(self.replicates.size),
+                "minimum": float(self.replicates.min()),
+                "maximum": float(self.replicates.max()),
+                "quantiles": {
+                    f"{level:g}": float(q) for level, q in zip(_LEVELS, levels, strict=True)
+                },
+            },
+        }
+
+
+@page_of.register
+def _(found: BootstrapInterval) -> Page:
+    title = f"bootstrap interval: {found.candidate} against {found.baseline}"
+    return page(found, title, found.conclusion, found.details())
+
 
 Tails = tuple[float | None, float | None]
 
@@ -134,14 +293,10 @@ def _studentized(
     levels = (None if low is None else 1 - low, None if high is None else high)
     found = [None if level is None else float(np.quantile(t, level)) for level in levels]
     if any(q is not None and abs(q) > _FAR / 1e10 for q in found):
-        sizes = strata_sizes(comparison)
-        least = int(min(size.min() for size in sizes))
-        raise InsufficientDataError(
-            "in too many resamples no unit varies, so that the studentized end is infinite",
-            fix="measure more, or take the corrected interval",
-            n=least,
-            needed=least + 1,
-        )
+        least = int(min(size.min() for size in strata_sizes(comparison)))
+        what = "in too many resamples no unit varies, so that the studentized end is infinite"
+        fix = "measure more, or take the corrected interval"
+        raise InsufficientDataError(what, fix=fix, n=least, needed=least + 1)
     ends = [
         None if q is None else float(ratios_of(ratio, np.array([-q * error]))[0]) for q in found
     ]
@@ -153,10 +308,8 @@ def ratios_of(ratio: float, shifts: Array) -> Array:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         ratios = ratio * np.exp(shifts)
     if not (np.isfinite(ratios).all() and ratios.all()):
-        raise AnalysisError(
-            "the replicates of the ratio leave the range of numbers",
-            fix=_OUTLANDISH,
-        )
+        what = "the replicates of the ratio leave the range of numbers"
+        raise AnalysisError(what, fix=_OUTLANDISH)
     return np.asarray(ratios, dtype=np.float64)
 
 
@@ -272,7 +425,19 @@ def bootstrap_speedup(
     low, high = interval_ends(
         interval, comparison, drawn, ratio=ratio, replicates=replicates, tails=tails
     )
-    known = _known(question, comparison, interval, confidence, two_sided=sides == "two")
+    units = question.units
+    single = units.unit == "run"
+    known = known_coverage(
+        interval,
+        centre=centre,
+        design="runs" if single else "pairs" if units.both else "units",
+        benchmarks=len(question.pair.candidate.benchmarks) if single else 1,
+        runs=float(min(sizes.min() for sizes in strata_sizes(comparison))),
+        confidence=confidence,
+        two_sided=sides == "two",
+    )
+    if units.several_sessions:
+        known = None  # the simulated units are independent, and these are not
     result = BootstrapInterval(
         **question.answered(),
         ratio=ratio,
@@ -282,73 +447,151 @@ def bootstrap_speedup(
         known_coverage=None if known is None else known.coverage,
         interval=interval,
         sides=sides,
-        units=question.units.words,
+        units=units.words,
         resamples=int(resamples),
         replicates=read_only(replicates),
     )
     cautions = (
         *question.pair.known(),
         *interval_cautions(result, comparison, known, redrawn=drawn.redrawn),
-        *unit_cautions(question.pair, question.units),
-        *scope_cautions(question.units, interval, _larger_units(question)),
+        *unit_cautions(question.pair, units),
+        *scope_cautions(units, interval, _larger_units(question)),
     )
     return replace(result, cautions=cautions)
 
 
-def _known(
-    question: ResamplingQuestion,
-    comparison: DeviationPair,
-    interval: Interval,
-    confidence: float,
-    *,
-    two_sided: bool,
-) -> KnownCoverage | None:
-    units = question.units
-    if units.several_sessions:
-        return None  # the simulated units are independent, and these are not
-    single = units.unit == "run"
-    return known_coverage(
-        interval,
-        centre=question.centre,
-        design="runs" if single else "pairs" if units.both else "units",
-        benchmarks=len(question.pair.candidate.benchmarks) if single else 1,
-        runs=float(min(sizes.min() for sizes in strata_sizes(comparison))),
-        confidence=confidence,
-        two_sided=two_sided,
-    )
-
-
 def _enough(comparison: DeviationPair, interval: Interval) -> None:
     """Refuse what so few units cannot give."""
-    noun = comparison.units.noun
-    sizes = strata_sizes(comparison)
+    units, sizes = comparison.units, strata_sizes(comparison)
     most, least = (int(pick(float(pick(size)) for size in sizes)) for pick in (max, min))
+    noun, single = units.noun, units.unit == "run"
     if most < 2:
-        where = "only" if comparison.units.both else "on each side"
-        where = "on each benchmark and side" if comparison.units.unit == "run" else where
-        raise InsufficientDataError(
-            f"there is one {noun} {where}: resampling it tells nothing about its spread",
-            fix=f"measure 3 or more {noun}s",
-            n=most,
-            needed=2,
-        )
+        where = "on each benchmark and side" if single else "only" if units.both else "on each side"
+        what = f"there is one {noun} {where}: resampling it tells nothing about its spread"
+        raise InsufficientDataError(what, fix=f"measure 3 or more {noun}s", n=most, needed=2)
     if least >= 2 or interval == "percentile":
         return
     where = "one side"
-    if comparison.units.unit == "run":
-        benchmarks = comparison.question.pair.candidate.benchmarks
-        single = [
-            bench
-            for bench, one, other in zip(benchmarks, *sizes, strict=True)
-            if min(one, other) < 2
-        ]
-        where = f"benchmark {single[0]!r}" + (
-            f" and {len(single) - 1} more" if len(single) > 1 else ""
+    if single:
+        each = zip(comparison.question.pair.candidate.benchmarks, *sizes, strict=True)
+        first, *others = [bench for bench, one, other in each if min(one, other) < 2]
+        where = f"benchmark {first!r}" + (f" and {len(others)} more" if others else "")
+    what = f"the {interval} interval needs the spread of every stratum, and there is one {noun}"
+    fix = f"measure 2 or more {noun}s there, leave it out, or take interval 'percentile'"
+    raise InsufficientDataError(what, where, fix, n=least, needed=2)
+
+
+_TAIL = 10  # replicates in a tail, below which its end is rough
+_NOISE = {
+    "het": "noise of 0.3 to 10 % by benchmark",
+    "homo": "noise of 3 % on every benchmark",
+}
+
+
+def interval_cautions(
+    result: BootstrapInterval,
+    comparison: DeviationPair,
+    known: KnownCoverage | None,
+    *,
+    redrawn: int,
+) -> tuple[Caution, ...]:
+    """Say what such intervals held, where the data give too little spread, what draws leave open."""
+    units = comparison.units
+    single = int(sum((size < 2).sum() for size in strata_sizes(comparison)))
+    lone = f"one side has one {units.noun}: it adds no width, the interval is too narrow"
+    if units.unit == "run":
+        lone = (
+            f"{single} of {2 * len(result.benchmarks)} samples hold one run: they add no width, "
+            "as if they had no noise, so the interval is too narrow"
         )
-    raise InsufficientDataError(
-        f"the {interval} interval needs the spread of every stratum, and there is one {noun}",
-        where,
-        f"measure 2 or more {noun}s there, leave it out, or take interval 'percentile'",
-        n=least,
-        needed=2,
+    tail = (1 - result.confidence) / (2 if result.sides == "two" else 1)
+    code = "known-coverage" if known and not units.several_sessions else "coverage-unknown"
+    said = {
+        code: _coverage(result, units, known),
+        "stratum-of-one": single > 0 and lone,
+        "interval-without-width": float(result.replicates.min()) == float(result.replicates.max())
+        and "all replicates are equal: the values do not vary, the interval has no width",
+        "widened-medians": result.interval == "corrected"
+        and result.centre == "median"
+        and "the widening belongs to means: percentile intervals of medians are wide without it",
+        "few-resamples": (result.resamples + 1) * tail < _TAIL
+        and f"{result.resamples:,} resamples leave fewer than {_TAIL} beyond an end: the ends are "
+        f"rough; take {math.ceil(_TAIL / tail):,} or more",
+        "resamples-redrawn": redrawn > 0
+        and f"{redrawn:,} resamples were drawn again, because a benchmark had no run in them",
+    }
+    return cautions_of(said)
+
+
+def _coverage(result: BootstrapInterval, units: Units, known: KnownCoverage | None) -> str:
+    if units.several_sessions:
+        unit = "; take unit 'session'" * ((units.sessions or 0) >= SESSIONS)
+        return (
+            f"coverage unknown across sessions: the {units.noun}s stem from "
+            f"{units.sessions} sessions, and simulated were independent ones. Where sessions shift "
+            f"the variants differently, it is lower than the nominal one{unit}"
+        )
+    if known is None:
+        return (
+            f"the real coverage of this interval at confidence {result.confidence:g}, with so many "
+            f"{units.noun}s, is not in the table of simulated ones"
+        )
+    n, m = known.benchmarks, known.runs
+    where = {
+        "runs": f"{n} benchmark{'s' * (n > 1)} x {m} runs on each side",
+        "units": f"{m} independent units on each side, resampled as wholes",
+        "pairs": f"{m} independent units that hold both variants, resampled as wholes",
+    }[known.design]
+    shares = ", ".join(
+        f"{share:.3f}" + (f" ({_NOISE[noise]})" if len(known.others) > 1 else "")
+        for noise, share in known.others
     )
+    kind = "BCa" if result.interval == "bca" else result.interval
+    return (
+        f"known coverage: nominal {result.confidence:g} {kind} "
+        f"{'intervals' if result.sides == 'two' else 'bounds'}"
+        f"{' of medians' * (result.centre == 'median')} held the true "
+        f"ratio in {shares} of {known.suites:,} simulated suites, each with {where}; the table's "
+        "largest cell with no more than here"
+    )
+
+
+def scope_cautions(
+    units: Units, interval: Interval, larger: Iterable[tuple[Units, float]]
+) -> tuple[Caution, ...]:
+    """Say what no interval of this kind covers; the table has figures for percentile intervals."""
+    shifts = benchmarks = ""
+    if interval == "percentile":
+        shifts = (
+            ": where every benchmark of either side kept one unrepeated shift as large as its "
+            "run noise, nominal 0.95 percentile intervals of 12 benchmarks held the truth in "
+            f"only {_shares('session')}"
+        )
+        benchmarks = (
+            ". As one for programs like these, with true differences that spread by 5 %, a nominal "
+            f"0.95 percentile interval held the truth in only {_shares('benchmarks')}"
+        )
+    said = {
+        "sessions-not-covered": units.unit != "session"
+        and f"shifts between sessions are not covered{shifts}",
+        "benchmarks-not-covered": "the choice of benchmarks is not covered: the interval speaks of "
+        f"these programs{benchmarks}",
+    }
+    vary = (
+        Caution(
+            "larger-units-vary-more",
+            f"this interval draws {units.noun}s; drawn by whole {other.noun}s, the standard "
+            f"error of the log ratio is {figures.significant(factor, 2)} times as large "
+            f"(unit '{other.unit}')",
+            (other.unit,),
+        )
+        for other, factor in larger
+        if factor > 1
+    )
+    return (*cautions_of(said), *vary)
+
+
+def _shares(kind: Literal["session", "benchmarks"]) -> str:
+    rows = not_covered(kind)
+    covered = " / ".join(f"{share:.2f}" for share, _ in rows)
+    return f"{covered} with {' / '.join(str(runs) for _, runs in rows)} runs"

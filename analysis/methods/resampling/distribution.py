@@ -15,18 +15,307 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Mean, check_means, match, suite_mean
 from ...errors import AnalysisError, InsufficientDataError
-from ...pages.model import Caution, merged
+from ...pages import number_format as figures
+from ...pages.model import (
+    Caution,
+    Cell,
+    Page,
+    Section,
+    Value,
+    cautions_of,
+    merged,
+    page,
+    page_of,
+    section,
+    table_of,
+)
+from ...pages.number_format import outcome_word
+from ...pages.result import Result, plain
+from ...record.run_numbers import Better
 from ...stats.arguments import checks_arguments, counted, stream
 from ...stats.samples import Array, read_only
-from .cautions import pass_cautions, system_cautions
-from .result import DistributionComparison, EmpiricalDistribution
+from ...words import apart, shorten, shortened
+
+
+def with_spread(values: Sequence[float], spread: float) -> list[str]:
+    """Write values so that two digits of their spread are seen, all with as many decimals."""
+    largest = max(abs(v) for v in values)
+    top = math.floor(math.log10(largest))
+    low = math.floor(math.log10(spread)) if spread > 0 else top - 3
+    if -4 <= top < 7:
+        decimals = min(max(0, 1 - low), 9)
+        return [f"{v:.{decimals}f}" for v in values]
+    return [f"{v:.{min(max(2, top - low + 1), 6)}e}" for v in values]
+
+
+def percent(share: float) -> str:
+    """Write a share; 0 and 100 % stand only where no pair is otherwise."""
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
+    return f"{min(max(100 * share, 0.1), 99.9):.1f} %"
+
+
+DISTRIBUTION_REFERENCES = (
+    "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "
+    "Computer Science 2018, sections 5 and 6.5",
+)
+_THINNEST = 1e-304  # a width whose density is a number
+_REACH = 4.0  # bandwidths that the grid goes beyond the values
+_NAME = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Density:
+    """A kernel density estimate: `density` (per unit of the values) at the points `grid`."""
+
+    grid: Array
+    density: Array
+    bandwidth: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoxPlot:
+    """A box from `q1` to `q3`, and two kinds of whiskers.
+
+    As published the whiskers end at `minimum` and `maximum`. `whisker_low` and `whisker_high` are
+    the outermost values within 1.5 interquartile ranges of the box; `outliers_low` and
+    `outliers_high` count what lies beyond.
+    """
+
+    minimum: float
+    whisker_low: float
+    q1: float
+    median: float
+    q3: float
+    whisker_high: float
+    maximum: float
+    outliers_low: int
+    outliers_high: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EmpiricalDistribution(Result):
+    """The suite means of passes drawn at random, in the unit of the values.
+
+    `values`: The means, in the order drawn; read-only, of shape (resamples,). `minimum`, `q1`,
+    `median`, `q3`, `maximum`: Their five-number summary (quartiles of type 7). `observed`: The
+    suite mean over all runs. `lowest`, `highest`: The means of the pass of all smallest and of all
+    largest runs: no pass lies outside. `combinations`: How many different passes there are; None
+    when there are more than 2^53. `runs`: Those of each benchmark.
+    """
+
+    method: ClassVar[str] = "empirical-distribution"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"values"})
+
+    name: str
+    unit: str
+    better: Better
+    mean: Mean
+    observed: float
+    values: Array
+    minimum: float
+    q1: float
+    median: float
+    q3: float
+    maximum: float
+    lowest: float
+    highest: float
+    combinations: int | None
+    resamples: int
+    benchmarks: tuple[str, ...]
+    runs: tuple[int, ...]
+    references: tuple[str, ...] = DISTRIBUTION_REFERENCES
+
+    @property
+    def five(self) -> tuple[float, float, float, float, float]:
+        """Minimum, first quartile, median, third quartile, maximum."""
+        return self.minimum, self.q1, self.median, self.q3, self.maximum
+
+    @property
+    def consistency(self) -> float:
+        """The interquartile range over the median: the smaller, the more consistent."""
+        return (self.q3 - self.q1) / self.median
+
+    @property
+    def conclusion(self) -> str:
+        """Median and middle half, in one sentence."""
+        median, q1, q3 = with_spread((self.median, self.q1, self.q3), self.q3 - self.q1)
+        n = len(self.benchmarks)
+        unit = f" {figures.unit_text(self.unit)}".rstrip()
+        return (
+            f"{shorten(self.name, _NAME)}: the {self.mean} mean of one pass (one run of "
+            f"each of {n} benchmark{'s' * (n > 1)}) has the median {median}{unit}, and lies "
+            f"between {q1} and {q3}{unit} in half of all passes"
+        )
+
+    def density(self, points: int = 512) -> Density | None:
+        """Give a Gaussian kernel density estimate; None when the values do not vary.
+
+        The bandwidth is 0.9 min(sd, IQR / 1.34) N^(-1/5) (Silverman 1986, equation 3.31; only sd
+        where the interquartile range is 0), but at least 2 / `points` of the range, which is what
+        the grid can show. The values are shared out linearly between the points of the grid, so the
+        cost does not grow with N times the points.
+        """
+        low, high = self.minimum, self.maximum
+        scale = high - low
+        if not scale > max(1e-12 * high, _THINNEST):
+            return None
+        x = (self.values - low) / scale
+        spread, middle = float(x.std(ddof=1)), (self.q3 - self.q1) / scale / 1.34
+        width = 0.9 * (min(spread, middle) if middle > 0 else spread) * x.size**-0.2
+        width = max(width, 2 / points)
+        start, stop = -_REACH * width, 1 + _REACH * width
+        step = (stop - start) / (points - 1)
+        place = (x - start) / step
+        left = np.minimum(place.astype(np.intp), points - 2)
+        share = place - left
+        mass = np.bincount(left, weights=1 - share, minlength=points)
+        mass += np.bincount(left + 1, weights=share, minlength=points)
+        offsets = np.arange(-(points - 1), points) * step / width
+        curve = np.convolve(mass, np.exp(-(offsets**2) / 2), mode="valid")
+        curve /= curve.sum() * step
+        return Density(
+            grid=read_only(low + scale * np.linspace(start, stop, points)),
+            density=read_only(curve / scale),
+            bandwidth=width * scale,
+        )
+
+    def boxplot(self) -> BoxPlot:
+        """Give what a boxplot shows."""
+        reach = 1.5 * (self.q3 - self.q1)
+        below, above = self.values < self.q1 - reach, self.values > self.q3 + reach
+        inside = self.values[~(below | above)]
+        # between few values a quartile is interpolated: a whisker never ends inside the box
+        ends = min(float(inside.min()), self.q1), max(float(inside.max()), self.q3)
+        counts = int(below.sum()), int(above.sum())
+        middle = self.q1, self.median, self.q3
+        return BoxPlot(self.minimum, ends[0], *middle, ends[1], self.maximum, *counts)
+
+    def body(self) -> dict[str, Any]:
+        """Give the fields, and the values as density and boxplot."""
+        return {
+            **Result.body(self),
+            "density": plain(self.density()),
+            "boxplot": plain(self.boxplot()),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributionComparison(Result):
+    """Empirical distributions of several systems over the same benchmarks.
+
+    `wins`: ``wins[i][j]``: the share of pairs of passes in which system i is better than system j,
+    equal ones counting half.
+    """
+
+    method: ClassVar[str] = "compare-distributions"
+
+    systems: tuple[EmpiricalDistribution, ...]
+    wins: tuple[tuple[float, ...], ...]
+    references: tuple[str, ...] = DISTRIBUTION_REFERENCES
+
+    @property
+    def conclusion(self) -> str:
+        """How often a pass of the first system beats one of each other."""
+        if len(self.systems) == 1:
+            return self.systems[0].conclusion
+        first, *others = apart([system.name for system in self.systems], _NAME)
+        word = outcome_word("faster", timed=figures.timed(self.systems[0].unit))
+        shares = ", ".join(
+            f"{percent(share)} of pairs against {name}"
+            for name, share in zip(others[:3], self.wins[0][1:4], strict=True)
+        )
+        return f"one pass over the suite with {first} is {word} in {shares}"
+
+    def body(self) -> dict[str, Any]:
+        """Give the fields and the conclusion."""
+        return {**Result.body(self), "conclusion": self.conclusion}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassesReport(Result):
+    """What one pass over the suite gives on one system, or on several."""
+
+    method: ClassVar[str] = "resample"
+
+    distributions: DistributionComparison
+    seed: int
+    references: tuple[str, ...] = DISTRIBUTION_REFERENCES
+
+
+_SHOWN = 12  # systems in the table of shares
+
+
+@page_of.register
+def _(found: EmpiricalDistribution) -> Page:
+    title = f"one pass over the suite: {found.name}"
+    return page(found, title, found.conclusion, _five_numbers((found,)))
+
+
+@page_of.register(DistributionComparison)
+@page_of.register(PassesReport)
+def _(found: DistributionComparison | PassesReport) -> Page:
+    passes = found.distributions if isinstance(found, PassesReport) else found
+    seed = () if isinstance(found, DistributionComparison) else (f"seed {found.seed}",)
+    title = f"one pass over the suite: {figures.listed([one.name for one in passes.systems])}"
+    return page(found, title, passes.conclusion, *summaries(passes), *seed)
+
+
+def summaries(comparison: DistributionComparison) -> Iterator[Section]:
+    """Give the five-number summaries; of several systems also who beats whom."""
+    yield _five_numbers(comparison.systems)
+    count = range(len(comparison.systems))
+    if not 2 < len(count) <= _SHOWN:
+        return
+    names = apart([one.name for one in comparison.systems], 24)
+
+    def share(i: int, k: int) -> Cell:
+        found = comparison.wins[k][i]
+        return "-" if i == k else Value(percent(found), found)
+
+    wins = table_of(
+        "wins",
+        count,
+        ("", lambda k: str(k + 1)),
+        ("<", names.__getitem__),
+        *((str(i + 1), partial(share, i)) for i in count),
+    )
+    yield section(wins, title="share of pairs of passes in which the row beats the column")
+
+
+def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> Section:
+    first = systems[0]
+    unit = figures.unit_text(first.unit)
+    # as many digits for all as the most consistent system needs
+    finest = min((s.q3 - s.q1 for s in systems if s.q3 > s.q1), default=0.0)
+    written = {id(s): with_spread((*s.five, s.observed), finest) for s in systems}
+    heads = ("minimum", "Q1", "median", "Q3", "maximum", "mean")
+
+    def number(k: int, s: EmpiricalDistribution) -> Value:
+        return Value(written[id(s)][k], (*s.five, s.observed)[k])
+
+    called = shortened([one.name for one in systems], 20)
+    table = table_of(
+        "five-numbers",
+        systems,
+        ("<", lambda s: called[s.name]),
+        *((head, partial(number, k)) for k, head in enumerate(heads)),
+        ("IQR", "consistency", lambda share: f"{figures.significant(100 * share, 2)} %"),
+    )
+    count = figures.counted(len(first.benchmarks), "benchmark")
+    title = f"{first.mean} means of passes over {count}"
+    return section(table, title=f"{title}, in {unit}" if unit else title)
+
 
 _SMALLEST, _LARGEST = 1e-300, 1e305
 _COUNTABLE = 2**53  # larger numbers of combinations are not told
@@ -79,7 +368,9 @@ def empirical_distribution(
     values = _draws(matrix, mean, resamples, int(rng.integers(2**63)))
     lowest, highest = _reach(matrix, mean)
     np.clip(values, lowest, highest, out=values)  # rounding in the last digit only
-    five = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    quantiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    names = ("minimum", "q1", "median", "q3", "maximum")
+    five: dict[str, Any] = dict(zip(names, quantiles, strict=True))
     combinations = math.prod(np.unique(runs).size for runs in matrix.samples)
     return EmpiricalDistribution(
         name=matrix.name,
@@ -88,11 +379,7 @@ def empirical_distribution(
         mean=mean,
         observed=suite_mean(matrix, mean=mean, centre="runs"),
         values=read_only(values),
-        minimum=five[0],
-        q1=five[1],
-        median=five[2],
-        q3=five[3],
-        maximum=five[4],
+        **five,
         lowest=lowest,
         highest=highest,
         combinations=combinations if combinations <= _COUNTABLE else None,
@@ -174,18 +461,13 @@ def _check_range(matrix: PerformanceMatrix) -> None:
     """Refuse values of which means, densities or their logarithms are no numbers."""
     low, high = (pick(float(pick(runs)) for runs in matrix.samples) for pick in (min, max))
     if low < high / _LARGEST:
-        raise AnalysisError(
-            f"the values lie too far apart for a mean: {low:.3g} and {high:.3g}",
-            matrix.name,
-            "look for a wrong value",
-        )
+        what = f"the values lie too far apart for a mean: {low:.3g} and {high:.3g}"
+        raise AnalysisError(what, matrix.name, "look for a wrong value")
     for bench, runs in zip(matrix.benchmarks, matrix.samples, strict=True):
         if not (runs.min() >= _SMALLEST and runs.max() <= _LARGEST):
-            raise AnalysisError(
-                f"values beyond {_SMALLEST:g} to {_LARGEST:g} leave the range of numbers",
-                f"{matrix.name}, benchmark {bench!r}",
-                "give the values in another unit",
-            )
+            what = f"values beyond {_SMALLEST:g} to {_LARGEST:g} leave the range of numbers"
+            where = f"{matrix.name}, benchmark {bench!r}"
+            raise AnalysisError(what, where, "give the values in another unit")
 
 
 def _share_better(one: Array, other: Array, *, lower: bool) -> float:
@@ -228,22 +510,14 @@ def _mean_of(averaged: Array, mean: Mean, scale: float) -> Array:
 
 def _reach(matrix: PerformanceMatrix, mean: Mean) -> tuple[float, float]:
     """Give the smallest and the largest mean that any pass can have."""
-    low, high = (
-        suite_mean(
-            PerformanceMatrix.from_samples(
-                matrix.name,
-                {
-                    bench: [float(pick(runs))]
-                    for bench, runs in zip(matrix.benchmarks, matrix.samples, strict=True)
-                },
-                better=matrix.better,
-            ),
-            mean=mean,
-            centre="runs",
-        )
-        for pick in (np.min, np.max)
-    )
-    return low, high
+
+    def end(pick: Callable[[Array], Any]) -> float:
+        rows = zip(matrix.benchmarks, matrix.samples, strict=True)
+        only = {bench: [float(pick(runs))] for bench, runs in rows}
+        one = PerformanceMatrix.from_samples(matrix.name, only, better=matrix.better)
+        return suite_mean(one, mean=mean, centre="runs")
+
+    return end(np.min), end(np.max)
 
 
 def _round_spread(matrix: PerformanceMatrix, mean: Mean, values: Array) -> float | None:
@@ -264,3 +538,46 @@ def _round_spread(matrix: PerformanceMatrix, mean: Mean, values: Array) -> float
     if drawn == 0:
         return None
     return float(np.log(_mean_of(averaged, mean, scale)).std(ddof=1)) / drawn
+
+
+_FEW = 100  # passes, below which a density curve shows what is not there
+_WIDER = 1.2  # how much more whole rounds must vary to be worth a caution
+_OF_PASSES = {"passes-equal", "few-passes", "rounds-vary-more"}
+
+
+def pass_cautions(
+    runs: Sequence[int], combinations: int, rounds: float | None
+) -> tuple[Caution, ...]:
+    """Say what the passes of one system cannot show."""
+    single = all(m == 1 for m in runs)
+    why = "there is one run of each benchmark" if single else "the runs of each are all equal"
+    said = {
+        "passes-equal": combinations == 1
+        and f"every pass gives the same mean, because {why}: nothing is known of spread",
+        "few-passes": 1 < combinations < _FEW
+        and f"there are only {combinations} different passes: read the steps of the summary, not "
+        "the shape of the density curve",
+        "rounds-vary-more": rounds is not None
+        and rounds > _WIDER
+        and f"whole rounds as they were measured vary {rounds:.1f} times as much as these passes, "
+        "which draw every benchmark on its own: the benchmarks of a round move together",
+    }
+    return cautions_of(said)
+
+
+def system_cautions(
+    systems: Sequence[EmpiricalDistribution], left_out: Iterable[Caution]
+) -> Iterator[Caution]:
+    """Say what holds for systems side by side, with their names."""
+    yield from left_out
+    names = [system.name for system in systems]
+    for k, system in enumerate(systems):
+        for caution in system.cautions:
+            said = caution.of(system.name)
+            if caution.code in _OF_PASSES and system.name in names[:k]:
+                said = replace(said, about=(*said.about, f"system {k + 1}"))
+            yield said
+    if any(system.maximum > system.minimum for system in systems):
+        more = "more passes widen them, up to the pass of all extreme runs"
+        drawn = f"minimum and maximum are those of {systems[0].resamples:,} drawn passes"
+        yield Caution("extremes-grow", f"{drawn}: {more}")

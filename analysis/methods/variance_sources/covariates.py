@@ -31,7 +31,6 @@ from ...stats.samples import Array, Flags, Integers, read_only
 
 if TYPE_CHECKING:
     from ...data.trial import Trial
-    from .result import Kind
 
 # Events of perf-list(1): hardware, caches and software; "-" may be "_", as names of metrics are written.
 _EVENT: Final = re.compile(
@@ -58,6 +57,7 @@ def is_counter(name: str) -> bool:
 
 
 Scale = Literal["numeric", "circular", "levels"]
+Kind = Literal["randomized", "observed"]
 
 AS_LEVELS: Final = " (levels)"  # behind the name of a number that is taken by its values
 MOST_LEVELS: Final = 16  # of whole numbers that are taken as categories too
@@ -201,13 +201,9 @@ def _drawn(trial: Trial) -> Iterator[Covariate]:
     plain: dict[str, Any] = {"kind": kind, "unit": "B", "known_before": True}
     yield Covariate(name="padding_bytes", values=padding, **plain)
     for period in _PERIODS:
-        yield Covariate(
-            name=f"padding_bytes mod {period}",
-            values=read_only(np.mod(padding, period)),
-            scale="circular",
-            period=float(period),
-            **plain,
-        )
+        name, values = f"padding_bytes mod {period}", read_only(np.mod(padding, period))
+        circle: dict[str, Any] = {"scale": "circular", "period": float(period)}
+        yield Covariate(name=name, values=values, **circle, **plain)
     if measured:
         yield from _order(trial)
 
@@ -268,16 +264,9 @@ def _circumstances(trial: Trial) -> Iterator[Covariate]:
     names = tuple(dict.fromkeys(name for name in cpus if name is not None))
     places: dict[str | None, float] = {name: float(k) for k, name in enumerate(names)}
     yield _levels("cpu", np.array([places.get(name, np.nan) for name in cpus], np.float64), names)
-    yield Covariate(
-        name="time_of_day",
-        kind="observed",
-        values=read_only(day_s),
-        scale="circular",
-        period=_DAY_S,
-        unit="s",
-        known_before=True,
-        of_session=True,
-    )
+    circle: dict[str, Any] = {"scale": "circular", "period": _DAY_S, "unit": "s"}
+    seen: dict[str, Any] = {"kind": "observed", "known_before": True, "of_session": True}
+    yield Covariate(name="time_of_day", values=read_only(day_s), **seen, **circle)
 
 
 def _cpus_and_time(trial: Trial) -> tuple[list[str | None], Array]:
@@ -373,14 +362,8 @@ def _rate(trial: Trial, count: Array, *, name: str) -> Covariate:
     wall_s = trial.numbers["wall_ns"] / 1e9
     rate = np.full(len(trial), np.nan)
     np.divide(count, wall_s, out=rate, where=wall_s > 0)
-    return Covariate(
-        name=name,
-        kind="observed",
-        values=read_only(rate),
-        unit="/s",
-        may_follow=True,
-        count=read_only(count),
-    )
+    known: dict[str, Any] = {"kind": "observed", "unit": "/s", "may_follow": True}
+    return Covariate(name=name, values=read_only(rate), count=read_only(count), **known)
 
 
 # --- The runs of all trials that count, with where each belongs and its covariates.
@@ -434,10 +417,8 @@ def pooled(trials: Sequence[Trial], metric: str) -> CovariateRuns:
     units = {trial.metric(metric).unit: str(trial.path) for trial in trials}
     if len(units) > 1:
         told = ", ".join(f"{unit or 'none'} in {path}" for unit, path in units.items())
-        raise AnalysisError(
-            f"the trials measure {metric!r} in different units: {told}",
-            fix="look at trials of one kind",
-        )
+        what = f"the trials measure {metric!r} in different units: {told}"
+        raise AnalysisError(what, fix="look at trials of one kind")
     benchmarks = _names(trial.manifest.benchmarks for trial in trials)
     variants = _names(trial.manifest.variants for trial in trials)
     hosts = _names([trial.manifest.host_id or trial.manifest.host] for trial in trials)
@@ -445,24 +426,23 @@ def pooled(trials: Sequence[Trial], metric: str) -> CovariateRuns:
     used = [t.measured & np.isfinite(v) for t, v in zip(trials, values, strict=True)]
     for trial, mine in zip(trials, used, strict=True):
         require_steady(trial, metric, mine)
-    cell = [_cell(trial, benchmarks, variants) for trial in trials]
+    cell = []
+    for trial in trials:
+        ours = np.array([benchmarks.index(name) for name in trial.manifest.benchmarks], np.int64)
+        theirs = np.array([variants.index(name) for name in trial.manifest.variants], np.int64)
+        cell.append(ours[trial.benchmark] * len(variants) + theirs[trial.variant])
     bad = {
         int(one)
         for codes, mine, value in zip(cell, used, values, strict=True)
         for one in np.unique(codes[mine & (value <= 0)])
     }
-    rows = [
-        np.flatnonzero(mine & ~np.isin(codes, list(bad)))
-        for mine, codes in zip(used, cell, strict=True)
-    ]
+    both = zip(used, cell, strict=True)
+    rows = [np.flatnonzero(mine & ~np.isin(codes, list(bad))) for mine, codes in both]
     if not sum(row.size for row in rows):
-        raise InsufficientDataError(
-            f"no run has a value of {metric!r} that counts",
-            ", ".join(str(trial.path) for trial in trials[:3]),
-            "measure more, or look at the failed runs",
-            n=0,
-            needed=1,
-        )
+        what = f"no run has a value of {metric!r} that counts"
+        where = ", ".join(str(trial.path) for trial in trials[:3])
+        fix = "measure more, or look at the failed runs"
+        raise InsufficientDataError(what, where, fix, n=0, needed=1)
     codes = np.concatenate([c[row] for c, row in zip(cell, rows, strict=True)])
     counts = [row.size for row in rows]
     places = (divmod(one, len(variants)) for one in sorted(bad))
@@ -488,18 +468,12 @@ def pooled(trials: Sequence[Trial], metric: str) -> CovariateRuns:
             for name in dict.fromkeys(name for one in found for name in one)
         },
         iterations=None if unread else _iterations(trials, rows, metric),
-        cautions=tuple(_cautions(trials, used, metric, unread, wrong)),
+        cautions=_cautions(trials, used, metric, unread, wrong),
     )
 
 
 def _names(rows: Iterator[Sequence[str]] | Sequence[Sequence[str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for row in rows for name in row))
-
-
-def _cell(trial: Trial, benchmarks: tuple[str, ...], variants: tuple[str, ...]) -> Integers:
-    ours = np.array([benchmarks.index(name) for name in trial.manifest.benchmarks], dtype=np.int64)
-    theirs = np.array([variants.index(name) for name in trial.manifest.variants], dtype=np.int64)
-    return np.asarray(ours[trial.benchmark] * len(variants) + theirs[trial.variant])
 
 
 def _sessions_and_blocks(
@@ -531,7 +505,8 @@ def _joined(
             continue
         mine = part.values[row]
         if part.scale == "levels":
-            mine = _recoded(mine, part.labels, labels)
+            known, places = np.isfinite(mine), [float(labels.index(name)) for name in part.labels]
+            mine[known] = np.array(places)[mine[known].astype(np.int64)]
             if part.name == "session" and several:  # those of different trials are different ones
                 mine = mine + k * len(labels)
         values.append(mine)
@@ -546,14 +521,6 @@ def _joined(
         labels=labels,
         count=None if first.count is None else read_only(np.concatenate(counts)),
     )
-
-
-def _recoded(codes: Array, ours: tuple[str, ...], everyone: tuple[str, ...]) -> Array:
-    places = np.array([everyone.index(name) for name in ours], dtype=np.float64)
-    known = np.isfinite(codes)
-    found = np.full(codes.shape, np.nan)
-    found[known] = places[codes[known].astype(np.int64)]
-    return found
 
 
 def _iterations(
@@ -577,27 +544,24 @@ def _iterations(
 
 def _cautions(
     trials: Sequence[Trial], used: Sequence[Flags], metric: str, unread: int, bad: Sequence[str]
-) -> Iterator[Caution]:
+) -> tuple[Caution, ...]:
     """Say which runs are left out, and which values are not looked at."""
-    if unread:
-        said = (
-            f"the {unread:,} values of {metric} that stand in samples/ are not looked at one by one: "
-            "components are those of runs"
-        )
-        short = "components are of runs: their single values are not looked at"
-        yield Caution("iterations-unread", said, short=ShortSentence.of(short))
     failed = sum(int((one.candidates & (one.outcome != 0)).sum()) for one in trials)
     each = zip(trials, used, strict=True)
     missing = sum(int((one.judged(metric) & ~mine).sum()) for one, mine in each)
-    yield from cautions_of(
-        {
-            "failed-left-out": failed > 0 and f"{figures.counted(failed, 'failed run')} left out",
-            "metric-missing": missing > 0 and f"{figures.counted(missing, 'run')} without {metric}",
-        }
+    single = (
+        f"the {unread:,} values of {metric} that stand in samples/ are not looked at one by one: "
+        "components are those of runs"
     )
-    if bad:
-        said = (
-            f"left out, because {metric} is 0 or less in some runs, and effects are ratios: "
-            f"{figures.listed(bad)}"
-        )
-        yield Caution("not-positive", said, tuple(bad))
+    short = "components are of runs: their single values are not looked at"
+    wrong = (
+        f"left out, because {metric} is 0 or less in some runs, and effects are ratios: "
+        f"{figures.listed(bad)}"
+    )
+    table = {
+        "iterations-unread": unread > 0 and (single, ShortSentence.of(short)),
+        "failed-left-out": failed > 0 and f"{figures.counted(failed, 'failed run')} left out",
+        "metric-missing": missing > 0 and f"{figures.counted(missing, 'run')} without {metric}",
+        "not-positive": bad and (wrong, *bad),
+    }
+    return cautions_of(table)

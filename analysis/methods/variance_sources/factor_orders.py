@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from .result import EffectOf
 
 _SAME = (
-    1e-9  # of the largest: a direction, or what differs within sessions, that is smaller is none
+    1e-9  # of the largest: a direction, or a difference within sessions, that is smaller is none
 )
 LEAST_RUNS = 8  # of a cell, in sessions of two or more
 LEAST_IN_ROW = 6  # runs of a session, for a trend and for shifts
 _OUTERMOST = 0.02  # of the runs, on either side, may be drawn in
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class CellRuns:
     """The runs of one benchmark and variant that can tell something.
 
@@ -67,9 +67,7 @@ class CellRuns:
 def cell_of(runs: CovariateRuns, benchmark: str, variant: str, rows: Integers) -> CellRuns | None:
     """Prepare the runs of a cell; None where they are too few, or all the same."""
     labels = runs.session[rows]
-    counts = dict(
-        zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True)
-    )
+    counts = Counter(labels.tolist())
     kept = np.array([counts[label] > 1 for label in labels.tolist()], dtype=np.bool_)
     rows, labels = rows[kept], labels[kept]
     if rows.size < LEAST_RUNS:
@@ -84,16 +82,8 @@ def cell_of(runs: CovariateRuns, benchmark: str, variant: str, rows: Integers) -
         rest[mine] -= rest[mine].mean()
     if float(np.abs(rest).max()) < 1e-12:
         return None
-    return CellRuns(
-        benchmark=benchmark,
-        variant=variant,
-        rows=rows,
-        trial=runs.trial[rows],
-        sessions=sessions,
-        logs=logs,
-        rest=rest,
-        autocorrelation=_autocorrelation(rest, sessions),
-    )
+    carry = _autocorrelation(rest, sessions)
+    return CellRuns(benchmark, variant, rows, runs.trial[rows], sessions, logs, rest, carry)
 
 
 @functools.lru_cache(maxsize=256)
@@ -139,7 +129,7 @@ _PLACES = 64  # on a circle, at which an effect of sessions is looked at
 _LEAST_AT_LEVEL = 3  # runs; what is rarer is taken together
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class CovariateColumns:
     """The values of one covariate for the runs of a cell, as columns of a linear model.
 
@@ -188,9 +178,7 @@ def columns_of(covariate: Covariate, rows: Integers) -> CovariateColumns | None:
     centre = float(values[known].mean())
     scale = float(np.abs(values[known] - centre).max()) or 1.0
     column = np.where(known, (values - centre) / scale, 0.0)[:, None]
-    return CovariateColumns(
-        table=column, known=known, places=np.zeros((0, 1)), labels=(), effect_of="sd"
-    )
+    return CovariateColumns(column, known, np.zeros((0, 1)), (), "sd")
 
 
 def _levels(values: Array, known: Flags, labels: tuple[str, ...]) -> CovariateColumns | None:
@@ -206,13 +194,8 @@ def _levels(values: Array, known: Flags, labels: tuple[str, ...]) -> CovariateCo
     if len(groups) < 2:
         return None
     table = np.column_stack([np.isin(codes, group) for group in groups]).astype(np.float64)
-    return CovariateColumns(
-        table=table,
-        known=table.sum(axis=1) > 0,
-        places=np.eye(len(groups)),
-        labels=tuple(names),
-        effect_of="levels",
-    )
+    there = table.sum(axis=1) > 0
+    return CovariateColumns(table, there, np.eye(len(groups)), tuple(names), "levels")
 
 
 def _windows(values: Array, known: Flags, period: float) -> CovariateColumns | None:
@@ -230,14 +213,8 @@ def _windows(values: Array, known: Flags, period: float) -> CovariateColumns | N
                 labels.append(f"{begin * step:g} to {last:g}")
     if not columns:
         return None
-    return CovariateColumns(
-        table=np.column_stack(columns),
-        known=known,
-        places=np.zeros((0, len(columns))),
-        labels=tuple(labels),
-        effect_of="circle",
-        either=True,
-    )
+    table, none = np.column_stack(columns), np.zeros((0, len(columns)))
+    return CovariateColumns(table, known, none, tuple(labels), "circle", either=True)
 
 
 def _wave(values: Array, known: Flags, period: float) -> CovariateColumns:
@@ -246,13 +223,8 @@ def _wave(values: Array, known: Flags, period: float) -> CovariateColumns:
         distinct = np.arange(_PLACES) * period / _PLACES
     table = _turned(np.where(known, values, 0.0), period)
     table[~known] = 0.0
-    return CovariateColumns(
-        table=table,
-        known=known,
-        places=_turned(distinct, period),
-        labels=tuple(f"{place:g}" for place in distinct.tolist()),
-        effect_of="circle",
-    )
+    labels = tuple(f"{place:g}" for place in distinct.tolist())
+    return CovariateColumns(table, known, _turned(distinct, period), labels, "circle")
 
 
 def _turned(values: Array, period: float) -> Array:
@@ -263,7 +235,7 @@ def _turned(values: Array, period: float) -> Array:
 _COLLINEAR = 1e-10  # of the largest square: the same within rounding
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Directions:
     """The orthonormal directions of a factor's columns.
 
@@ -277,7 +249,7 @@ class Directions:
     either: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fits:
     """How much of the runs' variance a factor explains, as they were and in other orders.
 
@@ -440,21 +412,15 @@ def _split(
     for one in those:
         mine = slice(begin, begin + one.basis.shape[1])
         own, squares = along[mine] ** 2 / length**2, scaled[:, mine] ** 2
-        found.append(
-            Fits(
-                found=float(own.max() if one.either else own.sum()),
-                drawn=squares.max(axis=1) if one.either else squares.sum(axis=1),
-                along=along[mine],
-                length=length,
-                signed=scaled[:, begin] if mine.stop == begin + 1 else np.zeros(0),
-                lengths=lengths,
-            )
-        )
+        share = float(own.max() if one.either else own.sum())
+        shares = squares.max(axis=1) if one.either else squares.sum(axis=1)
+        signed = scaled[:, begin] if mine.stop == begin + 1 else np.zeros(0)
+        found.append(Fits(share, shares, along[mine], length, signed, lengths))
         begin = mine.stop
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class SessionFits:
     """How well a factor fits the means of sessions; `fits` is None where they are too few to tell.
 
@@ -496,20 +462,14 @@ def between_sessions(
     spread = math.sqrt(float((table[:, 0] ** 2).sum()) / freedom)
     few = 2 * found.basis.shape[1] > y.size - len(strata)
     if few or 2 / _arrangements(table, strata) > 0.05:  # two of them may fit alike
-        return SessionFits(along=found, coordinates=coordinates, spread=spread, fits=None)
+        return SessionFits(found, coordinates, spread, None)
     orders = np.empty((count, y.size))
     for mine in strata:
         orders[:, mine] = rng.permuted(np.broadcast_to(y[mine], (count, mine.size)), axis=1)
     drawn = ((orders @ found.basis) ** 2).sum(axis=1) / square
-    fits = Fits(
-        found=float(coordinates @ coordinates) / square,
-        drawn=drawn,
-        along=coordinates,
-        length=math.sqrt(square),
-        signed=np.zeros(0),
-        lengths=np.full(count, math.sqrt(square)),
-    )
-    return SessionFits(along=found, coordinates=coordinates, spread=spread, fits=fits)
+    share, length = float(coordinates @ coordinates) / square, math.sqrt(square)
+    fits = Fits(share, drawn, coordinates, length, np.zeros(0), np.full(count, length))
+    return SessionFits(found, coordinates, spread, fits)
 
 
 def _arrangements(table: Array, strata: list[Integers]) -> float:

@@ -11,44 +11,60 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import get_args
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from ...data.host_record import not_judged, question_of, settings_of
 from ...data.trial import Trial
 from ...data.trial_cautions import always_said
-from ...errors import AnalysisError, UsageError
+from ...errors import AnalysisError, InsufficientDataError, UsageError
+from ...pages import number_format as figures
 from ...pages.model import Caution, cautions_of, merged
-from ...stats.arguments import checks_arguments, counted
-from ...stats.samples import Array, Integers
+from ...stats.arguments import counted, stream
+from ...stats.samples import Array, Flags, Integers
 from ...stats.variance_components import one_way, random_effects
-from .covariates import CovariateRuns, Iterations, pooled
-from .factor_orders import LEAST_RUNS
-from .factors import factors_of
-from .result import Component, Source, Sources
+from ...stats.workers import Progress, in_order
+from .covariates import AS_LEVELS, Covariate, CovariateRuns, Iterations, as_levels, pooled
+from .factor_orders import (
+    LEAST_IN_ROW,
+    LEAST_RUNS,
+    CellRuns,
+    CovariateColumns,
+    Directions,
+    FamilyOfTests,
+    Fits,
+    Shifts,
+    Shuffles,
+    between_sessions,
+    cell_of,
+    columns_of,
+    pvalue,
+    surprise,
+)
+from .result import ELSEWHERE, Component, Factor, Source, Sources
 
 
 def design_cautions(trials: Sequence[Trial], runs: CovariateRuns) -> tuple[Caution, ...]:
     """Say what the trials cannot show, whatever their runs look like."""
     sessions = int(np.unique(runs.session).size)
-    return cautions_of(
-        {
-            "one-session": sessions == 1
-            and "all runs are of one session: what differs between sessions cannot be seen",
-            "few-sessions": 1 < sessions < 5  # below, a variance between them is hardly known
-            and f"from {sessions} sessions, the part of the variance between them is known roughly "
-            "at best",
-            "layout-not-recorded": any(map(_layout_hidden, trials))
-            and "the kernel chose a new memory layout for each run (aslr: on) and it is not "
-            "recorded: nothing is said of it, and padding does not tell it",
-            "order-of-file": any(trial.manifest.origin == "imported" for trial in trials)
-            and "the runs of another tool are taken in the order of its file; nothing is known to "
-            "have been randomized",
-            "sequential": any(trial.manifest.sequential for trial in trials)
-            and "the number of runs depends on the values: a stopping rule ended sessions",
-        }
-    )
+    table = {
+        "one-session": sessions == 1
+        and "all runs are of one session: what differs between sessions cannot be seen",
+        "few-sessions": 1 < sessions < 5  # below, a variance between them is hardly known
+        and f"from {sessions} sessions, the part of the variance between them is known roughly at best",
+        "layout-not-recorded": any(map(_layout_hidden, trials))
+        and "the kernel chose a new memory layout for each run (aslr: on) and it is not recorded: nothing "
+        "is said of it, and padding does not tell it",
+        "order-of-file": any(trial.manifest.origin == "imported" for trial in trials)
+        and "the runs of another tool are taken in the order of its file; nothing is known to have been "
+        "randomized",
+        "sequential": any(trial.manifest.sequential for trial in trials)
+        and "the number of runs depends on the values: a stopping rule ended sessions",
+    }
+    return cautions_of(table)
 
 
 def _layout_hidden(trial: Trial) -> bool:
@@ -82,7 +98,9 @@ def components_of(runs: CovariateRuns) -> tuple[Component, ...]:
                 found += _lines(variances, None, variant)
         for bench, name, mine in runs.cells():
             if name == variant:
-                found += _lines(_of_cell(runs, mine), bench, variant)
+                chain = {name: getattr(runs, name)[mine] for name in ("host", "trial", "session")}
+                parts = nested(runs.logs[mine], chain)
+                found += _lines(_with_iterations(parts, runs.iterations, mine), bench, variant)
     return tuple(found)
 
 
@@ -118,10 +136,8 @@ def nested(values: Array, chain: Mapping[str, Integers]) -> dict[str, tuple[int,
         }
     several = random_effects(values, codes)
     if several is None:
-        raise AnalysisError(
-            f"the components of {', '.join(codes)} could not be estimated: the search did not settle",
-            fix="look at fewer trials at once",
-        )
+        what = f"the components of {', '.join(codes)} could not be estimated: the search did not settle"
+        raise AnalysisError(what, fix="look at fewer trials at once")
     return parts(several.variances, several.variances["rest"])
 
 
@@ -139,12 +155,6 @@ def _told_apart(size: int, chain: Mapping[str, Integers]) -> dict[str, Integers]
             kept[name] = dense.reshape(-1).astype(np.int64)
             before = groups.size
     return kept
-
-
-def _of_cell(runs: CovariateRuns, rows: Integers) -> dict[Source, tuple[int, float]]:
-    chain = {"host": runs.host[rows], "trial": runs.trial[rows], "session": runs.session[rows]}
-    found = nested(runs.logs[rows], chain)
-    return _with_iterations(found, runs.iterations, rows)
 
 
 def _together(runs: CovariateRuns, rows: Integers) -> dict[Source, tuple[int, float]] | None:
@@ -219,11 +229,352 @@ def _lines(
         )
 
 
+# --- Every suspected factor of every benchmark and variant: effect, interval, p-value.
+#
+# A count c of a run that took w may go with w as c = rate x w, whatever made it long: it accumulates. It may
+# not grow at all, as the page faults of a start: then its rate c / w falls with w. Neither shows that the count
+# has to do with the run's length. A rate and a count that both go with it, in one direction, do.
+
+
+_LARGEST = 700.0  # of a logarithm
+
+
+def effect_of(
+    columns: CovariateColumns,
+    found: Directions,
+    along: Array,
+    *,
+    spread: float,
+    fits: Fits | None,
+    confidence: float,
+) -> dict[str, Any]:
+    """Compare the level with the highest values to that with the lowest, or a step of one deviation."""
+    lowest: str | None
+    highest: str | None
+    if columns.effect_of == "sd":
+        step, lowest, highest = np.array([spread]), None, None
+    elif columns.either:
+        best = int(np.abs(along).argmax())
+        more = float(along[best]) > 0
+        step = np.zeros(along.size)
+        step[best] = 1.0 if more else -1.0
+        lowest, highest = ELSEWHERE, columns.labels[best]
+        if not more:
+            lowest, highest = highest, lowest
+    else:
+        fitted = columns.places @ (found.back.T @ along)
+        top, bottom = int(fitted.argmax()), int(fitted.argmin())
+        step = columns.places[top] - columns.places[bottom]
+        lowest, highest = columns.labels[bottom], columns.labels[top]
+    turned = found.back @ step
+    log = float(turned @ along)
+    low = high = None
+    if fits is not None:
+        far = float(np.quantile(fits.drawn, confidence, method="higher"))
+        left = max(1 - fits.found, 0.0) * fits.length**2
+        half = math.inf
+        if far < 1 - 1e-9:  # a share that is nearer to 1 leaves nothing
+            half = math.sqrt(float(turned @ turned) * left * far / (1 - far))
+        low, high = _ratio(log - half), _ratio(log + half)
+    found_at = {"lowest": lowest, "highest": highest}
+    return {"effect": _ratio(log), "low": low, "high": high, **found_at}
+
+
+def spread_within(column: Array, known: Flags, sessions: tuple[Integers, ...]) -> float:
+    """Give the standard deviation of a column within sessions."""
+    squares, freedom = 0.0, 0
+    for mine in sessions:
+        there = column[mine[known[mine]]]
+        if there.size > 1:
+            squares += float(((there - there.mean()) ** 2).sum())
+            freedom += there.size - 1
+    return math.sqrt(squares / freedom) if freedom else 0.0
+
+
+def _ratio(log: float) -> float:
+    return math.exp(min(max(log, -_LARGEST), _LARGEST))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Witnesses:
+    """A rate and its count, each over its mean: so they differ by the logarithm of the run's time."""
+
+    rate: Directions
+    count: Directions
+
+
+def witnesses(covariate: Covariate, cell: CellRuns, shifts: Shifts) -> Witnesses | None:
+    """Prepare a rate and its count; None where the count is constant: its rate is only the run's time."""
+    if covariate.count is None:
+        return None
+    count = replace(covariate, values=covariate.count, count=None)
+    if columns_of(count, cell.rows) is None:
+        return None
+    found = []
+    for one in (covariate, count):
+        values = one.values[cell.rows]
+        known = np.isfinite(values)
+        column = np.where(known, values, 0.0) / float(values[known].mean())
+        found.append(shifts.prepared(column[:, None], known))
+    rate, of_count = found
+    return None if rate is None or of_count is None else Witnesses(rate, of_count)
+
+
+def beside_its_count(both: Witnesses, rate: Fits, count: Fits) -> Fits:
+    """Give the smaller of the two shares where both go with the runs in one direction, else 0."""
+    of_rate = _signed(both.rate, rate.along) / rate.length
+    of_count = _signed(both.count, count.along) / count.length
+    found = float(_common(of_rate, of_count)[0])
+    grows = _drawn(both.rate, rate, 1.0)
+    stays = _drawn(both.count, count, -1.0)
+    larger = max((grows, stays), key=lambda shares: int((shares >= found).sum()))
+    return replace(rate, found=found, drawn=larger)
+
+
+def _signed(one: Directions, values: Array) -> Array:
+    """Turn values along a direction so that more of the column is positive."""
+    return np.asarray(values * float(np.sign(one.back[0, 0])))
+
+
+def _drawn(one: Directions, fits: Fits, sign: float) -> Array:
+    """Give the common share of one witness in other orders, and of the other, which follows the runs."""
+    own = _signed(one, fits.signed)
+    size = 1 / abs(float(one.back[0, 0]))
+    product = own * size * fits.lengths
+    squares = size**2 + 2 * sign * product + fits.lengths**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        other = (product + sign * fits.lengths**2) / (fits.lengths * np.sqrt(squares))
+    return _common(own, np.nan_to_num(other))
+
+
+def _common(a: Array, b: Array) -> Array:
+    return np.asarray(np.where(a * b > 0, np.minimum(np.abs(a), np.abs(b)) ** 2, 0.0))
+
+
+class _Suspect(NamedTuple):
+    """A factor that a cell can tell something of; of a rate, it and what it was made of."""
+
+    covariate: Covariate
+    columns: CovariateColumns
+    found: Directions
+    witnesses: Witnesses | None
+
+    @property
+    def directions(self) -> tuple[Directions, ...]:
+        """All directions of which it is asked how well they fit."""
+        both = self.witnesses
+        return (self.found,) if both is None else (self.found, both.rate, both.count)
+
+
+class _Tested(NamedTuple):
+    """What is told of a factor, before it is adjusted for the number of all."""
+
+    factor: Factor
+    surprise: float
+    drawn: Array | None  # None where the design cannot tell
+
+
+class Asked(NamedTuple):
+    """Against how many other orders factors are held, how sure intervals are, and the root of all streams."""
+
+    permutations: int
+    confidence: float
+    root: int
+
+    def stream(self, what: str, cell: CellRuns, *factor: str) -> np.random.Generator:
+        """Give the stream of a cell, or of one of its factors."""
+        return stream(self.root, what, cell.benchmark, cell.variant, *factor)
+
+
+def factors_of(
+    runs: CovariateRuns, asked: Asked, workers: int | None = None
+) -> tuple[tuple[Factor, ...], tuple[Caution, ...]]:
+    """Test every covariate of every benchmark and variant, and adjust for all of them together."""
+    cells, short = [], []
+    for benchmark, variant, rows in runs.cells():
+        cell = cell_of(runs, benchmark, variant, rows)
+        if cell is None:
+            short.append(f"{benchmark} / {variant}")
+        else:
+            cells.append(cell)
+    if not cells:
+        most = max((rows.size for _, _, rows in runs.cells()), default=0)
+        what = f"no benchmark has {LEAST_RUNS} runs that differ, in sessions of two or more"
+        fix = f"measure more: protocol: {{sessions: 3, runs: {LEAST_RUNS}}} is a beginning"
+        where = ", ".join(runs.trials[:3])
+        raise InsufficientDataError(what, where, fix, n=most, needed=LEAST_RUNS)
+    # each covariate, and once more with whole numbers as categories
+    forms = ((one, as_levels(one)) for one in runs.covariates.values())
+    suspects = [one for both in forms for one in both if one is not None]
+    by_cell = in_order(
+        partial(_of_cell, asked=asked),
+        ((cell.alone(), [one.of(cell.rows) for one in suspects]) for cell in cells),
+        workers=workers,
+        prefer="processes",
+    )
+    told = [one for of_cell in by_cell for one in of_cell]
+    family = FamilyOfTests(asked.permutations)
+    for one in told:
+        if one.drawn is not None:
+            family.add(one.surprise, one.drawn)
+    adjusted = iter(family.adjusted())
+    factors = tuple(
+        one.factor
+        if one.drawn is None
+        else replace(one.factor, pvalue_adjusted=max(next(adjusted), one.factor.pvalue or 0.0))
+        for one in told
+    )
+    return factors, _cautions(runs, factors, short)
+
+
+def _of_cell(
+    which: tuple[CellRuns, list[Covariate]], _going_on: Progress, *, asked: Asked
+) -> list[_Tested]:
+    """Give what is told of the factors of one cell."""
+    cell, suspects = which
+    shuffles = Shuffles(cell, asked.permutations, asked.stream("shuffles", cell))
+    shifts = Shifts(cell, asked.permutations, asked.stream("shifts", cell))
+    drawn: list[_Suspect] = []
+    seen: list[_Suspect] = []
+    apart: list[tuple[Covariate, CovariateColumns]] = []
+    for covariate in suspects:
+        columns = _columns(covariate, cell)
+        if columns is None:
+            continue
+        randomized = covariate.kind == "randomized"
+        orders = shuffles if randomized else shifts
+        if covariate.of_session or not columns.vary_within(cell.sessions):
+            apart.append((covariate, columns))
+            continue
+        found = orders.prepared(columns.table, columns.known, either=columns.either)
+        room = (cell.rows.size - len(cell.sessions)) // 2  # more directions would explain anything
+        if found is None or (not found.either and found.basis.shape[1] > room):
+            continue  # nothing is left without its trend, or it has a level for every few runs
+        both = witnesses(covariate, cell, shifts)
+        if covariate.count is not None and both is None:
+            continue  # the count is constant: its rate is nothing but the run's time
+        (drawn if randomized else seen).append(_Suspect(covariate, columns, found, both))
+    tested: list[_Tested | None] = []
+    for those, orders in ((drawn, shuffles), (seen, shifts)):
+        fits = iter(orders.fits([direction for one in those for direction in one.directions]))
+        for one in those:
+            mine = [next(fits) for _ in one.directions]
+            tested.append(_tested(cell, one, mine, asked.confidence))
+    tested += (_between(cell, covariate, columns, asked) for covariate, columns in apart)
+    return [one for one in tested if one is not None]
+
+
+def _columns(covariate: Covariate, cell: CellRuns) -> CovariateColumns | None:
+    columns = columns_of(covariate, cell.rows)
+    if columns is None or not covariate.name.endswith(AS_LEVELS):
+        return columns
+    # of two whole numbers the number itself has been taken as two levels already
+    two = np.unique(covariate.values[cell.rows][columns.known]).size == 2
+    return None if two else columns
+
+
+def _tested(cell: CellRuns, one: _Suspect, fits: Sequence[Fits], confidence: float) -> _Tested:
+    own = fits[0]
+    spread = spread_within(one.columns.table[:, 0], one.columns.known, cell.sessions)
+    effect = effect_of(
+        one.columns, one.found, own.along, spread=spread, fits=own, confidence=confidence
+    )
+    told = own
+    if one.witnesses is not None:
+        told = beside_its_count(one.witnesses, fits[1], fits[2])
+    found, drawn = surprise(told, own)
+    factor = _factor(cell, one.covariate, one.columns, effect, pvalue(told))
+    return _Tested(factor, found, drawn)
+
+
+def _between(
+    cell: CellRuns, covariate: Covariate, columns: CovariateColumns, asked: Asked
+) -> _Tested | None:
+    if columns.either:  # windows of a circle are for runs: sessions are too few for so many
+        return None
+    rng = asked.stream("sessions", cell, covariate.name)
+    told = between_sessions(cell, columns, asked.permutations, rng)
+    if told is None:
+        return None
+    fits = None if covariate.name == "session" else told.fits
+    found, drawn = (0.0, None) if fits is None else surprise(fits)
+    along, coordinates = told.along, told.coordinates
+    sure: dict[str, Any] = {"fits": fits, "confidence": asked.confidence}
+    effect = effect_of(columns, along, coordinates, spread=told.spread, **sure)
+    p = None if fits is None else pvalue(fits)
+    if fits is None and columns.effect_of != "levels":  # a slope through so few sessions is none
+        effect |= dict.fromkeys(("effect", "lowest", "highest"))
+    return _Tested(_factor(cell, covariate, columns, effect, p), found, drawn)
+
+
+def _factor(
+    cell: CellRuns,
+    covariate: Covariate,
+    columns: CovariateColumns,
+    effect: Mapping[str, Any],
+    p: float | None,
+) -> Factor:
+    return Factor(
+        benchmark=cell.benchmark,
+        variant=cell.variant,
+        factor=covariate.name,
+        kind=covariate.kind,
+        effect_of=columns.effect_of,
+        **effect,
+        runs=int(columns.known.sum()),
+        pvalue=p,
+        pvalue_adjusted=None,
+        known_before=covariate.known_before,
+        causal=covariate.kind == "randomized",
+        may_follow=covariate.may_follow,
+    )
+
+
+def _varies(runs: CovariateRuns, covariate: Covariate) -> bool:
+    values = covariate.values if covariate.count is None else covariate.count
+    return any(
+        np.unique(values[rows][np.isfinite(values[rows])]).size > 1 for _, _, rows in runs.cells()
+    )
+
+
+def _cautions(
+    runs: CovariateRuns, factors: Sequence[Factor], short: Sequence[str]
+) -> tuple[Caution, ...]:
+    looked = {one.factor for one in factors}
+    unlooked = [one for name, one in runs.covariates.items() if name not in looked]
+    varying = [_varies(runs, one) for one in unlooked]
+    constant = [one.name for one, varies in zip(unlooked, varying, strict=True) if not varies]
+    untested = [one.name for one, varies in zip(unlooked, varying, strict=True) if varies]
+    untold = dict.fromkeys(one.factor for one in factors if one.pvalue is None)
+    apart = [name for name in untold if name != "session"]
+    sessions = figures.counted(int(np.unique(runs.session).size), "session")
+    few = (
+        f"too few runs that differ ({LEAST_RUNS} in sessions of two or more are needed) to look for "
+        f"factors: {figures.listed(short)}"
+    )
+    hidden = (
+        f"not tested: {figures.listed(untested, 12)}; what is only seen of the runs needs sessions of "
+        f"{LEAST_IN_ROW} runs of a cell, no more levels than half of the runs, and values that are no "
+        "straight line in time"
+    )
+    level = (
+        f"cannot tell: in {sessions}, what differs between sessions only is not told from the sessions "
+        f"themselves: {figures.listed(apart, 12)}"
+    )
+    same = f"not tested, because they do not vary: {figures.listed(constant, 12)}"
+    table = {
+        "cells-too-short": short and (few, *short),
+        "factor-constant": constant and (same, *constant),
+        "factor-untested": untested and (hidden, *untested),
+        "session-level-factor": apart and (level, *apart),
+    }
+    return cautions_of(table)
+
+
 LEAST_ORDERS = 99  # fewer make no p-value below 0.01
 
 
-@checks_arguments
-def sources(
+def within_trials(
     trial_or_trials: Trial | Sequence[Trial],
     *,
     metric: str | None = None,
@@ -233,58 +584,9 @@ def sources(
     seed: int | None = None,
     workers: int | None = None,
 ) -> Sources:
-    """Tell where the values of one trial, or of several of the same programs, differ.
+    """Divide the variance, and hold every suspected factor against other orders.
 
-    Variance components first, then for each suspected factor an effect on the logarithms of the runs
-    of one benchmark and variant, within sessions, with its interval and p-values.
-
-    Parameters
-    ----------
-    trial_or_trials : Trial or sequence of Trial
-        Trials of one metric; several may be of several hosts.
-    metric : str, optional
-        What is to be explained; by default the first that the campaign's `judge` names, else the wall
-        time (of an imported trial its first).
-    permutations : int
-        How many other orders each factor is held against, 99 or more.
-    confidence : float
-        Of the intervals; 1 minus it is the family-wise risk.
-    rng : numpy.random.Generator
-        What draws the orders.
-    seed : int, optional
-        The seed that `rng` was made from, for the record.
-    workers : int, optional
-        Processes at the same time; they change no number. Without it a ``joblib.parallel_config``
-        around the call decides on their number and kind; without either there is one.
-
-    Returns
-    -------
-    Sources
-        With `components`, `factors` and `modes`.
-
-    Raises
-    ------
-    UsageError
-        If there is no trial, one stands there twice, or has no such metric; if a number is out of range.
-    InsufficientDataError
-        If no run counts, or no benchmark has enough of them.
-    AnalysisError
-        If the trials differ in the metric's unit, or nothing varies.
-
-    Notes
-    -----
-    A *randomized* factor (padding, position, the run before) is held against all orders of the runs
-    within their session, as the plan drew it: its p-value is exact, whatever the noise. An *observed*
-    one is held against circular shifts within the session, after a trend and the runs' first
-    autocorrelation are removed from both; a permutation would take two series that are each similar to
-    themselves for similar to each other. One that belongs to sessions as a whole is held against their
-    orders, where there are enough of them. P-values are (k + 1) / (N + 1) [1]_; adjusted ones step
-    down by the largest surprise among all factors of all benchmarks and variants [2]_.
-
-    References
-    ----------
-    .. [1] B. Phipson, G. K. Smyth, "Permutation p-values should never be zero", 2010.
-    .. [2] P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", 1993.
+    The arguments are those of `analysis.diagnose.modes.sources`, which adds the modes.
     """
     trials = [trial_or_trials] if isinstance(trial_or_trials, Trial) else list(trial_or_trials)
     if not trials:
@@ -302,14 +604,10 @@ def sources(
     root = int(rng.integers(2**63))
     enough = runs.logs.size >= LEAST_RUNS  # that few are alike tells nothing of a coarse clock
     if enough and float(np.ptp(runs.logs)) < _ROUNDING:
-        raise AnalysisError(
-            f"{response} is the same in all {runs.logs.size} runs: nothing varies",
-            ", ".join(runs.trials[:3]),
-            "look at another metric, or at programs whose times are measured more finely",
-        )
-    factors, told = factors_of(
-        runs, permutations=permutations, confidence=confidence, root=root, workers=workers
-    )
+        what = f"{response} is the same in all {runs.logs.size} runs: nothing varies"
+        fix = "look at another metric, or at programs whose times are measured more finely"
+        raise AnalysisError(what, ", ".join(runs.trials[:3]), fix)
+    factors, told = factors_of(runs, Asked(permutations, confidence, root), workers)
     return Sources(
         of=tuple(names),
         response=response,

@@ -205,13 +205,6 @@ def flag_columns(
 
     It is 1 where one of the columns holds the flag, 0 where none does, and unknown where all are empty.
     Of the flags that some of `rows` have and others have not, the `most` common ones are taken.
-
-    Raises
-    ------
-    UsageError
-        If a column is not there.
-    AnalysisError
-        If one holds numbers, or the rows do not differ in any flag.
     """
     if not names:
         return [], ()

@@ -93,7 +93,7 @@ Shape = Literal["arc", "threshold", "levels"]
 _NO_SHARE = 1e-12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class OrderedValues:
     """The values of a covariate, put in order once for all labellings.
 
@@ -146,13 +146,7 @@ def places_of(values: Array, shape: Shape, period: float | None = None) -> Order
     known = np.flatnonzero(np.isfinite(taken))
     known = known[np.argsort(taken[known], kind="stable")]
     different, starts = np.unique(taken[known], return_index=True)
-    return OrderedValues(
-        shape=shape,
-        period=period if shape == "arc" else None,
-        known=known,
-        starts=starts,
-        different=different,
-    )
+    return OrderedValues(shape, period if shape == "arc" else None, known, starts, different)
 
 
 def _sums(places: OrderedValues, inside: Flags, outside: Flags) -> Array:
@@ -241,16 +235,14 @@ def _arc(places: OrderedValues, before: Array) -> Rule:
 
 
 LEAST = 10  # runs of a mode, or nothing is said of it
-_PERMUTATION_STEPS = (
-    (499, 0.05),
-    (4_999, 0.01),
-)  # orders, and the p-value beyond which no more are drawn
+# orders, and the p-value beyond which no more are drawn
+_PERMUTATION_STEPS = ((499, 0.05), (4_999, 0.01))
 _SHAPES: Mapping[str, Shape] = {"numeric": "threshold", "circular": "arc", "levels": "levels"}
 _CHUNK = 4_000_000  # labels held at a time
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
     """The runs of a cell in their order: the session of each, and its mode.
 
@@ -298,7 +290,9 @@ def separation(
     tested = suspect.values
     if _SHAPES[suspect.scale] == "threshold" and suspect.kind != "randomized":
         tested = detrended(tested, sessions)
-    if not _varies(tested, sessions) or not _enough(cell, tested):
+    known = cell.labels[(cell.labels >= 0) & np.isfinite(tested)]
+    counts = np.bincount(known, minlength=int(cell.labels.max()) + 1)
+    if not _differs(tested, cell.sessions) or counts.min() < LEAST:
         return None
     statistics = _statistics(cell, suspect, tested, sessions)
     observed = [one(cell.labels[None])[0] for one in statistics]
@@ -330,18 +324,6 @@ def separation(
 def _sides(cell: Labelled, values: Array, mode: int) -> tuple[Flags, Flags]:
     known = np.isfinite(values)
     return (cell.labels == mode) & known, (cell.labels >= 0) & (cell.labels != mode) & known
-
-
-def _varies(values: Array, sessions: Sequence[Indices]) -> bool:
-    """Tell whether any session has two values; between sessions nothing is tested."""
-    inside = (values[runs][np.isfinite(values[runs])] for runs in sessions)
-    return any(known.size and known.max() > known.min() for known in inside)
-
-
-def _enough(cell: Labelled, values: Array) -> bool:
-    known = cell.labels[(cell.labels >= 0) & np.isfinite(values)]
-    counts = np.bincount(known, minlength=int(cell.labels.max()) + 1)
-    return bool(counts.min() >= LEAST)
 
 
 def _statistics(
@@ -496,7 +478,7 @@ _STEPS = 2  # so many orders in one of the smallest adjusted p-value that counts
 _MOST = 200_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class ModalRuns:
     """The runs of one cell that have modes, in the order of execution.
 
@@ -517,34 +499,19 @@ class ModalRuns:
 
     def plain(self) -> Mode:
         """Give the modes as they are, before any factor is looked at."""
-        n = self.labels.size
+        each = (self.labels == k for k in range(int(self.labels.max()) + 1))
+        classes = tuple(
+            ModeClass(mean=float(self.values[own].mean()), share=float(own.sum()) / own.size)
+            for own in each
+        )
         return Mode(
             benchmark=self.benchmark,
             variant=self.variant,
             trial=self.trial,
-            classes=tuple(
-                ModeClass(
-                    mean=float(self.values[self.labels == k].mean()),
-                    share=float((self.labels == k).sum()) / n,
-                )
-                for k in range(int(self.labels.max()) + 1)
-            ),
+            classes=classes,
             classes_by=self.by,
             aside=int((self.labels < 0).sum()),
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Explained:
-    """The modes of a cell, with the covariate that separates them and by which of its values.
-
-    `covariate` and `rule` are None where none does.
-    """
-
-    runs: ModalRuns
-    mode: Mode
-    covariate: Covariate | None = None
-    rule: Rule | None = None
 
 
 class _Tested(NamedTuple):
@@ -560,7 +527,7 @@ def explained(
     permutations: int,
     rng: np.random.Generator,
     workers: int | None = None,
-) -> tuple[Explained, ...]:
+) -> tuple[Mode, ...]:
     """Say of each cell which covariate separates its modes."""
     root = int(rng.integers(2**63))
     asked = [(place, one) for place, cell in enumerate(cells) for one in _suspects(cell)]
@@ -587,8 +554,7 @@ def explained(
     raised = adjusted([found.pvalue for *_, found in tested]).tolist()
     for (place, covariate, found), pvalue in zip(tested, raised, strict=True):
         if pvalue <= risk:
-            one = _Tested(covariate, found, pvalue)
-            by_cell[place].append(one)
+            by_cell[place].append(_Tested(covariate, found, pvalue))
     return tuple(map(_explained, cells, by_cell))
 
 
@@ -618,6 +584,7 @@ def _suspects(cell: ModalRuns) -> Iterator[Covariate]:
 
 
 def _differs(values: Array, sessions: Integers) -> bool:
+    """Tell whether any session has two values; between sessions nothing is tested."""
     known = np.isfinite(values)
     _, of = np.unique(sessions[known], return_inverse=True)
     if not of.size:
@@ -628,34 +595,30 @@ def _differs(values: Array, sessions: Integers) -> bool:
     return bool((most > least).any())
 
 
-def _explained(cell: ModalRuns, tested: Sequence[_Tested]) -> Explained:
+def _explained(cell: ModalRuns, tested: Sequence[_Tested]) -> Mode:
     plain = cell.plain()
     apart = [
         one for one in tested if not one.covariate.may_follow and one.found.accuracy >= _SEPARATES
     ]
     following = [one for one in tested if one.covariate.may_follow and _far_apart(one.found.means)]
     if not apart and not following:
-        return Explained(runs=cell, mode=plain)
+        return plain
     head = _best(apart) if apart else min(following, key=lambda one: one.pvalue)
     covariate, found = head.covariate, head.found
     others = dict.fromkeys(_base(one.covariate) for one in (apart or following))
     others.pop(_base(covariate), None)
-    mode = replace(
+    return replace(
         plain,
         mode=found.mode + 1,
         factor=covariate.name,
-        kind=covariate.kind,
         causal=covariate.kind == "randomized",
-        may_follow=covariate.may_follow,
-        inside=found.inside,
-        outside=found.outside,
-        accuracy=found.accuracy,
+        **{name: getattr(covariate, name) for name in ("kind", "may_follow")},
+        **{name: getattr(found, name) for name in ("inside", "outside", "accuracy")},
         chance=0.5,
         pvalue=head.pvalue,
         sentence=sentence_of(plain, covariate, found),
         others=tuple(others),
     )
-    return Explained(runs=cell, mode=mode, covariate=covariate, rule=found.rule)
 
 
 def _base(covariate: Covariate) -> str:

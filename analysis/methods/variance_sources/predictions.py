@@ -9,6 +9,7 @@ References
 .. [1] J. H. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
    Statistics 29(5), 2001, sections 8.1 (influence) and 8.2 (partial dependence).
 .. [2] L. Breiman, "Random forests", Machine Learning 45, 2001, section 10.
+.. [3] C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52, 2003, section 3.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from threadpoolctl import threadpool_limits  # scikit-learn brings it along
 
 from ...stats.samples import Array, Indices
 from ...stats.workers import Progress, in_order
-from .result import Agreement, Dependence, DependencePoint, Importance, Influence
+from .across import Agreement, Dependence, DependencePoint, Importance, Influence
 
 if TYPE_CHECKING:
     from .mixed_table import TableColumn
@@ -187,15 +188,10 @@ def correlation_interval(
     """Give Pearson's correlation of held-out predictions x with y, and an interval.
 
     A bootstrap of whole families gives the standard error of Fisher's z for the models as they are.
-    Other rows to learn from would have given other models, and folds share nearly all of theirs: its
-    square is multiplied by 1 + `others` [1]_, which is folds / (folds - 1), or rows tested / rows
-    learned from in a single split.
-
-    References
-    ----------
-    .. [1] C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52,
-       2003, section 3 (J of their equation are the folds, n2 / n1 is 1 / (folds - 1); `others` is
-       J n2 / n1).
+    Other rows to learn from would have given other models, and folds share nearly all of theirs:
+    its square is multiplied by 1 + `others` [3]_, which is folds / (folds - 1), or rows tested /
+    rows learned from in a single split (J of their equation are the folds, n2 / n1 is 1 / (folds -
+    1); `others` is J n2 / n1).
     """
     if x.std() == 0 or y.std() == 0:
         return None, None, None

@@ -1,168 +1,33 @@
-"""What is known of where variation comes from: of systems, of runs and of modes."""
+"""Where variation comes from: components of runs, factors and modes, and their words; systems stand in `across`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from ...pages.result import Result
-from ...stats.samples import Array
-
-REFERENCES = (
-    "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "
-    "Computer Science 2018, section 7",
-    "J. H. Friedman, Greedy function approximation: a gradient boosting machine, Annals of "
-    "Statistics 29(5), 2001",
-    "L. Breiman, Random forests, Machine Learning 45, 2001, section 10 (importance by permutation)",
-    "C. Nadeau and Y. Bengio, Inference for the generalization error, Machine Learning 52, 2003",
-    "C. Spearman, The proof and measurement of association between two things, American Journal of "
-    "Psychology 15, 1904 (attenuation)",
+from ...pages import number_format as figures
+from ...pages.as_text import natural_width
+from ...pages.model import (
+    Block,
+    Cell,
+    Page,
+    Section,
+    Table,
+    Value,
+    page,
+    page_of,
+    section,
+    table_of,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
-    """How predictions of held-out rows agree with what was measured.
-
-    `correlation` is Pearson's, of the measured response and its prediction less the mean of what was
-    learned from; None where one of them does not vary. `low` and `high` are the interval of it with
-    `confidence`, for other systems to learn from and to predict: families are drawn as a whole where
-    they are known. `rmse`, the root of the mean squared error, is in the response's unit,
-    `relative_error` the median size of predicted / measured - 1 (None where a response is not
-    positive), `explained` 1 - mean squared error / variance: negative when the mean alone predicts
-    better. `folds` are the parts that were held out in turn (1: one split) and hold `rows` together,
-    `trees` those of each fold's model.
-    """
-
-    correlation: float | None
-    low: float | None
-    high: float | None
-    confidence: float
-    rmse: float
-    relative_error: float | None
-    explained: float
-    folds: int
-    rows: int
-    trees: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ceiling:
-    """The most that a prediction can correlate with a response that is measured with noise.
-
-    `correlation` is sqrt(1 - `noise_share`), that share mean noise variance / variance of the response,
-    at most 1; `rows` are those whose noise is known.
-    """
-
-    correlation: float
-    noise_share: float
-    rows: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Importance:
-    """What predictions of held-out rows lose without a covariate.
-
-    `mean` and `sd`, over the repeats, are of the squared error that shuffling it adds, as a share of the
-    response's variance.
-    """
-
-    factor: str
-    mean: float
-    sd: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Influence:
-    """What the splits of all trees by one covariate took from the squared error while they were fitted.
-
-    `share` is that of all splits; shares sum to 1, whatever the predictions are worth.
-    """
-
-    factor: str
-    share: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DependencePoint:
-    """The mean prediction when every row is given one value or level of a covariate, which `rows` have.
-
-    `mean` and `sd`, over the models of the folds, are in the response's unit; a single model has no sd.
-    """
-
-    at: float | str
-    rows: int
-    mean: float
-    sd: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependence:
-    """How the predictions follow one covariate, all others as they are."""
-
-    factor: str
-    kind: Literal["numeric", "categorical"]
-    points: tuple[DependencePoint, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CovariateUsed:
-    """A covariate as it was used: its different values, and the rows in which it is unknown."""
-
-    name: str
-    kind: Literal["numeric", "categorical"]
-    levels: int
-    unknown: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Across:
-    """What predicts one response of many systems, and how well.
-
-    `response` is what was predicted: the column's name, the columns' names, or the logarithm of their
-    variation, log(standard deviation / mean) of the runs. `rows` systems were used, `left_out` have no
-    such response. `group` is the column that names families, of which there are `families`. `random` is
-    the agreement on rows held out at random, as published, `grouped` that on whole families. `ceiling`
-    is None where the response's noise is not known. `test_share` is the share of the rows that one split
-    held out, None where each row was held out once, in folds. `importance`, the largest first, and
-    `dependence`, of the most important covariates, were measured on the held-out rows of `importance_of`;
-    `resamples` is how often runs were drawn anew for the standard deviation of a suite's mean, None
-    of other responses. `influence`, the largest first, is that of the trees of the same models, empty where none has a split.
-    The arrays are read-only, shape (rows,); predictions are nan where a row was not held out.
-    """
-
-    unlisted: ClassVar[frozenset[str]] = frozenset(
-        {"measured", "predicted_random", "predicted_grouped"}
-    )
-
-    response: str
-    kind: Literal["performance", "variation"]
-    rows: int
-    left_out: int
-    group: str | None
-    families: int | None
-    covariates: tuple[CovariateUsed, ...]
-    random: Agreement
-    grouped: Agreement | None
-    ceiling: Ceiling | None
-    test_share: float | None
-    resamples: int | None
-    importance_of: Literal["grouped", "random"]
-    importance: tuple[Importance, ...]
-    influence: tuple[Influence, ...]
-    dependence: tuple[Dependence, ...]
-    measured: Array
-    predicted_random: Array
-    predicted_grouped: Array | None
-
-    @property
-    def strictest(self) -> Agreement:
-        """The agreement on families never seen where they are known, else on rows never seen."""
-        return self.random if self.grouped is None else self.grouped
-
+from ...pages.result import Result
+from ...words import shorten
+from .across import Across, Importance, system_sections
+from .covariates import AS_LEVELS, Kind, spoken
 
 ELSEWHERE = "elsewhere"  # what a window of a circle is compared with
-Kind = Literal["randomized", "observed"]
 ClassesBy = Literal["values", "order"]
 EffectOf = Literal["levels", "circle", "sd"]
 Source = Literal[
@@ -267,32 +132,14 @@ class Mode:
 class Sources(Result):
     """Where the variation of a response comes from.
 
-    Attributes
-    ----------
-    of : tuple of str
-        The trials, or the table.
-    response, unit : str
-        The metric, or the column, and its unit.
-    confidence : float
-        Of the intervals; 1 minus it is the family-wise risk.
-    permutations : int or None
-        How many orders each factor was held against; None of a table.
-    seed : int or None
-        Where the random draws come from; None where it was not told.
-    correlation, correlation_grouped, ceiling : float or None
-        Of predicted and measured values that were held out, split at random and by group, and what no
-        predictor can pass; None where they do not apply.
-    importance : tuple of Importance
-        Of a table's factors, the largest first.
-    systems : tuple of Across
-        Of a table: what predicts its performance, and its variation where the table tells it. The
-        four above are those of the first.
-    components : tuple of Component
-        Of trials.
-    factors : tuple of Factor
-        Of trials.
-    modes : tuple of Mode
-        Of trials.
+    `of`: The trials, or the table. `response`, `unit`: The metric, or the column, and its unit.
+    `confidence`: Of the intervals; 1 minus it is the family-wise risk. `permutations`: How many
+    orders each factor was held against; None of a table. `seed`: Where the random draws come from;
+    None where it was not told. `correlation`, `correlation_grouped`, `ceiling`: Of predicted and
+    measured values that were held out, split at random and by group, and what no predictor can
+    pass; None where they do not apply. `importance`: Of a table's factors, the largest first.
+    `systems`: Of a table: what predicts its performance, and its variation where the table tells
+    it. The four above are those of the first. `components`, `factors`, `modes`: Of trials.
     """
 
     method: ClassVar[str] = "sources"
@@ -311,3 +158,305 @@ class Sources(Result):
     components: tuple[Component, ...] = ()
     factors: tuple[Factor, ...] = ()
     modes: tuple[Mode, ...] = ()
+
+
+_NAME = 24  # columns for names of benchmarks and variants
+_Groups = Mapping[tuple[str | None, str], Mapping[Source, Component]]
+_SOURCES: Mapping[Source, str] = {
+    "benchmark": "benchmarks",
+    "host": "hosts",
+    "trial": "trials",
+    "session": "sessions",
+    "benchmark:session": "sessions of single benchmarks",
+    "block": "blocks",
+    "run": "runs",
+    "iteration": "iterations",
+}
+_WIDE = 94  # columns of a screen, less the margin
+
+
+def component_sections(found: Sources) -> tuple[Section, ...]:
+    """Say how much lies between what; nothing where nothing was divided."""
+    if not found.components:
+        return ()
+    groups: dict[tuple[str | None, str], dict[Source, Component]] = {}
+    for one in found.components:
+        groups.setdefault((one.benchmark, one.variant), {})[one.source] = one
+    shown = dict(list(groups.items())[:40])
+    more = len(groups) - len(shown)
+    rest = [f"and {more} more rows (--json gives all)"] if more else []
+    deviation, share = (
+        "each: the standard deviation as a share of the value",
+        "its share of the variance",
+    )
+    both = _component_table(shown, "components", _sd_and_share)
+    tables: tuple[Block | str, ...] = (f"{deviation}, in brackets {share}", both)
+    if natural_width(both) > _WIDE:  # a screen has no room for both
+        tables = (
+            *(deviation, _component_table(shown, "components", _sd)),
+            *(f"each: {share}", _component_table(shown, "components-shares", _share)),
+        )
+    return (section(*_component_text(groups), *tables, *rest, title="components of variance"),)
+
+
+def _component_text(groups: _Groups) -> Iterator[str]:
+    """Say of each variant where its variance lies, benchmarks aside."""
+    whole = {key: parts for key, parts in groups.items() if key[0] is None}
+    for (bench, variant), parts in (whole or (groups if len(groups) == 1 else {})).items():
+        inside = {name: one.sd**2 for name, one in parts.items() if name != "benchmark"}
+        if total := sum(inside.values()):
+            told = ", ".join(
+                f"{_percent(part / total)} between {_SOURCES[name]}"
+                for name, part in inside.items()
+            )
+            name = shorten(variant, _NAME)
+            some = (
+                f"{name}, benchmarks aside"
+                if bench is None
+                else f"{shorten(bench, _NAME)} / {name}"
+            )
+            yield f"{some}: of the variance lies {told}"
+
+
+def _component_table(groups: _Groups, name: str, cell: Callable[[Component], Cell]) -> Table:
+    there = [source for source in _SOURCES if any(source in parts for parts in groups.values())]
+    heads = (_SOURCES[one] if one != "benchmark:session" else "own sessions" for one in there)
+    return table_of(
+        name,
+        list(groups.items()),
+        ("<benchmark", lambda one: shorten(one[0][0] or "all together", _NAME)),
+        ("<variant", lambda one: shorten(one[0][1], _NAME)),
+        *(
+            (head, lambda one, s=source: cell(one[1][s]) if s in one[1] else "-")
+            for head, source in zip(heads, there, strict=True)
+        ),
+    )
+
+
+def _sd(one: Component) -> Value:
+    return Value(f"{figures.significant(100 * one.sd, 2)} %", one.sd)
+
+
+def _sd_and_share(one: Component) -> Value:
+    share = "" if one.share is None else f" ({_percent(one.share)})"
+    return Value(f"{_sd(one).text}{share}", one.sd)
+
+
+def _share(one: Component) -> Cell:
+    return "-" if one.share is None else Value(_percent(one.share), one.share)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.005 or share == 0 else "< 1 %"
+
+
+_FACTOR_NAME = 20
+_SENTENCES = 12
+_LEAST_ROWS, _FACTOR_ROWS = 10, 40
+_NEAR = 1e-9
+_NOTHING_KNOWN = "no factor could be tested: nothing that may explain a run, and varies, is known of enough of these runs"
+_MAY_FOLLOW = (
+    "may follow: there is more of it in a long run, whatever made the run long. Effect and interval are of "
+    "its rate per second; p asks rate and count alike, and is 1 where they go opposite ways"
+)
+_MEANING = (
+    "effect: of 'a : b' how many times the value at a is that at b; of 'sd' how many times it is "
+    "larger for one standard deviation more"
+)
+
+
+def answer(found: Sources) -> tuple[Section, ...]:
+    """Say which factors stand out, or that none could; nothing of a table."""
+    if not found.factors:
+        return (section(_NOTHING_KNOWN),) if found.components else ()
+    out = standing_out(found)
+    more = [f"and {len(out) - _SENTENCES} more, in --json"] if len(out) > _SENTENCES else []
+    told = (_factor_text(one, found) for one in out[:_SENTENCES])
+    return (section(_answer(found, out), *told, *more),)
+
+
+def factor_sections(found: Sources) -> tuple[Section, ...]:
+    """List the factors that stand out, or at least the most surprising ones."""
+    told = sorted((one for one in found.factors if one.pvalue is not None), key=_first)
+    if not told:
+        return ()
+    shown = told[: min(max(_LEAST_ROWS, len(standing_out(found))), _FACTOR_ROWS)]
+    follows = [_MAY_FOLLOW] if any(one.may_follow for one in shown) else []
+    rest = len(told) - len(shown)
+    more = [f"and {rest} less surprising ones (--json gives all)"] if rest else []
+    title = "factors, the most surprising first"
+    return (section(_factor_table(shown), *follows, *more, _MEANING, title=title),)
+
+
+def standing_out(found: Sources) -> list[Factor]:
+    """Give the factors that are told from chance over the whole trial: causes first."""
+    risk = 1 - found.confidence + 1e-12  # 1 - 0.95 is not 0.05 in binary fractions
+    out = (one for one in found.factors if _first(one)[0] <= risk)
+    return sorted(
+        out, key=lambda one: (not one.causal, one.may_follow, not one.known_before, *_first(one))
+    )
+
+
+def _first(one: Factor) -> tuple[float, float]:
+    adjusted = 1.0 if one.pvalue_adjusted is None else one.pvalue_adjusted
+    return adjusted, 1.0 if one.pvalue is None else one.pvalue
+
+
+def _answer(found: Sources, out: Sequence[Factor]) -> str:
+    tests = _tests(found)
+    if not tests:
+        return "no factor could be tested"
+    cells = len({(one.benchmark, one.variant) for one in found.factors})
+    names = len({one.factor for one in found.factors if one.pvalue is not None})
+    looked = f"{figures.counted(names, 'factor')} in {figures.counted(cells, 'cell')} of benchmark and variant"
+    looked += f", family-wise risk {100 * (1 - found.confidence):g} %"
+    if not out:
+        return f"no factor stands out from chance: {looked}. That is no proof that none matters"
+    stand = f"{len(out)} of {tests} tests stand{'s' * (len(out) == 1)} out from chance"
+    return f"{stand}: {looked} (the chance of any false one)"
+
+
+def _tests(found: Sources) -> int:
+    return sum(one.pvalue is not None for one in found.factors)
+
+
+def _factor_text(one: Factor, found: Sources) -> str:
+    response = found.response
+    where = f"{shorten(one.benchmark, _FACTOR_NAME)} / {shorten(one.variant, _FACTOR_NAME)}"
+    name = spoken(one.factor)
+    if one.effect_of == "sd":
+        how = f"a standard deviation more of {name} goes with {_ratio(one)} {response}"
+    else:
+        high, low = _levels(one)
+        how = f"{response} at {name} {high} is {_ratio(one)} that at {low}"
+        if low == ELSEWHERE:
+            how = f"{response} at {name} of {high} is {_ratio(one)} that elsewhere"
+        elif high == ELSEWHERE:
+            how = f"{response} elsewhere is {_ratio(one)} that at {name} of {low}"
+    p = f"adjusted p {figures.pvalue(one.pvalue_adjusted or 0.0)}, one of {_tests(found)} tests"
+    return f"{where}: {how} ({p}); {_why(one, 1 - found.confidence)}"
+
+
+def _why(one: Factor, risk: float) -> str:
+    if one.causal:
+        # the family's error: such a sentence may stand there although nothing has an effect
+        trials = round(1 / risk)
+        rate = f"the 1 in {trials}"
+        if abs(trials * risk - 1) > _NEAR:
+            rate = f"one of the {100 * risk:g} % of"
+        chance = f"this is {rate} trials in which chance alone finds something"
+        return f"it was randomized: this would be its effect, unless {chance}"
+    if one.may_follow:
+        return "seen, not randomized, and it may follow from long runs as well as make them long"
+    if one.known_before:
+        return "it was there before the run, but nobody drew it: what it goes with may be the cause"
+    return "seen, not randomized: no cause is claimed"
+
+
+def _ratio(one: Factor) -> str:
+    if one.effect is None:
+        return "-"
+    if one.low is None or one.high is None:
+        return figures.ratio(one.effect)
+    return f"{figures.ratio_within(one.effect, one.low, one.high)} {_ends(one)}"
+
+
+def _ends(one: Factor) -> str:
+    if one.low is None or one.high is None:
+        return "-"
+    return figures.ends(one.low, one.high) if math.isfinite(one.high) else "[0, inf]"
+
+
+def _factor_table(factors: Sequence[Factor]) -> Table:
+    def of(one: Factor) -> str:
+        if one.effect_of == "sd":
+            return "levels" if one.factor.endswith(AS_LEVELS) else "sd"
+        return " : ".join(_levels(one))
+
+    def effect(one: Factor) -> Cell:
+        if one.effect is None:
+            return "-"
+        return Value(figures.ratio_within(one.effect, one.low, one.high), one.effect)
+
+    return table_of(
+        "factors",
+        factors,
+        ("<benchmark", lambda one: shorten(one.benchmark, _FACTOR_NAME)),
+        ("<variant", lambda one: shorten(one.variant, _FACTOR_NAME)),
+        ("<factor", "factor"),
+        ("<kind", lambda one: f"{one.kind}, may follow" if one.may_follow else one.kind),
+        ("<of", of),
+        ("effect", effect),
+        ("interval", _ends),
+        ("p", "pvalue", figures.significant),
+        ("adjusted p", "pvalue_adjusted", figures.significant),
+    )
+
+
+def _levels(one: Factor) -> tuple[str, str]:
+    def clock(seconds: re.Match[str]) -> str:
+        """Say a second of the day as clocks do: 43159.6 is 11:59:19."""
+        whole = int(float(seconds[0]))
+        return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+    highest, lowest = one.highest or "", one.lowest or ""
+    if one.factor == "time_of_day":
+        highest, lowest = (re.sub(r"\d+(\.\d+)?", clock, level) for level in (highest, lowest))
+    return shorten(highest, _FACTOR_NAME), shorten(lowest, _FACTOR_NAME)
+
+
+def mode_sections(found: Sources) -> tuple[Section, ...]:
+    """Give a sentence for each benchmark and variant whose modes are separated, and all in a table."""
+
+    def means(mode: Mode) -> str:
+        said = [
+            f"{figures.quantity(c.mean, found.unit)} ({100 * c.share:.0f} %)" for c in mode.classes
+        ]
+        return figures.listed(said, 4)  # modes whose means are written out
+
+    def separated(mode: Mode) -> str:
+        follows = ", which may follow" if mode.may_follow else ""
+        return "nothing recorded" if mode.factor is None else f"{mode.factor}{follows}"
+
+    def note(mode: Mode) -> str:
+        order = "told apart by the order: the level changes within sessions"
+        aside = f"{figures.counted(mode.aside, 'run')} lie far from these and are of none"
+        others = f"as separating, by the same rules: {figures.listed(mode.others)}"
+        by_order = mode.classes_by == "order"
+        said = ((by_order, order), (mode.aside, aside), (mode.others, others))
+        return "; ".join(text for holds, text in said if holds)
+
+    several = len(found.of) > 1
+    told = (
+        f"{shorten(one.benchmark, _NAME)} / {shorten(one.variant, _NAME)}"
+        f"{f' in {one.trial}' if several else ''}: {one.sentence}"
+        for one in found.modes
+        if one.sentence
+    )
+    table = table_of(
+        "modes",
+        found.modes,
+        ("<trial", "trial") if several else None,
+        ("<benchmark", lambda mode: shorten(mode.benchmark, _NAME)),
+        ("<variant", lambda mode: shorten(mode.variant, _NAME)),
+        ("<modes", means),
+        ("<separated by", separated),
+        ("told rightly", "accuracy", lambda share: f"{100 * share:.0f} %"),
+        ("by chance", "chance", lambda share: f"{100 * share:.0f} %"),
+        ("p, adjusted", "pvalue", figures.significant),
+    )
+    noted = replace(table, notes=tuple(map(note, found.modes)))
+    return (section(*told, section(noted), title="modes"),) if found.modes else ()
+
+
+@page_of.register(Sources)
+def _sources_page(found: Sources) -> Page:
+    return page(
+        found,
+        f"sources of variation of {found.response}: {figures.listed(found.of, 3)}",
+        *answer(found),
+        *mode_sections(found),
+        *component_sections(found),
+        *factor_sections(found),
+        *system_sections(found.systems),
+    )

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +25,9 @@ from ...pages.model import Caution, cautions_of, merged
 from ...stats.arguments import between, checks_arguments, counted, stream
 from ...stats.samples import Array, Indices, read_only
 from ...words import shorten
+from .across import REFERENCES, Across, Agreement, CovariateUsed
 from .mixed_table import MixedTable, TableColumn, flag_columns, mixed_table, read_mixed_table
-from .result import REFERENCES, Across, Agreement, CovariateUsed, Sources
+from .result import Sources
 from .systems_table import (
     FEWEST_ROWS,
     RESAMPLES,
@@ -54,22 +56,20 @@ def _table_cautions(
     without_family: int,
 ) -> Iterator[Caution]:
     count = 0 if families is None else int(families.max()) + 1
-    yield from cautions_of(
-        {
-            "prediction-is-no-cause": "nothing was changed on purpose between these systems: what "
-            "predicts the response need not cause it, and covariates that go together share their "
-            "importance. A cause is shown by an experiment",
-            "families-unknown": not count
-            and "rows were held out at random only: if the table has sister systems, they are "
-            "predicted by looking up their sisters. Name what they share: --group COLUMN",
-            "few-families": 0 < count < 10
-            and f"there are {count} families only: the grouped correlation and its interval rest "
-            "on few",
-            "rows-without-family": without_family > 0
-            and f"{without_family:,} rows have no {shorten(group or '', _NAME)!r}: they were held "
-            "out together, as one family",
-        }
-    )
+    table = {
+        "prediction-is-no-cause": "nothing was changed on purpose between these systems: what predicts the "
+        "response need not cause it, and covariates that go together share their importance. A cause is "
+        "shown by an experiment",
+        "families-unknown": not count
+        and "rows were held out at random only: if the table has sister systems, they are predicted by "
+        "looking up their sisters. Name what they share: --group COLUMN",
+        "few-families": 0 < count < 10
+        and f"there are {count} families only: the grouped correlation and its interval rest on few",
+        "rows-without-family": without_family > 0
+        and f"{without_family:,} rows have no {shorten(group or '', _NAME)!r}: they were held out "
+        "together, as one family",
+    }
+    yield from cautions_of(table)
     for column in columns:
         values = column.values[rows]
         if column.numeric and np.array_equal(np.sort(values), values.min() + np.arange(len(rows))):
@@ -94,25 +94,22 @@ def across_cautions(found: Across, response: Response) -> tuple[Caution, ...]:
     )
     one, r = found.random, None if found.grouped is None else found.grouped.correlation
     leaks = one.correlation is not None and r is not None and one.correlation - r > 0.01
-    cautions = cautions_of(
-        {
-            "rows-without-response": left > 0
-            and f"{left:,} of {left + found.rows:,} rows have no {said}, and were left out: {why}",
-            "ceiling-unknown": ceiling is None
-            and f"how exactly {said} was measured is not known, and so not how well it could be "
-            f"predicted at best: {more}",
-            "response-is-noise": ceiling is not None
-            and ceiling.correlation == 0
-            and f"{said} varies no more between the rows than its own noise explains: there is "
-            "nothing to predict",
-            "random-split-leaks": leaks
-            and (one.low is None or one.low > 0)  # what is not predicted leaks nothing
-            and f"{said} of a row held out at random is predicted better than that of a family "
-            "never seen: sister systems stand on both sides of a random split. The grouped "
-            "correlation is the one for new systems",
-        }
-    )
-    return tuple(replace(caution, about=(response.name,)) for caution in cautions)
+    table = {
+        "rows-without-response": left > 0
+        and f"{left:,} of {left + found.rows:,} rows have no {said}, and were left out: {why}",
+        "ceiling-unknown": ceiling is None
+        and f"how exactly {said} was measured is not known, and so not how well it could be predicted at "
+        f"best: {more}",
+        "response-is-noise": ceiling is not None
+        and ceiling.correlation == 0
+        and f"{said} varies no more between the rows than its own noise explains: there is nothing to predict",
+        "random-split-leaks": leaks
+        and (one.low is None or one.low > 0)  # what is not predicted leaks nothing
+        and f"{said} of a row held out at random is predicted better than that of a family never seen: "
+        "sister systems stand on both sides of a random split. The grouped correlation is the one for new "
+        "systems",
+    }
+    return tuple(replace(caution, about=(response.name,)) for caution in cautions_of(table))
 
 
 @checks_arguments
@@ -235,14 +232,11 @@ def sources_of_table(
         if progress is not None:
             progress(3 * len(systems) + steps, 3 * len(answered))
 
+    how: dict[str, Any] = {"group": group, "folds": folds, "share": test_share, "repeats": repeats}
+    how |= {"confidence": confidence, "step": step, "workers": workers}
     with one_thread():
         for one in answered:
-            systems.append(
-                _across(
-                    whole, one, columns, root, group=group, folds=folds, share=test_share,
-                    repeats=repeats, confidence=confidence, step=step, workers=workers,
-                )
-            )  # fmt: skip
+            systems.append(_across(whole, one, columns, root, **how))
     first = systems[0]
     cautions = (across_cautions(*pair) for pair in zip(systems, answered, strict=True))
     return Sources(

@@ -32,8 +32,8 @@ from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
 from ...stats.samples import Array, Indices
 from ...words import shorten
+from .across import Ceiling
 from .mixed_table import MixedTable, TableColumn
-from .result import Ceiling
 
 FEWEST_ROWS = 50  # in which 10 folds and the rows that decide on trees leave 38 to learn from
 RESAMPLES = 500
@@ -191,11 +191,6 @@ def runs_of_benchmarks(
 
     They are called like the benchmark, or so with a number behind it: ``gcc``, ``gcc 1``, ``gcc_2``,
     ``gcc.3``, ``gcc run 4``.
-
-    Raises
-    ------
-    UsageError
-        If a benchmark is named twice, or has no column.
     """
     found: dict[str, tuple[str, ...]] = {}
     for name in benchmarks:
@@ -220,13 +215,6 @@ def suite_responses(
     """Give the performance of a suite, and its relative variation.
 
     `benchmarks` names the columns of each one's runs, which are drawn anew `resamples` times.
-
-    Raises
-    ------
-    UsageError
-        If nothing is named, or a column twice.
-    AnalysisError
-        If a column is no number, or a value is not positive.
     """
     fix = "name the columns of its runs: {'gcc': ['gcc 1', 'gcc 2']}"
     if not benchmarks:
@@ -315,14 +303,10 @@ def check_response(response: Response, table: MixedTable) -> None:
     rows, values = len(response.rows), response.values
     name, where = repr(response.name), table.source or None
     if rows < FEWEST_ROWS:
-        raise InsufficientDataError(
-            f"{rows} rows have the response {name}, too few to learn from some and predict others: "
-            f"{FEWEST_ROWS} are needed",
-            where,
-            "measure more systems; a picture of few is 'fairtrial biplot'",
-            n=rows,
-            needed=FEWEST_ROWS,
-        )
+        few = f"{rows} rows have the response {name}, too few to learn from some and predict others"
+        fix = "measure more systems; a picture of few is 'fairtrial biplot'"
+        what = f"{few}: {FEWEST_ROWS} are needed"
+        raise InsufficientDataError(what, where, fix, n=rows, needed=FEWEST_ROWS)
     if np.abs(values).max() > _LARGEST or 0 < np.ptp(values) < 1 / _LARGEST:
         what = f"the squares of the response {name} leave the range of numbers"
         raise AnalysisError(what, where, "choose another unit")
@@ -386,15 +370,11 @@ def families_of(table: MixedTable, group: str, rows: Indices) -> tuple[Indices, 
 def check_split(rows: int, tested: int, share: float, table: MixedTable) -> None:
     """Refuse a split of which one side is too small."""
     said = f"with a test share of {share:g},"
-    for count, needed, what in (
+    for count, needed, how in (
         (tested, _TESTED, "are held out"),
         (rows - tested, _LEARNED, "are left to learn from"),
     ):
         if count < needed:
-            raise InsufficientDataError(
-                f"{said} {count} of {rows} rows {what}, and {needed} are needed",
-                table.source or None,
-                "choose another share, or leave it out: then each row is held out once",
-                n=count,
-                needed=needed,
-            )
+            what = f"{said} {count} of {rows} rows {how}, and {needed} are needed"
+            fix = "choose another share, or leave it out: then each row is held out once"
+            raise InsufficientDataError(what, table.source or None, fix, n=count, needed=needed)

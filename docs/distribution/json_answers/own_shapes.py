@@ -10,8 +10,6 @@ import analysis.methods.hpt.page as hpt
 import analysis.methods.mixture.metrics_page as plane
 import analysis.methods.mixture.report as mixture
 import analysis.methods.multilevel.result as multilevel
-import analysis.methods.resampling.page as resampling_report
-import analysis.methods.resampling.result as resampling
 import analysis.report.page as report
 import analysis.verdict.comparison_result as comparison
 import analysis.verdict.result as verdict
@@ -19,11 +17,17 @@ import harness.commands.doctor_page as doctor
 import harness.fleet.status as fleet
 from analysis.artifact import bundle, claims
 from analysis.data import iterations, merging as trials
-from analysis.diagnose import central_limit
+from analysis.diagnose import normality
 from analysis.diagnose.why_result import WhyAnswer
 from analysis.history import bisection
 from analysis.methods.mixture import modality, refits
-from analysis.methods.resampling import biplot
+from analysis.methods.resampling import (
+    biplot,
+    bootstrap,
+    distribution,
+    randomization,
+    report as resampling_report,
+)
 from analysis.plan import sessions as decidable
 from analysis.record import fleet as fleet_progress, trial_files
 from analysis.record.environment import Change
@@ -75,7 +79,7 @@ _CHAPTERS = (
     "paper",
 )
 _HPT_WORDS = ("confidence", "pvalue", "pvalue_baseline")
-_NULL = {name: float for name in ("minimum", *resampling._QUANTILES, "maximum")}
+_NULL = {name: float for name in ("minimum", *randomization._QUANTILES, "maximum")}
 _CPUS = tuple[int, ...] | None
 
 _COMMAND = {"command": str, "name": str} | {
@@ -103,7 +107,7 @@ OWN: dict[type, Own] = {
         states=dict[str, int] | None,
     ),
     iterations.QuantileBasis: added("metric", "share", of=str, quantile=float),
-    central_limit.CentralLimitStudy: added(enough=dict[str, dict[str, int | None]]),
+    normality.CentralLimitStudy: added(enough=dict[str, dict[str, int | None]]),
     bisection.Bisection: added(maybe=("why",), why=Told(WhyAnswer, known=False)),
     biplot.Biplot: added(conclusion=str),
     hpt_result.HptResult: added(maybe=("alternative", "pvalue_two_sided"), pvalue_two_sided=float),
@@ -137,14 +141,14 @@ OWN: dict[type, Own] = {
     multilevel.MoreSessions: added(
         "target", **{"basis": Literal["predictive"], "chance_asked": float, "for": str}
     ),
-    resampling.RandomizationTest: added(null={"count": int} | _NULL),
-    resampling.BootstrapInterval: added(
+    randomization.RandomizationTest: added(null={"count": int} | _NULL),
+    bootstrap.BootstrapInterval: added(
         replicates={"count": int, "minimum": float, "maximum": float, "quantiles": dict[str, float]}
     ),
-    resampling.EmpiricalDistribution: added(
-        density=resampling.Density | None, boxplot=resampling.BoxPlot
+    distribution.EmpiricalDistribution: added(
+        density=distribution.Density | None, boxplot=distribution.BoxPlot
     ),
-    resampling.DistributionComparison: added(conclusion=str),
+    distribution.DistributionComparison: added(conclusion=str),
     trial_files.JudgedMetrics: added(maybe=("trial",)),
     trial_files.GivenUp: added(maybe=("never_ok", "warmups")),
     fleet_progress.HostProgress: only(
@@ -213,10 +217,10 @@ OWN: dict[type, Own] = {
         fields=False,
     ),
     resampling_report.ResamplingReport: Own(
-        keys_of_result(resampling.RandomizationTest)
+        keys_of_result(randomization.RandomizationTest)
         | {"null": {"count": int} | _NULL, "word": str, "conclusions": tuple[str, ...]}
-        | {"interval": resampling.BootstrapInterval | None, "no_interval": str | None}
-        | {"seed": int | None, "distributions": resampling.DistributionComparison},
+        | {"interval": bootstrap.BootstrapInterval | None, "no_interval": str | None}
+        | {"seed": int | None, "distributions": distribution.DistributionComparison},
         fields=False,
     ),
     report.Report: only(

@@ -15,10 +15,9 @@ from analysis.artifact.reproduction import Reproduction
 from analysis.artifact.rerun import Rerun
 from analysis.data.fleet import MergedFleet
 from analysis.data.merging import Merged
-from analysis.diagnose.central_limit import CentralLimitStudy
 from analysis.diagnose.estimators import EstimatorSpread
-from analysis.diagnose.fleet import FleetDiagnosis
-from analysis.diagnose.normality import NormalityStudy
+from analysis.diagnose.examine import FleetDiagnosis
+from analysis.diagnose.normality import CentralLimitStudy, NormalityStudy
 from analysis.diagnose.result import Diagnosis
 from analysis.diagnose.why_result import WhyAnswer
 from analysis.history.bisection import Bisection
@@ -29,14 +28,17 @@ from analysis.methods.hpt.page import HptReport
 from analysis.methods.mixture.metrics_page import PlaneReport
 from analysis.methods.mixture.report import MixtureReport
 from analysis.methods.resampling.biplot import Biplot
-from analysis.methods.resampling.page import PassesReport, ResamplingReport
+from analysis.methods.resampling.distribution import PassesReport
+from analysis.methods.resampling.report import ResamplingReport
 from analysis.methods.speedup_test.result import SpeedupSuite
 from analysis.methods.variance_sources.result import Sources
 from analysis.pages.result import Result
 from analysis.plan.certificate import Certificate
 from analysis.plan.draw import DrawStudy
 from analysis.plan.error_rates import CoverageStudy, RejectionStudy
-from analysis.plan.result import HostPlan, RunPlan, SessionPlan
+from analysis.plan.hosts import HostPlan
+from analysis.plan.runs import RunPlan
+from analysis.plan.sessions import SessionPlan
 from analysis.report.page import Report
 from analysis.verdict.compare import CompareAnswer
 from analysis.verdict.comparison_result import TrialComparison

@@ -8,7 +8,14 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
-from analysis.diagnose.examine import diagnose_matrix, diagnose_runs, diagnose_trial, diagnosed
+from analysis.diagnose.examine import (
+    DiagnosedHost,
+    FleetDiagnosis,
+    diagnose_matrix,
+    diagnose_runs,
+    diagnose_trial,
+    diagnosed,
+)
 from analysis.diagnose.result import cautions_of
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.record.trial_files import ENVIRONMENT, FINDINGS
@@ -306,3 +313,24 @@ def test_values_alone():
         diagnose_runs([1.0, np.nan])
     with pytest.raises(UsageError, match="one session for each"):
         diagnose_runs([1.0, 2.0], sessions=[1])
+
+
+# --- A fleet's diagnosis for a reader.
+
+
+@pytest.mark.parametrize(("count", "said"), [(4, "a, b, c, d"), (6, "a, b, c, d and 2 more")])
+def test_a_host_is_shown_with_four_of_its_findings(count, said):
+    host = DiagnosedHost(
+        host="lab1",
+        state="complete",
+        sessions=3,
+        runs=60,
+        tests=9,
+        codes=tuple("abcdef"[:count]),
+        told=(),
+    )
+    found = FleetDiagnosis(
+        name="f", metric="wall", confidence=0.95, hosts=(host,), findings=(), cautions=()
+    )
+    (row,) = (line for line in str(found).splitlines() if "lab1" in line)
+    assert row.rstrip().endswith(f"  {said}")

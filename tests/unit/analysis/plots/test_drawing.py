@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import zlib
 from xml.etree import ElementTree
@@ -10,10 +11,22 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from fontTools.ttLib import TTFont
+from hypothesis import example, given, strategies as st
 from PIL import Image
 
+from analysis import plots
 from analysis.errors import UsageError
-from analysis.plots.axes import Axes, Scale, quantity_axis
+from analysis.plots import dots, plot
+from analysis.plots.axes import (
+    Axes,
+    Scale,
+    quantity_axis,
+    quantity_scale,
+    quantity_ticks,
+    ratio_scale,
+    ratio_ticks,
+    read_out,
+)
 from analysis.plots.chart import ENDINGS, Sheet, arranged, check_picture, picture_bytes
 from analysis.plots.marks import PRINT
 from analysis.plots.paper import Spots
@@ -148,3 +161,98 @@ def test_a_picture_is_refused_where_there_is_no_folder(tmp_path):
         check_picture(str(tmp_path / "none" / "a.svg"))
     with pytest.raises(UsageError, match="a picture ends in"):
         check_picture(str(tmp_path / "a.gif"))
+
+
+# --- Scales of any width have ticks that lie on them: found by a trial whose interval spans 1e30.
+
+
+ENDS = st.floats(-280, 280)
+
+
+@example(0.5, 5.0, 2)
+@given(ENDS, st.floats(1e-6, 250), st.integers(2, 8))
+def test_ticks_of_a_log_scale_lie_on_it_and_are_few(low: float, wide: float, most: int) -> None:
+    scale = Scale(10**low, 10 ** min(300.0, low + wide), log=True)
+    ticks = quantity_ticks(scale, "1", most)
+    assert len(ticks) <= most
+    for tick in ticks:
+        assert -1e-6 <= scale.at(tick.value) <= 1 + 1e-6
+    if wide >= 2 * most:  # many powers of ten: some of them are shown
+        assert len(ticks) >= 2
+
+
+@example([280.0, -191.0])
+@example([280.0, -187.0])
+@given(st.lists(ENDS, min_size=1, max_size=5))
+def test_ticks_of_speedups_lie_on_the_scale(logs: list[float]) -> None:
+    scale = ratio_scale([10**x for x in logs], 0.01)
+    ticks = ratio_ticks(scale)
+    assert all(0 <= scale.at(tick.value) <= 1 for tick in ticks)
+    assert all(math.isfinite(tick.value) for tick in ticks)
+
+
+@given(st.lists(st.floats(0.5, 2), max_size=3), st.floats(0.01, 0.5))
+def test_a_scale_of_speedups_holds_one_and_both_ends_of_the_margin(
+    values: list[float], margin: float
+) -> None:
+    scale = ratio_scale(values, margin, room=0.0)
+    assert scale.low == pytest.approx(min([1 / (1 + margin), *values]))
+    assert scale.high == pytest.approx(max([1 + margin, *values]))
+
+
+@pytest.mark.parametrize("value", [5e-324, 1e-305, 1e305])
+def test_values_at_the_ends_of_all_numbers_have_a_scale(value: float) -> None:
+    scale = quantity_scale([value])
+    assert 0 < scale.low < scale.high < math.inf
+    assert math.isfinite(scale.at(value))
+
+
+@pytest.mark.parametrize(
+    ("ends", "most", "wanted"),
+    [
+        ((0.93, 1.08), 4, [0.95, 1.0, 1.05]),
+        ((0.975, 1.025), 5, [0.98, 0.99, 1.0, 1.01, 1.02]),
+    ],
+)
+def test_narrow_axes_have_round_values_of_their_own_and_no_end_is_left_bare(ends, most, wanted):
+    found = ratio_ticks(Scale(*ends, log=True), most)
+    assert [tick.value for tick in found] == wanted
+    # 1, 1.5, 2, 3 are more ticks, but tell nothing of the upper half
+    assert ratio_ticks(Scale(0.88, 6.84, log=True))[-1].value >= 4
+
+
+# --- Many marks as one path: their places, by hand.
+
+
+def test_each_of_many_dots_is_written_as_seen_from_the_one_before() -> None:
+    points = [(k / 997, (k * k % 997) / 997) for k in range(997)]
+    steps = re.findall(
+        r"m(-?\d+) ?(-?\d+)h0", plots.plot(90, [plots.dots(points, "a", top=0, height=90)], "")
+    )
+    x = y = 0
+    found = [(x := x + int(across), y := y + int(down)) for across, down in steps]
+    assert found == [(round(1000 * a), round(1000 * (1 - b))) for a, b in points]
+
+
+# --- What the page's script needs to read a dot's value from its place.
+
+
+def test_an_axis_is_described_in_the_unit_of_its_ticks() -> None:
+    assert read_out(Scale(0.02, 0.08, log=True), "s") == "20 80 1 ms"
+    assert read_out(Scale(0.0, 10.0), "1") == "0 10 0"
+    assert read_out(Scale(-1.0, 1.0), "points") == "-1 1 0 points"
+
+
+@pytest.mark.parametrize("scale", [Scale(0.013, 0.87, log=True), Scale(0.5, 3.5)])
+@pytest.mark.parametrize("value", [0.6, 0.75, 0.86])
+def test_a_value_can_be_read_from_the_dots_place(scale: Scale, value: float) -> None:
+    # as the script does it: the share of the height between the ends, or between their logarithms
+    axis = read_out(scale, "points")
+    markup = plot(80, [dots([(0.5, scale.at(value))], "x", top=0, height=80, axis=axis)], "")
+    low, high, log, _ = re.search(r'data-axis="([^"]*)"', markup)[1].split()
+    share = 1 - int(re.search(r"m500 (\d+)h0", markup)[1]) / 1000
+    if log == "1":
+        read = float(low) * (float(high) / float(low)) ** share
+    else:
+        read = float(low) + (float(high) - float(low)) * share
+    assert math.isclose(read, value, rel_tol=0.004)

@@ -11,7 +11,7 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt.page import hpt_report
-from analysis.methods.resampling.page import resampling_report
+from analysis.methods.resampling.report import resampling_report
 from analysis.stats.arguments import stream
 from analysis.verdict.one_pair import pair_table
 from harness.cli import main

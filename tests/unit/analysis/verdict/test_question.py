@@ -15,8 +15,7 @@ import pytest
 from analysis.data.fleet import joined_trial, open_fleet
 from analysis.data.merging import merge_trials
 from analysis.data.trial import read_trial
-from analysis.diagnose.examine import diagnose_trial
-from analysis.diagnose.fleet import diagnose_fleet
+from analysis.diagnose.examine import diagnose_fleet, diagnose_trial
 from analysis.diagnose.modes import sources
 from analysis.errors import StoreError, UsageError
 from analysis.importers.reader import Reading, read_each, read_one, read_sides, read_sources

@@ -1,13 +1,15 @@
 """The pages: every number that a person reads is the result's, and the report holds its parts' own."""
 
+import json
+
 import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.resampling.bootstrap import bootstrap_speedup
 from analysis.methods.resampling.distribution import compare_distributions, empirical_distribution
-from analysis.methods.resampling.page import resampling_report
 from analysis.methods.resampling.randomization import randomization_test
+from analysis.methods.resampling.report import resampling_report
 from analysis.pages.model import Caution, Page, Sentence, Table, page_of
 from analysis.stats.arguments import stream
 
@@ -133,3 +135,41 @@ def test_two_systems_of_one_name_are_told_apart_in_what_is_said_of_their_passes(
     ]
     twice = compare_distributions([systems[0], systems[0]], resamples=20, rng=rng())
     assert [caution.code for caution in twice.cautions] == ["noted", "passes-equal", "passes-equal"]
+
+
+# --- The report of `fairtrial resample`: three answers from one root, and what is missing said.
+
+
+def test_three_answers_that_agree():
+    found = report(resamples=2000)
+    assert found.test.ratio == found.interval.ratio
+    assert found.interval.low < found.test.ratio < found.interval.high
+    first, second = found.distributions.systems
+    assert second.observed / first.observed == pytest.approx(found.test.ratio)
+    assert first.resamples == found.test.resamples == found.interval.resamples == 2000
+    assert len(found.conclusions) == 3
+
+
+def test_same_seed_same_answer():
+    assert report().to_dict() == report().to_dict()
+    assert report(seed=4).to_dict() != report().to_dict()
+
+
+def test_one_run_of_each_gives_no_interval_and_says_so():
+    found = report(matrix(runs=1), matrix("BB", 1.1, runs=1))
+    assert found.interval is None
+    assert "no interval: there is one run" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["interval"] is None
+    assert found.test.exact
+
+
+def test_further_systems_are_described_beside_the_two():
+    alone = report()
+    found = report(others=[matrix("CCC", 1.2)])
+    assert (found.test.pvalue, found.interval.low) == (alone.test.pvalue, alone.interval.low)
+    names = [system.name for system in found.distributions.systems]
+    assert names == ["A", "BB", "CCC"]
+    # what is drawn for the two does not depend on the others
+    assert found.distributions.systems[0].q1 == alone.distributions.systems[0].q1
+    assert "share of pairs of passes in which the row beats the column" in str(found)
+    assert "beats the column" not in str(alone)

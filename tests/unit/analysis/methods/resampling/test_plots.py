@@ -7,9 +7,8 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.methods.resampling.biplot import biplot
-from analysis.methods.resampling.biplot_picture import biplot_picture
-from analysis.methods.resampling.page import resampling_picture, resampling_report
+from analysis.methods.resampling.biplot import biplot, biplot_picture
+from analysis.methods.resampling.report import resampling_picture, resampling_report
 from analysis.plots.chart import Sheet, check_picture, write_picture
 from analysis.plots.marks import Text
 from analysis.plots.paper import Outline

@@ -6,8 +6,7 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.pair import match, set_apart
 from analysis.errors import UsageError
-from analysis.methods.resampling.assignments import exchangeable_units
-from analysis.methods.resampling.cautions import unit_cautions
+from analysis.methods.resampling.assignments import exchangeable_units, unit_cautions
 
 
 def matrix(name: str, blocks=None, sessions=None, runs: int = 3) -> PerformanceMatrix:

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.methods.variance_sources.covariates import pooled
-from analysis.methods.variance_sources.fit import components_of, nested, sources
+from analysis.methods.variance_sources.fit import components_of, nested, within_trials as sources
 
 
 def drawn(planted, rng, *, trials=1, hosts=1, **design):

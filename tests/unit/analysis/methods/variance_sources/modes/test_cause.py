@@ -47,8 +47,7 @@ def cell(labels: np.ndarray, *covariates: Covariate, benchmark: str = "one", **c
 
 
 def look(*cells: ModalRuns, permutations: int = 999, seed: int = 1):
-    found = explained(cells, risk=0.05, permutations=permutations, rng=rng(seed))
-    return tuple(one.mode for one in found)
+    return explained(cells, risk=0.05, permutations=permutations, rng=rng(seed))
 
 
 BYTES = rng(3).integers(4096, size=90)

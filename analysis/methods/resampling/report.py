@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,18 +12,12 @@ import numpy as np
 from ...errors import InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import (
-    Cell,
     Figure as PageFigure,
     Page,
-    Section,
-    Table,
-    Value,
-    columns_of,
     merged,
     page,
     page_of,
     section,
-    table_of,
 )
 from ...pages.number_format import outcome_word
 from ...pages.result import Result, cautions_to_dict
@@ -40,25 +34,17 @@ from ...plots.axes import (
 from ...plots.chart import Sheet, arranged
 from ...plots.paper import Picture
 from ...stats.arguments import stream
-from ...words import apart, shorten, shortened, shown
-from .bootstrap import bootstrap_speedup
-from .distribution import compare_distributions
-from .randomization import randomization_test
-from .result import (
-    DISTRIBUTION_REFERENCES,
-    BootstrapInterval,
-    DistributionComparison,
-    EmpiricalDistribution,
-    RandomizationTest,
-    percent,
-    with_spread,
-)
+from ...words import apart, shorten, shown
+from .bootstrap import BootstrapInterval, bootstrap_speedup
+from .distribution import DistributionComparison, compare_distributions, summaries
+from .randomization import RandomizationTest, randomization_test
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...data.pair import Centre, Mean
     from .assignments import Unit
-    from .result import Alternative, Interval, Sides
+    from .bootstrap import Interval, Sides
+    from .randomization import Alternative
 
 # --- The whole answer by resampling: ratio and interval, p-value, and both empirical distributions.
 
@@ -145,17 +131,6 @@ def resampling_report(
         cautions=(*known, *(one for one in merged(*others_said) if one not in known)),
         references=tuple(dict.fromkeys(text for part in parts for text in part.references)),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassesReport(Result):
-    """What one pass over the suite gives on one system, or on several."""
-
-    method: ClassVar[str] = "resample"
-
-    distributions: DistributionComparison
-    seed: int
-    references: tuple[str, ...] = DISTRIBUTION_REFERENCES
 
 
 # --- The pictures of resampling: ratios under random assignments, and single passes over the suite.
@@ -282,47 +257,6 @@ def _passes(comparison: DistributionComparison) -> tuple[Axes, Axes]:
     return above, below
 
 
-_SHOWN = 12  # systems in the table of shares
-_KINDS = {
-    "percentile": "percentile",
-    "corrected": "percentile, widened by sqrt(m / (m - 1))",
-    "bca": "BCa",
-    "studentized": "studentized",
-}
-_CENTRES = {
-    "runs": "mean of all runs",
-    "mean": "mean of the benchmarks' arithmetic means",
-    "median": "mean of the benchmarks' medians",
-}
-
-
-@page_of.register
-def _(found: EmpiricalDistribution) -> Page:
-    title = f"one pass over the suite: {found.name}"
-    return page(found, title, found.conclusion, _five_numbers((found,)))
-
-
-@page_of.register(DistributionComparison)
-@page_of.register(PassesReport)
-def _(found: DistributionComparison | PassesReport) -> Page:
-    passes = found.distributions if isinstance(found, PassesReport) else found
-    seed = () if isinstance(found, DistributionComparison) else (f"seed {found.seed}",)
-    title = f"one pass over the suite: {figures.listed([one.name for one in passes.systems])}"
-    return page(found, title, passes.conclusion, *summaries(passes), *seed)
-
-
-@page_of.register
-def _(found: BootstrapInterval) -> Page:
-    title = f"bootstrap interval: {found.candidate} against {found.baseline}"
-    return page(found, title, found.conclusion, details(found))
-
-
-@page_of.register
-def _(found: RandomizationTest) -> Page:
-    title = f"randomization test: {found.candidate} against {found.baseline}"
-    return page(found, title, found.conclusion, details(found))
-
-
 @page_of.register
 def _(report: ResamplingReport) -> Page:
     test, interval = report.test, report.interval
@@ -331,98 +265,10 @@ def _(report: ResamplingReport) -> Page:
         f"resampling: {test.candidate} against {test.baseline}",
         section(*report.conclusions),
         _figure(report),
-        section(details(test), title="test"),
-        *(() if interval is None else (section(details(interval), title="interval"),)),
+        section(test.details(), title="test"),
+        *(() if interval is None else (section(interval.details(), title="interval"),)),
         *summaries(report.distributions),
         *(() if report.seed is None else (f"seed {report.seed}",)),
-    )
-
-
-def summaries(comparison: DistributionComparison) -> Iterator[Section]:
-    """Give the five-number summaries; of several systems also who beats whom."""
-    yield _five_numbers(comparison.systems)
-    count = range(len(comparison.systems))
-    if not 2 < len(count) <= _SHOWN:
-        return
-    names = apart([one.name for one in comparison.systems], 24)
-
-    def share(i: int, k: int) -> Cell:
-        found = comparison.wins[k][i]
-        return "-" if i == k else Value(percent(found), found)
-
-    wins = table_of(
-        "wins",
-        count,
-        ("", lambda k: str(k + 1)),
-        ("<", names.__getitem__),
-        *((str(i + 1), partial(share, i)) for i in count),
-    )
-    yield section(wins, title="share of pairs of passes in which the row beats the column")
-
-
-def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> Section:
-    first = systems[0]
-    unit = figures.unit_text(first.unit)
-    # as many digits for all as the most consistent system needs
-    finest = min((s.q3 - s.q1 for s in systems if s.q3 > s.q1), default=0.0)
-    written = {id(s): with_spread((*s.five, s.observed), finest) for s in systems}
-    heads = ("minimum", "Q1", "median", "Q3", "maximum", "mean")
-
-    def number(k: int, s: EmpiricalDistribution) -> Value:
-        return Value(written[id(s)][k], (*s.five, s.observed)[k])
-
-    called = shortened([one.name for one in systems], 20)
-    table = table_of(
-        "five-numbers",
-        systems,
-        ("<", lambda s: called[s.name]),
-        *((head, partial(number, k)) for k, head in enumerate(heads)),
-        ("IQR", "consistency", lambda share: f"{figures.significant(100 * share, 2)} %"),
-    )
-    count = figures.counted(len(first.benchmarks), "benchmark")
-    title = f"{first.mean} means of passes over {count}"
-    return section(table, title=f"{title}, in {unit}" if unit else title)
-
-
-def details(found: BootstrapInterval | RandomizationTest) -> Table:
-    """Tell what was drawn or reassigned, of what, how often, and what is known of it by chance."""
-    rows = _of_test(found) if isinstance(found, RandomizationTest) else _of_interval(found)
-    name = "test" if isinstance(found, RandomizationTest) else "interval"
-    known = tuple(row for row in rows if row[1])
-    return Table(name=name, columns=columns_of("<", "<"), rows=known, headed=False)
-
-
-def _of_interval(interval: BootstrapInterval) -> tuple[tuple[Cell, Cell], ...]:
-    count, most = figures.counted(len(interval.benchmarks), "benchmark"), interval.runs[1]
-    runs = f"{figures.span(interval.runs)} run{'s' * (most > 1)} on each side"
-    kind = f"{_KINDS[interval.interval]}, {interval.resamples:,} resamples"
-    return (
-        ("interval", Value(kind, interval.resamples)),
-        ("ratio of", f"{interval.mean} means; {_CENTRES[interval.centre]}"),
-        ("resampled", interval.units),
-        ("", interval.unit_counts),
-        ("data", f"{count} x {runs}"),
-    )
-
-
-def _of_test(test: RandomizationTest) -> tuple[tuple[Cell, Cell], ...]:
-    one_sided = (
-        f"{side} better {figures.pvalue(p).removeprefix('= ')}"
-        for side, p in (("candidate", test.pvalue_candidate), ("baseline", test.pvalue_baseline))
-    )
-    smallest = f"{figures.significant(test.smallest_pvalue)}, {test.alternative_words}"
-    low, high = (figures.significant(x, 4) for x in np.quantile(test.null, [0.025, 0.975]).tolist())
-    there = f"about 10^{test.log10_assignments:.0f}"
-    if test.assignments is not None:
-        there = f"{test.assignments:,}"
-    drawn = "all {:,} (exact)" if test.exact else f"{{:,}} drawn at random of {there}"
-    return (
-        ("reassigned", test.unit_words),
-        ("", test.unit_counts),
-        ("assignments", Value(drawn.format(test.resamples), test.resamples)),
-        ("p, one-sided", ", ".join(one_sided)),
-        ("smallest p", Value(smallest, test.smallest_pvalue)),
-        ("by chance", f"95 % of the ratios lie in {low} to {high}"),
     )
 
 

@@ -1,0 +1,314 @@
+"""What predicts a response of many systems, how well, and how that is said; `systems_picture` draws it."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from ...pages import number_format as figures
+from ...pages.model import Block, Cell, Figure, Section, Value, section, table_of
+from ...stats.samples import Array
+from ...words import shorten
+
+if TYPE_CHECKING:
+    from ...plots.paper import Picture
+
+REFERENCES = (
+    "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "
+    "Computer Science 2018, section 7",
+    "J. H. Friedman, Greedy function approximation: a gradient boosting machine, Annals of "
+    "Statistics 29(5), 2001",
+    "L. Breiman, Random forests, Machine Learning 45, 2001, section 10 (importance by permutation)",
+    "C. Nadeau and Y. Bengio, Inference for the generalization error, Machine Learning 52, 2003",
+    "C. Spearman, The proof and measurement of association between two things, American Journal of "
+    "Psychology 15, 1904 (attenuation)",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """How predictions of held-out rows agree with what was measured.
+
+    `correlation` is Pearson's, of the measured response and its prediction less the mean of what was
+    learned from; None where one of them does not vary. `low` and `high` are the interval of it with
+    `confidence`, for other systems to learn from and to predict: families are drawn as a whole where
+    they are known. `rmse`, the root of the mean squared error, is in the response's unit,
+    `relative_error` the median size of predicted / measured - 1 (None where a response is not
+    positive), `explained` 1 - mean squared error / variance: negative when the mean alone predicts
+    better. `folds` are the parts that were held out in turn (1: one split) and hold `rows` together,
+    `trees` those of each fold's model.
+    """
+
+    correlation: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    rmse: float
+    relative_error: float | None
+    explained: float
+    folds: int
+    rows: int
+    trees: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceiling:
+    """The most that a prediction can correlate with a response that is measured with noise.
+
+    `correlation` is sqrt(1 - `noise_share`), that share mean noise variance / variance of the response,
+    at most 1; `rows` are those whose noise is known.
+    """
+
+    correlation: float
+    noise_share: float
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importance:
+    """What predictions of held-out rows lose without a covariate.
+
+    `mean` and `sd`, over the repeats, are of the squared error that shuffling it adds, as a share of the
+    response's variance.
+    """
+
+    factor: str
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Influence:
+    """What the splits of all trees by one covariate took from the squared error while they were fitted.
+
+    `share` is that of all splits; shares sum to 1, whatever the predictions are worth.
+    """
+
+    factor: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DependencePoint:
+    """The mean prediction when every row is given one value or level of a covariate, which `rows` have.
+
+    `mean` and `sd`, over the models of the folds, are in the response's unit; a single model has no sd.
+    """
+
+    at: float | str
+    rows: int
+    mean: float
+    sd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependence:
+    """How the predictions follow one covariate, all others as they are."""
+
+    factor: str
+    kind: Literal["numeric", "categorical"]
+    points: tuple[DependencePoint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CovariateUsed:
+    """A covariate as it was used: its different values, and the rows in which it is unknown."""
+
+    name: str
+    kind: Literal["numeric", "categorical"]
+    levels: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Across:
+    """What predicts one response of many systems, and how well.
+
+    `response` is what was predicted: the column's name, the columns' names, or the logarithm of their
+    variation, log(standard deviation / mean) of the runs. `rows` systems were used, `left_out` have no
+    such response. `group` is the column that names families, of which there are `families`. `random` is
+    the agreement on rows held out at random, as published, `grouped` that on whole families. `ceiling`
+    is None where the response's noise is not known. `test_share` is the share of the rows that one split
+    held out, None where each row was held out once, in folds. `importance`, the largest first, and
+    `dependence`, of the most important covariates, were measured on the held-out rows of `importance_of`;
+    `resamples` is how often runs were drawn anew for the standard deviation of a suite's mean, None
+    of other responses. `influence`, the largest first, is that of the trees of the same models, empty where none has a split.
+    The arrays are read-only, shape (rows,); predictions are nan where a row was not held out.
+    """
+
+    unlisted: ClassVar[frozenset[str]] = frozenset(
+        {"measured", "predicted_random", "predicted_grouped"}
+    )
+
+    response: str
+    kind: Literal["performance", "variation"]
+    rows: int
+    left_out: int
+    group: str | None
+    families: int | None
+    covariates: tuple[CovariateUsed, ...]
+    random: Agreement
+    grouped: Agreement | None
+    ceiling: Ceiling | None
+    test_share: float | None
+    resamples: int | None
+    importance_of: Literal["grouped", "random"]
+    importance: tuple[Importance, ...]
+    influence: tuple[Influence, ...]
+    dependence: tuple[Dependence, ...]
+    measured: Array
+    predicted_random: Array
+    predicted_grouped: Array | None
+
+    @property
+    def strictest(self) -> Agreement:
+        """The agreement on families never seen where they are known, else on rows never seen."""
+        return self.random if self.grouped is None else self.grouped
+
+
+_SHOWN = 12  # covariates in a table
+_COVARIATE = 40
+
+
+def systems_said(responses: Sequence[Across]) -> str:
+    """Give the answers in one line, for who does not see the picture."""
+    return " ".join(text for one in responses for text in _answers(one))
+
+
+def system_sections(responses: Sequence[Across]) -> tuple[Section, ...]:
+    """Give what is to be said; nothing where there is nothing."""
+    several = len(responses) > 1
+    return tuple(
+        part
+        for number, one in enumerate(responses, 1)
+        for part in _of_response(one, f"-{number}" if number > 1 else "", several=several)
+    )
+
+
+def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]:
+    def table(
+        name: str, things: Sequence[Any], *columns: tuple[Any, ...]
+    ) -> tuple[Block | str, ...]:
+        left = len(things) - _SHOWN
+        rest = (f"and {left} more, each less (--json gives all)",) * (left > 0)
+        return table_of(f"{name}{end}", things[:_SHOWN], *columns), *rest
+
+    def factor(one: Any) -> str:  # noqa: ANN401 - whatever is of a covariate
+        return shorten(one.factor, _COVARIATE)
+
+    name = shorten(found.response, 60)
+    out = "families" if found.importance_of == "grouped" else "rows"
+    held = [("rows at random", found.random), ("whole families", found.grouped)]
+    once = found.test_share is not None
+    agreed = table(
+        "agreement",
+        [both for both in held if both[1] is not None],
+        ("<held out", lambda both: f"{both[0]}: {both[1].rows:,}" if once else both[0]),
+        ("correlation", lambda both: both[1].correlation, "{:.3f}".format),
+        (f"{100 * found.random.confidence:g} % interval", lambda both: _interval(both[1]) or "-"),
+        ("RMSE", lambda both: both[1].rmse, figures.significant),
+        ("median error", lambda both: _part(both[1].relative_error, "{:.2g} %")),
+        ("explained", lambda both: _part(both[1].explained, "{:.1f} %")),
+        ("trees", lambda both: statistics.median(both[1].trees), "{:.0f}".format),
+    )
+    yield section(*_answers(found), *agreed, title=f"predicting {name}" if several else "")
+    rests = (
+        f"Importance: the squared error that predictions of held-out {out} gain when a covariate is "
+        "shuffled, as a share of the response's variance (mean and sd of the repeats). It tells what "
+        "predicts, not what causes."
+    )
+    shares = table(
+        "importance",
+        found.importance,
+        ("<covariate", factor),
+        ("importance", lambda one: _part(one.mean)),
+        ("sd", lambda one: _part(one.sd, "{:.2f} %")),
+    )
+    yield section(rests, *shares, title="what the predictions rest on")
+    if found.influence:
+        lost = {one.factor: one.mean for one in found.importance}
+        took = (
+            "Relative influence (Friedman 2001; published as such): what the splits by a covariate took "
+            "from the squared error of the rows that were learned from, in shares of 100 %, however "
+            "well others are predicted. Beside it the importance from above."
+        )
+        influence = table(
+            "influence",
+            found.influence,
+            ("<covariate", factor),
+            ("influence", lambda one: _part(one.share)),
+            ("importance", lambda one: _part(lost[one.factor])),
+        )
+        yield section(took, *influence, title="relative influence")
+    if found.dependence:
+        follows = (
+            "Mean prediction when every row is given one value of a covariate, all others as they are; "
+            "--json gives the curves."
+        )
+        curves = table(
+            "dependence",
+            found.dependence,
+            ("<covariate", factor),
+            ("<least at", lambda one: _end(one, min)[0]),
+            ("predicted", lambda one: _end(one, min)[1]),
+            ("<most at", lambda one: _end(one, max)[0]),
+            ("predicted", lambda one: _end(one, max)[1]),
+        )
+        yield section(follows, *curves, title="partial dependence")
+    alt = (
+        f"{name}: predicted against measured values of held-out rows"
+        f"{'' if found.grouped is None else ' and of held-out families'}, bars of the importance of each "
+        "covariate, a histogram of the systems, and curves of the mean prediction over the most "
+        "important covariates. The tables give the numbers"
+    )
+
+    def draw() -> Picture:
+        from .systems_picture import systems_picture
+
+        return systems_picture((found,))
+
+    yield section(Figure(name=f"systems{end}", alt=alt, draw=draw))
+
+
+def _answers(found: Across) -> Iterator[str]:
+    name = shorten(found.response, 60)
+    once = "" if found.test_share is None else f" ({100 * found.test_share:g} %, once)"
+    said = f"systems held out at random{once}, predicted and measured {name} correlate by "
+    said += _correlation(found.random)
+    if found.grouped is not None:
+        by = f"{found.families:,} by {shorten(found.group or '', _COVARIATE)!r}"
+        said += f"; of families held out as a whole ({by}), by {_correlation(found.grouped)}"
+    yield f"Of {said}."
+    if found.ceiling is not None:
+        share = f"{100 * found.ceiling.noise_share:.3g} %"
+        yield (
+            f"No prediction can pass a correlation of {found.ceiling.correlation:.3f}, but by "
+            f"chance: {share} of the variance is the noise of the measurement itself."
+        )
+    if found.strictest.explained <= 0:
+        yield (
+            "The mean of all systems predicts as well as these covariates do: they tell nothing "
+            "of systems like those held out."
+        )
+
+
+def _interval(one: Agreement) -> str:
+    return "" if one.low is None or one.high is None else f"[{one.low:.3f}, {one.high:.3f}]"
+
+
+def _correlation(one: Agreement) -> str:
+    if one.correlation is None:
+        return "nothing that can be told (no prediction differs)"
+    return f"{one.correlation:.3f} {_interval(one)}".rstrip()
+
+
+def _part(share: float | None, form: str = "{:z.2f} %") -> Cell:
+    return "-" if share is None else Value(form.format(100 * share), share)
+
+
+def _end(one: Dependence, chosen: Callable[..., DependencePoint]) -> tuple[Cell, Cell]:
+    point = chosen(one.points, key=lambda point: point.mean)
+    at = point.at if isinstance(point.at, str) else f"{point.at:.6g}"
+    return shorten(at, 24), Value(figures.significant(point.mean, 4), point.mean)
