@@ -264,7 +264,8 @@ def manifest_of(data: dict[str, Any], path: Path) -> Manifest:
 def _wrong(manifest: Manifest) -> Iterator[str]:
     """Hold the parts of a manifest against each other: readers count and divide by them."""
     asked = (metric for one in manifest.judge for metric in one.metrics)
-    names = (manifest.trial, manifest.campaign_name, *manifest.benchmarks, *manifest.variants)
+    names = [manifest.trial, manifest.campaign_name, *manifest.benchmarks, *manifest.variants]
+    names += [manifest.node] if manifest.node else []  # the order of runs is made of it
     if not manifest.benchmarks or not manifest.variants:
         yield f"there are no {'variants' if manifest.benchmarks else 'benchmarks'}"
     if not _distinct(manifest.benchmarks) or not _distinct(manifest.variants):

@@ -97,6 +97,14 @@ def test_an_idle_power_is_one_and_of_a_planned_session(tmp_path, change, right):
             read_manifest(tmp_path)
 
 
+def test_a_node_that_is_no_text_is_damage(tmp_path):
+    """The order of its runs is made of it: mutants of manifests, seed 1."""
+    data = json.loads((SCHEMAS / "2" / "trial" / "manifest.json").read_text()) | {"node": "\ud800"}
+    (tmp_path / "manifest.json").write_text(json.dumps(data))
+    with pytest.raises(StoreError, match="not text that can be written"):
+        read_manifest(tmp_path)
+
+
 def test_what_the_campaign_asks_is_added_where_it_is_something_else():
     first = JudgedMetrics(at="then", metrics=("wall",))
     assert asked_since((), (), "now") == ()
