@@ -145,7 +145,7 @@ def test_what_passed_covers_every_kernel_method_and_rule() -> None:
     files = set(passed._files(ROOT, passed.SUBJECTS, ".py"))
     sources = (ROOT / "analysis").rglob("*.py")
     kernels = {path for path in sources if "\n@kernel\n" in path.read_text("utf-8")}
-    assert len(kernels) > 5
+    assert len(kernels) >= 5
     assert kernels <= files
     assert all((ROOT / subject).exists() for subject in passed.SUBJECTS)
     for rule, names in passed.RULES.items():
