@@ -62,7 +62,7 @@ def test_the_first_use_is_announced_and_a_second_copy_of_the_product_compiles_no
         "assert compiled.__file__.startswith(sys.argv[1])\n"
         "from analysis.methods.mixture.em_kernel import exponential\n"
         "from analysis.announcing import announced\n"
-        "from analysis.announcing import Printer\n"
+        "from analysis.record.printer import Printer\n"
         "class Terminal(io.StringIO): isatty = lambda self: True\n"
         "screen = Terminal()\n"
         "with announced(Printer(screen), 'mixture'): found = exponential(0.5)\n"
