@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -66,6 +66,7 @@ _TABLES = 3  # candidates with a table each; more have a row each
 _OTHERS = "others like them"
 _VARIANT, _NAME = 12, 28
 _REASONS = 3  # rows whose reason is said below the table
+_Place = tuple[str, str]  # of a row: its candidate, and its benchmark
 
 
 # --- What stands in cells.
@@ -145,7 +146,7 @@ class _Row(NamedTuple):
 def candidate_blocks(
     verdict: Verdict,
     one: CandidateVerdict,
-    marks: Mapping[str, str],
+    marked: Mapping[_Place, str],
     *,
     number: int = 1,
     most: int = ROWS,
@@ -157,6 +158,7 @@ def candidate_blocks(
         if several:  # of a single one the answer says so
             yield Sentence(f"{shorten(shown(one.variant), _NAME)}: {why} compared")
         return
+    marks = {name: mark for (variant, name), mark in marked.items() if variant == one.variant}
     names = [line.name for line in result.benchmarks]
     speedups = {line.name: line.speedup for line in result.benchmarks}
     kept, hidden = chosen(names, speedups, marks.keys(), whole=verdict.whole, most=most)
@@ -327,42 +329,48 @@ def _verdict_page(verdict: Verdict) -> Page:
 def _first_screen(verdict: Verdict, most: int) -> Page:
     """Fill a page that fits a terminal: up to so many rows, and the cautions that change what they mean."""
     noted = shown_cautions(verdict, without=(OF_RUNS,))  # said below the table
-    evidence = _evidence(verdict, {x: "" for one in noted.cautions for x in one.about}, most)
-    blocks = [block for part in evidence for block in part.blocks]
-    rows = {str(row[0]) for block in blocks if isinstance(block, Table) for row in block.rows}
-    results = [one.multilevel for one in verdict.candidates if one.multilevel]
-    called = shortened([line.name for result in results for line in result.benchmarks], _NAME)
-
-    def on_rows(caution: Caution) -> tuple[str, ...]:
-        return tuple(x for x in caution.about if called.get(x, shorten(shown(x), _NAME)) in rows)
-
-    marks, notes = _numbered(noted.cautions, on_rows)
+    marks = {row: "" for caution in noted.cautions for row in _rows_about(verdict, caution)}
+    rows = _rows_shown(verdict, _evidence(verdict, marks, most))
+    notes, number = [], 0
+    for caution in noted.cautions:
+        those = [row for row in _rows_about(verdict, caution) if row in rows]
+        number += bool(those)
+        for row in those:
+            marks[row] += f"[{number}]"
+        notes.append(f"[{number}] {caution.text}" if those else caution.text)
     notes += [noted.more] if noted.more else []
     return _page(verdict, _evidence(verdict, marks, most), notes=notes)
 
 
-def _numbered(
-    cautions: Sequence[Caution], on_rows: Callable[[Caution], tuple[str, ...]]
-) -> tuple[dict[str, str], list[str]]:
-    """Give the marks of all names, and the notes, where cautions that are about a row have a number."""
-    marks = {name: "" for caution in cautions for name in caution.about}
-    notes, number = [], 0
-    for caution in cautions:
-        number += bool(those := on_rows(caution))
-        for name in those:
-            marks[name] += f"[{number}]"
-        notes.append(f"[{number}] {caution.text}" if those else caution.text)
-    return marks, notes
+def _rows_about(verdict: Verdict, caution: Caution) -> list[_Place]:
+    """Name the rows that a caution is about: those of one candidate where it names that first, else of all."""
+    candidates, names = [one.variant for one in verdict.candidates], caution.about
+    if names[1:] and names[0] in candidates:
+        candidates, names = [names[0]], names[1:]
+    return [(candidate, name) for candidate in candidates for name in names]
+
+
+def _rows_shown(verdict: Verdict, evidence: Sequence[Section]) -> set[_Place]:
+    """Name the rows that tables of candidates have."""
+    found = set()
+    for table in (block for part in evidence for block in part.blocks if isinstance(block, Table)):
+        kind, _, number = table.name.rpartition("-")
+        one = verdict.candidates[int(number) - 1] if kind in ("benchmarks", "hosts") else None
+        if one is not None and one.multilevel is not None:
+            called = shortened([line.name for line in one.multilevel.benchmarks], _NAME)
+            cells = {str(row[0]) for row in table.rows}
+            found |= {(one.variant, name) for name, cell in called.items() if cell in cells}
+    return found
 
 
 def _whole(verdict: Verdict) -> Page:
     """Fill a page with everything: all cautions, and what was asked to be explained."""
     # that there is one variant only is the answer already
     cautions = tuple(c for c in verdict.cautions if c.code != "one-variant")
-    marks: dict[str, str] = {}
+    marks: dict[_Place, str] = {}
     for number, caution in enumerate(cautions, 1):
-        for name in caution.about:
-            marks[name] = f"{marks.get(name, '')}[{number}]"
+        for row in _rows_about(verdict, caution):
+            marks[row] = f"{marks.get(row, '')}[{number}]"
     more = tuple(explained_sections(verdict)) if verdict.explained else ()
     return _page(verdict, _evidence(verdict, marks, ROWS), more, cautions)
 
@@ -398,7 +406,7 @@ def _page(
     )
 
 
-def _evidence(verdict: Verdict, marks: Mapping[str, str], most: int) -> tuple[Section, ...]:
+def _evidence(verdict: Verdict, marks: Mapping[_Place, str], most: int) -> tuple[Section, ...]:
     if not verdict.candidates:
         return (section(_alone_table(verdict)),)
     known = {one.variant: one.multilevel for one in verdict.candidates if one.multilevel}

@@ -10,7 +10,7 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
 from analysis.methods.multilevel.compare import multilevel
-from analysis.pages.model import Section, Sentence, Table, Value, page_of
+from analysis.pages.model import Caution, Section, Sentence, ShortSentence, Table, Value, page_of
 from analysis.plan.calibration import calibrate_trial
 from analysis.plan.certificate import write_certificate
 from analysis.stats.arguments import stream
@@ -218,6 +218,23 @@ def test_a_correction_that_changes_a_word_is_marked(judged, many):
     assert re.findall(r"(?m)^(\S+) .* undecided\*", text) == changed
     assert text.count("* the interval alone would decide; 12 benchmarks share the risk") == 1
     assert "*" not in str(plain)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_caution_of_one_candidate_marks_its_row_and_no_other_ones(judged, three, whole):
+    found = judged(three(gzip_1=(0.217, 0.382, 0.999), gzip_7=(1.1, 1.2, 1.3)))
+    cautions = (
+        Caution(code, "x", about=about, short=ShortSentence("it is so").about(*about))
+        for code, about in (("modes", ("gzip-7", "logs")), ("unequal-values", ("text",)))
+    )
+    page = page_of(replace(found, cautions=cautions, whole=whole))
+    tables = [one for one in blocks(page.sections, Table) if one.name.startswith("benchmarks-")]
+    marks = [{row[0]: row[-1] for row in table.rows if row[-1]} for table in tables]
+    assert len(marks[1]) == 2
+    assert marks == [
+        {"text": marks[1]["text"]},
+        {"text": marks[1]["text"], "logs": marks[1]["logs"]},
+    ]
 
 
 def test_beside_others_a_correction_that_changes_words_is_said_once(judged, many):
